@@ -3,10 +3,10 @@
 use crate::coroutine::Pool;
 use crate::execution::{Limits, Outcome};
 use crate::failure::{Cause, Failure};
-use crate::ids::wide;
-use crate::op::Step;
+use crate::ids::{small, wide};
+use crate::op::{Picks, Step};
 use crate::runtime;
-use crate::scheduler::{Exhaustive, Pct, Random, Replay, Scheduler};
+use crate::scheduler::{Exhaustive, Pct, Pick, Random, Replay, Scheduler};
 use crate::{REPLAY_VARIABLE, Schedule};
 use std::sync::Arc;
 
@@ -20,12 +20,16 @@ pub struct Settings {
     pub repeated: u64,
     /// Executions that the search for a failure of fewer preemptions may take.
     pub simplify_max: u64,
+    /// Surprises of each thread in one execution, at most: waits that time out although others could continue, waits
+    /// that end without a notification, and weak exchanges that fail without a reason. What takes more of them is not
+    /// seen by any search.
+    pub surprises_max: u32,
 }
 
 impl Default for Settings {
-    /// 10,000 steps, 3 repeated executions, 2,000 to simplify.
+    /// 10,000 steps, 3 repeated executions, 2,000 to simplify, 1 surprise.
     fn default() -> Settings {
-        Settings { steps_max: 10_000, repeated: 3, simplify_max: 2_000 }
+        Settings { steps_max: 10_000, repeated: 3, simplify_max: 2_000, surprises_max: 1 }
     }
 }
 
@@ -43,7 +47,8 @@ pub struct Explored {
     pub steps_max: usize,
     /// Threads of the one that had most.
     pub threads_max: usize,
-    /// Whether whatever the program can come to has been seen, within the bounds that the scheduler was given.
+    /// Whether whatever the program can come to has been seen, within the bounds that the scheduler was given and with
+    /// so many surprises as [`Settings::surprises_max`] says.
     ///
     /// A loop that yields and changes nothing is taken to have no end of its own after 64 rounds. A loop that changes
     /// something and yields for longer than 16 rounds while there are threads that could continue leaves the search
@@ -105,7 +110,8 @@ pub fn explore<S: Scheduler + 'static>(
 /// execution, such as a `static` lock that a thread still holds, and nothing that is found from there on says anything
 /// about the program.
 ///
-/// Schedules without any preemption are tried first, then those with one, and so on, [`Settings::simplify_max`] in all.
+/// Schedules without any preemption are tried first, then those with one, and so on; of those with equally many, the
+/// ones with fewer [picks](crate::scheduler::Pick) that are not 0 come first. [`Settings::simplify_max`] in all.
 pub fn simplify(
     settings: &Settings,
     failure: Box<Failure>,
@@ -158,6 +164,33 @@ pub fn check(program: impl Fn() + Send + Sync + 'static) {
     }
 }
 
+/// A number below `options`, which is not 0: each of them under some schedule, 0 under one without surprises.
+///
+/// What takes its numbers from here instead of a random generator is tested under all of them, and fails again in the
+/// same way. Outside of executions, the number is random.
+///
+/// ```
+/// use record_parallel::scheduler::Exhaustive;
+/// use record_parallel::{Settings, choose, explore};
+///
+/// let program = || assert_ne!(choose(6), 5);
+/// let failure = explore(&Settings::default(), Exhaustive::new(), program).unwrap_err();
+/// assert_eq!((failure.executions, failure.schedule.to_string().as_str()), (6, "a?5"));
+/// ```
+#[track_caller]
+pub fn choose(options: u32) -> u32 {
+    assert!(options > 0, "there is no number below 0");
+    if !runtime::is_active() {
+        let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), options);
+        return small(random % u64::from(options));
+    }
+    if options <= Picks::OPTIONS_MAX {
+        return runtime::pick(Pick::Number, options);
+    }
+    let high = choose(options.div_ceil(Picks::OPTIONS_MAX)) * Picks::OPTIONS_MAX;
+    high + choose((options - high).min(Picks::OPTIONS_MAX))
+}
+
 /// Fails the test with a report that says how to see the failure again.
 #[track_caller]
 fn fail(failure: &Failure) -> ! {
@@ -180,6 +213,7 @@ fn common(first: &[Step], second: &[Step]) -> usize {
             && a.op.object == b.op.object
             && a.op.place == b.op.place
             && a.extras == b.extras
+            && a.picks == b.picks
     };
     first.iter().zip(second).take_while(|(a, b)| same(a, b)).count()
 }
@@ -214,7 +248,8 @@ impl Explorer {
                 |()| {},
             );
         });
-        runtime::run(&mut self.pool, scheduler, Limits { steps_max: self.settings.steps_max }, job)
+        let Settings { steps_max, surprises_max, .. } = self.settings;
+        runtime::run(&mut self.pool, scheduler, Limits { steps_max, surprises_max }, job)
     }
 
     pub(crate) fn explore(&mut self, scheduler: Box<dyn Scheduler>) -> Result<Explored, Box<Failure>> {
@@ -244,9 +279,9 @@ impl Explorer {
             explored.steps += wide(outcome.steps.len());
             explored.steps_max = explored.steps_max.max(outcome.steps.len());
             explored.threads_max = explored.threads_max.max(outcome.threads.len());
-            let Outcome { scheduler: back, steps, threads, .. } = outcome;
+            let Outcome { scheduler: back, steps, threads, late, .. } = outcome;
             scheduler = back;
-            let counts = scheduler.end(&crate::scheduler::Ended { steps: &steps, threads: &threads });
+            let counts = scheduler.end(&crate::scheduler::Ended { steps: &steps, threads: &threads, late: &late });
             *(if counts { &mut explored.executions } else { &mut explored.redundant }) += 1;
         }
         explored.is_complete = scheduler.is_complete();
@@ -291,14 +326,16 @@ impl Explorer {
         if matches!(failure.cause, Cause::Nondeterminism(_) | Cause::NoChoice) {
             return failure;
         }
-        if failure.preemptions() == 0 || !self.fails_again(&failure) {
+        let (most, picks) = (failure.preemptions(), failure.picks());
+        if most + picks == 0 || !self.fails_again(&failure) {
             return failure;
         }
         let mut left = self.settings.simplify_max;
-        for preemptions in 0..failure.preemptions() {
-            let bound = u32::try_from(preemptions).unwrap_or(u32::MAX);
-            let scheduler = Exhaustive::new().preemptions_max(bound).executions_max(left);
-            match self.explore(Box::new(scheduler)) {
+        let bounds = (0..=most).flat_map(|preemptions| (0..=picks).map(move |picks| (preemptions, picks)));
+        for (preemptions, picks) in bounds.take_while(|bound| *bound != (most, picks)) {
+            let bound = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            let scheduler = Exhaustive::new().preemptions_max(bound(preemptions)).picks_max(bound(picks));
+            match self.explore(Box::new(scheduler.executions_max(left))) {
                 Err(simpler) if simpler.cause.is_like(&failure.cause) => {
                     return Box::new(Failure { executions: failure.executions, ..*simpler });
                 }

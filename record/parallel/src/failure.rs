@@ -127,6 +127,11 @@ impl Failure {
         self.steps.iter().filter(|step| step.is_preemption()).count()
     }
 
+    /// How many [picks](crate::scheduler::Pick) are not 0: surprises, and waiters that did not come first.
+    pub fn picks(&self) -> usize {
+        self.steps.iter().flat_map(|step| step.picks.values()).filter(|value| **value > 0).count()
+    }
+
     /// The schedule as a table: a column for each thread, a row for each step, `*` where a thread was preempted.
     pub fn table(&self) -> String {
         table::draw(&self.steps, &self.names)

@@ -197,6 +197,8 @@ kinds! {
     Spawn "spawn" false;
     /// An operation of a recorded history is called that touches nothing.
     Call "call" false;
+    /// Something is left to chance.
+    Pick "choose" false;
 }
 
 /// An object of an execution, in the order in which threads come to them.
@@ -233,22 +235,61 @@ pub(crate) struct Op {
 /// What else happened in a step, as bits.
 pub(crate) mod extra {
     /// An operation of the recorded history was called.
-    pub(crate) const CALL: u8 = 1;
+    pub(crate) const CALL: u16 = 1;
     /// One returned.
-    pub(crate) const RETURN: u8 = 2;
+    pub(crate) const RETURN: u16 = 2;
     /// A thread was spawned.
-    pub(crate) const SPAWN: u8 = 4;
+    pub(crate) const SPAWN: u16 = 4;
     /// The thread finished.
-    pub(crate) const FINISH: u8 = 8;
+    pub(crate) const FINISH: u16 = 8;
     /// The baton was taken from a thread that could have gone on.
-    pub(crate) const PREEMPTION: u8 = 16;
+    pub(crate) const PREEMPTION: u16 = 16;
     /// This thread continues wherever no schedule says otherwise.
-    pub(crate) const UNDISTURBED: u8 = 32;
+    pub(crate) const UNDISTURBED: u16 = 32;
     /// The operation changed nothing after all: its object is as if someone had only looked. Of an unlock: nor was
     /// anything changed under the lock.
-    pub(crate) const LOOKED: u8 = 64;
+    pub(crate) const LOOKED: u16 = 64;
     /// More objects were changed than a step has room for: it is taken to depend on every other.
-    pub(crate) const MANY: u8 = 128;
+    pub(crate) const MANY: u16 = 128;
+    /// It could be taken only because time passed: see `crate::execution::time`.
+    pub(crate) const LATE: u16 = 256;
+    /// The thread seemed to spin when it came to it.
+    pub(crate) const SPINS: u16 = 512;
+    /// Something was picked in it: see `crate::execution::pick`.
+    pub(crate) const PICKED: u16 = 1024;
+}
+
+/// What was picked in a step, in order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Picks {
+    values: [u8; 3],
+    len: u8,
+}
+
+impl Picks {
+    /// Values of one pick, at most.
+    pub(crate) const OPTIONS_MAX: u32 = 256;
+
+    /// Whether there is no room for more.
+    pub(crate) fn is_full(self) -> bool {
+        self.values().len() == self.values.len()
+    }
+
+    /// Adds one; there must be room.
+    pub(crate) fn push(&mut self, value: u8) {
+        self.values[usize::from(self.len)] = value;
+        self.len += 1;
+    }
+
+    pub(crate) fn values(&self) -> &[u8] {
+        &self.values[..usize::from(self.len)]
+    }
+
+    /// Those up to the last one that is not 0.
+    pub(crate) fn said(&self) -> &[u8] {
+        let said = self.values().iter().rposition(|value| *value > 0).map_or(0, |last| last + 1);
+        &self.values[..said]
+    }
 }
 
 /// One step of an execution: from one pause point of a thread to its next.
@@ -256,7 +297,8 @@ pub(crate) mod extra {
 pub struct Step {
     pub(crate) op: Op,
     pub(crate) thread: ThreadId,
-    pub(crate) extras: u8,
+    pub(crate) extras: u16,
+    pub(crate) picks: Picks,
 }
 
 impl Step {
@@ -280,7 +322,7 @@ impl Step {
         self.extras & extra::PREEMPTION != 0
     }
 
-    pub(crate) fn has(&self, extra: u8) -> bool {
+    pub(crate) fn has(&self, extra: u16) -> bool {
         self.extras & extra != 0
     }
 
@@ -292,6 +334,24 @@ impl Step {
     /// Whether it unlocked what was only read while it was locked.
     pub(crate) fn keeps(&self) -> bool {
         self.op.kind == Kind::Unlock && self.has(extra::LOOKED) && !self.has(extra::MANY)
+    }
+
+    /// Whether all is as it was before, except for locks that are held.
+    pub(crate) fn is_idle(&self) -> bool {
+        let more =
+            extra::CALL | extra::RETURN | extra::SPAWN | extra::FINISH | extra::MANY | extra::PICKED | extra::LATE;
+        let is_lock = match self.op.kind {
+            Kind::Lock | Kind::ReadLock | Kind::ReadUnlock => true,
+            Kind::TryLock | Kind::TryReadLock => !self.has(extra::LOOKED),
+            Kind::Unlock => self.keeps(),
+            _ => false,
+        };
+        // These can change places with each other, but they are not nothing.
+        let is_counted = matches!(self.op.kind, Kind::Clone | Kind::Drop | Kind::Disconnect);
+        // A receiver that finds nothing looks at a second object, and leaves it as it is.
+        let is_more = self.op.also != ObjectId::NONE && !(self.op.kind == Kind::Receive && self.has(extra::LOOKED));
+        let is_changed = self.changes() && !is_lock;
+        !(is_changed || is_counted || is_more || self.has(more))
     }
 
     /// Notes that an object was changed that the operation did not name.

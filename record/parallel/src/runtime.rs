@@ -2,7 +2,7 @@
 //! it.
 
 use crate::coroutine::{self, Coroutine, Job, Pool};
-use crate::execution::{Execution, Limits, Outcome};
+use crate::execution::{Execution, Limits, Outcome, Pick};
 use crate::object::Row;
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
 use crate::scheduler::Scheduler;
@@ -101,6 +101,16 @@ pub(crate) fn pause_or_touch(object: ObjectId, kind: Kind, place: &'static Locat
     } else {
         with(|execution| execution.touch(object));
     }
+}
+
+/// What the scheduler picks of so many options; 0 where nothing is scheduled.
+#[track_caller]
+pub(crate) fn pick(pick: Pick, options: u32) -> u32 {
+    let place = Location::caller();
+    if is_managed() && with(|execution| execution.needs_step(pick)) == Some(true) {
+        pause_on(None, Kind::Pick, Gate::Free, place);
+    }
+    with(|execution| execution.pick(pick, options)).unwrap_or(0)
 }
 
 /// Starts a managed thread from a managed thread. `body` must end with [`end_thread`].

@@ -1,8 +1,8 @@
-//! Schedules: who takes each step, as one short string.
+//! Schedules: who takes each step and what is picked in it, as one short string.
 
 use crate::ThreadId;
 use crate::ids::{index, small};
-use crate::op::{Step, extra};
+use crate::op::{Picks, Step, extra};
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,51 +15,86 @@ const STEPS_MAX: u64 = 100_000_000;
 /// omitted at the end continues undisturbed: a thread runs until it must wait or is done, and then comes the one with
 /// the lowest number.
 ///
+/// Behind a step, `?1` is a [pick](crate::scheduler::Pick) of it that is not 0. In `ab2c?1a` the step of `c` has one. If a
+/// step has several, those before the last one that is not 0 are written as well.
+///
 /// ```
 /// use record_parallel::Schedule;
 ///
 /// let schedule: Schedule = "a2bc12b".parse()?;
 /// assert_eq!(schedule.threads().count(), 16);
 /// assert_eq!(schedule.to_string(), "a2bc12b");
+/// let schedule: Schedule = "ab2c?1a".parse()?;
+/// assert_eq!(schedule.to_string(), "ab2c?1a");
 /// assert!("a0".parse::<Schedule>().is_err());
 /// # Ok::<(), record_parallel::ScheduleError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Schedule {
-    /// No two neighbours are of one thread, and none is of no steps.
-    runs: Vec<(ThreadId, u32)>,
+    runs: Vec<Run>,
+}
+
+/// Steps of one thread in a row. Picks are of the last one, which is then the last of the run; they end with one that is
+/// not 0. No two neighbours without picks are of one thread, and none is of no steps.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Run {
+    thread: ThreadId,
+    steps: u32,
+    picks: Vec<u8>,
 }
 
 impl Schedule {
     /// Who takes each step.
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> {
-        self.runs.iter().flat_map(|(thread, steps)| std::iter::repeat_n(*thread, index(*steps)))
+        self.runs.iter().flat_map(|run| std::iter::repeat_n(run.thread, index(run.steps)))
+    }
+
+    /// Who takes each step, and what is picked in it.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (ThreadId, &[u8])> {
+        self.runs.iter().flat_map(|run| {
+            let plain = std::iter::repeat_n((run.thread, &[][..]), index(run.steps) - 1);
+            plain.chain(std::iter::once((run.thread, &run.picks[..])))
+        })
     }
 
     /// The schedule of an execution, without what continues undisturbed at its end.
     pub(crate) fn of(steps: &[Step]) -> Schedule {
-        let said = steps.iter().rposition(|step| !step.has(extra::UNDISTURBED)).map_or(0, |last| last + 1);
-        steps[..said].iter().map(|step| step.thread).collect()
+        let is_said = |step: &Step| !step.has(extra::UNDISTURBED) || !step.picks.said().is_empty();
+        let said = steps.iter().rposition(is_said).map_or(0, |last| last + 1);
+        Schedule::in_full(&steps[..said])
     }
 
     /// The schedule of an execution, every step of it.
     pub(crate) fn in_full(steps: &[Step]) -> Schedule {
-        steps.iter().map(|step| step.thread).collect()
+        steps.iter().map(|step| (step.thread, step.picks)).collect()
     }
 
     fn push(&mut self, thread: ThreadId, more: u32) {
         match self.runs.last_mut() {
-            Some((last, steps)) if *last == thread => *steps = steps.saturating_add(more),
-            _ => self.runs.push((thread, more)),
+            Some(last) if last.thread == thread && last.picks.is_empty() => {
+                last.steps = last.steps.saturating_add(more);
+            }
+            _ => self.runs.push(Run { thread, steps: more, picks: Vec::new() }),
         }
+    }
+}
+
+impl FromIterator<(ThreadId, Picks)> for Schedule {
+    fn from_iter<I: IntoIterator<Item = (ThreadId, Picks)>>(steps: I) -> Schedule {
+        let mut schedule = Schedule::default();
+        for (thread, picks) in steps {
+            schedule.push(thread, 1);
+            if let Some(last) = schedule.runs.last_mut() {
+                last.picks.extend(picks.said());
+            }
+        }
+        schedule
     }
 }
 
 impl FromIterator<ThreadId> for Schedule {
     fn from_iter<I: IntoIterator<Item = ThreadId>>(threads: I) -> Schedule {
-        let mut schedule = Schedule::default();
-        threads.into_iter().for_each(|thread| schedule.push(thread, 1));
-        schedule
+        threads.into_iter().map(|thread| (thread, Picks::default())).collect()
     }
 }
 
@@ -68,10 +103,14 @@ impl fmt::Display for Schedule {
         if self.runs.is_empty() {
             return f.write_str("-");
         }
-        self.runs.iter().try_for_each(|(thread, steps)| match steps {
-            1 => write!(f, "{thread}"),
-            _ => write!(f, "{thread}{steps}"),
-        })
+        for Run { thread, steps, picks } in &self.runs {
+            match steps {
+                1 => write!(f, "{thread}")?,
+                _ => write!(f, "{thread}{steps}")?,
+            }
+            picks.iter().try_for_each(|pick| write!(f, "?{pick}"))?;
+        }
+        Ok(())
     }
 }
 
@@ -115,6 +154,17 @@ impl FromStr for Schedule {
                 return Err(error(at, &format!("expected 1 to {STEPS_MAX} steps")));
             }
             schedule.push(thread, small(steps));
+            let mut picks = Vec::new();
+            while rest.next_if(|(_, c)| *c == '?').is_some() {
+                let digits: String =
+                    std::iter::from_fn(|| rest.next_if(|(_, c)| c.is_ascii_digit())).map(|(_, c)| c).collect();
+                let pick = digits.parse::<u8>().map_err(|_| error(at, "expected a pick of 0 to 255 behind \"?\""))?;
+                picks.push(pick);
+            }
+            picks.truncate(picks.iter().rposition(|pick| *pick > 0).map_or(0, |last| last + 1));
+            if let Some(last) = schedule.runs.last_mut() {
+                last.picks = picks;
+            }
         }
         Ok(schedule)
     }
@@ -125,6 +175,18 @@ mod tests {
     use super::{STEPS_MAX, Schedule};
     use crate::ThreadId;
     use proptest::prelude::*;
+
+    #[test]
+    fn picks_are_of_the_step_before_them() {
+        let schedule: Schedule = "ab2?0?3b2c?1?0".parse().unwrap();
+        let steps: Vec<(char, Vec<u8>)> =
+            schedule.steps().map(|(thread, picks)| (thread.letter(), picks.to_vec())).collect();
+        let none = Vec::new;
+        let expected = [('a', none()), ('b', none()), ('b', vec![0, 3]), ('b', none()), ('b', none()), ('c', vec![1])];
+        assert_eq!(steps, expected);
+        assert_eq!(schedule.to_string(), "ab2?0?3b2c?1");
+        assert_eq!("a?0b".parse::<Schedule>(), "ab".parse());
+    }
 
     proptest! {
         #[test]
@@ -146,6 +208,9 @@ mod tests {
         for (text, told) in [
             ("", "not a schedule: the text is empty (an empty schedule is \"-\") at position 0 of \"\""),
             ("a2-", "not a schedule: expected the letter of a thread at position 2 of \"a2-\""),
+            ("?1", "not a schedule: expected the letter of a thread at position 0 of \"?1\""),
+            ("ab?", "not a schedule: expected a pick of 0 to 255 behind \"?\" at position 1 of \"ab?\""),
+            ("ab?256", "not a schedule: expected a pick of 0 to 255 behind \"?\" at position 1 of \"ab?256\""),
             ("ab0", "not a schedule: expected 1 to 100000000 steps at position 1 of \"ab0\""),
         ] {
             assert_eq!(text.parse::<Schedule>().unwrap_err().to_string(), told);

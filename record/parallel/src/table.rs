@@ -15,7 +15,7 @@ const COLUMN_MAX: usize = 120;
 pub(crate) struct Names {
     threads: Vec<Option<String>>,
     objects: Vec<String>,
-    /// Notes on steps, by their numbers: calls and returns.
+    /// Notes on steps, by their numbers: what was picked, calls and returns.
     pub(crate) notes: Vec<(usize, String)>,
 }
 
@@ -41,7 +41,7 @@ impl Names {
             objects.push(name);
         }
         let threads = outcome.threads.iter().map(|thread| thread.name.clone()).collect();
-        Names { threads, objects, notes: Vec::new() }
+        Names { threads, objects, notes: outcome.picked.clone() }
     }
 
     fn object(&self, object: ObjectId) -> Option<&str> {

@@ -3,6 +3,7 @@
 //! Without the feature `scheduled` this module is `std::thread`. All managed threads share the `thread_local!`
 //! variables of the one thread of the system that they run on. Sleeping is yielding: no time passes.
 
+use crate::execution::Pick;
 use crate::op::{Gate, Kind, ObjectId, ThreadId as Managed};
 use crate::runtime;
 use std::fmt;
@@ -217,23 +218,32 @@ pub fn current() -> Thread {
     Thread(managed.unwrap_or_else(|| Handle::Std(std::thread::current())))
 }
 
-/// Waits until someone calls [`Thread::unpark`] of this thread, unless that was done already.
+/// Waits until someone calls [`Thread::unpark`] of this thread, unless that was done already. As in std, it may return
+/// without a reason: under a schedule, if it says so.
 #[track_caller]
 pub fn park() {
     if let Handle::Managed { thread, object, .. } = current().0 {
         assert!(runtime::is_managed(), "a destructor parks while its thread panics");
-        runtime::pause_on(Some(object), Kind::Park, Gate::Second, Location::caller());
+        let wakes = runtime::pick(Pick::Wake, 2) == 1;
+        let gate = if wakes { Gate::Free } else { Gate::Second };
+        runtime::pause_on(Some(object), Kind::Park, gate, Location::caller());
         runtime::with(|execution| execution.set_token(thread, false));
     } else {
         std::thread::park();
     }
 }
 
-/// The same for some time at most; under a schedule the time may be up at any moment.
+/// The same for some time at most; under a schedule the time may be up at any moment, and is when nobody else can
+/// continue.
 #[track_caller]
 pub fn park_timeout(duration: Duration) {
     if let Handle::Managed { thread, object, .. } = current().0 {
-        runtime::pause_or_touch(object, Kind::Park, Location::caller());
+        if runtime::is_managed() && runtime::pick(Pick::TimeOut, 2) == 0 {
+            runtime::with(|execution| execution.set_deadline(duration));
+            runtime::pause_on(Some(object), Kind::Park, Gate::Second, Location::caller());
+        } else {
+            runtime::pause_or_touch(object, Kind::Park, Location::caller());
+        }
         runtime::with(|execution| execution.set_token(thread, false));
     } else {
         std::thread::park_timeout(duration);

@@ -147,7 +147,7 @@ fn add_notes<C: fmt::Debug, R: fmt::Debug>(failure: &mut Failure, program: &Prog
             notes.push((at, format!("returned {}", answer(outcome))));
         }
     }
-    failure.names.notes = notes;
+    failure.names.notes.extend(notes);
 }
 
 /// The history as ops. A process whose operation has an unknown outcome continues under another number.

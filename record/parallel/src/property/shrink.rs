@@ -54,12 +54,13 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         if self.try_scheduler(Box::new(Replay::as_far_as_possible(hint))) {
             return true;
         }
-        (0..=PREEMPTIONS_MAX).any(|bound| self.try_bound(bound))
+        let picks = self.found.failure.picks();
+        (0..=PREEMPTIONS_MAX).any(|bound| self.try_bound(bound, picks))
     }
 
-    fn try_bound(&mut self, preemptions: usize) -> bool {
-        let scheduler = Exhaustive::new().preemptions_max(small(preemptions)).executions_max(self.executions_max);
-        self.try_scheduler(Box::new(scheduler))
+    fn try_bound(&mut self, preemptions: usize, picks: usize) -> bool {
+        let scheduler = Exhaustive::new().preemptions_max(small(preemptions)).picks_max(small(picks));
+        self.try_scheduler(Box::new(scheduler.executions_max(self.executions_max)))
     }
 
     fn try_scheduler(&mut self, scheduler: Box<dyn crate::scheduler::Scheduler>) -> bool {
@@ -134,13 +135,12 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         is_simpler
     }
 
-    /// Looks for a schedule with as few preemptions as possible.
+    /// Looks for a schedule with as few preemptions as possible, and of those for one with as few picks.
     fn remove_preemptions(&mut self) {
         self.runner.set_program(self.drawn.program());
-        for preemptions in 0..self.found.failure.preemptions() {
-            if self.try_bound(preemptions) {
-                return;
-            }
-        }
+        let picks = self.found.failure.picks();
+        (0..self.found.failure.preemptions()).any(|preemptions| self.try_bound(preemptions, picks));
+        let preemptions = self.found.failure.preemptions();
+        (0..self.found.failure.picks()).any(|picks| self.try_bound(preemptions, picks));
     }
 }

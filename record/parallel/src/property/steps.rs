@@ -51,9 +51,9 @@ pub(crate) fn without_command(
     let gone = if is_last { lane.map(|branch| lanes.threads[branch]) } else { None };
     let commands = commands_of_steps(steps, lanes);
     let kept = steps.iter().zip(commands).filter(|(_, command)| *command != Some((lane, number)));
-    let threads = kept.filter(|(step, _)| Some(step.thread) != gone).map(|(step, _)| match gone {
-        Some(gone) if step.thread > gone => ThreadId(step.thread.0 - 1),
-        _ => step.thread,
+    let left = kept.filter(|(step, _)| Some(step.thread) != gone).map(|(step, _)| match gone {
+        Some(gone) if step.thread > gone => (ThreadId(step.thread.0 - 1), step.picks),
+        _ => (step.thread, step.picks),
     });
-    threads.collect()
+    left.collect()
 }

@@ -9,7 +9,7 @@
 //! from there count like any others; if not, it waits.
 
 use super::fairness::Fairness;
-use super::{Choice, Ended, Scheduler};
+use super::{Choice, Ended, Pick, Scheduler};
 use crate::{ThreadId, ThreadSet};
 
 /// A thread that yields so many times in a row while nothing changes is in a loop that waits for another thread.
@@ -19,12 +19,15 @@ const ROUNDS_MAX: u32 = 64;
 #[derive(Clone, Debug)]
 pub struct Exhaustive {
     preemptions_max: Option<u32>,
+    picks_max: Option<u32>,
     executions_max: u64,
     begun: u64,
     /// The choices of this execution, and what is still to be tried at each.
     frames: Vec<Frame>,
     depth: usize,
     preemptions: u32,
+    /// Picks of this execution that are not 0.
+    picks: u32,
     fairness: Fairness,
     /// A thread that is run alone, to see whether its loop ends, and the frame from which on it is.
     alone: Option<(ThreadId, usize)>,
@@ -37,11 +40,25 @@ pub struct Exhaustive {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Frame {
-    chosen: ThreadId,
-    left: ThreadSet,
-    /// Threads that wait because they seem to run in circles, and were not yet run alone from here.
-    circling: ThreadSet,
+enum Frame {
+    /// Who goes next.
+    Next {
+        chosen: ThreadId,
+        left: ThreadSet,
+        /// Threads that wait because they seem to run in circles, and were not yet run alone from here.
+        circling: ThreadSet,
+    },
+    /// What is picked; the higher ones are left.
+    Pick { value: u32, options: u32 },
+}
+
+impl Frame {
+    fn is_done(self) -> bool {
+        match self {
+            Frame::Next { left, circling, .. } => left.is_empty() && circling.is_empty(),
+            Frame::Pick { value, options } => value + 1 >= options,
+        }
+    }
 }
 
 impl Exhaustive {
@@ -49,11 +66,13 @@ impl Exhaustive {
     pub fn new() -> Exhaustive {
         Exhaustive {
             preemptions_max: None,
+            picks_max: None,
             executions_max: u64::MAX,
             begun: 0,
             frames: Vec::new(),
             depth: 0,
             preemptions: 0,
+            picks: 0,
             fairness: Fairness::default(),
             alone: None,
             is_redundant: false,
@@ -71,6 +90,13 @@ impl Exhaustive {
         self
     }
 
+    /// Only those with so many [picks](Pick) at most that are not 0.
+    #[must_use]
+    pub fn picks_max(mut self, picks: u32) -> Exhaustive {
+        self.picks_max = Some(picks);
+        self
+    }
+
     /// No more executions than this. The search may then not be complete.
     #[must_use]
     pub fn executions_max(mut self, executions: u64) -> Exhaustive {
@@ -82,7 +108,7 @@ impl Exhaustive {
     fn frame(&self, choice: &Choice<'_>, fair: ThreadSet) -> Option<Frame> {
         let bound = self.preemptions_max == Some(self.preemptions) && !choice.yielded();
         if let Some(chosen) = choice.current().filter(|_| bound) {
-            return Some(Frame { chosen, left: ThreadSet::default(), circling: ThreadSet::default() });
+            return Some(Frame::Next { chosen, left: ThreadSet::default(), circling: ThreadSet::default() });
         }
         let circles = |thread: &ThreadId| !fair.contains(*thread) && self.fairness.idle(*thread) > 0;
         let circling = choice.ready().iter().filter(circles).fold(ThreadSet::default(), ThreadSet::with);
@@ -90,7 +116,7 @@ impl Exhaustive {
             Some((thread, _)) => thread,
             None => fairly(choice, fair)?,
         };
-        Some(Frame { chosen, left: fair.without(chosen), circling: circling.without(chosen) })
+        Some(Frame::Next { chosen, left: fair.without(chosen), circling: circling.without(chosen) })
     }
 
     /// Goes on with a thread that is run alone, or finds out how that ends. Returns whether it ends in circles.
@@ -127,24 +153,30 @@ impl Scheduler for Exhaustive {
     fn begin(&mut self) -> bool {
         self.depth = 0;
         self.preemptions = 0;
+        self.picks = 0;
         self.is_cut |= self.fairness.is_cut();
         self.fairness.begin();
         self.alone = None;
         self.is_redundant = false;
         if self.begun > 0 {
-            while self.frames.pop_if(|frame| frame.left.is_empty() && frame.circling.is_empty()).is_some() {}
+            while self.frames.pop_if(|frame| frame.is_done()).is_some() {}
             let from = self.frames.len().saturating_sub(1);
-            let Some(frame) = self.frames.last_mut() else {
-                self.is_complete = !self.is_cut;
-                return false;
-            };
-            if let Some(next) = frame.left.first() {
-                frame.chosen = next;
-                frame.left.remove(next);
-            } else if let Some(next) = frame.circling.first() {
-                frame.chosen = next;
-                frame.circling.remove(next);
-                self.alone = Some((next, from));
+            match self.frames.last_mut() {
+                None => {
+                    self.is_complete = !self.is_cut;
+                    return false;
+                }
+                Some(Frame::Pick { value, .. }) => *value += 1,
+                Some(Frame::Next { chosen, left, circling }) => {
+                    if let Some(next) = left.first() {
+                        *chosen = next;
+                        left.remove(next);
+                    } else if let Some(next) = circling.first() {
+                        *chosen = next;
+                        circling.remove(next);
+                        self.alone = Some((next, from));
+                    }
+                }
             }
         }
         self.begun += 1;
@@ -160,7 +192,10 @@ impl Scheduler for Exhaustive {
             let frame = self.frame(choice, fair)?;
             self.frames.push(frame);
         }
-        let chosen = self.frames[self.depth].chosen;
+        let Frame::Next { chosen, .. } = self.frames[self.depth] else {
+            self.error = Some("the program is not deterministic: it picks something less in this run".into());
+            return None;
+        };
         self.depth += 1;
         if !choice.ready().contains(chosen) {
             self.error = Some(format!("the program is not deterministic: thread {chosen} cannot continue in this run"));
@@ -170,6 +205,23 @@ impl Scheduler for Exhaustive {
             self.preemptions += 1;
         }
         Some(chosen)
+    }
+
+    fn pick(&mut self, _: Pick, options: u32) -> Option<u32> {
+        if self.is_redundant {
+            return Some(0);
+        }
+        if self.depth == self.frames.len() {
+            let options = if self.picks_max == Some(self.picks) { 1 } else { options };
+            self.frames.push(Frame::Pick { value: 0, options });
+        }
+        let Frame::Pick { value, .. } = self.frames[self.depth] else {
+            self.error = Some("the program is not deterministic: it picks something more in this run".into());
+            return None;
+        };
+        self.depth += 1;
+        self.picks += u32::from(value > 0);
+        Some(value)
     }
 
     fn end(&mut self, _: &Ended<'_>) -> bool {

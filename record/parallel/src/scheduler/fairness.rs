@@ -15,6 +15,9 @@
 //! [`super::Exhaustive`] looks whether it ends by itself before it makes it wait. What was locked counts as unchanged
 //! if nobody borrowed it to change it.
 //!
+//! A loop that waits need not yield: a thread that has come back to the same operation and has changed nothing (see
+//! `crate::execution`) is taken to yield there.
+//!
 //! A loop that changes something in each round (a number, or what a mutex holds) is made to wait after [`WINDOWS_MAX`]
 //! windows, for otherwise it might never end. That does lose states: the search is then not complete, and says so.
 
@@ -89,7 +92,7 @@ impl Fairness {
                 Some(next) => ThreadSet::default().with(next.thread),
                 None => choice.ready,
             };
-            let yields = next_of(choice, self.seen, step.thread) == Some(Kind::Yield);
+            let yields = yields_next(choice, self.seen, step.thread);
             if yields || !self.threads.is_empty() {
                 self.threads.resize(choice.threads.len(), Window::default());
                 self.step(step, after);
@@ -115,12 +118,7 @@ impl Fairness {
         let me = 1 << step.thread.0;
         let blocked = self.ready.0 & !after.0 & !me;
         let locked = lock_of(step);
-        let more = extra::CALL | extra::RETURN | extra::SPAWN | extra::FINISH | extra::MANY;
-        // These can change places with each other, but they are not nothing.
-        let is_counted = matches!(step.op.kind, Kind::Clone | Kind::Drop | Kind::Disconnect);
-        // A receiver that finds nothing looks at a second object, and leaves it as it is.
-        let is_more = step.op.also != ObjectId::NONE && !(step.op.kind == Kind::Receive && step.has(extra::LOOKED));
-        let is_changed = (step.changes() && locked == 0) || is_counted || is_more || step.has(more);
+        let is_changed = !step.is_idle();
         for window in &mut self.threads {
             window.waits_for &= !me;
             window.ready &= after.0;
@@ -156,18 +154,18 @@ impl Fairness {
     }
 }
 
-/// What a thread does next after the steps up to number `seen`; `None` if it has finished.
-fn next_of(choice: &Choice<'_>, seen: usize, thread: ThreadId) -> Option<Kind> {
+/// Whether a thread lets others go first after the steps up to number `seen`: it says so, or seems to spin.
+fn yields_next(choice: &Choice<'_>, seen: usize, thread: ThreadId) -> bool {
     if let Some(step) = choice.steps[seen..].iter().find(|step| step.thread == thread) {
-        return Some(step.op.kind);
+        return step.op.kind == Kind::Yield || step.has(extra::SPINS);
     }
     let thread = &choice.threads[thread.at()];
-    (thread.state == State::Paused).then_some(thread.op.kind)
+    thread.state == State::Paused && thread.yields()
 }
 
 /// A number for a lock that a step takes, so that it and that of the unlock are nothing together; 0 if it takes none,
 /// or if what is locked was changed before it was unlocked.
-fn lock_of(step: &Step) -> u64 {
+pub(super) fn lock_of(step: &Step) -> u64 {
     let number = (u64::from(step.op.object.0) << 8 | u64::from(step.thread.0)) + 1;
     let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     match step.op.kind {

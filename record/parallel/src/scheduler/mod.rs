@@ -1,4 +1,4 @@
-//! Schedulers: who runs next. One a file.
+//! Schedulers: who runs next, and what happens where the program leaves it open. One a file.
 
 mod exhaustive;
 mod fairness;
@@ -14,6 +14,8 @@ pub use random::Random;
 pub use reduced::Reduced;
 pub use replay::Replay;
 pub use round_robin::RoundRobin;
+
+pub use crate::execution::Pick;
 
 use crate::execution::Thread;
 use crate::op::{ObjectId, Step};
@@ -61,6 +63,15 @@ pub trait Scheduler {
     /// It is asked only where more than one thread is ready, unless [`Scheduler::wants_every_step`].
     fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId>;
 
+    /// What happens where the program leaves it open: a number below `options`, of which 0 is what usually happens. `None`
+    /// ends the search with [`Scheduler::error`].
+    ///
+    /// The pick belongs to the step of the thread that [`Scheduler::next`] said last, or that was the only one ready.
+    fn pick(&mut self, pick: Pick, options: u32) -> Option<u32> {
+        let _ = (pick, options);
+        Some(0)
+    }
+
     /// Whether it is asked also where only one thread is ready.
     fn wants_every_step(&self) -> bool {
         false
@@ -106,7 +117,8 @@ impl Choice<'_> {
         self.current
     }
 
-    /// Whether [`Choice::current`] asked to let others go first.
+    /// Whether [`Choice::current`] asked to let others go first, or seems to spin: it has come back to the same operation
+    /// several times, and has changed nothing.
     pub fn yielded(&self) -> bool {
         self.yielded
     }
@@ -139,6 +151,8 @@ impl Choice<'_> {
 pub struct Ended<'a> {
     pub(crate) steps: &'a [Step],
     pub(crate) threads: &'a [Thread],
+    /// Steps that were taken because time passed, and how many steps there were then.
+    pub(crate) late: &'a [(usize, usize)],
 }
 
 impl Ended<'_> {

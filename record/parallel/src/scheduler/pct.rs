@@ -5,12 +5,13 @@
 //! steps each execution finds a bug of depth d with probability at least 1 / (n k^(d-1)).
 //!
 //! Where this deviates from the paper: k is not known beforehand, so unless it is given the longest execution seen
-//! represents it, and the first execution has no change points; threads get their priority when they are first seen; a
-//! thread that yields falls after all others, or a spinning one of high priority would keep whoever it waits for from
-//! running. So the probability is not that of the paper for a bug that shows only if a thread continues at once where
-//! it yields.
+//! represents it, and the first execution has no change points; picks are made at random; threads get their priority
+//! when they are first seen; a thread that yields falls after all others, or a spinning one of high priority would keep
+//! whoever it waits for from running. So the probability is not that of the paper for a bug that shows only if a thread
+//! continues at once where it yields, or that takes a certain pick.
 
-use super::{Choice, Ended, Scheduler};
+use super::random::at_random;
+use super::{Choice, Ended, Pick, Scheduler};
 use crate::ThreadId;
 use crate::ids::index;
 use crate::op::THREADS_MAX;
@@ -97,6 +98,10 @@ impl Scheduler for Pct {
             }
         }
         self.highest(choice)
+    }
+
+    fn pick(&mut self, pick: Pick, options: u32) -> Option<u32> {
+        Some(at_random(&mut self.rng, pick, options))
     }
 
     fn wants_every_step(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Random: at each pause point any thread that is ready, each as likely as the others, whether it yields or not.
 
-use super::{Choice, Scheduler};
+use super::{Choice, Pick, Scheduler};
 use crate::ThreadId;
 use crate::rng::Rng;
 
@@ -32,4 +32,13 @@ impl Scheduler for Random {
         // That a thread yields makes no difference: what it waits for happens some time.
         choice.ready().nth(self.rng.below(choice.ready().len()))
     }
+
+    fn pick(&mut self, pick: Pick, options: u32) -> Option<u32> {
+        Some(at_random(&mut self.rng, pick, options))
+    }
+}
+
+/// Any of the options; a surprise once in four times.
+pub(super) fn at_random(rng: &mut Rng, pick: Pick, options: u32) -> u32 {
+    if pick.is_surprise() { u32::from(rng.below(4) == 0) } else { rng.below(options) }
 }

@@ -1,13 +1,16 @@
-//! Replay: what a schedule says, word for word.
+//! Replay: what a schedule says, word for word. What it does not say is 0.
 
-use super::{Choice, Scheduler};
+use super::{Choice, Pick, Scheduler};
 use crate::{Schedule, ThreadId};
 
 /// Follows a schedule. Where it ends, threads continue undisturbed.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    threads: Vec<ThreadId>,
+    /// Who takes each step, and what is picked in it.
+    steps: Vec<(ThreadId, Vec<u8>)>,
     at: usize,
+    /// Picks of the step under way that were made.
+    picked: usize,
     begun: bool,
     is_strict: bool,
     error: Option<String>,
@@ -17,7 +20,8 @@ impl Replay {
     /// Follows a schedule, and gives up where the thread that it names cannot continue: the program is then not the one
     /// that the schedule is of.
     pub fn new(schedule: &Schedule) -> Replay {
-        Replay { threads: schedule.threads().collect(), at: 0, begun: false, is_strict: true, error: None }
+        let steps = schedule.steps().map(|(thread, picks)| (thread, picks.to_vec())).collect();
+        Replay { steps, at: 0, picked: 0, begun: false, is_strict: true, error: None }
     }
 
     /// Follows a schedule as far as the program lets it: words that name a thread that cannot continue are skipped.
@@ -33,7 +37,8 @@ impl Scheduler for Replay {
     }
 
     fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
-        while let Some(&thread) = self.threads.get(self.at) {
+        self.picked = 0;
+        while let Some(&(thread, _)) = self.steps.get(self.at) {
             self.at += 1;
             if choice.ready().contains(thread) {
                 return Some(thread);
@@ -46,7 +51,27 @@ impl Scheduler for Replay {
                 return None;
             }
         }
+        // Nothing is picked from there on.
+        self.at = self.steps.len() + 1;
         choice.undisturbed()
+    }
+
+    fn pick(&mut self, _: Pick, options: u32) -> Option<u32> {
+        let step = self.at.checked_sub(1).and_then(|at| self.steps.get(at));
+        let value = step.and_then(|(_, picks)| picks.get(self.picked)).map_or(0, |value| u32::from(*value));
+        self.picked += 1;
+        if value < options {
+            return Some(value);
+        }
+        if self.is_strict {
+            let at = self.at;
+            self.error = Some(format!(
+                "the schedule belongs to another program: step {at} picks {value}, and only 0 to {} can be picked",
+                options - 1
+            ));
+            return None;
+        }
+        Some(0)
     }
 
     fn wants_every_step(&self) -> bool {

@@ -1,5 +1,6 @@
 //! Atomics. Under a schedule they are sequentially consistent, whatever ordering is asked for.
 
+use crate::execution::Pick;
 use crate::object::Object;
 use crate::op::Kind;
 use crate::runtime;
@@ -75,7 +76,7 @@ macro_rules! atomic {
                 self.exchanging(|inner| inner.compare_exchange(current, new, success, failure))
             }
 
-            /// The same. Under a schedule it never fails without reason.
+            /// The same, but it may fail without reason: under a schedule, if it says so.
             ///
             /// # Errors
             ///
@@ -89,7 +90,11 @@ macro_rules! atomic {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 if self.object.touch(Kind::Update) {
-                    self.exchanging(|inner| inner.compare_exchange(current, new, success, failure))
+                    let fails = self.inner.load(Ordering::SeqCst) == current && runtime::pick(Pick::Fail, 2) == 1;
+                    self.exchanging(|inner| match fails {
+                        true => Err(current),
+                        false => inner.compare_exchange(current, new, success, failure),
+                    })
                 } else {
                     self.inner.compare_exchange_weak(current, new, success, failure)
                 }
@@ -109,7 +114,8 @@ macro_rules! atomic {
             ) -> Result<$value, $value> {
                 let mut value = self.load(fetch_order);
                 while let Some(next) = f(value) {
-                    match self.compare_exchange_weak(value, next, set_order, fetch_order) {
+                    // That a weak exchange fails without reason and is tried again is seen by nobody.
+                    match self.compare_exchange(value, next, set_order, fetch_order) {
                         Ok(before) => return Ok(before),
                         Err(now) => value = now,
                     }

@@ -1,6 +1,12 @@
-//! A condition variable: threads wait in the order in which they came.
+//! A condition variable.
+//!
+//! A wait that ends before anyone notifies the thread, for lack of time or without reason, may as well end at once: that
+//! the thread was among those that wait makes a difference only if it is the one that is notified. So whether it ends
+//! is picked when it begins.
 
 use super::{Mutex, MutexGuard};
+use crate::execution::Pick;
+use crate::ids::{index, small};
 use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
 use crate::runtime;
@@ -11,13 +17,12 @@ use std::time::{Duration, Instant};
 
 /// As [`std::sync::Condvar`].
 ///
-/// Under a schedule, threads are woken in the order in which they began to wait, and none without reason.
+/// Under a schedule, a notification wakes any of those that wait, and a thread may wake without one.
 pub struct Condvar {
     object: Object,
     inner: std::sync::Condvar,
-    /// The managed threads that wait, the first one first, and the mutex that each then needs; none if it waits for the
-    /// end of some time as well, and continues to the mutex by itself.
-    waiting: std::sync::Mutex<Vec<(ThreadId, Option<ObjectId>)>>,
+    /// The managed threads that wait, the first one first, and the mutex that each then needs.
+    waiting: std::sync::Mutex<Vec<(ThreadId, ObjectId)>>,
 }
 
 /// As [`std::sync::WaitTimeoutResult`].
@@ -54,10 +59,9 @@ impl Condvar {
     #[track_caller]
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let place = Location::caller();
-        match self.begin(guard, false, place) {
-            Ok(mutex) => {
-                let op = |object| Op { kind: Kind::WaitEnd, gate: Gate::Shut, object, also: object, place };
-                self.object.pause_op(|| [true; 2], op);
+        match self.begin(guard, place) {
+            Ok((mutex, locks)) => {
+                self.end(mutex, locks, None, place);
                 mutex.relock(place)
             }
             Err(guard) => {
@@ -84,7 +88,8 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// The same as [`Condvar::wait`], but the wait may end for lack of time: under a schedule, whenever it says so.
+    /// The same as [`Condvar::wait`], but the wait may end for lack of time: under a schedule, whenever it says so, and
+    /// when nobody else can continue.
     ///
     /// # Errors
     ///
@@ -96,19 +101,10 @@ impl Condvar {
         duration: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let place = Location::caller();
-        match self.begin(guard, true, place) {
-            Ok(mutex) => {
-                let op = |object| Op { kind: Kind::WaitEnd, gate: Gate::Free, object, also: object, place };
-                self.object.pause_op(|| [true; 2], op);
-                let me = runtime::with(|execution| execution.current());
-                let mut waiting = self.waiting();
-                // Whoever was notified is not among those that wait any more.
-                let position = waiting.iter().position(|(thread, _)| Some(*thread) == me);
-                if let Some(position) = position {
-                    waiting.remove(position);
-                }
-                drop(waiting);
-                super::lock::map(mutex.lock(), |guard| (guard, WaitTimeoutResult(position.is_some())))
+        match self.begin(guard, place) {
+            Ok((mutex, locks)) => {
+                let timed_out = self.end(mutex, locks, Some(duration), place);
+                super::lock::map(mutex.relock(place), |guard| (guard, WaitTimeoutResult(timed_out)))
             }
             Err(guard) => {
                 let (Some(inner), mutex) = guard.take_apart() else { unreachable!("a guard holds its mutex") };
@@ -146,14 +142,15 @@ impl Condvar {
         Ok((guard, WaitTimeoutResult(false)))
     }
 
-    /// Lets one thread continue, the one that has waited longest.
+    /// Lets one thread continue; under a schedule, whichever of those that wait it says.
     #[track_caller]
     pub fn notify_one(&self) {
         self.object.touch(Kind::NotifyOne);
         if runtime::is_active() {
             let mut waiting = self.waiting();
-            if !waiting.is_empty() {
-                let (thread, mutex) = waiting.remove(0);
+            let picked = index(runtime::pick(Pick::Waiter, small(waiting.len())));
+            if picked < waiting.len() {
+                let (thread, mutex) = waiting.remove(picked);
                 self.wake(thread, mutex);
             }
         } else {
@@ -174,30 +171,59 @@ impl Condvar {
         }
     }
 
-    /// Begins a wait: the mutex is free, and this thread is among those that wait. Gives the guard back where there is
-    /// no schedule.
+    /// Begins a wait: the mutex is free. Gives the guard back where there is no schedule.
     fn begin<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
-        is_timed: bool,
         place: &'static Location<'static>,
-    ) -> Result<&'a Mutex<T>, MutexGuard<'a, T>> {
+    ) -> Result<(&'a Mutex<T>, ObjectId), MutexGuard<'a, T>> {
         if !runtime::is_active() {
             return Err(guard);
         }
-        let about = runtime::with(|execution| (execution.current(), execution.id_of(guard.object(), || [false, true])));
-        let (me, mutex) = about.expect("this is a managed thread");
-        let op = |object| Op { kind: Kind::Wait, gate: Gate::Free, object, also: mutex, place };
+        let locks = runtime::with(|execution| execution.id_of(guard.object(), || [false, true]));
+        let locks = locks.expect("this is a managed thread");
+        let op = |object| Op { kind: Kind::Wait, gate: Gate::Free, object, also: locks, place };
         let paused = self.object.pause_op(|| [true; 2], op);
         assert!(paused, "a destructor waits for {self:?} while its thread panics");
-        let unlocked = guard.release();
-        self.waiting().push((me, (!is_timed).then_some(mutex)));
-        Ok(unlocked)
+        Ok((guard.release(), locks))
+    }
+
+    /// Waits until someone notifies this thread, or the wait ends by itself, and then for the mutex. Returns whether the
+    /// time was up.
+    fn end<T>(
+        &self,
+        mutex: &Mutex<T>,
+        locks: ObjectId,
+        time: Option<Duration>,
+        place: &'static Location<'static>,
+    ) -> bool {
+        let relock = |object| Op { kind: Kind::Relock, gate: Gate::First, object, also: ObjectId::NONE, place };
+        let surprise = if time.is_some() { Pick::TimeOut } else { Pick::Wake };
+        if runtime::pick(surprise, 2) == 1 {
+            mutex.object().pause_op(|| [true; 2], relock);
+            return time.is_some();
+        }
+        let me = runtime::with(|execution| {
+            if let Some(time) = time {
+                execution.set_deadline(time);
+            }
+            execution.current()
+        });
+        let me = me.expect("this is a managed thread");
+        self.waiting().push((me, locks));
+        let op = |object| Op { kind: Kind::WaitEnd, gate: Gate::Shut, object, also: object, place };
+        self.object.pause_op(|| [true; 2], op);
+        let mut waiting = self.waiting();
+        // Whoever was notified is not among those that wait any more, and was before the mutex.
+        let Some(position) = waiting.iter().position(|(thread, _)| *thread == me) else { return false };
+        waiting.remove(position);
+        drop(waiting);
+        mutex.object().pause_op(|| [true; 2], relock);
+        true
     }
 
     /// Makes a thread that waits be before its mutex.
-    fn wake(&self, thread: ThreadId, mutex: Option<ObjectId>) {
-        let Some(mutex) = mutex else { return };
+    fn wake(&self, thread: ThreadId, mutex: ObjectId) {
         runtime::with(|execution| {
             let condvar = execution.id_of(&self.object, || [true; 2]);
             execution.redirect(thread, |op| {
@@ -206,7 +232,7 @@ impl Condvar {
         });
     }
 
-    fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<(ThreadId, Option<ObjectId>)>> {
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<(ThreadId, ObjectId)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,8 +6,9 @@
 //! What differs under a schedule, and where it cannot be otherwise:
 //!
 //! - Atomics are sequentially consistent whatever ordering is asked for: a bug that takes weaker ones is not found.
-//! - A condition variable wakes in the order in which threads began to wait, and never without reason; a wait with a
-//!   time-out may end at any moment.
+//! - A wait with a time-out may end at any moment, a wait without one may end without a reason, and a weak exchange may
+//!   fail, as the schedule says; how often is limited by [`Settings::surprises_max`](crate::Settings::surprises_max). A
+//!   time-out that is not such a surprise ends when no other thread can continue, the earliest one first.
 //! - [`Arc`] and [`Weak`] are pointers of this crate, since who drops the last one can be seen; std's are not under the
 //!   schedule, and a search does not see what hangs on how many of those there are.
 //! - An object that outlives an execution (a `static`) keeps what it holds; the next execution may then do something

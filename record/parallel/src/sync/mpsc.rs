@@ -1,5 +1,6 @@
 //! Channels. The first gate is open to the receiver, the second to senders.
 
+use crate::execution::Pick;
 use crate::object::Object;
 use crate::op::{Gate, Kind, Op, ThreadId};
 use crate::runtime;
@@ -330,7 +331,8 @@ impl<T> Receiver<T> {
         self.0.take(self.0.state())
     }
 
-    /// Takes a message, waiting for one for some time; under a schedule the time may be up at any moment.
+    /// Takes a message, waiting for one for some time; under a schedule the time may be up at any moment, and is when
+    /// nobody else can continue.
     ///
     /// # Errors
     ///
@@ -339,7 +341,12 @@ impl<T> Receiver<T> {
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         let result = if runtime::is_active() {
             self.0.begin_to_wait();
-            self.0.object.pause(Kind::Receive, Gate::Free, || self.0.gates());
+            // A wait that ends before there is a message may as well end at once.
+            let is_out = !runtime::is_managed() || runtime::pick(Pick::TimeOut, 2) == 1;
+            if !is_out {
+                runtime::with(|execution| execution.set_deadline(timeout));
+            }
+            self.0.object.pause(Kind::Receive, if is_out { Gate::Free } else { Gate::First }, || self.0.gates());
             let mut state = self.0.state();
             state.is_awaited = false;
             self.0.take(state)

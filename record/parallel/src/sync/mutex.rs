@@ -140,6 +140,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
+    pub(super) fn object(&self) -> &Object {
+        &self.object
+    }
+
     /// A guard of a mutex that this thread has been let through to.
     pub(super) fn relock(&self, place: &'static Location<'static>) -> LockResult<MutexGuard<'_, T>> {
         lock::map(lock::at_once(&self.object, || self.inner.try_lock()), |guard| self.guard(guard, place))

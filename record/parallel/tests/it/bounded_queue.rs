@@ -88,7 +88,7 @@ fn the_report_says_who_waits_for_what() {
       thread a is blocked at record/parallel/tests/it/bounded_queue.rs:33:40: wake from Condvar made at record/parallel/tests/it/bounded_queue.rs:19:55
       thread c (taker) is blocked at record/parallel/tests/it/bounded_queue.rs:46:44: wake from Condvar made at record/parallel/tests/it/bounded_queue.rs:19:55
 
-    execution 2, 14 steps, 1 preemption:
+    execution 4, 14 steps, 1 preemption:
       step   a                     b taker               c taker
          1 * |                     lock Mutex 1          |                   record/parallel/tests/it/bounded_queue.rs:40
          2   |                     wait Condvar 1        |                   record/parallel/tests/it/bounded_queue.rs:46

@@ -1,20 +1,34 @@
-//! Loops that wait: their schedules come to an end, and nothing else is lost.
+//! Loops that wait: their schedules come to an end under both searches, whether they yield or not, and nothing else is
+//! lost.
 
-use record_parallel::scheduler::{Exhaustive, Random};
+use record_parallel::scheduler::{Exhaustive, Pct, Random, Reduced};
 use record_parallel::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use record_parallel::sync::{Mutex, mpsc};
 use record_parallel::{Cause, Explored, Settings, explore, thread};
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::sync::{Arc, Mutex as StdMutex};
 
-/// What a program returns over all schedules, and how many there are.
-fn all<T: Ord + Clone + Send + 'static>(program: impl Fn() -> T + Send + Sync + 'static) -> (Explored, Vec<T>) {
-    let seen = Arc::new(StdMutex::new(BTreeSet::new()));
-    let kept = Arc::clone(&seen);
-    let body = move || _ = kept.lock().unwrap().insert(program());
-    let explored = explore(&Settings::default(), Exhaustive::new().executions_max(200_000), body);
-    let explored = explored.unwrap_or_else(|failure| panic!("{failure}"));
-    (explored, seen.lock().unwrap().iter().cloned().collect())
+/// What a program returns over all schedules, and how many there are; the reduced search must agree.
+fn all<T: Ord + Clone + Debug + Send + 'static>(
+    program: impl Fn() -> T + Send + Sync + Copy + 'static,
+) -> (Explored, Vec<T>) {
+    let run = |is_reduced| {
+        let seen = Arc::new(StdMutex::new(BTreeSet::new()));
+        let kept = Arc::clone(&seen);
+        let body = move || _ = kept.lock().unwrap().insert(program());
+        let explored = if is_reduced {
+            explore(&Settings::default(), Reduced::new().executions_max(200_000), body)
+        } else {
+            explore(&Settings::default(), Exhaustive::new().executions_max(200_000), body)
+        };
+        let explored = explored.unwrap_or_else(|failure| panic!("{failure}"));
+        (explored, seen.lock().unwrap().clone())
+    };
+    let (full, reduced) = (run(false), run(true));
+    assert!(!full.0.is_complete || reduced.0.is_complete, "{reduced:?}, {full:?}");
+    assert_eq!(full.1, reduced.1);
+    (full.0, full.1.into_iter().collect())
 }
 
 #[test]
@@ -190,4 +204,78 @@ fn a_loop_that_waits_for_nobody_is_a_livelock() {
     assert!(matches!(failure.cause, Cause::Livelock(_)), "{failure}");
     let failure = explore(&Settings::default(), Random::new(0, 1), program).unwrap_err();
     assert!(matches!(failure.cause, Cause::Livelock(_)), "{failure}");
+}
+
+/// A lock that spins without a word to the scheduler.
+fn spin_lock() -> u32 {
+    let both = Arc::new((AtomicBool::new(false), AtomicU32::new(0)));
+    let threads = [1, 2].map(|_| {
+        let both = Arc::clone(&both);
+        thread::spawn(move || {
+            while both.0.compare_exchange(false, true, SeqCst, SeqCst).is_err() {
+                std::hint::spin_loop();
+            }
+            both.1.store(both.1.load(SeqCst) + 1, SeqCst);
+            both.0.store(false, SeqCst);
+        })
+    });
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    both.1.load(SeqCst)
+}
+
+#[test]
+fn a_loop_that_does_not_yield_ends() {
+    let (explored, seen) = all(spin_lock);
+    assert!(explored.is_complete && explored.executions < 1000, "{explored:?}");
+    assert_eq!(seen, [2]);
+    for seed in 0..20 {
+        explore(&Settings::default(), Pct::new(seed, 3, 20), || assert_eq!(spin_lock(), 2)).unwrap();
+    }
+    let (_, seen) = all(|| {
+        let flags = Arc::new([(); 3].map(|()| AtomicBool::new(false)));
+        let threads = [0, 1].map(|at| {
+            let flags = Arc::clone(&flags);
+            thread::spawn(move || {
+                while !flags[at].load(SeqCst) {}
+                flags[at + 1].store(true, SeqCst);
+            })
+        });
+        flags[0].store(true, SeqCst);
+        while !flags[2].load(SeqCst) {}
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+    assert_eq!(seen, [()]);
+}
+
+#[test]
+fn a_loop_that_counts_without_yielding_gives_up() {
+    let (explored, seen) = all(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let other = Arc::clone(&flag);
+        let waiter = thread::spawn(move || (0..5).position(|_| other.load(SeqCst)));
+        flag.store(true, SeqCst);
+        waiter.join().unwrap()
+    });
+    assert!(explored.is_complete, "{explored:?}");
+    assert_eq!(seen, [None, Some(0), Some(1), Some(2), Some(3), Some(4)]);
+}
+
+#[test]
+fn a_loop_that_does_not_yield_and_waits_for_nobody_is_a_livelock() {
+    let program = || {
+        let flag = Arc::new(AtomicBool::new(false));
+        let other = Arc::clone(&flag);
+        thread::spawn(move || other.store(false, SeqCst));
+        while !flag.load(SeqCst) {}
+    };
+    for failure in [
+        explore(&Settings::default(), Exhaustive::new(), program).unwrap_err(),
+        explore(&Settings::default(), Reduced::new(), program).unwrap_err(),
+    ] {
+        assert!(matches!(failure.cause, Cause::Livelock(_)), "{failure}");
+    }
 }

@@ -9,6 +9,7 @@ mod lru;
 mod noting;
 mod oracle;
 mod outcomes;
+mod picks;
 mod racy_counter;
 mod replay;
 mod report;

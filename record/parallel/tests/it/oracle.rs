@@ -1,5 +1,5 @@
 //! The reduced search against all schedules, on random programs of what ends by being dropped, done once, or slept
-//! over.
+//! over, and of what is picked: time-outs, waits that end without a notification, weak exchanges, numbers.
 //!
 //! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel --release --test it oracle -- --nocapture` tries more of
 //! them.
@@ -58,9 +58,21 @@ enum Instruction {
     LockPanics,
     Wait,
     Notify,
+    /// Looks once, and waits once if need be.
+    WaitOnce,
+    WaitTimed,
+    ReceiveTimed,
+    Park,
+    ParkTimed,
+    /// Whoever came first.
+    Unpark,
+    ExchangeWeakly(usize),
+    Choose,
+    /// Looks until it is set, without a word to the scheduler.
+    Spin(usize),
 }
 
-const ALL: [Instruction; 40] = {
+const ALL: [Instruction; 50] = {
     use Instruction::*;
     [
         Load(0),
@@ -103,6 +115,16 @@ const ALL: [Instruction; 40] = {
         TryLock,
         LockPanics,
         Wait,
+        WaitOnce,
+        WaitTimed,
+        ReceiveTimed,
+        Park,
+        ParkTimed,
+        Unpark,
+        ExchangeWeakly(0),
+        ExchangeWeakly(1),
+        Choose,
+        Spin(1),
     ]
 };
 
@@ -133,7 +155,8 @@ impl Draw {
             let mut draw = || {
                 let drawn = kinds[self.below(kinds.len())];
                 // Whoever waits needs someone who notifies.
-                if matches!(drawn, Instruction::Wait) && self.below(2) == 0 { Instruction::Notify } else { drawn }
+                let waits = matches!(drawn, Instruction::Wait | Instruction::WaitOnce | Instruction::WaitTimed);
+                if waits && self.below(2) == 0 { Instruction::Notify } else { drawn }
             };
             threads.push((0..count).map(|_| draw()).collect());
         }
@@ -164,6 +187,7 @@ struct Shared {
     once: Once,
     lock: Mutex<u32>,
     changed: Condvar,
+    threads: StdMutex<Vec<thread::Thread>>,
 }
 
 /// What one thread has.
@@ -196,7 +220,7 @@ impl Own {
             Swap(of) => Some(shared.numbers[of].swap(1, SeqCst)),
             Init(_) | InitPanics | Get | Set | CallOnce(_) | IsDone => Some(self.once(instruction, mine)),
             CloneArc | DropArc | TryUnwrap | GetMut | Count | Downgrade | Upgrade | DropWeak => self.count(instruction),
-            CloneSender | DropSender | Send | TrySend | TryReceive | Receive | DropReceiver => {
+            CloneSender | DropSender | Send | TrySend | TryReceive | Receive | ReceiveTimed | DropReceiver => {
                 self.channel(instruction, mine)
             }
             Sleep => {
@@ -210,7 +234,28 @@ impl Own {
                 }
                 is_set
             }),
-            Lock | TryLock | LockPanics | Wait | Notify => self.lock(instruction, mine),
+            Lock | TryLock | LockPanics | Wait | Notify | WaitOnce | WaitTimed => self.lock(instruction, mine),
+            ExchangeWeakly(of) => {
+                Some(shared.numbers[of].compare_exchange_weak(0, mine, SeqCst, SeqCst).unwrap_or_else(|n| n + 1000))
+            }
+            Choose => Some(record_parallel::choose(2)),
+            Spin(of) => {
+                while shared.numbers[of].load(SeqCst) == 0 {}
+                None
+            }
+            Park => {
+                thread::park();
+                None
+            }
+            ParkTimed => {
+                thread::park_timeout(Duration::from_secs(1));
+                None
+            }
+            Unpark => {
+                let first = shared.threads.lock().unwrap_or_else(PoisonError::into_inner).first().cloned();
+                first.iter().for_each(thread::Thread::unpark);
+                None
+            }
         };
         if let Some(seen) = seen {
             self.note(seen);
@@ -301,6 +346,11 @@ impl Own {
                 Err(mpsc::TryRecvError::Disconnected) => 9999,
             }),
             Instruction::Receive => Some(self.receiver.as_ref()?.recv().unwrap_or(9999)),
+            Instruction::ReceiveTimed => Some(match self.receiver.as_ref()?.recv_timeout(Duration::from_secs(1)) {
+                Ok(message) => message,
+                Err(mpsc::RecvTimeoutError::Timeout) => 9998,
+                Err(mpsc::RecvTimeoutError::Disconnected) => 9999,
+            }),
             _ => {
                 drop(self.receiver.take());
                 None
@@ -332,6 +382,18 @@ impl Own {
                 }
                 Some(std::mem::take(&mut *value))
             }
+            Instruction::WaitOnce => {
+                let mut value = locked();
+                if *value == 0 {
+                    value = shared.changed.wait(value).unwrap_or_else(PoisonError::into_inner);
+                }
+                Some(*value)
+            }
+            Instruction::WaitTimed => {
+                let time = Duration::from_secs(1);
+                let waited = shared.changed.wait_timeout(locked(), time).unwrap_or_else(PoisonError::into_inner);
+                Some(*waited.0 + 1000 * u32::from(waited.1.timed_out()))
+            }
             _ => {
                 *locked() = mine;
                 shared.changed.notify_one();
@@ -346,8 +408,9 @@ fn run(programs: &[Vec<Instruction>], bound: usize, seen: &StdArc<StdMutex<Seen>
     *seen.lock().unwrap_or_else(PoisonError::into_inner) = vec![Vec::new(); programs.len() + 1];
     let uses = |wanted: fn(&Instruction) -> bool| programs.iter().flatten().any(wanted);
     use Instruction::*;
-    let has_channel =
-        uses(|of| matches!(of, CloneSender | DropSender | Send | TrySend | TryReceive | Receive | DropReceiver));
+    let has_channel = uses(|of| {
+        matches!(of, CloneSender | DropSender | Send | TrySend | TryReceive | Receive | ReceiveTimed | DropReceiver)
+    });
     let has_arc =
         uses(|of| matches!(of, CloneArc | DropArc | TryUnwrap | GetMut | Count | Downgrade | Upgrade | DropWeak));
     let shared = StdArc::new(Shared {
@@ -356,6 +419,7 @@ fn run(programs: &[Vec<Instruction>], bound: usize, seen: &StdArc<StdMutex<Seen>
         once: Once::new(),
         lock: Mutex::new(0),
         changed: Condvar::new(),
+        threads: StdMutex::default(),
     });
     let (sender, receiver) = has_channel.then(|| mpsc::sync_channel::<u32>(bound)).unzip();
     let mut receiver = receiver;
@@ -377,7 +441,8 @@ fn run(programs: &[Vec<Instruction>], bound: usize, seen: &StdArc<StdMutex<Seen>
                 own.run(*instruction, (me * 10 + at) as u32);
             }
         };
-        thread::Builder::new().name(me.to_string()).spawn(body).unwrap();
+        let handle = thread::Builder::new().name(me.to_string()).spawn(body).unwrap();
+        shared.threads.lock().unwrap_or_else(PoisonError::into_inner).push(handle.thread().clone());
     }
 }
 
@@ -419,5 +484,5 @@ fn the_reduced_search_sees_what_all_schedules_show() {
         "{compared} programs alike ({deadlocks} deadlocks), {skipped} too large; {full_sum} executions, reduced {reduced_sum}"
     );
     // Nothing passes for nothing: each instruction was in some program.
-    assert!(kinds.len() > 35 || wanted < 250, "{kinds:?}");
+    assert!(kinds.len() > 45 || wanted < 250, "{kinds:?}");
 }

@@ -287,7 +287,8 @@ fn parking_waits_for_a_token() {
         thread.join().unwrap();
         seen
     });
-    assert_eq!(seen, [true]);
+    // As in std, it may wake without a token.
+    assert_eq!(seen, [false, true]);
     assert_eq!(deadlock(thread::park), [Kind::Park]);
 }
 

@@ -1,6 +1,6 @@
 //! Goes on after each execution and notes what became of it: the outcomes of a program under all schedules of a search.
 
-use record_parallel::scheduler::{Choice, Ended, Scheduler};
+use record_parallel::scheduler::{Choice, Ended, Pick, Scheduler};
 use record_parallel::{Cause, Explored, Settings, ThreadId, explore};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -24,6 +24,10 @@ impl<S: Scheduler> Scheduler for Noting<S> {
         self.inner.next(choice)
     }
 
+    fn pick(&mut self, pick: Pick, options: u32) -> Option<u32> {
+        self.inner.pick(pick, options)
+    }
+
     fn wants_every_step(&self) -> bool {
         self.inner.wants_every_step()
     }
@@ -38,7 +42,7 @@ impl<S: Scheduler> Scheduler for Noting<S> {
     }
 }
 
-/// All that the threads of a program can see, or `None` if it can come to a deadlock; and how many executions it took.
+/// All that the threads of a program can see, or `None` if it can come to a deadlock or a livelock; and how many executions it took.
 /// The program notes what they see where it is told to.
 pub(crate) fn outcomes<S: Scheduler + 'static>(
     scheduler: S,
@@ -47,11 +51,11 @@ pub(crate) fn outcomes<S: Scheduler + 'static>(
     let seen = Arc::new(Mutex::new(Seen::default()));
     let all = Arc::new(Mutex::new(BTreeSet::new()));
     let noting = Noting { inner: scheduler, seen: Arc::clone(&seen), all: Arc::clone(&all) };
-    let settings = Settings { repeated: 0, ..Settings::default() };
+    let settings = Settings { repeated: 0, steps_max: 1000, ..Settings::default() };
     match explore(&settings, noting, move || program(&seen)) {
         Ok(explored) => (Some(all.lock().unwrap().clone()), explored),
         Err(failure) => {
-            assert!(matches!(failure.cause, Cause::Deadlock(_)), "{failure}");
+            assert!(matches!(failure.cause, Cause::Deadlock(_) | Cause::Livelock(_)), "{failure}");
             (None, Explored::default())
         }
     }

@@ -1,168 +1,18 @@
-//! Reduced: at least one schedule of every kind, where schedules that differ in the order of independent steps are of
-//! one kind.
-//!
-//! Source sets with sleep sets: Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction" (POPL
-//! 2014), section 4. It refines Flanagan and Godefroid, "Dynamic Partial-Order Reduction for Model Checking Software"
-//! (POPL 2005), whose backtracking points are not enough where sleep sets are in use: the thread that must be tried may
-//! be asleep, when another one must come before it. After each execution, for each operation of each thread and each
-//! moment at which the thread stood before it, the steps that depend on it and need not come before it are where
-//! another order must be tried. An operation that waits is looked at from the moment when the thread came to it, since
-//! two steps that lock a mutex are never next to each other.
-//!
-//! Two steps are independent if they touch different objects or only look, and none of them is a return of an operation
-//! of the recorded history where the other is a call. What a step touches is known when it ends: the object of its
-//! operation, and what its thread changed besides while it unwound. An operation that might have changed its object and
-//! did not, such as an exchange that failed, has only looked. Counts (of senders, of pointers) go up and down without
-//! being seen; whoever acts on a count depends on all that changed it.
-//!
-//! Yielding says nothing here: a program that spins until another thread has done something has no end, and is reported
-//! as a livelock; search it with [`super::Exhaustive`].
-//!
-//! Preemptions are not bounded: with a bound, the one schedule of a kind that is tried may be one that exceeds it.
+//! Which other orders must be tried after an execution: what happens before what in it, and which steps might change
+//! places.
 
-use super::{Choice, Ended, Scheduler};
+use super::Node;
+use super::circles::Woken;
 use crate::ids::byte;
 use crate::op::{Gate, Kind, ObjectId, Step, THREADS_MAX, extra};
+use crate::scheduler::Ended;
 use crate::{ThreadId, ThreadSet};
 
-/// Tries one schedule of every kind: fewer executions than [`super::Exhaustive`], with the same results.
-#[derive(Clone, Debug)]
-pub struct Reduced {
-    executions_max: u64,
-    begun: u64,
-    /// One for each step of the execution up to where it turned out to be of a kind that was seen.
-    nodes: Vec<Node>,
-    /// The execution is of a kind that was seen: every thread that is ready sleeps.
-    is_redundant: bool,
-    is_complete: bool,
-    error: Option<String>,
-}
-
-#[derive(Clone, Debug)]
-struct Node {
-    ready: ThreadSet,
-    chosen: ThreadId,
-    done: ThreadSet,
-    /// What must be tried; always holds `chosen`.
-    wanted: ThreadSet,
-    /// Steps that were tried from here or before, and have met nothing since that depends on them: whatever starts with
-    /// them was seen.
-    sleeping: Vec<Step>,
-}
-
-impl Reduced {
-    /// Every kind of schedule.
-    pub fn new() -> Reduced {
-        Reduced {
-            executions_max: u64::MAX,
-            begun: 0,
-            nodes: Vec::new(),
-            is_redundant: false,
-            is_complete: false,
-            error: None,
-        }
-    }
-
-    /// No more executions than this. The search may then not be complete.
-    #[must_use]
-    pub fn executions_max(mut self, executions: u64) -> Reduced {
-        self.executions_max = executions;
-        self
-    }
-
-    fn add_node(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
-        let object_of = |thread: ThreadId| choice.threads[thread.at()].object;
-        let mut sleeping = Vec::new();
-        if let (Some(parent), Some(last)) = (self.nodes.last(), choice.steps.last()) {
-            let asleep = |step: &&Step| step.thread != last.thread && !step.depends_on(last, object_of);
-            sleeping.extend(parent.sleeping.iter().filter(asleep).copied());
-        }
-        let awake = sleeping.iter().fold(choice.ready(), |awake, step: &Step| awake.without(step.thread));
-        let undisturbed = choice.undisturbed()?;
-        let Some(first) = awake.first() else {
-            self.is_redundant = true;
-            return Some(undisturbed);
-        };
-        let chosen = if awake.contains(undisturbed) { undisturbed } else { first };
-        let wanted = ThreadSet::default().with(chosen);
-        self.nodes.push(Node { ready: choice.ready(), chosen, done: ThreadSet::default(), wanted, sleeping });
-        Some(chosen)
-    }
-}
-
-impl Default for Reduced {
-    fn default() -> Reduced {
-        Reduced::new()
-    }
-}
-
-impl Scheduler for Reduced {
-    fn begin(&mut self) -> bool {
-        self.is_redundant = false;
-        if self.begun > 0 {
-            loop {
-                let Some(node) = self.nodes.last_mut() else {
-                    self.is_complete = true;
-                    return false;
-                };
-                let asleep = node.sleeping.iter().fold(ThreadSet::default(), |set, step| set.with(step.thread));
-                let left = ThreadSet(node.wanted.0 & !node.done.0 & !asleep.0);
-                if let Some(next) = left.first() {
-                    node.chosen = next;
-                    break;
-                }
-                self.nodes.pop();
-            }
-        }
-        self.begun += 1;
-        self.begun <= self.executions_max
-    }
-
-    fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
-        if self.is_redundant {
-            return choice.undisturbed();
-        }
-        let Some(node) = self.nodes.get(choice.step()) else { return self.add_node(choice) };
-        if node.ready != choice.ready() {
-            self.error = Some(format!(
-                "the program is not deterministic: {:?} can continue in this run, {:?} in an earlier one",
-                choice.ready(),
-                node.ready
-            ));
-            return None;
-        }
-        Some(node.chosen)
-    }
-
-    fn wants_every_step(&self) -> bool {
-        true
-    }
-
-    fn end(&mut self, ended: &Ended<'_>) -> bool {
-        Analysis::new(ended, self.nodes.len()).want_other_orders(&mut self.nodes);
-        for (node, step) in self.nodes.iter_mut().zip(ended.steps) {
-            // Steps of the common beginning are put to sleep once: when the search leaves them for good.
-            if node.done.contains(step.thread) {
-                continue;
-            }
-            node.done.insert(step.thread);
-            node.sleeping.push(*step);
-        }
-        !self.is_redundant
-    }
-
-    fn is_complete(&self) -> bool {
-        self.is_complete
-    }
-
-    fn error(&self) -> Option<String> {
-        self.error.clone()
-    }
-}
-
 /// What happens before what in an execution.
-struct Analysis<'a> {
+pub(super) struct Analysis<'a> {
     ended: &'a Ended<'a>,
+    /// Steps of threads that waited for a change, and the change.
+    woken: &'a [Woken],
     /// Steps that are looked at: the first ones.
     len: usize,
     /// For each step and each thread, how many steps of the execution up to the thread's last one that happens before
@@ -171,16 +21,23 @@ struct Analysis<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    fn new(ended: &'a Ended<'a>, len: usize) -> Analysis<'a> {
-        let mut analysis = Analysis { ended, len, clocks: vec![0; len * ended.threads()] };
+    pub(super) fn new(ended: &'a Ended<'a>, woken: &'a [Woken], len: usize) -> Analysis<'a> {
+        let mut analysis = Analysis { ended, woken, len, clocks: vec![0; len * ended.threads()] };
         let mut before: Vec<Option<usize>> = ended.threads.iter().map(|thread| Some(thread.spawned?.0)).collect();
         for at in 0..len {
             let thread = ended.steps[at].thread;
             if let Some(own) = before[thread.at()] {
                 analysis.join(at, own);
             }
+            if let Some(change) = analysis.change_before(at) {
+                analysis.join(at, change);
+            }
+            let late = analysis.late_since(at);
             for earlier in (0..at).rev() {
-                if !analysis.happens_before(earlier, at) && analysis.depend(earlier, &ended.steps[at]) {
+                if earlier < late {
+                    // Nobody could continue then: all of it comes before.
+                    analysis.join(at, earlier);
+                } else if !analysis.happens_before(earlier, at) && analysis.depend(earlier, &ended.steps[at]) {
                     analysis.join(at, earlier);
                 }
             }
@@ -188,6 +45,19 @@ impl<'a> Analysis<'a> {
             before[thread.at()] = Some(at);
         }
         analysis
+    }
+
+    /// The change that a step's thread waited for, if it did.
+    fn change_before(&self, at: usize) -> Option<usize> {
+        self.woken.iter().find(|woken| woken.step == at).map(|woken| woken.by)
+    }
+
+    /// How many steps there were when time passed so that a step could be taken; 0 if it did not take that.
+    fn late_since(&self, at: usize) -> usize {
+        if !self.ended.steps[at].has(extra::LATE) {
+            return 0;
+        }
+        self.ended.late.iter().find(|(step, _)| *step == at).map_or(0, |(_, since)| *since)
     }
 
     fn join(&mut self, at: usize, earlier: usize) {
@@ -223,7 +93,7 @@ impl<'a> Analysis<'a> {
         step.thread != later.thread && !never_both && self.depend(at, later)
     }
 
-    fn want_other_orders(&self, nodes: &mut [Node]) {
+    pub(super) fn want_other_orders(&self, nodes: &mut [Node]) {
         for (number, thread) in self.ended.threads.iter().enumerate() {
             let thread_id = ThreadId(byte(number));
             let spawned = thread.spawned.map(|(step, _)| step);
@@ -245,7 +115,7 @@ impl<'a> Analysis<'a> {
             }
             // What it is before and was never ready for.
             if thread.state == crate::execution::State::Paused && own.is_none_or(|own| own < self.len) {
-                let step = Step { op: thread.op, thread: thread_id, extras: 0 };
+                let step = Step { op: thread.op, thread: thread_id, extras: 0, picks: crate::op::Picks::default() };
                 self.want_earlier(nodes, own, self.len, &step);
             }
         }
@@ -255,7 +125,9 @@ impl<'a> Analysis<'a> {
     fn want_earlier(&self, nodes: &mut [Node], own: Option<usize>, at: usize, step: &Step) {
         let stood = own.map_or(0, |own| own + 1);
         let mut races: Vec<usize> = Vec::new();
-        for other in (0..at).rev() {
+        let is_taken = at < self.len;
+        let (late, change) = if is_taken { (self.late_since(at), self.change_before(at)) } else { (0, None) };
+        for other in (late..at).rev().filter(|other| Some(*other) != change) {
             let is_before = own.is_some_and(|own| self.happens_before(other, own));
             let is_covered = races.iter().any(|race| self.happens_before(other, *race));
             if is_before || !self.may_change_places(other, step) {

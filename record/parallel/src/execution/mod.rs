@@ -9,51 +9,28 @@
 //! channel one for senders and one for receivers. A thread is ready if its operation's gate is open. Nothing is tried
 //! in vain.
 
+mod pick;
+mod rounds;
+mod thread;
+mod time;
+
+pub use pick::Pick;
+pub(crate) use thread::{State, Thread};
+
 use crate::coroutine::Job;
-use crate::failure::{Cause, Waiting};
+use crate::failure::Cause;
 use crate::ids::{byte, index, small};
 use crate::object::{OBJECTS_MAX, Object, Row};
-use crate::op::{Gate, Kind, ObjectId, Op, Step, THREADS_MAX, ThreadId, ThreadSet, extra};
+use crate::op::{Gate, Kind, ObjectId, Op, Picks, Step, THREADS_MAX, ThreadId, ThreadSet, extra};
 use crate::scheduler::{Choice, Scheduler};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// What a thread is doing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum State {
-    /// It has the baton, or has spawned the one that has it.
-    Running,
-    /// It is before an operation: ready if the gate is open, blocked on the object if not.
-    Paused,
-    Finished,
-    Panicked,
-}
-
-/// A managed thread.
-#[derive(Clone, Debug)]
-pub(crate) struct Thread {
-    pub(crate) state: State,
-    /// What it does next; meaningful while it is paused.
-    pub(crate) op: Op,
-    /// Its own object: its first gate opens when it finishes, its second while it has a token to unpark.
-    pub(crate) object: ObjectId,
-    pub(crate) name: Option<String>,
-    /// The step in which it was spawned, and who did.
-    pub(crate) spawned: Option<(usize, ThreadId)>,
-    /// Who waits for it to come to its first pause point.
-    starter: Option<ThreadId>,
-    /// It is about to call an operation of the recorded history.
-    calling: bool,
-    /// When the operation that it has not returned from was called.
-    pub(crate) called: Option<u64>,
-    /// Its last step.
-    last_step: Option<usize>,
-}
 
 /// Limits of one execution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) steps_max: usize,
+    pub(crate) surprises_max: u32,
 }
 
 /// All there is to know of an execution under way.
@@ -73,6 +50,18 @@ pub(crate) struct Execution {
     done: Option<ThreadId>,
     /// Counts calls and returns of the recorded history.
     clock: u64,
+    /// Nanoseconds since the beginning.
+    now: u64,
+    /// Threads with a deadline.
+    timed: u32,
+    /// Steps in a row that changed nothing.
+    idle: u32,
+    /// Steps that were taken because time passed, and how many steps there were then.
+    late: Vec<(usize, usize)>,
+    /// Picks that are not 0: the step, and what the pick means.
+    picked: Vec<(usize, String)>,
+    /// The scheduler had no answer to a pick.
+    is_lost: bool,
     cause: Option<Cause>,
     over: bool,
 }
@@ -83,6 +72,8 @@ pub(crate) struct Outcome {
     pub(crate) steps: Vec<Step>,
     pub(crate) threads: Vec<Thread>,
     pub(crate) rows: Vec<Row>,
+    pub(crate) late: Vec<(usize, usize)>,
+    pub(crate) picked: Vec<(usize, String)>,
     pub(crate) cause: Option<Cause>,
 }
 
@@ -105,6 +96,12 @@ impl Execution {
             job: None,
             done: None,
             clock: 0,
+            now: 0,
+            timed: 0,
+            idle: 0,
+            late: Vec::new(),
+            picked: Vec::new(),
+            is_lost: false,
             cause: None,
             over: false,
         };
@@ -124,8 +121,8 @@ impl Execution {
     }
 
     pub(crate) fn into_outcome(self) -> Outcome {
-        let Execution { threads, rows, steps, scheduler, cause, .. } = self;
-        Outcome { scheduler: scheduler.expect("it is only lent"), steps, threads, rows, cause }
+        let Execution { threads, rows, steps, scheduler, late, picked, cause, .. } = self;
+        Outcome { scheduler: scheduler.expect("it is only lent"), steps, threads, rows, late, picked, cause }
     }
 
     fn add_thread(
@@ -149,6 +146,10 @@ impl Execution {
             calling: false,
             called: None,
             last_step: None,
+            rounds: rounds::Rounds::default(),
+            deadline: None,
+            late: None,
+            surprises: 0,
         });
         (thread, object)
     }
@@ -179,7 +180,7 @@ impl Execution {
     }
 
     /// Adds to what happened in the last step.
-    fn mark(&mut self, bit: u8) {
+    fn mark(&mut self, bit: u16) {
         if let Some(step) = self.steps.last_mut() {
             step.extras |= bit;
         }
@@ -262,6 +263,7 @@ impl Execution {
     /// Gives a paused thread another operation than the one it waits for.
     pub(crate) fn redirect(&mut self, thread: ThreadId, change: impl FnOnce(&mut Op)) {
         let mut op = self.leave(thread);
+        self.clear_deadline(thread);
         change(&mut op);
         self.stand(thread, op);
     }
@@ -274,6 +276,12 @@ impl Execution {
         let thread = &mut self.threads[me.at()];
         thread.state = State::Paused;
         let starter = thread.starter.take();
+        let is_idle = op.kind != Kind::Yield && thread.last_step.is_some_and(|last| self.steps[last].is_idle());
+        if is_idle {
+            thread.rounds.come_to(&op);
+        } else {
+            thread.rounds = rounds::Rounds::default();
+        }
         self.stand(me, op);
         match starter {
             Some(starter) => {
@@ -286,6 +294,12 @@ impl Execution {
 
     /// Gives the baton to whom the scheduler chooses. Returns whether that is someone else.
     fn hand_over(&mut self, from: Option<ThreadId>) -> bool {
+        if self.is_lost {
+            self.cause = Some(Cause::NoChoice);
+            self.over = true;
+            return true;
+        }
+        self.tick();
         let ready = self.ready;
         let current = from.filter(|from| ready.contains(*from));
         let Some(first) = ready.first() else {
@@ -295,7 +309,7 @@ impl Execution {
             }
             return true;
         };
-        let yielded = current.is_some_and(|current| self.threads[current.at()].op.kind == Kind::Yield);
+        let yielded = current.is_some_and(|current| self.threads[current.at()].yields());
         if self.steps.len() >= self.limits.steps_max {
             self.cause = Some(Cause::Livelock(self.waiting()));
             self.over = true;
@@ -323,7 +337,15 @@ impl Execution {
             extras |= extra::PREEMPTION;
         }
         let op = self.leave(next);
+        self.clear_deadline(next);
         let thread = &mut self.threads[next.at()];
+        if let Some(since) = thread.late.take() {
+            self.late.push((self.steps.len(), since));
+            extras |= extra::LATE;
+        }
+        if thread.rounds.seems_to_spin() {
+            extras |= extra::SPINS;
+        }
         thread.state = State::Running;
         thread.last_step = Some(self.steps.len());
         if thread.calling {
@@ -332,7 +354,7 @@ impl Execution {
             self.clock += 1;
             extras |= extra::CALL;
         }
-        self.steps.push(Step { op, thread: next, extras });
+        self.steps.push(Step { op, thread: next, extras, picks: Picks::default() });
         self.current = next;
         Some(next) != from
     }
@@ -383,25 +405,5 @@ impl Execution {
         self.cause = Some(Cause::Panic { thread: me, message, place });
         self.done = Some(me);
         self.over = true;
-    }
-
-    /// The threads that are before an operation.
-    fn waiting(&self) -> Vec<Waiting> {
-        let threads = self.threads.iter().enumerate();
-        let paused = threads.filter(|(_, thread)| thread.state == State::Paused);
-        let waiting = paused.map(|(at, thread)| {
-            let id = ThreadId(byte(at));
-            let row = self.rows.get(index(thread.op.object.0));
-            Waiting {
-                thread: id,
-                name: thread.name.clone(),
-                kind: thread.op.kind,
-                place: thread.op.place,
-                object: row.map(|row| (row.what, row.made)),
-                holder: row.and_then(|row| row.holder),
-                is_ready: self.ready.contains(id),
-            }
-        });
-        waiting.collect()
     }
 }

@@ -1,0 +1,82 @@
+//! Picks: what a step leaves open besides who goes next, and the scheduler decides.
+//!
+//! A pick belongs to the step under way; a thread that has just been spawned runs in a step of its parent. 0 is what
+//! usually happens. What is rare, a **surprise**, has a budget for each thread and execution, so that a loop around it
+//! ends. The budget is the thread's own: were it shared, two steps that touch nothing in common would depend on each
+//! other.
+
+use super::Execution;
+use crate::ids::byte;
+use crate::op::{Picks, extra};
+
+/// What is picked: see [`Scheduler::pick`](crate::scheduler::Scheduler::pick).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Pick {
+    /// Whether a wait with a time-out ends at once (1), although others could continue before the time is up.
+    TimeOut,
+    /// Whether a wait ends (1) although nobody has notified or unparked the thread.
+    Wake,
+    /// Whether `compare_exchange_weak` fails (1) although the value is the expected one.
+    Fail,
+    /// Which of the waiting threads is notified, in the order in which they began to wait.
+    Waiter,
+    /// A number for [`choose`](crate::choose).
+    Number,
+}
+
+impl Pick {
+    /// Whether 1 is rare, and limited by [`Settings::surprises_max`](crate::Settings::surprises_max).
+    pub fn is_surprise(self) -> bool {
+        matches!(self, Pick::TimeOut | Pick::Wake | Pick::Fail)
+    }
+
+    /// What picking this number out of so many means, as a reader is shown it.
+    fn explain(self, value: u32, options: u32) -> String {
+        match self {
+            Pick::TimeOut => "times out".into(),
+            Pick::Wake => "wakes without a notification".into(),
+            Pick::Fail => "fails although the value is the expected one".into(),
+            Pick::Waiter => format!("wakes waiter {} of {options}", value + 1),
+            Pick::Number => format!("chooses {value} of 0 to {}", options - 1),
+        }
+    }
+}
+
+impl Execution {
+    /// Whether a pick has to wait for a step of its own: there is none, or it is full.
+    pub(crate) fn needs_step(&self, pick: Pick) -> bool {
+        self.may_pick(pick) && self.steps.last().is_none_or(|step| step.picks.is_full())
+    }
+
+    fn may_pick(&self, pick: Pick) -> bool {
+        let is_spent = pick.is_surprise() && self.surprises_left() == 0;
+        !(self.over || self.is_lost || is_spent)
+    }
+
+    fn surprises_left(&self) -> u32 {
+        self.limits.surprises_max.saturating_sub(self.threads[self.current.at()].surprises)
+    }
+
+    /// One of so many options.
+    pub(crate) fn pick(&mut self, pick: Pick, options: u32) -> u32 {
+        if options < 2 || !self.may_pick(pick) || self.needs_step(pick) {
+            return 0;
+        }
+        debug_assert!(options <= Picks::OPTIONS_MAX, "{options} options");
+        let picked = self.scheduler.as_mut().and_then(|scheduler| scheduler.pick(pick, options));
+        let Some(value) = picked.filter(|value| *value < options) else {
+            self.is_lost = true;
+            return 0;
+        };
+        let at = self.steps.len() - 1;
+        let step = &mut self.steps[at];
+        step.picks.push(byte(value));
+        step.extras |= extra::PICKED;
+        if value > 0 {
+            self.picked.push((at, pick.explain(value, options)));
+            self.threads[self.current.at()].surprises += u32::from(pick.is_surprise());
+        }
+        value
+    }
+}

@@ -1,0 +1,272 @@
+//! Reduced: at least one schedule of every kind, where schedules that differ in the order of independent steps are of
+//! one kind.
+//!
+//! Source sets with sleep sets: Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction" (POPL
+//! 2014), section 4. It refines Flanagan and Godefroid, "Dynamic Partial-Order Reduction for Model Checking Software"
+//! (POPL 2005), whose backtracking points are not enough where sleep sets are in use: the thread that must be tried may
+//! be asleep, when another one must come before it. After each execution, for each operation of each thread and each
+//! moment at which the thread stood before it, the steps that depend on it and need not come before it are where
+//! another order must be tried. An operation that waits is looked at from the moment when the thread came to it, since
+//! two steps that lock a mutex are never next to each other.
+//!
+//! Two steps are independent if they touch different objects or only look, and none of them is a return of an operation
+//! of the recorded history where the other is a call. What a step touches is known when it ends: the object of its
+//! operation, and what its thread changed besides while it unwound. An operation that might have changed its object and
+//! did not, such as an exchange that failed, has only looked. Counts (of senders, of pointers) go up and down without
+//! being seen; whoever acts on a count depends on all that changed it.
+//!
+//! Picks are branches of a step: where a thread is tried, all that can be picked in its step is. What can be picked
+//! depends on the thread and on what its step touches, so a thread sleeps with all of its picks or not at all.
+//!
+//! A thread that comes back to where it was, while nothing has changed of what it looked at, waits until something of it
+//! changes: whatever it could do it has done. That is as if the change opened a gate for it. `circles` has more on it.
+//!
+//! Preemptions are not bounded: with a bound, the one schedule of a kind that is tried may be one that exceeds it.
+
+mod analysis;
+mod circles;
+
+use super::{Choice, Ended, Pick, Scheduler};
+use crate::op::Step;
+use crate::{ThreadId, ThreadSet};
+use analysis::Analysis;
+use circles::Circles;
+
+/// Tries one schedule of every kind: fewer executions than [`super::Exhaustive`], with the same results.
+#[derive(Clone, Debug)]
+pub struct Reduced {
+    executions_max: u64,
+    begun: u64,
+    /// One for each step of the execution up to where it turned out to be of a kind that was seen.
+    nodes: Vec<Node>,
+    /// The execution is of a kind that was seen: every thread that is ready sleeps.
+    is_redundant: bool,
+    circles: Circles,
+    /// A thread that is run alone, to see whether its loop ends, and the step from which on it is. What the execution was
+    /// to be comes next.
+    alone: Option<(ThreadId, usize)>,
+    /// Whether the loop of the thread that was run alone in the execution before ends.
+    ends: Option<bool>,
+    /// The step under way, and how many of its picks were made.
+    at: usize,
+    picked: usize,
+    is_cut: bool,
+    is_complete: bool,
+    error: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    ready: ThreadSet,
+    chosen: ThreadId,
+    /// What is picked in the step, and out of how many.
+    picks: Vec<(u32, u32)>,
+    /// The step with these picks is among those that sleep.
+    is_noted: bool,
+    /// A thread that has come back to where it was, and does not wait nevertheless, since its loop ends by itself.
+    released: Option<ThreadId>,
+    done: ThreadSet,
+    /// What must be tried; always holds `chosen`.
+    wanted: ThreadSet,
+    /// Steps that were tried from here or before, and have met nothing since that depends on them: whatever starts with
+    /// them was seen.
+    sleeping: Vec<Step>,
+}
+
+impl Reduced {
+    /// Every kind of schedule.
+    pub fn new() -> Reduced {
+        Reduced {
+            executions_max: u64::MAX,
+            begun: 0,
+            nodes: Vec::new(),
+            is_redundant: false,
+            circles: Circles::default(),
+            alone: None,
+            ends: None,
+            at: 0,
+            picked: 0,
+            is_cut: false,
+            is_complete: false,
+            error: None,
+        }
+    }
+
+    /// No more executions than this. The search may then not be complete.
+    #[must_use]
+    pub fn executions_max(mut self, executions: u64) -> Reduced {
+        self.executions_max = executions;
+        self
+    }
+
+    fn add_node(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
+        let mut released = None;
+        if let Some(thread) = self.circles.begins_to_wait() {
+            let Some(ends) = self.ends.take() else {
+                self.alone = Some((thread, choice.step()));
+                return Some(thread);
+            };
+            if ends {
+                self.circles.release(thread);
+                released = Some(thread);
+            }
+        }
+        let ready = self.circles.ready(choice);
+        let object_of = |thread: ThreadId| choice.threads[thread.at()].object;
+        let mut sleeping = Vec::new();
+        if let (Some(parent), Some(last)) = (self.nodes.last(), choice.steps.last()) {
+            let wakes = |step: &&Step| step.thread == last.thread || step.depends_on(last, object_of);
+            let awake = parent.sleeping.iter().filter(wakes).fold(ThreadSet::default(), |set, of| set.with(of.thread));
+            sleeping.extend(parent.sleeping.iter().filter(|step| !awake.contains(step.thread)).copied());
+        }
+        let awake = sleeping.iter().fold(ready, |awake, step: &Step| awake.without(step.thread));
+        let undisturbed = choice.undisturbed()?;
+        let Some(first) = awake.first() else {
+            self.is_redundant = true;
+            return Some(undisturbed);
+        };
+        let chosen = if awake.contains(undisturbed) { undisturbed } else { first };
+        self.nodes.push(Node {
+            ready,
+            chosen,
+            picks: Vec::new(),
+            is_noted: false,
+            released,
+            done: ThreadSet::default(),
+            wanted: ThreadSet::default().with(chosen),
+            sleeping,
+        });
+        Some(chosen)
+    }
+
+    /// Goes on with a thread that is run alone, or finds out how that ends.
+    fn run_alone(&mut self, choice: &Choice<'_>, thread: ThreadId, from: usize) -> Option<ThreadId> {
+        if !self.is_redundant && choice.step() > from {
+            let is_long = choice.step() >= choice.steps_max / 2;
+            let ends = !choice.ready().contains(thread) || self.circles.has_left(thread);
+            self.is_cut |= is_long && !ends;
+            self.is_redundant = ends || is_long || self.circles.has_circled(thread);
+            self.ends = self.is_redundant.then_some(ends);
+        }
+        if self.is_redundant { choice.undisturbed() } else { Some(thread) }
+    }
+}
+
+impl Node {
+    /// The next thing to try from here, if there is one.
+    fn advance(&mut self) -> bool {
+        while let Some((value, options)) = self.picks.pop() {
+            if value + 1 < options {
+                self.picks.push((value + 1, options));
+                self.is_noted = false;
+                return true;
+            }
+        }
+        self.done.insert(self.chosen);
+        let asleep = self.sleeping.iter().fold(ThreadSet::default(), |set, step| set.with(step.thread));
+        let left = ThreadSet(self.wanted.0 & !self.done.0 & !asleep.0);
+        let Some(next) = left.first() else { return false };
+        self.chosen = next;
+        self.is_noted = false;
+        true
+    }
+}
+
+impl Default for Reduced {
+    fn default() -> Reduced {
+        Reduced::new()
+    }
+}
+
+impl Scheduler for Reduced {
+    fn begin(&mut self) -> bool {
+        self.circles.begin();
+        let is_again = self.alone.take().is_some();
+        self.is_redundant = false;
+        if self.begun > 0 && !is_again {
+            loop {
+                let Some(node) = self.nodes.last_mut() else {
+                    self.is_complete = !self.is_cut && !self.circles.is_cut();
+                    return false;
+                };
+                if node.advance() {
+                    break;
+                }
+                self.nodes.pop();
+            }
+        }
+        self.begun += 1;
+        self.begun <= self.executions_max
+    }
+
+    fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
+        (self.at, self.picked) = (choice.step(), 0);
+        self.circles.look(choice);
+        if let Some((thread, from)) = self.alone.filter(|(_, from)| choice.step() >= *from) {
+            return self.run_alone(choice, thread, from);
+        }
+        if self.is_redundant {
+            return choice.undisturbed();
+        }
+        let Some(node) = self.nodes.get(choice.step()) else { return self.add_node(choice) };
+        if let Some(thread) = node.released {
+            self.circles.release(thread);
+        }
+        let ready = self.circles.ready(choice);
+        if node.ready != ready {
+            self.error = Some(format!(
+                "the program is not deterministic: {ready:?} can continue in this run, {:?} in an earlier one",
+                node.ready
+            ));
+            return None;
+        }
+        Some(node.chosen)
+    }
+
+    fn pick(&mut self, _: Pick, options: u32) -> Option<u32> {
+        if self.is_redundant || self.alone.is_some_and(|(_, from)| self.at >= from) {
+            return Some(0);
+        }
+        let picks = &mut self.nodes.get_mut(self.at)?.picks;
+        if self.picked == picks.len() {
+            picks.push((0, options));
+        }
+        let (value, of) = picks[self.picked];
+        self.picked += 1;
+        if of != options {
+            self.error = Some(format!(
+                "the program is not deterministic: it picks of {options} in this run, of {of} in an earlier one"
+            ));
+            return None;
+        }
+        Some(value)
+    }
+
+    fn wants_every_step(&self) -> bool {
+        true
+    }
+
+    fn end(&mut self, ended: &Ended<'_>) -> bool {
+        if self.alone.is_some() {
+            // If it was not found out before, the thread is done, and with it all others.
+            self.ends.get_or_insert(true);
+            return false;
+        }
+        Analysis::new(ended, self.circles.woken(), self.nodes.len()).want_other_orders(&mut self.nodes);
+        for (node, step) in self.nodes.iter_mut().zip(ended.steps) {
+            // A step of the common beginning is put to sleep once: when the search leaves it for good.
+            if !std::mem::replace(&mut node.is_noted, true) {
+                node.sleeping.push(*step);
+            }
+        }
+        !self.is_redundant
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    fn error(&self) -> Option<String> {
+        self.error.clone()
+    }
+}
