@@ -30,6 +30,12 @@ const DELETE: &str = "delete-min";
 const NAMES: Names = Names { put: INSERT, take: DELETE };
 
 impl PriorityQueue {
+    /// An empty queue, where some values have another priority than themselves.
+    #[must_use]
+    pub fn with_priorities(priorities: impl IntoIterator<Item = (i64, i64)>) -> PriorityQueue {
+        PriorityQueue { priorities: priorities.into_iter().collect(), ..PriorityQueue::default() }
+    }
+
     fn key(&self, value: i64) -> (i64, i64) {
         (Shortcuts::priority(self, value), value)
     }
@@ -37,16 +43,7 @@ impl PriorityQueue {
     /// How many values of a state stand before this one.
     fn place(&self, state: &PriorityState, value: i64) -> usize {
         let key = self.key(value);
-        let (mut start, mut end) = (0, state.items.len());
-        while start < end {
-            let middle = usize::midpoint(start, end);
-            if state.items.get(middle).is_some_and(|item| self.key(item.value) < key) {
-                start = middle + 1;
-            } else {
-                end = middle;
-            }
-        }
-        start
+        state.items.prefix(|item| self.key(item.value) < key)
     }
 
     fn with(&self, state: &PriorityState, value: i64) -> PriorityState {

@@ -122,6 +122,15 @@ impl Shortcuts<SetState, SetOp> for Set {
 }
 
 impl Set {
+    /// A set that starts with these values.
+    #[must_use]
+    pub fn starting_with(values: impl IntoIterator<Item = i64>) -> Set {
+        let mut initial: Vec<i64> = values.into_iter().collect();
+        initial.sort_unstable();
+        initial.dedup();
+        Set { initial: initial.into(), ..Set::default() }
+    }
+
     fn describe_values(&self, values: impl Iterator<Item = i64>) -> String {
         let values: Vec<String> = values.map(|value| self.values.datum(value).to_string()).collect();
         format!("#{{{}}}", values.join(" "))
