@@ -4,6 +4,8 @@
 mod few;
 #[cfg(test)]
 mod monitored;
+#[cfg(test)]
+mod monitored_sets;
 
 use crate::OnlineModel;
 use crate::object::{Event, Object};
@@ -29,9 +31,10 @@ impl Call {
 /// After each event it is known whether the history so far is linearizable, where an operation in flight may have taken
 /// effect or not. What is known at the end is what [`check_register::check`] says of the whole.
 ///
-/// Of queues and stacks into which no value is put twice this holds as long as little is in flight. Where the search
-/// holds more than 32 configurations it is given up for a monitor, which decides again when an eighth more has happened
-/// than may still matter, and at [`Events::conclude`]: a violation is then found that much later, and is the same.
+/// Of sets, and of queues, stacks and priority queues into which no value is put twice, this holds as long as little is
+/// in flight. Where the search holds more than 32 configurations it is given up for a monitor, which decides again when
+/// an eighth more has happened than may still matter, and at [`Events::conclude`]: a violation is then found that much
+/// later, and is the same.
 ///
 /// An event takes time linear in what is in flight where that is little, and at worst exponential in it. Memory follows
 /// what happened since the first operation that is still in flight was called, and operations that crashed, of which no

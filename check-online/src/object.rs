@@ -166,7 +166,7 @@ impl<M: OnlineModel> Object<M> {
             }
             if !self.is_monitored {
                 self.judge(input);
-                self.watch_search(input.op);
+                self.watch_search(input);
             }
         }
         self.countdown -= 1;
@@ -192,7 +192,7 @@ impl<M: OnlineModel> Object<M> {
         };
         let about_all = class.is_some_and(about_all);
         match &mut self.inputs {
-            _ if about_all && self.ledger.is_some() && self.seq > WHOLE_SEARCHED_MAX => self.monitor(),
+            _ if about_all && self.ledger.is_some() && self.seq > WHOLE_SEARCHED_MAX => self.monitor(input),
             Some(inputs) if about_all => {
                 let inputs = std::mem::take(inputs);
                 self.judge_whole(inputs);

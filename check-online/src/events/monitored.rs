@@ -2,7 +2,7 @@
 
 use super::{Call, Events, Outcome};
 use crate::OnlineModel;
-use check_register::models::{FifoQueue, QueueOp, Removed, Spec, Stack, UnorderedQueue};
+use check_register::models::{FifoQueue, PriorityQueue, QueueOp, Removed, Spec, Stack, UnorderedQueue};
 use check_register::{Operation, Outcome as Known, check};
 use history_core::cast::Cast as _;
 use history_core::{Budget, History, Verdict};
@@ -45,6 +45,8 @@ struct Mix {
     lies: usize,
     /// Values that may come back when they are gone; 0 if none does.
     values: usize,
+    /// Whether values come in no order, and lies are of values that were put in.
+    is_shuffled: bool,
 }
 
 /// A collection in use, that now and then is said to have done something else.
@@ -64,7 +66,11 @@ fn plan(random: &mut Random, mix: Mix, initial: &[i64], take: fn(&mut Vec<i64>, 
                 plan.events.push((plan.ops.len(), None));
                 clients[client] = Some((plan.ops.len(), false));
                 next += 1;
-                let value = if mix.values == 0 { next } else { 100 + random.below(mix.values).to_i64() };
+                let value = match mix.values {
+                    0 if mix.is_shuffled => 100 + next * 613 % 10_007,
+                    0 => next,
+                    values => 100 + random.below(values).to_i64(),
+                };
                 let is_put = random.below(2) == 0 && !(mix.values > 0 && held.contains(&value));
                 plan.ops.push(if is_put { QueueOp::Put(value) } else { QueueOp::Take(Removed::Unknown) });
             }
@@ -78,13 +84,17 @@ fn plan(random: &mut Random, mix: Mix, initial: &[i64], take: fn(&mut Vec<i64>, 
             }
             Some((op, happened)) => {
                 let mut end = if happened { End::Ok } else { End::Fail };
+                let put: Vec<i64> = plan.ops.iter().filter_map(|op| put_value(*op)).collect();
                 if random.below(mix.crashes) == 0 {
                     end = End::Info;
                 } else if happened
                     && random.below(mix.lies) == 0
                     && let QueueOp::Take(removed) = &mut plan.ops[op]
                 {
-                    let value = 100 + random.below(plan.events.len()).to_i64();
+                    let mut value = 100 + random.below(plan.events.len()).to_i64();
+                    if mix.is_shuffled {
+                        value = put.get(random.below(put.len() + 1)).copied().unwrap_or(value);
+                    }
                     *removed = if random.below(4) == 0 { Removed::Nothing } else { Removed::Value(value) };
                 }
                 plan.events.push((op, Some(end)));
@@ -92,6 +102,10 @@ fn plan(random: &mut Random, mix: Mix, initial: &[i64], take: fn(&mut Vec<i64>, 
             }
         }
     }
+}
+
+fn put_value(op: QueueOp) -> Option<i64> {
+    if let QueueOp::Put(value) = op { Some(value) } else { None }
 }
 
 /// What an operation may do as long as it has not returned.
@@ -191,7 +205,7 @@ where
     seen.unknown += u32::from(matches!(events.outcome(), Outcome::Unknown(_)));
 }
 
-fn hold_kind<S>(take: fn(&mut Vec<i64>, &mut Random) -> i64)
+fn hold_kind<S>(is_shuffled: bool, take: fn(&mut Vec<i64>, &mut Random) -> i64)
 where
     S: Spec<Op = QueueOp> + OnlineModel + Default + Clone,
 {
@@ -204,6 +218,7 @@ where
             crashes: [1_000, 30, 8][round % 3],
             lies: [40, 12][round % 2],
             values: [0, 0, 9][round / 5 % 3],
+            is_shuffled,
         };
         let initial: Vec<i64> = (0..random.below(4).saturating_sub(1).to_i64()).map(|at| 10 + at).collect();
         let plan = plan(&mut random, mix, &initial, take);
@@ -217,17 +232,25 @@ where
 
 #[test]
 fn fifo_queues() {
-    hold_kind::<FifoQueue>(|held, _| held.remove(0));
+    hold_kind::<FifoQueue>(false, |held, _| held.remove(0));
 }
 
 #[test]
 fn unordered_queues() {
-    hold_kind::<UnorderedQueue>(|held, random| held.remove(random.below(held.len())));
+    hold_kind::<UnorderedQueue>(false, |held, random| held.remove(random.below(held.len())));
 }
 
 #[test]
 fn stacks() {
-    hold_kind::<Stack>(|held, _| held.pop().unwrap_or_default());
+    hold_kind::<Stack>(false, |held, _| held.pop().unwrap_or_default());
+}
+
+#[test]
+fn priority_queues() {
+    hold_kind::<PriorityQueue>(true, |held, _| {
+        let least = held.iter().enumerate().min_by_key(|(_, value)| **value).map_or(0, |(at, _)| at);
+        held.remove(least)
+    });
 }
 
 /// Many puts in flight at one time, and then their takes; the search alone would try every order.
@@ -252,6 +275,7 @@ fn a_thousand_puts_in_flight() {
     assert_eq!(wide::<FifoQueue>(993), Outcome::Ok);
     assert_eq!(wide::<Stack>(993), Outcome::Ok);
     assert_eq!(wide::<UnorderedQueue>(993), Outcome::Ok);
+    assert_eq!(wide::<PriorityQueue>(0).verdict(), Verdict::Invalid, "7 is taken while 1 is there");
     assert_eq!(wide::<FifoQueue>(986).verdict(), Verdict::Invalid, "taken twice");
     assert_eq!(wide::<Stack>(986).verdict(), Verdict::Invalid, "taken twice");
 }
@@ -279,10 +303,22 @@ fn what_is_gone_may_say_which_of_two_is_on_top() {
 
 #[test]
 fn what_is_kept_follows_what_is_in_use() {
+    follows_use::<FifoQueue>(false);
+    follows_use::<PriorityQueue>(true);
+}
+
+fn follows_use<S>(is_shuffled: bool)
+where
+    S: Spec<Op = QueueOp> + OnlineModel + Default,
+{
     let mut random = Random(3);
-    let mix = Mix { ops: 6_000, clients: 3, crashes: 1_000_000, lies: 1_000_000, values: 0 };
-    let plan = plan(&mut random, mix, &[], |held, _| held.remove(0));
-    let mut events = Events::new(FifoQueue::default());
+    let mix = Mix { ops: 6_000, clients: 3, crashes: 1_000_000, lies: 1_000_000, values: 0, is_shuffled };
+    let least_first = |held: &mut Vec<i64>, _: &mut Random| {
+        held.sort_unstable();
+        held.remove(0)
+    };
+    let plan = plan(&mut random, mix, &[], if is_shuffled { least_first } else { |held, _| held.remove(0) });
+    let mut events = Events::new(S::default());
     events.monitor_always();
     let (mut calls, mut most): (Vec<Option<Call>>, usize) = (Vec::new(), 0);
     let mut there: usize = 0;

@@ -1,10 +1,11 @@
 //! An object that a monitor decides in place of the search: see [`ledger`](crate::part::ledger).
 
 use super::{Event, Input, Object};
-use crate::ops::{Fate, OpIx};
+use crate::ops::Fate;
 use crate::part::ledger::{FALLBACK_MAX, LEDGER_CONFIGURATIONS_MAX, Ledger, Verdict};
 use crate::violation;
 use crate::{OnlineModel, Reason};
+use check_register::Handling;
 use check_register::engine::ids;
 use std::sync::Arc;
 
@@ -13,7 +14,9 @@ impl<M: OnlineModel> Object<M> {
     /// [`Event::Open`]; before the first one.
     pub(crate) fn keep_ledger(&mut self) {
         let shortcuts = self.world.table.model.shortcuts();
-        self.ledger = shortcuts.collection().and_then(|collection| Ledger::new(collection, &shortcuts.contents()));
+        let priority = |value: i64| shortcuts.priority(value);
+        let new = |collection| Ledger::new(collection, &shortcuts.contents(), priority);
+        self.ledger = shortcuts.collection().and_then(new);
         if self.ledger.is_some() {
             self.world.configurations_max = self.configurations_max.min(LEDGER_CONFIGURATIONS_MAX);
         }
@@ -43,53 +46,69 @@ impl<M: OnlineModel> Object<M> {
         let Input { op, class, seq, event } = input;
         let table = &self.world.table;
         let handling = |class: Option<_>| class.and_then(|class| table.model.shortcuts().handling(table.op(class)));
+        // The search has found all events before this one to be linearizable.
+        if !self.is_monitored && matches!(event, Event::Completes(_)) && ledger.is_due() {
+            ledger.tidy();
+        }
         let goes_on = match event {
-            Event::Open => ledger.call(op, seq, handling(class)),
+            Event::Open => {
+                let handling = handling(class);
+                let put = if let Some(Handling::Put(value)) = handling { value } else { 0 };
+                ledger.call(op, seq, handling, table.model.shortcuts().priority(put))
+            }
             Event::Completes(class) => ledger.complete(op, seq, handling(class)),
             Event::Fails => ledger.fail(op),
             Event::Crashes(class) => ledger.crash(op, handling(class)),
             Event::Known | Event::Crashed | Event::Returns => false,
         };
         let is_full = ledger.len() > self.lag_max;
+        let is_due = self.is_monitored && matches!(event, Event::Completes(_)) && ledger.is_due();
+        let can_go_on = goes_on || self.is_monitored && ledger.is_repeated();
+        let is_over = is_full || !can_go_on;
         if self.is_monitored {
-            let row = self.world.ops.get_mut(op);
-            match event {
-                Event::Completes(class) => (row.class, row.fate) = (class, Fate::Returns),
-                Event::Crashes(class) => (row.class, row.fate) = (class, Fate::Crashed),
-                Event::Fails => row.fate = Fate::Failed,
-                _ => {}
-            }
+            self.note_end(input);
             // Even what repeats is decided by the end, as long as all of it is there.
-            if is_full || !goes_on && !ledger.is_repeated() {
+            if is_over {
                 self.ledger = None;
                 self.unknown.get_or_insert(Reason::Lag);
-            } else if matches!(event, Event::Completes(_)) && ledger.is_due() {
+            } else if is_due {
                 self.decide(FALLBACK_MAX.min(self.configurations_max));
             }
-        } else if is_full || !goes_on {
+        } else if is_over {
             self.ledger = None;
             self.world.configurations_max = self.configurations_max;
-        } else if matches!(event, Event::Completes(_)) && ledger.is_due() {
-            ledger.tidy();
         }
     }
 
-    /// Gives the search up for the monitor if it holds too much.
-    pub(super) fn watch_search(&mut self, op: OpIx) {
+    /// What became of an operation, which the search notes where it decides.
+    fn note_end(&mut self, input: Input) {
+        let row = self.world.ops.get_mut(input.op);
+        match input.event {
+            Event::Completes(class) => (row.class, row.fate) = (class, Fate::Returns),
+            Event::Crashes(class) => (row.class, row.fate) = (class, Fate::Crashed),
+            Event::Fails => row.fate = Fate::Failed,
+            Event::Known | Event::Open | Event::Crashed | Event::Returns => {}
+        }
+    }
+
+    /// Gives the search up for the monitor if it holds too much, after what came in last.
+    pub(super) fn watch_search(&mut self, input: Input) {
         if self.ledger.is_none() || !self.violations.is_empty() {
             return;
         }
-        let part = self.parts.get(ids::index(self.part_of[op.at()]));
+        let part = self.parts.get(ids::index(self.part_of[input.op.at()]));
         let held = part.map_or(0, crate::part::Part::configurations);
         if self.unknown.is_some() || held > self.searched_max || self.searched_max == 0 {
-            self.monitor();
+            self.monitor(input);
         }
     }
 
-    /// Gives the search up for the monitor.
+    /// Gives the search up for the monitor, after what came in last.
     #[cold]
-    pub(super) fn monitor(&mut self) {
+    pub(super) fn monitor(&mut self, input: Input) {
         self.is_monitored = true;
+        // The search may not have: it ignores the end of an operation that it has passed over.
+        self.note_end(input);
         self.parts.clear();
         self.names.clear();
         self.by_name.clear();
@@ -108,6 +127,7 @@ impl<M: OnlineModel> Object<M> {
             Verdict::Violation(contradiction) => {
                 self.refused = 1;
                 let violation = violation::of_conflict(&self.world, &contradiction);
+                debug_assert!(violation.is_some(), "an operation that is refused has returned, and says something");
                 self.violations.extend(violation.map(Arc::new));
                 self.ledger = None;
                 true
