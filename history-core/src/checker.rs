@@ -137,6 +137,22 @@ pub trait Run: Send {
         None
     }
 
+    /// Looks for further violations after the first one, from now on. Whether it does: the default knows of one only.
+    /// Called before the first op.
+    fn keep_going(&mut self) -> bool {
+        false
+    }
+
+    /// How many ops have proved a violation so far. It grows beyond one only if the run [keeps going](Run::keep_going).
+    fn violations(&self) -> u64 {
+        u64::from(self.is_violated())
+    }
+
+    /// The report on what the last op proved that proved a violation, as [`Run::violation`] is on the first.
+    fn last_violation(&self) -> Option<Report> {
+        self.violation()
+    }
+
     /// How many configurations of its search the checker keeps at the moment, if it has such a search: their growth
     /// shows how hard the history is.
     fn configurations(&self) -> Option<u64> {

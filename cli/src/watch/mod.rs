@@ -76,7 +76,8 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     let judged = guarded(|| {
         let status = Status::begin();
         let results = &mut results;
-        let mut watched = Watched { job, input, results, status, limit, is_violated: false, violated: None };
+        let mut watched =
+            Watched { job, input, results, status, limit, is_violated: false, violated: None, written: 0 };
         let judged = watched.judge(&mut feed, &budget);
         if let Err(Stopped::Output(exit)) = judged {
             stopped = Some(exit);
@@ -126,7 +127,12 @@ struct Watched<'w, 'c> {
     is_violated: bool,
     /// The op at which the violation became certain, as a sentence; absent where doubt came before it.
     violated: Option<String>,
+    /// Violations that were reported.
+    written: u64,
 }
+
+/// Violations that are reported while the history continues; further ones are counted.
+const WRITTEN_MAX: u64 = 100;
 
 /// Why there will be no report.
 enum Stopped {
@@ -146,6 +152,9 @@ impl Watched<'_, '_> {
         let place = self.input.place();
         let mut run =
             self.job.check.setup.start_online(move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
+        if self.job.keep_going {
+            run.keep_going();
+        }
         if let Some(growth) = run.growth() {
             self.status.suspended(|| diagnose::note(&growth));
         }
@@ -160,13 +169,10 @@ impl Watched<'_, '_> {
                     return Ok(ControlFlow::Continue(()));
                 }
                 let flow = run.observe(op)?;
-                if !self.is_violated && run.is_violated() {
-                    self.is_violated = true;
-                    self.violated = (doubt(feed) == Doubt::None).then(|| since(op));
-                    if !self.job.keep_going {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                    if let Err(exit) = self.write_violation(run.as_ref(), feed) {
+                match self.look(run.as_ref(), op, feed) {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(ControlFlow::Break(())),
+                    Err(exit) => {
                         output = Some(exit);
                         return Ok(ControlFlow::Break(()));
                     }
@@ -219,23 +225,56 @@ impl Watched<'_, '_> {
         }
     }
 
-    /// Reports what is certain while the history continues.
-    fn write_violation(&mut self, run: &dyn Run, feed: &Feed) -> Result<(), Exit> {
+    /// Notes, and reports, what an op proved. Whether to continue.
+    fn look(&mut self, run: &dyn Run, op: &Op<'_>, feed: &Feed) -> Result<bool, Exit> {
+        if !self.is_violated && run.is_violated() {
+            self.is_violated = true;
+            self.violated = (doubt(feed) == Doubt::None).then(|| since(op));
+            if !self.job.keep_going {
+                return Ok(false);
+            }
+            self.written = run.violations();
+            self.write_violation(run.violation(), self.violated.clone(), feed)?;
+        } else if self.job.keep_going
+            && let Some(report) = self.further_violation(run)
+        {
+            self.write_violation(Some(report), Some(since(op)), feed)?;
+        }
+        Ok(true)
+    }
+
+    /// The report on a further violation, if the last op proved one and not too many were reported.
+    fn further_violation(&mut self, run: &dyn Run) -> Option<Report> {
+        if run.violations() <= self.written || self.written >= WRITTEN_MAX {
+            return None;
+        }
+        self.written = run.violations();
+        run.last_violation()
+    }
+
+    /// Reports what is certain, and since when, while the history continues.
+    fn write_violation(&mut self, report: Option<Report>, since: Option<String>, feed: &Feed) -> Result<(), Exit> {
         // A document is written once, and then knows more.
         if !self.results.are_seen_at_once() {
             return Ok(());
         }
-        let Some(mut report) = run.violation() else { return Ok(()) };
-        self.qualify(&mut report, feed);
-        report.notes.push("The history continues.".into());
+        let Some(mut report) = report else { return Ok(()) };
+        self.qualify_since(&mut report, since, feed);
+        let is_last = self.written >= WRITTEN_MAX;
+        let end = if is_last { " Further violations are counted, and not reported." } else { "" };
+        report.notes.push(format!("The history continues.{end}"));
         let Watched { results, input, status, .. } = self;
         status.suspended(|| results.write(input, Ok(report))).map(|_| ())
     }
 
-    /// Says since when a violation was certain, or why a verdict is not.
+    /// Says since when the first violation was certain, or why a verdict is not.
     fn qualify(&self, report: &mut Report, feed: &Feed) {
+        self.qualify_since(report, self.violated.clone(), feed);
+    }
+
+    fn qualify_since(&self, report: &mut Report, since: Option<String>, feed: &Feed) {
         if doubt(feed) != Doubt::FromTheBeginning {
-            report.notes.extend(self.violated.clone());
+            report.notes.extend(since);
         }
         if let Some(refused) = feed.refused() {
             refused.qualify(report, self.violated.is_some());

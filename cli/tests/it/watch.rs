@@ -99,6 +99,28 @@ fn a_limit_ends_the_watch() {
     histcheck("watch -m counter --timeout 0").stdin(counted(1)).assert().code(254);
 }
 
+/// Each op that proves a violation is reported, up to a limit, and all are counted.
+#[test]
+fn violations_after_the_first_are_reported() {
+    let op = |process: u32, kind: &str, mop: String| {
+        format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"txn\",\"value\":[{mop}]}}\n")
+    };
+    let stale = |key: u32| {
+        let (append, read) = (format!("[\"append\",{key},1]"), format!("[\"r\",{key},[]]"));
+        let written = op(0, "invoke", append.clone()) + &op(0, "ok", append);
+        written + &op(1, "invoke", format!("[\"r\",{key},null]")) + &op(1, "ok", read)
+    };
+    let text: String = (0..103).map(stale).collect();
+    let first = stdout(&histcheck("watch -m list-append").stdin(text.clone()).assert().code(1));
+    assert_eq!(first.matches("-\tfalse\n").count(), 1, "{first}");
+    assert!(first.contains("The violation was certain at the op at index 3 (line 4)"), "{first}");
+    let all = stdout(&histcheck("watch -m list-append --keep-going").stdin(text).assert().code(1));
+    assert_eq!(all.matches("-\tfalse\n").count(), 101, "{all}");
+    assert!(all.contains("The violation was certain at the op at index 7 (line 8)"), "{all}");
+    assert_eq!(all.matches("Further violations are counted, and not reported.").count(), 1, "{all}");
+    assert!(all.contains("103 ops proved a violation, the last one at index 411."), "{all}");
+}
+
 /// Whoever starts a watch is told what may need more and more memory.
 #[test]
 fn what_may_grow_is_said_at_the_start() {

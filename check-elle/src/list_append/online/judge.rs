@@ -2,11 +2,11 @@
 //! graph, and the violation, if it is the first.
 
 use super::lists::{Elem, ElemKind, Lists, UNREAD, drop_one};
-use super::within::{Inner, Within};
-use crate::anomaly::{AnomalySet, AnomalyType};
+use super::within::Within;
+use crate::anomaly::AnomalyType;
 use crate::cycle_spec::{CycleExistsSpec, RwUse};
 use crate::txn::online::decode::{Mop, Vocabulary};
-use crate::txn::online::judge::{Judge, Rules, Stop};
+use crate::txn::online::judge::{Findings, Judge, Rules, Stop};
 use crate::txn::online::limits::Kept;
 use crate::txn::online::time::{At, Cycle, Dependency, End, Graph, NEVER, NONE};
 use history_core::cast::Cast as _;
@@ -14,7 +14,7 @@ use history_core::cast::Cast as _;
 #[derive(Debug)]
 pub(super) struct ListJudge {
     level: CycleExistsSpec,
-    prohibited: AnomalySet,
+    findings: Findings,
     /// Whether a read may show what nobody appended.
     garbage_allowed: bool,
     pub(super) graph: Graph,
@@ -36,7 +36,7 @@ impl Judge for ListJudge {
     fn new(level: CycleExistsSpec, rules: &Rules, lacks_invocations: bool) -> ListJudge {
         ListJudge {
             level,
-            prohibited: rules.prohibited(level.model),
+            findings: Findings::new(rules.prohibited(level.model)),
             garbage_allowed: rules.garbage_allowed,
             graph: Graph::new(level, lacks_invocations),
             lists: Lists::default(),
@@ -50,12 +50,16 @@ impl Judge for ListJudge {
         let txn = self.graph.begin(process, at)?;
         for mop in mops {
             match mop {
-                Mop::Write { key, value } => self.append(txn, at.index, *key, *value)?,
+                Mop::Write { key, value } => {
+                    let appended = self.append(txn, at.index, *key, *value);
+                    self.findings.go_on(appended)?;
+                }
                 Mop::Read { key, .. } => _ = self.lists.key_id(*key, at.index),
             }
         }
         if !self.graph.has_floors {
-            self.find_late_g1b(txn)?;
+            let found = self.find_late_g1b(txn);
+            self.findings.go_on(found)?;
         }
         Ok(txn)
     }
@@ -65,20 +69,16 @@ impl Judge for ListJudge {
         if !is_given_up {
             self.graph.complete(txn);
         }
-        let Inner { internal, future_read } = self.within.look(mops, codes);
-        if let Some(key) = internal {
-            self.direct(AnomalyType::INTERNAL, index, key, None)?;
-        }
-        if let Some((key, value)) = future_read {
-            self.direct(AnomalyType::FUTURE_READ, index, key, Some(value))?;
-        }
+        self.findings.within(index, self.within.look(mops, codes))?;
         for mop in mops {
             if let Mop::Read { key, seen } = mop {
-                self.read(txn, index, *key, &codes[seen.clone()], is_given_up)?;
+                let read = self.read(txn, index, *key, &codes[seen.clone()], is_given_up);
+                self.findings.go_on(read)?;
             }
         }
-        if self.level.rw != RwUse::Free && self.prohibited.contains(AnomalyType::LOST_UPDATE) {
-            self.find_lost_update(txn, index, mops)?;
+        if self.level.rw != RwUse::Free && self.findings.is_prohibited(AnomalyType::LOST_UPDATE) {
+            let found = self.find_lost_update(txn, index, mops);
+            self.findings.go_on(found)?;
         }
         if is_given_up {
             self.end_unread(txn);
@@ -99,12 +99,16 @@ impl Judge for ListJudge {
             } else {
                 key.unwritten += 1;
                 let key = key.code;
-                found = found.and(self.direct(AnomalyType::G1A, index, key, Some(code)));
+                found = found.and(self.findings.direct(AnomalyType::G1A, index, key, Some(code)));
             }
         }
         self.kept.given_up.retain(|other| *other != txn);
         self.graph.remove(txn);
-        found
+        self.findings.go_on(found)
+    }
+
+    fn findings(&mut self) -> &mut Findings {
+        &mut self.findings
     }
 
     fn crash(&mut self, txn: u32) -> Result<(), Stop> {
@@ -166,10 +170,6 @@ impl Judge for ListJudge {
 }
 
 impl ListJudge {
-    fn direct(&self, anomaly: AnomalyType, index: u64, key: i64, value: Option<i64>) -> Result<(), Stop> {
-        if self.prohibited.contains(anomaly) { Err(Stop::direct(anomaly, index, key, value)) } else { Ok(()) }
-    }
-
     fn append(&mut self, txn: u32, index: u64, key_code: i64, value: i64) -> Result<(), Stop> {
         let key = self.lists.key_id(key_code, index);
         let known = self.lists.elem_id(key, value);
@@ -288,7 +288,7 @@ impl ListJudge {
             let key = self.lists.key(elem.key);
             let readers = key.readers.get(elem.pos.to_usize() + 1).into_iter().flatten();
             if let Some(reader) = readers.into_iter().find(|reader| **reader != txn) {
-                self.direct(AnomalyType::G1B, self.graph.at(*reader).index, key.code, Some(elem.code))?;
+                self.findings.direct(AnomalyType::G1B, self.graph.at(*reader).index, key.code, Some(elem.code))?;
             }
         }
         Ok(())
@@ -318,7 +318,7 @@ impl ListJudge {
         let common = known.len().min(list.len());
         if known[..common] != list[..common] {
             let at = known.iter().zip(list).position(|(a, b)| a != b).unwrap_or_default();
-            return self.direct(AnomalyType::INCOMPATIBLE_ORDER, index, code, Some(list[at]));
+            return self.findings.direct(AnomalyType::INCOMPATIBLE_ORDER, index, code, Some(list[at]));
         }
         if common < list.len() {
             self.grow(index, key, code, &list[common..])?;
@@ -360,16 +360,16 @@ impl ListJudge {
                 elem
             } else {
                 if self.graph.has_real_time() && !may_be_garbage {
-                    self.direct(AnomalyType::GARBAGE_READ, index, code, Some(*value))?;
+                    self.findings.direct(AnomalyType::GARBAGE_READ, index, code, Some(*value))?;
                 }
                 self.unwritten(key, *value)
             };
             let at = self.lists.elem(elem);
             if at.pos != UNREAD {
-                return self.direct(AnomalyType::DUPLICATE_ELEMENTS, index, code, Some(*value));
+                return self.findings.direct(AnomalyType::DUPLICATE_ELEMENTS, index, code, Some(*value));
             }
             if at.kind == ElemKind::Failed {
-                self.direct(AnomalyType::G1A, index, code, Some(*value))?;
+                self.findings.direct(AnomalyType::G1A, index, code, Some(*value))?;
             }
             self.lists.place(key, elem);
             if !self.lists.is_written(elem) {
@@ -415,7 +415,7 @@ impl ListJudge {
     fn find_reversed(&self, elem: u32) -> Result<(), Stop> {
         let Elem { pos, before, index, code, key, .. } = *self.lists.elem(elem);
         if before != NONE && self.lists.elem(before).pos > pos {
-            return self.direct(AnomalyType::CYCLIC_VERSIONS, index, self.lists.key(key).code, Some(code));
+            return self.findings.direct(AnomalyType::CYCLIC_VERSIONS, index, self.lists.key(key).code, Some(code));
         }
         Ok(())
     }
@@ -424,7 +424,7 @@ impl ListJudge {
         let key = self.lists.key(key);
         let Some(last) = len.checked_sub(1).map(|at| self.lists.elem(key.elems[at])) else { return Ok(()) };
         if last.is_intermediate && last.index != self.graph.at(txn).index {
-            return self.direct(AnomalyType::G1B, index, key.code, Some(last.code));
+            return self.findings.direct(AnomalyType::G1B, index, key.code, Some(last.code));
         }
         Ok(())
     }
@@ -452,7 +452,7 @@ impl ListJudge {
             let id = self.lists.key_id(*key, index);
             let updater = *self.lists.key_mut(id).updaters.entry(len.to_u32()).or_insert(own);
             if updater != own {
-                self.direct(AnomalyType::LOST_UPDATE, index, *key, None)?;
+                self.findings.direct(AnomalyType::LOST_UPDATE, index, *key, None)?;
             }
         }
         Ok(())

@@ -32,6 +32,10 @@ fn judge(text: &str, model: Model, sizes: Sizes) -> (Option<usize>, Verdict) {
     testing::judge::<ListJudge>(text, model, rules(), sizes)
 }
 
+fn violations(text: &str, model: Model, sizes: Sizes) -> Option<Vec<usize>> {
+    testing::violations::<ListJudge>(text, model, rules(), sizes)
+}
+
 fn online(model: Model, sizes: Sizes) -> OnlineRun<ListJudge> {
     testing::online(model, rules(), sizes)
 }
@@ -344,4 +348,31 @@ fn a_failed_op_may_say_that_it_wrote_something_else() {
     ]);
     assert_eq!(batch(&text, 6, Model::STRICT_SERIALIZABLE).verdict, Verdict::Valid);
     assert_eq!(judge(&text, Model::STRICT_SERIALIZABLE, sizes(AT_ONCE)), (None, Verdict::Valid));
+}
+
+/// After a violation the next one is found: of two histories that share nothing, one after the other, the second is
+/// judged as if it were alone.
+#[test]
+fn the_next_violation_is_found() {
+    let mut counts = [0; 3];
+    for (name, seeds) in [("strict-serializable", 0..500), ("serializable", 0..150), ("snapshot-isolation", 0..150)] {
+        let model: Model = name.parse().unwrap();
+        for seed in seeds {
+            let mut random = Random(seed);
+            let mut one = || history(random.below(1 << 40), 3 + random.below(27), bugs(&mut random), false);
+            let (first, second) = (one(), one());
+            let (text, end) = (testing::one_after_another(&first, &second), first.lines().count());
+            for limits in [NEVER, AT_ONCE] {
+                let whole = violations(&text, model, sizes(limits));
+                let Some(whole) = whole else { continue };
+                let alone = |text: &str| violations(text, model, sizes(limits));
+                let (of_first, of_second) = (alone(&first).unwrap(), alone(&second).unwrap());
+                let of_second: Vec<usize> = of_second.into_iter().map(|at| end + at).collect();
+                assert_eq!(whole, [&of_first[..], &of_second].concat(), "{name}, seed {seed}\n{text}");
+                assert_eq!(of_first.first().copied(), judge(&first, model, sizes(limits)).0, "{name}, seed {seed}");
+                counts[whole.len().min(2)] += 1;
+            }
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 20), "{counts:?}: too few to learn from");
 }

@@ -2,6 +2,7 @@
 //! its transaction did before (`internal`), and one that shows what it appends only later (`future-read`).
 
 use crate::txn::online::decode::Mop;
+use crate::txn::online::judge::Inner;
 use history_core::hash::HashMap;
 use std::ops::Range;
 
@@ -21,15 +22,6 @@ struct Slot {
 #[derive(Debug, Default)]
 pub(super) struct Within {
     slots: HashMap<i64, Slot>,
-}
-
-/// What was found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Inner {
-    /// The key of the first read that contradicts its transaction.
-    pub(super) internal: Option<i64>,
-    /// The key, and an element that is read before it is appended.
-    pub(super) future_read: Option<(i64, i64)>,
 }
 
 impl Within {

@@ -2,11 +2,11 @@
 //! graph, and the violation, if it is the first.
 
 use super::registers::{Registers, Version, VersionKind};
-use super::within::{Inner, Touch, Within};
-use crate::anomaly::{AnomalySet, AnomalyType};
+use super::within::{Touch, Within};
+use crate::anomaly::AnomalyType;
 use crate::cycle_spec::CycleExistsSpec;
 use crate::txn::online::decode::{Mop, Vocabulary};
-use crate::txn::online::judge::{Judge, Rules, Stop};
+use crate::txn::online::judge::{Findings, Judge, Rules, Stop};
 use crate::txn::online::limits::Kept;
 use crate::txn::online::order::Order;
 use crate::txn::online::time::{At, Cycle, Graph, NONE};
@@ -38,7 +38,7 @@ impl Assumed {
 #[derive(Debug)]
 pub(super) struct RegisterJudge {
     pub(super) assumed: Assumed,
-    pub(super) prohibited: AnomalySet,
+    pub(super) findings: Findings,
     pub(super) graph: Graph,
     pub(super) registers: Registers,
     /// The order of versions.
@@ -66,7 +66,7 @@ impl Judge for RegisterJudge {
     fn new(level: CycleExistsSpec, assumed: &Assumed, lacks_invocations: bool) -> RegisterJudge {
         RegisterJudge {
             assumed: assumed.in_use(lacks_invocations),
-            prohibited: assumed.rules.prohibited(level.model),
+            findings: Findings::new(assumed.rules.prohibited(level.model)),
             graph: Graph::new(level, lacks_invocations),
             registers: Registers::default(),
             order: Order::default(),
@@ -89,11 +89,13 @@ impl Judge for RegisterJudge {
                 key.first_touch = (at.index, is_write);
             }
             if let Mop::Write { key, value } = mop {
-                self.write(txn, at.index, *key, *value)?;
+                let written = self.write(txn, at.index, *key, *value);
+                self.findings.go_on(written)?;
             }
         }
         for version in self.graph.at(txn).writes.clone() {
-            self.begin_write(txn, process, version)?;
+            let begun = self.begin_write(txn, process, version);
+            self.findings.go_on(begun)?;
         }
         Ok(txn)
     }
@@ -104,32 +106,29 @@ impl Judge for RegisterJudge {
         if !is_given_up {
             self.graph.complete(txn);
         }
-        let Inner { internal, future_read } = self.within.look(mops, codes);
-        if let Some(key) = internal {
-            self.direct(AnomalyType::INTERNAL, index, key, None)?;
-        }
-        if let Some((key, value)) = future_read {
-            self.direct(AnomalyType::FUTURE_READ, index, key, Some(value))?;
-        }
+        self.findings.within(index, self.within.look(mops, codes))?;
         for mop in mops {
             if let Mop::Read { key, seen } = mop
                 && let Some(value) = codes[seen.clone()].first()
             {
-                self.see(txn, index, *key, *value)?;
+                let seen = self.see(txn, index, *key, *value);
+                self.findings.go_on(seen)?;
             }
         }
         if is_given_up {
             return self.crash(txn);
         }
         for (code, touch) in self.within.touches.clone() {
-            self.touch(txn, process, index, code, touch)?;
+            let touched = self.touch(txn, process, index, code, touch);
+            self.findings.go_on(touched)?;
         }
         // Whoever says nothing of what it read has its writes first.
         for version in self.graph.at(txn).writes.clone() {
             let code = self.registers.key(self.registers.version(version).key).code;
             if self.within.touches.iter().all(|(key, _)| *key != code) && self.registers.version(version).is_installed()
             {
-                self.touch(txn, process, index, code, Touch::default())?;
+                let touched = self.touch(txn, process, index, code, Touch::default());
+                self.findings.go_on(touched)?;
             }
         }
         self.count_writes(txn);
@@ -144,7 +143,7 @@ impl Judge for RegisterJudge {
             let key_code = self.registers.key(key).code;
             self.remove(version);
             if is_read {
-                found = found.and(self.direct(AnomalyType::G1A, index, key_code, Some(code)));
+                found = found.and(self.findings.direct(AnomalyType::G1A, index, key_code, Some(code)));
             }
             if !is_repetition {
                 self.registers.keep_value(key, code, |key| &mut key.failed);
@@ -152,7 +151,11 @@ impl Judge for RegisterJudge {
         }
         self.kept.given_up.retain(|other| *other != txn);
         self.graph.remove(txn);
-        found
+        self.findings.go_on(found)
+    }
+
+    fn findings(&mut self) -> &mut Findings {
+        &mut self.findings
     }
 
     fn crash(&mut self, txn: u32) -> Result<(), Stop> {
@@ -161,8 +164,10 @@ impl Judge for RegisterJudge {
         self.graph.crash(txn);
         for version in self.graph.at(txn).writes.clone() {
             if self.registers.version(version).is_installed() {
-                self.raise_until(version, self.graph.at(txn).after)?;
-                self.follow_process(process, version)?;
+                let raised = self.raise_until(version, self.graph.at(txn).after);
+                self.findings.go_on(raised)?;
+                let followed = self.follow_process(process, version);
+                self.findings.go_on(followed)?;
                 self.end_process(process, version, version);
             }
         }
@@ -226,10 +231,6 @@ impl Judge for RegisterJudge {
 }
 
 impl RegisterJudge {
-    pub(super) fn direct(&self, anomaly: AnomalyType, index: u64, key: i64, value: Option<i64>) -> Result<(), Stop> {
-        if self.prohibited.contains(anomaly) { Err(Stop::direct(anomaly, index, key, value)) } else { Ok(()) }
-    }
-
     /// A transaction will write this, or has.
     fn write(&mut self, txn: u32, index: u64, key_code: i64, value: i64) -> Result<(), Stop> {
         let key = self.key_id(key_code, index);
@@ -296,7 +297,7 @@ impl RegisterJudge {
             let mut readers = self.registers.version(version).readers.iter();
             if let Some(reader) = readers.next() {
                 let (index, key) = (self.graph.at(*reader).index, self.registers.key(key).code);
-                return self.direct(AnomalyType::G1B, index, key, Some(code));
+                return self.findings.direct(AnomalyType::G1B, index, key, Some(code));
             }
             return Ok(());
         }
@@ -325,7 +326,7 @@ impl RegisterJudge {
         let Some(version) = self.find_or_insert(key, index, value)? else { return Ok(()) };
         let Version { is_intermediate, writer, index: written, .. } = *self.registers.version(version);
         if is_intermediate && written != self.graph.at(txn).index {
-            self.direct(AnomalyType::G1B, index, code, Some(value))?;
+            self.findings.direct(AnomalyType::G1B, index, code, Some(value))?;
         }
         self.registers.version_mut(version).is_read = true;
         if writer != NONE && writer != txn {
@@ -346,10 +347,10 @@ impl RegisterJudge {
             return Ok(Some(version));
         }
         if at.failed.contains(value) {
-            self.direct(AnomalyType::G1A, index, code, Some(value))?;
+            self.findings.direct(AnomalyType::G1A, index, code, Some(value))?;
         }
         if at.overwritten.contains(value) {
-            self.direct(AnomalyType::G1B, index, code, Some(value))?;
+            self.findings.direct(AnomalyType::G1B, index, code, Some(value))?;
         }
         if at.dead.contains(value) {
             let is_known = at.dead.is_exact() || !self.assumed.rules.garbage_allowed;
@@ -358,7 +359,7 @@ impl RegisterJudge {
         // What is read of a key that was dropped may be of before.
         let may_be_garbage = self.assumed.rules.garbage_allowed || at.is_renamed;
         if self.graph.has_real_time() && !may_be_garbage {
-            self.direct(AnomalyType::GARBAGE_READ, index, code, Some(value))?;
+            self.findings.direct(AnomalyType::GARBAGE_READ, index, code, Some(value))?;
         }
         Ok(Some(self.insert(Version::new(key, value, VersionKind::Unwritten))))
     }
@@ -370,7 +371,7 @@ impl RegisterJudge {
             None => None,
             Some(value) => match self.find_or_insert(key, index, value)? {
                 // It came before another one long ago, which the reader follows: each comes before the other.
-                None => return self.direct(AnomalyType::CYCLIC_VERSIONS, index, code, Some(value)),
+                None => return self.findings.direct(AnomalyType::CYCLIC_VERSIONS, index, code, Some(value)),
                 version => version,
             },
         };
@@ -412,7 +413,7 @@ impl RegisterJudge {
         if *self.registers.version_mut(version).updater.get_or_insert(own) == own {
             return Ok(());
         }
-        self.direct(AnomalyType::LOST_UPDATE, index, self.registers.key(key).code, None)
+        self.findings.direct(AnomalyType::LOST_UPDATE, index, self.registers.key(key).code, None)
     }
 
     /// A transaction happened: all that it wrote was there.

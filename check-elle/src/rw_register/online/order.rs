@@ -53,7 +53,7 @@ impl RegisterJudge {
             return Ok(());
         }
         if kind == VersionKind::Initial || self.order.add(version, later).is_err() {
-            return self.direct(AnomalyType::CYCLIC_VERSIONS, index, self.registers.key(key).code, Some(code));
+            return self.findings.direct(AnomalyType::CYCLIC_VERSIONS, index, self.registers.key(key).code, Some(code));
         }
         self.registers.version_mut(version).next.push(later);
         self.registers.version_mut(later).before.push(version);

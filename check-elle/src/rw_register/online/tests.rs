@@ -32,6 +32,10 @@ fn judge(text: &str, model: Model, assumptions: Assumptions, sizes: Sizes) -> (O
     testing::judge::<RegisterJudge>(text, model, assumed(assumptions), sizes)
 }
 
+fn violations(text: &str, model: Model, sizes: Sizes) -> Option<Vec<usize>> {
+    testing::violations::<RegisterJudge>(text, model, assumed(LINEARIZABLE), sizes)
+}
+
 fn online(assumptions: Assumptions, sizes: Sizes) -> OnlineRun<RegisterJudge> {
     testing::online(Model::STRICT_SERIALIZABLE, assumed(assumptions), sizes)
 }
@@ -232,4 +236,35 @@ fn a_key_that_was_dropped_is_known_by_its_name() {
         let again = ops(&[(0, "invoke", "[:r 3 nil]"), (0, "ok", read)]);
         assert_eq!(judge(&(text.clone() + &again), strict, LINEARIZABLE, sizes(few)), (None, Verdict::Unknown));
     }
+}
+
+/// After a violation the next one is found: of two histories that share nothing, one after the other, the second is
+/// judged as if it were alone.
+#[test]
+fn the_next_violation_is_found() {
+    let mut counts = [0; 3];
+    for (name, seeds) in [("strict-serializable", 0..200), ("serializable", 0..60), ("snapshot-isolation", 0..60)] {
+        let model: Model = name.parse().unwrap();
+        for seed in seeds {
+            let mut random = Random(seed);
+            let mut one = || history(random.below(1 << 40), 3 + random.below(27), bugs(&mut random), true);
+            let (first, second) = (one(), one());
+            let (text, end) = (testing::one_after_another(&first, &second), first.lines().count());
+            for limits in [NEVER, AT_ONCE] {
+                let whole = violations(&text, model, sizes(limits));
+                let Some(whole) = whole else { continue };
+                let alone = |text: &str| violations(text, model, sizes(limits));
+                let (of_first, of_second) = (alone(&first).unwrap(), alone(&second).unwrap());
+                let of_second: Vec<usize> = of_second.into_iter().map(|at| end + at).collect();
+                assert_eq!(whole, [&of_first[..], &of_second].concat(), "{name}, seed {seed}\n{text}");
+                assert_eq!(
+                    of_first.first().copied(),
+                    judge(&first, model, LINEARIZABLE, sizes(limits)).0,
+                    "{name}, seed {seed}"
+                );
+                counts[whole.len().min(2)] += 1;
+            }
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 10), "{counts:?}: too few to learn from");
 }

@@ -3,6 +3,7 @@
 //! each key.
 
 use crate::txn::online::decode::Mop;
+use crate::txn::online::judge::Inner;
 use history_core::hash::{HashMap, HashSet};
 
 /// What a transaction did to one key.
@@ -25,15 +26,6 @@ pub(super) struct Within {
     /// In the order in which keys come.
     pub(super) touches: Vec<(i64, Touch)>,
     seen: HashSet<(i64, i64)>,
-}
-
-/// What was found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Inner {
-    /// The key of the first read that contradicts its transaction.
-    pub(super) internal: Option<i64>,
-    /// The key, and a value that is read before it is written.
-    pub(super) future_read: Option<(i64, i64)>,
 }
 
 impl Within {

@@ -36,9 +36,15 @@ pub(crate) struct Violation {
     pub(crate) value: Option<i64>,
 }
 
+impl From<Cycle> for Violation {
+    fn from(Cycle { indices, begins }: Cycle) -> Violation {
+        Violation { direct: None, indices, begins: Some(begins), key: None, value: None }
+    }
+}
+
 impl From<Cycle> for Stop {
-    fn from(Cycle { indices, begins }: Cycle) -> Stop {
-        Stop::Violated(Violation { direct: None, indices, begins: Some(begins), key: None, value: None })
+    fn from(cycle: Cycle) -> Stop {
+        Stop::Violated(cycle.into())
     }
 }
 
@@ -54,6 +60,63 @@ impl Stop {
         }
         self
     }
+}
+
+/// Violations after which a judge went on, where it may; and which anomalies are violations.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    prohibited: AnomalySet,
+    keeps_going: bool,
+    /// Those of the event that is being judged.
+    violations: Vec<Violation>,
+}
+
+impl Findings {
+    pub(crate) fn new(prohibited: AnomalySet) -> Findings {
+        Findings { prohibited, keeps_going: false, violations: Vec::new() }
+    }
+
+    pub(crate) fn is_prohibited(&self, anomaly: AnomalyType) -> bool {
+        self.prohibited.contains(anomaly)
+    }
+
+    /// An anomaly that needs no cycle was found.
+    pub(crate) fn direct(&self, anomaly: AnomalyType, index: u64, key: i64, value: Option<i64>) -> Result<(), Stop> {
+        if self.is_prohibited(anomaly) { Err(Stop::direct(anomaly, index, key, value)) } else { Ok(()) }
+    }
+
+    /// What the micro-ops of a transaction say of each other.
+    pub(crate) fn within(&mut self, index: u64, inner: Inner) -> Result<(), Stop> {
+        if let Some(key) = inner.internal {
+            let found = self.direct(AnomalyType::INTERNAL, index, key, None);
+            self.go_on(found)?;
+        }
+        if let Some((key, value)) = inner.future_read {
+            let found = self.direct(AnomalyType::FUTURE_READ, index, key, Some(value));
+            self.go_on(found)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on after a violation if it may: what was left of the step that found it adds nothing.
+    pub(crate) fn go_on(&mut self, done: Result<(), Stop>) -> Result<(), Stop> {
+        match done {
+            Err(Stop::Violated(violation)) if self.keeps_going => {
+                self.violations.push(violation);
+                Ok(())
+            }
+            done => done,
+        }
+    }
+}
+
+/// What the micro-ops of one transaction say of each other that cannot be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Inner {
+    /// The key of the first read that contradicts its transaction.
+    pub(crate) internal: Option<i64>,
+    /// The key, and a value that is read before it is written.
+    pub(crate) future_read: Option<(i64, i64)>,
 }
 
 /// What is asked for beside levels.
@@ -111,6 +174,23 @@ pub(crate) trait Judge: Sized + Send {
 
     /// Whether a transaction happened is unknown.
     fn crash(&mut self, txn: u32) -> Result<(), Stop>;
+
+    /// What it found, and whether it goes on.
+    fn findings(&mut self) -> &mut Findings;
+
+    /// Goes on after each violation from now on.
+    fn keep_going(&mut self) {
+        self.findings().keeps_going = true;
+        self.graph_mut().keeps_going = true;
+    }
+
+    /// Takes the violations after which it went on.
+    fn take_violations(&mut self) -> Vec<Violation> {
+        let cycles = std::mem::take(&mut self.graph_mut().cycles);
+        let mut violations = std::mem::take(&mut self.findings().violations);
+        violations.extend(cycles.into_iter().map(Violation::from));
+        violations
+    }
 
     fn graph(&self) -> &Graph;
 

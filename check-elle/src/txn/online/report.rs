@@ -10,8 +10,8 @@ use crate::txn::report::NO_READ;
 use history_core::{Anomaly, Datum, Report, Verdict, Witness};
 
 impl<J: Judge> OnlineRun<J> {
-    /// The report on the first violation.
-    pub(crate) fn report_violation(&self, spec: CycleExistsSpec, violation: &Violation) -> Report {
+    /// The report on a violation that an op proved.
+    pub(crate) fn report_violation(&self, at: u64, spec: CycleExistsSpec, violation: &Violation) -> Report {
         let Violation { direct, indices, key, value, .. } = violation;
         let anomaly = direct.unwrap_or(spec.anomaly);
         let mut report = self.counted(Verdict::Invalid);
@@ -21,7 +21,6 @@ impl<J: Judge> OnlineRun<J> {
         report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
         report.not_checked = lattice::names(ModelSet::ALL.difference(ruled_out)).into_iter().map(Into::into).collect();
         let datum = |code: i64| self.interner().datum(code);
-        let at = self.violated_at().unwrap_or_default();
         let scc: Vec<Datum> = indices.iter().map(|index| Datum::from(*index)).collect();
         let scc = Datum::Vector(scc);
         let mut facts = vec![("op".into(), Datum::from(at)), ("transactions".into(), scc.clone())];

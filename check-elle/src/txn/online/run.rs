@@ -1,13 +1,16 @@
 //! The run: ops go to the judges, and at first to the batch checker too.
 
+mod doubts;
+
 use super::decode::{Decoder, writes};
 use super::judge::{Judge, Stop, Violation};
 use super::limits::{Counts, GivenUp, Limits, clean_up};
 use super::time::At;
 use crate::anomaly::AnomalyType;
-use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, Relations, Suffix};
+use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, Relations};
 use crate::model::{Model, ModelSet};
 use crate::txn::expected::{self, Expected};
+pub(crate) use doubts::Doubts;
 use history_core::cast::Cast as _;
 use history_core::{Budget, Evidence, HistoryError, Op, OpKind, Pair, Participants, Process, Report, Run, Verdict};
 use std::ops::ControlFlow;
@@ -41,7 +44,10 @@ struct Open {
 struct Level<J> {
     spec: CycleExistsSpec,
     judge: Option<J>,
+    /// The first one.
     violation: Option<Violation>,
+    /// Those of the op that is being judged.
+    news: Vec<Violation>,
     /// The op at which it stopped for another reason than a violation, and why.
     stopped: Option<(u64, String)>,
 }
@@ -67,8 +73,13 @@ pub(crate) struct OnlineRun<J: Judge> {
     /// Keys that were named again after they were dropped, and the first op that did so.
     renamed: u64,
     first_renamed: Option<u64>,
-    /// The op that proved the violation.
+    /// The op that proved the first violation.
     violated_at: Option<u64>,
+    /// Whether further ones are looked for.
+    keeps_going: bool,
+    /// Ops that proved one, and the last of these with what it proved.
+    violations: u64,
+    last: Option<(u64, CycleExistsSpec, Violation)>,
     ops: u64,
     batch: Option<Box<dyn Run>>,
 }
@@ -97,14 +108,21 @@ struct Seen {
 
 impl<J: Judge> Level<J> {
     fn new(spec: CycleExistsSpec, settings: &J::Settings) -> Level<J> {
-        Level { spec, judge: Some(J::new(spec, settings, false)), violation: None, stopped: None }
+        Level { spec, judge: Some(J::new(spec, settings, false)), violation: None, news: Vec::new(), stopped: None }
+    }
+
+    /// Takes the violations after which the judge went on.
+    fn collect(&mut self) {
+        if let Some(judge) = &mut self.judge {
+            self.news.extend(judge.take_violations());
+        }
     }
 
     /// Goes on if this is no reason to stop.
     fn take<T: Default>(&mut self, index: u64, done: Result<T, Stop>) -> T {
         match done {
             Ok(value) => return value,
-            Err(Stop::Violated(violation)) => self.violation = Some(violation),
+            Err(Stop::Violated(violation)) => self.news.push(violation),
             Err(Stop::Twice { .. }) => {
                 self.stopped = Some((index, "a value was written to a key a second time, or may have been".to_owned()));
             }
@@ -143,6 +161,9 @@ impl<J: Judge> OnlineRun<J> {
             renamed: 0,
             first_renamed: None,
             violated_at: None,
+            keeps_going: false,
+            violations: 0,
+            last: None,
             ops: 0,
             batch: Some(batch),
         }
@@ -215,7 +236,11 @@ impl<J: Judge> OnlineRun<J> {
             // In bounded memory nothing can be judged then.
             self.strict = None;
             for level in self.levels.iter_mut().filter(|level| level.judge.is_some()) {
-                level.judge = Some(J::new(level.spec, &self.settings, true));
+                let mut judge = J::new(level.spec, &self.settings, true);
+                if self.keeps_going {
+                    judge.keep_going();
+                }
+                level.judge = Some(judge);
             }
         }
         self.invoke(op, 0);
@@ -290,6 +315,26 @@ impl<J: Judge> OnlineRun<J> {
         }
     }
 
+    /// Notes what an op proved.
+    fn note(&mut self, op: &Op<'_>) {
+        let mut first = None;
+        for level in &mut self.levels {
+            level.collect();
+            for violation in level.news.drain(..) {
+                level.violation.get_or_insert_with(|| violation.clone());
+                first.get_or_insert((op.index, level.spec, violation));
+            }
+        }
+        if let Some(strict) = &mut self.strict {
+            strict.news.clear();
+        }
+        if first.is_some() {
+            self.violations += 1;
+            self.last = first;
+            self.violated_at.get_or_insert(op.index);
+        }
+    }
+
     /// The first violation of a level that is asked for.
     fn found(&self) -> Option<(CycleExistsSpec, &Violation)> {
         self.levels.iter().find_map(|level| Some((level.spec, level.violation.as_ref()?)))
@@ -298,22 +343,23 @@ impl<J: Judge> OnlineRun<J> {
 
 impl<J: Judge> Run for OnlineRun<J> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        if self.violated_at.is_some() && self.batch.is_none() {
+        let is_over = self.violated_at.is_some() && !self.keeps_going;
+        if is_over && self.batch.is_none() {
             return Ok(ControlFlow::Break(()));
         }
-        if let Some(batch) = &mut self.batch
+        if self.ops < self.sizes.batch_ops
+            && let Some(batch) = &mut self.batch
             && batch.observe(op)?.is_break()
+            && !self.keeps_going
         {
             return Ok(ControlFlow::Break(()));
         }
-        if !self.participants.see(op) || self.violated_at.is_some() {
+        if !self.participants.see(op) || is_over {
             return Ok(self.count_op());
         }
         self.take(op);
         self.limit(op);
-        if self.found().is_some() {
-            self.violated_at = Some(op.index);
-        }
+        self.note(op);
         Ok(self.count_op())
     }
 
@@ -323,6 +369,23 @@ impl<J: Judge> Run for OnlineRun<J> {
 
     fn decides_early(&self) -> bool {
         true
+    }
+
+    fn keep_going(&mut self) -> bool {
+        self.keeps_going = true;
+        for judge in self.levels.iter_mut().filter_map(|level| level.judge.as_mut()) {
+            judge.keep_going();
+        }
+        true
+    }
+
+    fn violations(&self) -> u64 {
+        self.violations
+    }
+
+    fn last_violation(&self) -> Option<Report> {
+        let (at, spec, violation) = self.last.as_ref()?;
+        Some(self.report_violation(*at, *spec, violation))
     }
 
     fn growth(&self) -> Option<String> {
@@ -352,17 +415,22 @@ impl<J: Judge> Run for OnlineRun<J> {
 
     fn violation(&self) -> Option<Report> {
         let (spec, violation) = self.found()?;
-        Some(self.report_violation(spec, violation))
+        Some(self.report_violation(self.violated_at?, spec, violation))
     }
 
-    fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        let own = self.violation();
-        let Some(batch) = self.batch else { return Ok(own.unwrap_or_else(|| self.report_whole())) };
-        let report = batch.finish(budget)?;
-        Ok(match own {
-            Some(own) if report.verdict != Verdict::Invalid => own,
-            _ => report,
-        })
+    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        let batch = self.batch.take();
+        let (own, further) = (self.violation(), self.further());
+        let mut report = match (batch, own) {
+            (None, Some(own)) => own,
+            (None, None) => return Ok(self.report_whole()),
+            (Some(batch), own) => {
+                let report = batch.finish(budget)?;
+                own.filter(|_| report.verdict != Verdict::Invalid).unwrap_or(report)
+            }
+        };
+        report.notes.extend(further);
+        Ok(report)
     }
 }
 
@@ -370,15 +438,32 @@ impl<J: Judge> OnlineRun<J> {
     /// Counts an op, and lets the batch checker go when it has seen enough. `Break` if nothing is left to do.
     fn count_op(&mut self) -> ControlFlow<()> {
         self.ops += 1;
-        if self.batch.is_none() || self.ops < self.sizes.batch_ops {
+        if self.batch.is_none() || self.ops != self.sizes.batch_ops {
             return ControlFlow::Continue(());
         }
-        if self.violated_at.is_some() {
-            // Its report is about the violation and what led to it, and is kept.
+        // Its report is about the violation and what led to it, and is kept.
+        if self.violated_at.is_none() {
+            self.batch = None;
+        } else if !self.keeps_going {
             return ControlFlow::Break(());
         }
-        self.batch = None;
         ControlFlow::Continue(())
+    }
+
+    /// How many ops proved a violation, if more than the first did.
+    fn further(&self) -> Option<String> {
+        let (last, ..) = self.last.as_ref().filter(|_| self.violations > 1)?;
+        Some(format!(
+            "{} ops proved a violation, the last one at index {last}. Further cycles through the same dependencies \
+             are not counted.",
+            self.violations
+        ))
+    }
+
+    /// Whether all levels that are asked for are still judged.
+    #[cfg(test)]
+    pub(crate) fn is_judging(&self) -> bool {
+        self.levels.iter().all(|level| level.judge.is_some())
     }
 
     /// How many transactions are kept.
@@ -392,72 +477,4 @@ impl<J: Judge> OnlineRun<J> {
     pub(crate) fn values(&self) -> usize {
         self.levels.iter().filter_map(|level| Some(level.judge.as_ref()?.values())).sum()
     }
-
-    pub(crate) fn expected(&self) -> &Expected {
-        &self.expected
-    }
-
-    pub(crate) fn interner(&self) -> &history_core::Interner {
-        &self.decoder.interner
-    }
-
-    pub(crate) fn violated_at(&self) -> Option<u64> {
-        self.violated_at
-    }
-
-    /// Ops by kind: an operation in flight may have happened.
-    pub(crate) fn counts(&self) -> Counts {
-        Counts { info: self.counts.info + self.in_flight, ..self.counts }
-    }
-
-    pub(crate) fn participants(&self) -> &Participants {
-        &self.participants
-    }
-
-    /// Whether any two transactions are related, as far as that is known: else there was nothing to judge.
-    fn is_related(&self) -> bool {
-        let has_later = self.evidence.later || self.open.iter().any(|open| open.is_there && open.follows);
-        self.levels.iter().any(|level| match (level.spec.suffix(), &level.judge) {
-            (Suffix::Realtime, _) if self.lacks_invocations != Some(true) => has_later,
-            (_, Some(judge)) => judge.graph().edges() > 0,
-            // It had too many.
-            (_, None) => true,
-        })
-    }
-
-    pub(crate) fn doubts(&self) -> Doubts<'_, J> {
-        let strict =
-            self.levels.iter().chain(&self.strict).find(|level| level.spec.model == Model::STRICT_SERIALIZABLE);
-        Doubts {
-            strict: strict.and_then(|level| level.judge.as_ref()),
-            levels: self
-                .levels
-                .iter()
-                .map(|level| (level.spec, level.judge.as_ref(), level.stopped.as_ref()))
-                .collect(),
-            given_up: self.given_up,
-            renamed: self.renamed,
-            first_renamed: self.first_renamed.unwrap_or_default(),
-            lacks_invocations: self.lacks_invocations == Some(true),
-            has_read: self.evidence.read,
-            is_related: self.is_related(),
-        }
-    }
-}
-
-/// A level, with its judge or why it stopped, by the op from which on.
-pub(crate) type LevelEnd<'r, J> = (CycleExistsSpec, Option<&'r J>, Option<&'r (u64, String)>);
-
-/// What may keep levels from being known to hold.
-pub(crate) struct Doubts<'r, J> {
-    /// Strict serializability, if it was judged to the end.
-    pub(crate) strict: Option<&'r J>,
-    /// The levels asked for.
-    pub(crate) levels: Vec<LevelEnd<'r, J>>,
-    pub(crate) given_up: GivenUp,
-    pub(crate) renamed: u64,
-    pub(crate) first_renamed: u64,
-    pub(crate) lacks_invocations: bool,
-    pub(crate) has_read: bool,
-    pub(crate) is_related: bool,
 }

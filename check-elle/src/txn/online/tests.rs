@@ -5,7 +5,7 @@ use super::limits::Limits;
 use super::run::{OnlineRun, Sizes, levels};
 use crate::model::Model;
 use crate::txn::expected::Expected;
-use history_core::{Checker, History, Report, Run, Verdict};
+use history_core::{Checker, Datum, History, Report, Run, Verdict};
 use std::fmt::Write as _;
 
 /// Numbers that look random, the same in every run.
@@ -241,6 +241,40 @@ pub(crate) fn judge<J: Judge>(
         }
     }
     (violated, Box::new(run).finish(&history_core::Budget::default()).unwrap().verdict)
+}
+
+/// Each op that proves a violation, of a run that keeps going; `None` if it was not judged to the end.
+pub(crate) fn violations<J: Judge>(
+    text: &str,
+    model: Model,
+    settings: J::Settings,
+    sizes: Sizes,
+) -> Option<Vec<usize>> {
+    let history = History::parse(text).unwrap();
+    let mut run = online::<J>(model, settings, sizes);
+    assert!(run.keep_going());
+    let mut found = Vec::new();
+    for (at, op) in history.ops().enumerate() {
+        assert!(run.observe(&op).unwrap().is_continue());
+        if run.violations() > found.len() as u64 {
+            found.push(at);
+            assert_eq!((run.violations(), run.is_violated()), (found.len() as u64, true));
+            let report = run.last_violation().unwrap();
+            assert_eq!(report.anomalies[0].witnesses[0].facts[0].1, Datum::from(at as u64));
+        }
+    }
+    run.is_judging().then_some(found)
+}
+
+/// A history, and after it one with keys and processes of its own.
+pub(crate) fn one_after_another(first: &str, second: &str) -> String {
+    let mut text = first.to_owned();
+    for line in second.lines() {
+        let line = line.replace(":process ", ":process 9").replace(":append ", ":append 9");
+        text += &line.replace(":w ", ":w 9").replace(":r ", ":r 9");
+        text.push('\n');
+    }
+    text
 }
 
 /// What a batch checker says of the first `ops`.

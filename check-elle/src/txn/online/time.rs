@@ -98,6 +98,9 @@ pub(crate) struct Graph {
     completed: Vec<u32>,
     last_gate: u32,
     stack: Vec<u32>,
+    /// Whether a dependency that closes a cycle is left out, and the cycle kept, instead of an error.
+    pub(crate) keeps_going: bool,
+    pub(crate) cycles: Vec<Cycle>,
 }
 
 impl Graph {
@@ -123,6 +126,8 @@ impl Graph {
             completed: Vec::new(),
             last_gate: NONE,
             stack: Vec::new(),
+            keeps_going: false,
+            cycles: Vec::new(),
         }
     }
 
@@ -322,8 +327,19 @@ impl Graph {
         at.done = at.done.min(next);
     }
 
-    /// Adds a dependency.
+    /// Adds a dependency. If it closes a cycle and the graph keeps going, it is left out: the others stay in an order.
+    /// Floors that it has raised by then are those of a dependency that is there, so they show further cycles only.
     pub(crate) fn relate(&mut self, from: End, to: End, kind: Dependency) -> Result<(), Cycle> {
+        match self.add(from, to, kind) {
+            Err(cycle) if self.keeps_going => {
+                self.cycles.push(cycle);
+                Ok(())
+            }
+            added => added,
+        }
+    }
+
+    fn add(&mut self, from: End, to: End, kind: Dependency) -> Result<(), Cycle> {
         if from.txn == to.txn && from.txn != NONE || from.index == to.index {
             return Ok(());
         }

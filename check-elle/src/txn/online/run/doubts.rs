@@ -1,0 +1,75 @@
+//! What a report needs to know of a run: counts, and what may keep levels from being known to hold.
+
+use super::OnlineRun;
+use crate::cycle_spec::{CycleExistsSpec, Suffix};
+use crate::model::Model;
+use crate::txn::expected::Expected;
+use crate::txn::online::judge::Judge;
+use crate::txn::online::limits::{Counts, GivenUp};
+use history_core::Participants;
+
+impl<J: Judge> OnlineRun<J> {
+    pub(crate) fn expected(&self) -> &Expected {
+        &self.expected
+    }
+
+    pub(crate) fn interner(&self) -> &history_core::Interner {
+        &self.decoder.interner
+    }
+
+    /// Ops by kind: an operation in flight may have happened.
+    pub(crate) fn counts(&self) -> Counts {
+        Counts { info: self.counts.info + self.in_flight, ..self.counts }
+    }
+
+    pub(crate) fn participants(&self) -> &Participants {
+        &self.participants
+    }
+
+    /// Whether any two transactions are related, as far as that is known: else there was nothing to judge.
+    fn is_related(&self) -> bool {
+        let has_later = self.evidence.later || self.open.iter().any(|open| open.is_there && open.follows);
+        self.levels.iter().any(|level| match (level.spec.suffix(), &level.judge) {
+            (Suffix::Realtime, _) if self.lacks_invocations != Some(true) => has_later,
+            (_, Some(judge)) => judge.graph().edges() > 0,
+            // It had too many.
+            (_, None) => true,
+        })
+    }
+
+    pub(crate) fn doubts(&self) -> Doubts<'_, J> {
+        let strict =
+            self.levels.iter().chain(&self.strict).find(|level| level.spec.model == Model::STRICT_SERIALIZABLE);
+        Doubts {
+            strict: strict.and_then(|level| level.judge.as_ref()),
+            levels: self
+                .levels
+                .iter()
+                .map(|level| (level.spec, level.judge.as_ref(), level.stopped.as_ref()))
+                .collect(),
+            given_up: self.given_up,
+            renamed: self.renamed,
+            first_renamed: self.first_renamed.unwrap_or_default(),
+            lacks_invocations: self.lacks_invocations == Some(true),
+            has_read: self.evidence.read,
+            is_related: self.is_related(),
+        }
+    }
+}
+
+/// A level, with its judge or why it stopped, by the op from which on.
+pub(crate) type LevelEnd<'r, J> = (CycleExistsSpec, Option<&'r J>, Option<&'r (u64, String)>);
+
+/// What may keep levels from being known to hold.
+pub(crate) struct Doubts<'r, J> {
+    /// Strict serializability, if it was judged to the end.
+    pub(crate) strict: Option<&'r J>,
+    /// The levels asked for.
+    pub(crate) levels: Vec<LevelEnd<'r, J>>,
+    pub(crate) given_up: GivenUp,
+    pub(crate) renamed: u64,
+    pub(crate) first_renamed: u64,
+    pub(crate) lacks_invocations: bool,
+    pub(crate) has_read: bool,
+    pub(crate) is_related: bool,
+}
