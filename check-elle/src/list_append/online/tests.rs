@@ -217,6 +217,29 @@ fn a_key_that_was_dropped_is_known_by_its_name() {
     assert_eq!((found, verdict), (None, Verdict::Unknown));
 }
 
+/// An append of what a read has shown of a key that was dropped: it may be the second one of that element.
+#[test]
+fn an_element_that_is_appended_again_after_its_key_was_dropped_ends_the_judgement() {
+    let mut text = String::new();
+    for key in 0..400 {
+        let (append, read) = (format!("[:append {key} 1]"), format!("[:r {key} nil]"));
+        text += &ops(&[(0, "invoke", &append), (0, "ok", &append), (0, "invoke", &read)]);
+        text += &ops(&[(0, "ok", &format!("[:r {key} [1]]"))]);
+    }
+    text += &ops(&[(0, "invoke", "[:r 3 nil]"), (0, "ok", "[:r 3 [1]]"), (0, "invoke", "[:append 3 1]")]);
+    text += &ops(&[(0, "ok", "[:append 3 1]"), (0, "invoke", "[:r 3 nil]"), (0, "ok", "[:r 3 [1]]")]);
+    let few = Limits { values: 20, idle: 40, pause: 1, ..AT_ONCE };
+    let mut run = online(Model::STRICT_SERIALIZABLE, sizes(few));
+    for op in History::parse(&text).unwrap().ops() {
+        let _ = run.observe(&op).unwrap();
+    }
+    assert!(!run.is_violated());
+    let report = Box::new(run).finish(&history_core::Budget::default()).unwrap();
+    assert_eq!(report.verdict, Verdict::Unknown);
+    let why = "from the op at index 1602 on it was not judged: a value was written to a key a second time";
+    assert!(report.notes[0].contains(why), "{:?}", report.notes);
+}
+
 /// What crashed before its key was dropped, and is read after the key was named again, is no violation.
 #[test]
 fn an_append_to_a_key_that_was_dropped_may_be_read() {

@@ -238,6 +238,29 @@ fn a_key_that_was_dropped_is_known_by_its_name() {
     }
 }
 
+/// A write of what a read has shown of a key that was dropped: it may be the second one of that value.
+#[test]
+fn a_value_that_is_written_again_after_its_key_was_dropped_ends_the_judgement() {
+    let mut text = String::new();
+    for key in 0..400 {
+        let (write, read) = (format!("[:w {key} 1]"), format!("[:r {key} nil]"));
+        text += &ops(&[(0, "invoke", &write), (0, "ok", &write), (0, "invoke", &read)]);
+        text += &ops(&[(0, "ok", &format!("[:r {key} 1]"))]);
+    }
+    text += &ops(&[(0, "invoke", "[:r 3 nil]"), (0, "ok", "[:r 3 1]"), (0, "invoke", "[:w 3 1]")]);
+    text += &ops(&[(0, "ok", "[:w 3 1]"), (0, "invoke", "[:r 3 nil]"), (0, "ok", "[:r 3 1]")]);
+    let few = Limits { values: 20, idle: 40, pause: 1, ..AT_ONCE };
+    let mut run = online(LINEARIZABLE, sizes(few));
+    for op in History::parse(&text).unwrap().ops() {
+        let _ = run.observe(&op).unwrap();
+    }
+    assert!(!run.is_violated());
+    let report = Box::new(run).finish(&history_core::Budget::default()).unwrap();
+    assert_eq!(report.verdict, Verdict::Unknown);
+    let why = "from the op at index 1602 on it was not judged: a value was written to a key a second time";
+    assert!(report.notes[0].contains(why), "{:?}", report.notes);
+}
+
 /// After a violation the next one is found: of two histories that share nothing, one after the other, the second is
 /// judged as if it were alone.
 #[test]
