@@ -10,7 +10,7 @@
 //! happened or not, and may have taken out anything. A history that is refused stays so, so the first event up to
 //! which it is refused is found by bisection.
 //!
-//! What no later event can depend on is *settled*, and forgotten: see [`settled`](moved) for values that are moved, and
+//! What no later event can depend on is *settled*, and forgotten: see [`settled`] for values that are moved, and
 //! [`sets`].
 
 mod entry;
