@@ -2,7 +2,7 @@
 //! crashed.
 //!
 //! `HISTCHECK_HISTORIES=100000 cargo test --release -p check-register --test it brute::monitors` looks at so many of
-//! each kind.
+//! each kind; `HISTCHECK_SMALL=6` looks at every history of up to so many operations.
 
 use super::oracle::{admits, linearizable};
 use super::world;
@@ -271,38 +271,96 @@ fn priority_queues() {
     hold_kind::<PriorityQueue>(&queue(4));
 }
 
-/// Every history of four operations on two values.
-fn enumerate<S: Spec<Op = QueueOp> + Default>(unknown_in: u64) {
-    let ops = [
-        QueueOp::Put(1),
-        QueueOp::Put(2),
-        QueueOp::Take(Removed::Value(1)),
-        QueueOp::Take(Removed::Value(2)),
-        QueueOp::Take(Removed::Nothing),
-        QueueOp::Take(Removed::Unknown),
-    ];
-    let mut seen = Seen::default();
-    world::enumerate(3, &ops, |operations| {
-        let puts = |value| operations.iter().filter(|one| one.op == QueueOp::Put(value)).count();
-        let returned = operations.iter().any(|one| match one.op {
-            QueueOp::Take(Removed::Unknown) => one.ret.is_some(),
-            QueueOp::Take(Removed::Nothing) => one.ret.is_none(),
-            _ => false,
-        });
-        if puts(1) <= 1 && puts(2) <= 1 && !returned {
-            hold::<S>(&[], operations, &mut seen);
+/// Up to how many operations to look at every history.
+fn small() -> usize {
+    std::env::var("HISTCHECK_SMALL").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
+}
+
+/// Histories of more operations are looked at only if each value is put in, no value is taken out twice, and all
+/// operations returned.
+const WHOLE: usize = 3;
+
+/// Calls `f` with every sequence of operations in which values have numbers in the order in which they come.
+fn plans(count: usize, plan: &mut Vec<QueueOp>, values: i64, f: &mut impl FnMut(&[QueueOp], i64)) {
+    let has = |op: QueueOp| plan.contains(&op);
+    if plan.len() == count {
+        let is_put = |value| has(QueueOp::Put(value));
+        if count <= WHOLE || (1..=values).all(is_put) {
+            f(plan, values);
         }
-    });
+        return;
+    }
+    let mut next = vec![QueueOp::Take(Removed::Nothing), QueueOp::Take(Removed::Unknown)];
+    for value in 1..=values + 1 {
+        let (put, take) = (QueueOp::Put(value), QueueOp::Take(Removed::Value(value)));
+        next.extend(Some(put).filter(|put| !has(*put)));
+        next.extend(Some(take).filter(|take| count <= WHOLE || !has(*take)));
+    }
+    for op in next {
+        let named = if let QueueOp::Put(value) | QueueOp::Take(Removed::Value(value)) = op { value } else { 0 };
+        plan.push(op);
+        plans(count, plan, values.max(named), f);
+        plan.pop();
+    }
+}
+
+/// All orders of the numbers from 1 to `count`.
+fn permutations(count: i64) -> Vec<Vec<i64>> {
+    (1..=count).fold(vec![Vec::new()], |all, last| {
+        let with =
+            |order: &Vec<i64>| (0..=order.len()).map(|at| [&order[..at], &[last], &order[at..]].concat()).collect();
+        all.iter().flat_map::<Vec<Vec<i64>>, _>(with).collect()
+    })
+}
+
+/// Every small history of distinct values. Only where values have priorities does it matter which is which.
+fn enumerate<S: Spec<Op = QueueOp> + Default>(unknown_in: u64, has_priorities: bool) {
+    let mut seen = Seen::default();
+    for count in 1..=small() {
+        let mut orders = Vec::new();
+        world::orders(count, |order| {
+            if count <= WHOLE || order.iter().all(|(_, ret)| ret.is_some()) {
+                orders.push(order.to_vec());
+            }
+        });
+        plans(count, &mut Vec::new(), 0, &mut |plan, values| {
+            let names = if has_priorities { permutations(values) } else { vec![(1..=values).collect()] };
+            for (order, names) in orders.iter().flat_map(|order| names.iter().map(move |names| (order, names))) {
+                let name = |value: i64| names[usize::try_from(value).unwrap() - 1];
+                let named = |op: &QueueOp| match *op {
+                    QueueOp::Put(value) => QueueOp::Put(name(value)),
+                    QueueOp::Take(Removed::Value(value)) => QueueOp::Take(Removed::Value(name(value))),
+                    take @ QueueOp::Take(_) => take,
+                };
+                let returns = |(op, (_, ret)): (&QueueOp, &(u64, Option<u64>))| match op {
+                    QueueOp::Take(Removed::Unknown) => ret.is_none(),
+                    QueueOp::Take(Removed::Nothing) => ret.is_some(),
+                    _ => true,
+                };
+                if plan.iter().zip(order).all(returns) {
+                    let operation = |(op, (call, ret)): (&QueueOp, &(u64, Option<u64>))| Operation {
+                        process: 0,
+                        op: named(op),
+                        call: *call,
+                        ret: *ret,
+                    };
+                    let operations: Vec<_> = plan.iter().zip(order).map(operation).collect();
+                    hold::<S>(&[], &operations, &mut seen);
+                }
+            }
+        });
+    }
+    println!("{}, every history: {seen:?}", S::NAME);
     assert!(seen.valid > 1_000 && seen.invalid > 1_000, "{seen:?}");
     assert!(seen.unknown <= (seen.valid + seen.invalid) / unknown_in, "{seen:?}");
 }
 
 #[test]
 fn every_small_history() {
-    enumerate::<UnorderedQueue>(1_000_000_000);
-    enumerate::<FifoQueue>(1_000_000_000);
-    enumerate::<Stack>(1_000_000_000);
-    enumerate::<PriorityQueue>(4);
+    enumerate::<UnorderedQueue>(1_000_000_000, false);
+    enumerate::<FifoQueue>(1_000_000_000, false);
+    enumerate::<Stack>(1_000_000_000, false);
+    enumerate::<PriorityQueue>(4, true);
 }
 
 #[test]

@@ -26,6 +26,11 @@ pub(crate) fn enumerate<O: Clone>(len: usize, ops: &[O], mut f: impl FnMut(&[Ope
     }
 }
 
+/// Calls `f` with the calls and returns of `count` operations, in every order.
+pub(crate) fn orders(count: usize, mut f: impl FnMut(&[(u64, Option<u64>)])) {
+    events(count, &mut Vec::new(), 0, &mut f);
+}
+
 /// All orders of `count` calls with returns after them or none. Operations are called in order, for names do not
 /// matter.
 fn events(count: usize, history: &mut Vec<(u64, Option<u64>)>, now: u64, f: &mut impl FnMut(&[(u64, Option<u64>)])) {
