@@ -24,12 +24,33 @@ pub struct Settings {
     /// that end without a notification, and weak exchanges that fail without a reason. What takes more of them is not
     /// seen by any search.
     pub surprises_max: u32,
+    /// Whether loads return older values where their orderings allow it.
+    pub memory: Memory,
+}
+
+/// What loads of atomics return.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Memory {
+    /// What the orderings that are asked for allow, as Rust defines them: `Relaxed` means relaxed.
+    #[default]
+    Weak,
+    /// The newest value, whatever ordering is asked for. That takes fewer executions.
+    SequentiallyConsistent,
+}
+
+impl Settings {
+    /// With [`Memory::SequentiallyConsistent`].
+    #[must_use]
+    pub fn sequentially_consistent(mut self) -> Settings {
+        self.memory = Memory::SequentiallyConsistent;
+        self
+    }
 }
 
 impl Default for Settings {
-    /// 10,000 steps, 3 repeated executions, 2,000 to simplify, 1 surprise.
+    /// 10,000 steps, 3 repeated executions, 2,000 to simplify, 1 surprise, weak memory.
     fn default() -> Settings {
-        Settings { steps_max: 10_000, repeated: 3, simplify_max: 2_000, surprises_max: 1 }
+        Settings { steps_max: 10_000, repeated: 3, simplify_max: 2_000, surprises_max: 1, memory: Memory::Weak }
     }
 }
 
@@ -248,8 +269,9 @@ impl Explorer {
                 |()| {},
             );
         });
-        let Settings { steps_max, surprises_max, .. } = self.settings;
-        runtime::run(&mut self.pool, scheduler, Limits { steps_max, surprises_max }, job)
+        let Settings { steps_max, surprises_max, memory, .. } = self.settings;
+        let limits = Limits { steps_max, surprises_max, is_weak: memory == Memory::Weak };
+        runtime::run(&mut self.pool, scheduler, limits, job)
     }
 
     pub(crate) fn explore(&mut self, scheduler: Box<dyn Scheduler>) -> Result<Explored, Box<Failure>> {

@@ -36,7 +36,7 @@ pub mod thread;
 pub use std::{sync, thread};
 
 #[cfg(feature = "scheduled")]
-pub use explore::{Explored, Settings, check, choose, explore, simplify};
+pub use explore::{Explored, Memory, Settings, check, choose, explore, simplify};
 #[cfg(feature = "scheduled")]
 pub use failure::{Cause, Failure, Waiting};
 #[cfg(feature = "scheduled")]

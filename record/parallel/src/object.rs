@@ -106,6 +106,25 @@ impl Object {
         runtime::with(|execution| {
             let id = execution.id_of(self, open);
             execution.touch(id);
+            // It hands on what the thread has seen like any operation.
+            execution.release(id);
+            execution.acquire(id);
+        });
+    }
+
+    /// Takes in what was seen by those that have changed this; only in executions.
+    pub(crate) fn acquire(&self) {
+        runtime::with(|execution| {
+            let id = execution.id_of(self, || [true; 2]);
+            execution.acquire(id);
+        });
+    }
+
+    /// Leaves what this thread has seen; only in executions.
+    pub(crate) fn release(&self) {
+        runtime::with(|execution| {
+            let id = execution.id_of(self, || [true; 2]);
+            execution.release(id);
         });
     }
 

@@ -197,6 +197,8 @@ kinds! {
     Spawn "spawn" false;
     /// An operation of a recorded history is called that touches nothing.
     Call "call" false;
+    /// Memory is ordered by a fence that is sequentially consistent.
+    Fence "fence" true;
     /// Something is left to chance.
     Pick "choose" false;
 }

@@ -99,7 +99,10 @@ pub(crate) fn pause_or_touch(object: ObjectId, kind: Kind, place: &'static Locat
     if is_managed() {
         pause_on(Some(object), kind, Gate::Free, place);
     } else {
-        with(|execution| execution.touch(object));
+        with(|execution| {
+            execution.touch(object);
+            execution.release(object);
+        });
     }
 }
 

@@ -9,6 +9,7 @@
 //! channel one for senders and one for receivers. A thread is ready if its operation's gate is open. Nothing is tried
 //! in vain.
 
+mod memory;
 mod pick;
 mod rounds;
 mod thread;
@@ -31,6 +32,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Limits {
     pub(crate) steps_max: usize,
     pub(crate) surprises_max: u32,
+    /// Loads may return older values.
+    pub(crate) is_weak: bool,
 }
 
 /// All there is to know of an execution under way.
@@ -56,6 +59,7 @@ pub(crate) struct Execution {
     timed: u32,
     /// Steps in a row that changed nothing.
     idle: u32,
+    memory: memory::Memory,
     /// Steps that were taken because time passed, and how many steps there were then.
     late: Vec<(usize, usize)>,
     /// Picks that are not 0: the step, and what the pick means.
@@ -99,6 +103,7 @@ impl Execution {
             now: 0,
             timed: 0,
             idle: 0,
+            memory: memory::Memory::default(),
             late: Vec::new(),
             picked: Vec::new(),
             is_lost: false,
@@ -162,6 +167,7 @@ impl Execution {
     ) -> (ThreadId, ObjectId) {
         let new = self.add_thread(name, place, Some(self.current));
         self.mark(extra::SPAWN);
+        self.inherit(new.0);
         self.current = new.0;
         self.job = Some(body);
         new
@@ -354,6 +360,7 @@ impl Execution {
             self.clock += 1;
             extras |= extra::CALL;
         }
+        self.synchronize(next, &op);
         self.steps.push(Step { op, thread: next, extras, picks: Picks::default() });
         self.current = next;
         Some(next) != from
@@ -389,6 +396,7 @@ impl Execution {
         if let Some(last) = thread.last_step {
             self.steps[last].extras |= extra::FINISH;
         }
+        self.release(object);
         let parked = self.rows[index(object.0)].open[1];
         self.set_gates(object, [true, parked]);
         self.done = Some(me);

@@ -21,6 +21,8 @@ pub enum Pick {
     Fail,
     /// Which of the waiting threads is notified, in the order in which they began to wait.
     Waiter,
+    /// Which of the values that an atomic has had a load returns: 0 is the newest one.
+    Message,
     /// A number for [`choose`](crate::choose).
     Number,
 }
@@ -38,6 +40,7 @@ impl Pick {
             Pick::Wake => "wakes without a notification".into(),
             Pick::Fail => "fails although the value is the expected one".into(),
             Pick::Waiter => format!("wakes waiter {} of {options}", value + 1),
+            Pick::Message => format!("reads an older value, {value} of {}", options - 1),
             Pick::Number => format!("chooses {value} of 0 to {}", options - 1),
         }
     }

@@ -10,7 +10,7 @@ use crate::op::{Gate, Step, ThreadId};
 use std::time::Duration;
 
 /// Steps in a row that change nothing, after which time passes although threads could continue.
-const IDLE_MAX: u32 = 256;
+const IDLE_MAX: u32 = 64;
 
 impl Execution {
     /// The running thread will wait until this time is over, at most.

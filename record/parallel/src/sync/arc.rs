@@ -156,6 +156,9 @@ impl<T: ?Sized> Drop for Arc<T> {
         // Which of two goes first makes no difference unless one of them is then the last, and someone sees that it is.
         if is_managed && (std_sync::Arc::strong_count(inner) > 2 || !std::mem::needs_drop::<T>()) {
             runtime::look();
+        } else {
+            // Whoever drops the value has seen what the others did before they dropped theirs.
+            self.counts.acquire();
         }
     }
 }

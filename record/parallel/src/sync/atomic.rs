@@ -1,14 +1,104 @@
-//! Atomics. Under a schedule they are sequentially consistent, whatever ordering is asked for.
+//! Atomics. Under a schedule a load may return an older value, where its ordering and those of the stores allow it; see
+//! [`Memory`](crate::Memory).
 
-use crate::execution::Pick;
+use crate::execution::{Execution, Pick};
+use crate::ids::{index, wide};
 use crate::object::Object;
-use crate::op::Kind;
+use crate::op::{Gate, Kind, ObjectId};
 use crate::runtime;
 use std::fmt;
 use std::panic::Location;
 use std::sync::atomic as std_atomic;
 
-pub use std::sync::atomic::{Ordering, compiler_fence, fence};
+pub use std::sync::atomic::{Ordering, compiler_fence};
+
+/// As [`std::sync::atomic::fence`].
+///
+/// # Panics
+///
+/// If the ordering is `Relaxed`.
+#[track_caller]
+pub fn fence(order: Ordering) {
+    if runtime::is_active() {
+        assert_ne!(order, Ordering::Relaxed, "there is no such thing as a relaxed fence");
+        if order == Ordering::SeqCst && runtime::is_managed() {
+            runtime::pause_on(None, Kind::Fence, Gate::Free, Location::caller());
+        }
+        runtime::with(|execution| execution.fence(order));
+    } else {
+        std_atomic::fence(order);
+    }
+}
+
+/// A value as a message of memory holds it.
+trait Bits: Copy {
+    fn to_bits(self) -> u64;
+    fn from_bits(bits: u64) -> Self;
+}
+
+macro_rules! bits {
+    ($($unsigned:ty, $signed:ty;)*) => {
+        $(
+            impl Bits for $unsigned {
+                fn to_bits(self) -> u64 {
+                    wide(self)
+                }
+
+                fn from_bits(bits: u64) -> $unsigned {
+                    bits.try_into().expect("it was one before")
+                }
+            }
+
+            impl Bits for $signed {
+                fn to_bits(self) -> u64 {
+                    wide(self.cast_unsigned())
+                }
+
+                fn from_bits(bits: u64) -> $signed {
+                    <$unsigned>::from_bits(bits).cast_signed()
+                }
+            }
+        )*
+    };
+}
+
+bits! {
+    u8, i8;
+    u16, i16;
+    u32, i32;
+    u64, i64;
+    usize, isize;
+}
+
+impl Bits for bool {
+    fn to_bits(self) -> u64 {
+        u64::from(self)
+    }
+
+    fn from_bits(bits: u64) -> bool {
+        bits != 0
+    }
+}
+
+impl<T> Bits for *mut T {
+    fn to_bits(self) -> u64 {
+        wide(self.expose_provenance())
+    }
+
+    fn from_bits(bits: u64) -> *mut T {
+        std::ptr::with_exposed_provenance_mut(index(bits))
+    }
+}
+
+impl Object {
+    /// What happens to the memory of this atomic in the execution under way.
+    fn remember<R>(&self, what: impl FnOnce(&mut Execution, ObjectId) -> R) -> Option<R> {
+        runtime::with(|execution| {
+            let id = execution.id_of(self, || [true; 2]);
+            what(execution, id)
+        })
+    }
+}
 
 macro_rules! atomic {
     ($name:ident $(<$param:ident>)?, $value:ty, $what:literal, [$($method:ident),*]) => {
@@ -29,17 +119,27 @@ macro_rules! atomic {
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $value {
                 self.object.touch(Kind::Load);
-                self.inner.load(order)
+                let latest = self.inner.load(order);
+                let read = self.object.remember(|execution, id| execution.load(id, order, latest.to_bits()));
+                read.map_or(latest, Bits::from_bits)
             }
 
             /// Sets the value.
             #[track_caller]
             pub fn store(&self, value: $value, order: Ordering) {
-                if self.object.touch(Kind::Store) {
+                self.object.touch(Kind::Store);
+                if !runtime::is_active() {
+                    return self.inner.store(value, order);
+                }
+                assert!(
+                    !matches!(order, Ordering::Acquire | Ordering::AcqRel),
+                    "there is no such thing as an acquire store"
+                );
+                let before = self.inner.swap(value, Ordering::SeqCst).to_bits();
+                let is_new = self.object.remember(|execution, id| execution.store(id, order, before, value.to_bits()));
+                if is_new == Some(false) {
                     // Whoever stores what is there already only looks.
-                    self.changing(|inner| inner.swap(value, Ordering::SeqCst));
-                } else {
-                    self.inner.store(value, order);
+                    runtime::look();
                 }
             }
 
@@ -47,7 +147,7 @@ macro_rules! atomic {
             #[track_caller]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
                 self.object.touch(Kind::Update);
-                self.changing(|inner| inner.swap(value, order))
+                self.changing(order, |inner| inner.swap(value, order))
             }
 
             $(
@@ -55,7 +155,7 @@ macro_rules! atomic {
                 #[track_caller]
                 pub fn $method(&self, value: $value, order: Ordering) -> $value {
                     self.object.touch(Kind::Update);
-                    self.changing(|inner| inner.$method(value, order))
+                    self.changing(order, |inner| inner.$method(value, order))
                 }
             )*
 
@@ -73,7 +173,7 @@ macro_rules! atomic {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 self.object.touch(Kind::Update);
-                self.exchanging(|inner| inner.compare_exchange(current, new, success, failure))
+                self.exchanging(current, new, success, failure)
             }
 
             /// The same, but it may fail without reason: under a schedule, if it says so.
@@ -89,15 +189,16 @@ macro_rules! atomic {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                if self.object.touch(Kind::Update) {
-                    let fails = self.inner.load(Ordering::SeqCst) == current && runtime::pick(Pick::Fail, 2) == 1;
-                    self.exchanging(|inner| match fails {
-                        true => Err(current),
-                        false => inner.compare_exchange(current, new, success, failure),
-                    })
-                } else {
-                    self.inner.compare_exchange_weak(current, new, success, failure)
+                self.object.touch(Kind::Update);
+                if !runtime::is_active() {
+                    return self.inner.compare_exchange_weak(current, new, success, failure);
                 }
+                if self.inner.load(Ordering::SeqCst) == current && runtime::pick(Pick::Fail, 2) == 1 {
+                    self.object.remember(|execution, id| execution.load_latest(id, failure, current.to_bits()));
+                    runtime::look();
+                    return Err(current);
+                }
+                self.exchanging(current, new, success, failure)
             }
 
             /// Sets the value to what `f` makes of it, trying again while others change it.
@@ -124,9 +225,17 @@ macro_rules! atomic {
             }
 
             /// Changes the value, and notes whether it is another one then. Returns the one before.
-            fn changing(&self, change: impl FnOnce(&std_atomic::$name $(<$param>)?) -> $value) -> $value {
+            fn changing(
+                &self,
+                order: Ordering,
+                change: impl FnOnce(&std_atomic::$name $(<$param>)?) -> $value,
+            ) -> $value {
                 let before = change(&self.inner);
-                if runtime::is_active() && self.inner.load(Ordering::SeqCst) == before {
+                let is_new = self.object.remember(|execution, id| {
+                    let after = self.inner.load(Ordering::SeqCst);
+                    execution.update(id, order, before.to_bits(), after.to_bits())
+                });
+                if is_new == Some(false) {
                     runtime::look();
                 }
                 before
@@ -135,10 +244,30 @@ macro_rules! atomic {
             /// The same of a change that may fail.
             fn exchanging(
                 &self,
-                change: impl FnOnce(&std_atomic::$name $(<$param>)?) -> Result<$value, $value>,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
             ) -> Result<$value, $value> {
-                let result = change(&self.inner);
-                if result.is_err() {
+                if !runtime::is_active() {
+                    return self.inner.compare_exchange(current, new, success, failure);
+                }
+                let latest = self.inner.load(Ordering::SeqCst).to_bits();
+                let old = self.object.remember(|execution, id| execution.fails(id, failure, latest, current.to_bits()));
+                if let Some(old) = old.flatten() {
+                    runtime::look();
+                    return Err(Bits::from_bits(old));
+                }
+                let result = self.inner.compare_exchange(current, new, success, failure);
+                let is_new = self.object.remember(|execution, id| match result {
+                    Ok(before) => execution.update(id, success, before.to_bits(), new.to_bits()),
+                    Err(now) => {
+                        execution.load_latest(id, failure, now.to_bits());
+                        false
+                    }
+                });
+                // One that exchanges a value for itself has always counted as a change.
+                if is_new == Some(false) && result.is_err() {
                     runtime::look();
                 }
                 result

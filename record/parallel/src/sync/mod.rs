@@ -5,7 +5,8 @@
 //!
 //! What differs under a schedule, and where it cannot be otherwise:
 //!
-//! - Atomics are sequentially consistent whatever ordering is asked for: a bug that takes weaker ones is not found.
+//! - A load may return an older value where the orderings allow it, but not a value that is stored later (load
+//!   buffering); see [`Memory`](crate::Memory).
 //! - A wait with a time-out may end at any moment, a wait without one may end without a reason, and a weak exchange may
 //!   fail, as the schedule says; how often is limited by [`Settings::surprises_max`](crate::Settings::surprises_max). A
 //!   time-out that is not such a surprise ends when no other thread can continue, the earliest one first.

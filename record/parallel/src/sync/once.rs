@@ -126,7 +126,7 @@ impl<T> OnceLock<T> {
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         self.object.pause(Kind::Once, Gate::First, || self.gates());
-        self.inner.set(value).inspect_err(|_| runtime::look())
+        self.inner.set(value).inspect(|()| self.object.release()).inspect_err(|_| runtime::look())
     }
 
     /// The value; it is made by `f` if there is none. Waits while someone else is at it.

@@ -6,6 +6,7 @@ mod double_checked;
 mod fair;
 mod interleavings;
 mod lru;
+mod memory;
 mod noting;
 mod oracle;
 mod outcomes;

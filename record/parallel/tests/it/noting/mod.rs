@@ -51,7 +51,7 @@ pub(crate) fn outcomes<S: Scheduler + 'static>(
     let seen = Arc::new(Mutex::new(Seen::default()));
     let all = Arc::new(Mutex::new(BTreeSet::new()));
     let noting = Noting { inner: scheduler, seen: Arc::clone(&seen), all: Arc::clone(&all) };
-    let settings = Settings { repeated: 0, steps_max: 1000, ..Settings::default() };
+    let settings = Settings { repeated: 0, steps_max: 2000, ..Settings::default() };
     match explore(&settings, noting, move || program(&seen)) {
         Ok(explored) => (Some(all.lock().unwrap().clone()), explored),
         Err(failure) => {
