@@ -85,6 +85,8 @@ pub struct Reader<'s> {
     limits: Limits,
     /// Of times, if one was given.
     unit: Option<TimeUnit>,
+    /// By which intervals are widened on both sides.
+    clock_error_ns: i64,
     pairing: Option<Pairing>,
     indices: Indices,
     steps: Option<Steps>,
@@ -120,6 +122,7 @@ impl<'s> Reader<'s> {
             format: None,
             limits,
             unit: None,
+            clock_error_ns: 0,
             pairing: Some(Pairing::new()),
             indices: Indices::default(),
             steps: None,
@@ -326,6 +329,7 @@ impl<'s> Reader<'s> {
             },
         };
         self.format = Some(format);
+        intervals::refuse_clock_error(format, self.clock_error_ns)?;
         if format.is_of_sessions() {
             self.blocks.put_back(batch.tape.source.to_mut(), &block);
             return Ok(());
@@ -369,6 +373,7 @@ impl<'s> Reader<'s> {
             self.format = binary(self.blocks.head()?);
         }
         let Some(format) = self.format else { return Ok(false) };
+        intervals::refuse_clock_error(format, self.clock_error_ns)?;
         let names = std::mem::take(&mut self.session_names);
         self.peers = Peers::new(format, self.first_value, names, &self.limits).map(Box::new);
         Ok(self.peers.is_some())
@@ -402,7 +407,7 @@ impl<'s> Reader<'s> {
     /// Keeps the intervals of a block. How far.
     fn collect(&mut self, batch: &mut Batch, block: &Block) -> Result<usize, HistoryError> {
         let steps = self.steps.get_or_insert_with(|| Steps::new(Format::Intervals));
-        let intervals = self.intervals.get_or_insert_with(|| Box::new(Intervals::new(self.unit)));
+        let intervals = self.intervals.get_or_insert_with(|| Box::new(Intervals::new(self.unit, self.clock_error_ns)));
         let Limits { op_bytes_max, .. } = self.limits;
         steps.run(batch, block, op_bytes_max, |batch, found, place| {
             intervals.push(&batch.tape, found, place, &self.limits)

@@ -210,7 +210,7 @@ impl<'s> Walk<'s> {
         }
         self.steps.get_or_insert_with(|| Steps::new(format));
         if format == Format::Intervals {
-            self.intervals.get_or_insert_with(|| Box::new(Intervals::new(self.unit)));
+            self.intervals.get_or_insert_with(|| Box::new(Intervals::new(self.unit, 0)));
         }
         let mut from = block.start;
         if is_too_long {

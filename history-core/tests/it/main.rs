@@ -6,6 +6,7 @@ mod accept;
 mod blocks;
 mod builder;
 mod clients;
+mod clock_error;
 mod common;
 mod compose;
 mod converter;

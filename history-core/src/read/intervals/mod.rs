@@ -13,8 +13,11 @@
 //! clients that do so at the same time no sequence says the truth (their four operations would be a 2+2, which no
 //! interval order is: Fishburn, 1970): such a history is refused.
 
+mod clock_error;
 mod decode;
 mod order;
+
+pub(super) use clock_error::refuse as refuse_clock_error;
 
 use super::Place;
 use super::steps::{Found, error};
@@ -38,6 +41,8 @@ const BATCH_BYTES: usize = 64 << 10;
 pub(crate) struct Intervals {
     /// Of times, if one was given.
     unit: Option<TimeUnit>,
+    /// By which intervals are widened on both sides.
+    clock_error_ns: i64,
     rows: Vec<Row>,
     /// The text of each row, one after another.
     text: String,
@@ -160,9 +165,9 @@ impl Row {
 }
 
 impl Intervals {
-    /// No intervals, whose times will be in this unit, if it is given.
-    pub(crate) fn new(unit: Option<TimeUnit>) -> Intervals {
-        Intervals { unit, ..Intervals::default() }
+    /// No intervals, whose times will be in this unit, if it is given, and are off by so much at the most.
+    pub(crate) fn new(unit: Option<TimeUnit>, clock_error_ns: i64) -> Intervals {
+        Intervals { unit, clock_error_ns, ..Intervals::default() }
     }
 
     /// How many ops the intervals are.
@@ -221,7 +226,7 @@ impl Intervals {
 
     /// All rows are there: puts them in order. O(n log n).
     pub(crate) fn sort(&mut self) -> Result<(), HistoryError> {
-        self.events = order::sort(&mut self.rows, &mut self.clients).map_err(|error| {
+        self.events = order::sort(&mut self.rows, &mut self.clients, self.clock_error_ns).map_err(|error| {
             let offset = error.position.map_or(0, |position| position.offset);
             // Rows are in the order of the text.
             match self.rows.binary_search_by_key(&offset, |row| row.offset) {
@@ -244,8 +249,10 @@ impl Intervals {
             let at = batch.tape.source.len();
             batch.tape.source.to_mut().push_str(self.text_of(row));
             let node = scan(&mut batch.tape, at).map_err(|fault| misread(&fault, &self.rows[row]))?;
-            let interval =
+            let mut interval =
                 Interval::new(&batch.tape, node, self.unit).map_err(|fault| misread(&fault, &self.rows[row]))?;
+            (interval.call_ns, interval.return_ns) =
+                clock_error::widened(interval.call_ns, interval.return_ns, self.clock_error_ns);
             let Row { client, .. } = self.rows[row];
             let process = interval.process(&mut batch.tape, &self.clients.called[client.0.to_usize()]);
             let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());

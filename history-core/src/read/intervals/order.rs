@@ -1,5 +1,6 @@
 //! The order of calls and returns, as the times and the clients have it.
 
+use super::clock_error::widen;
 use super::{Called, ClientId, Clients, End, Row};
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
@@ -7,9 +8,17 @@ use crate::error::{ErrorKind, HistoryError};
 /// The calls and returns of all rows in order: rows, and in the lowest bit whether the return is meant. O(n log n).
 ///
 /// A client gets a new number, or a new name, after an operation with an unknown outcome, as in Jepsen's histories.
-pub(super) fn sort(rows: &mut [Row], clients: &mut Clients) -> Result<Vec<u32>, HistoryError> {
-    let by_client = take_turns(rows);
-    hand_over(rows, &by_client, clients)?;
+pub(super) fn sort(rows: &mut [Row], clients: &mut Clients, error_ns: i64) -> Result<Vec<u32>, HistoryError> {
+    let mut by_client = take_turns(rows);
+    let handed_over = hand_over(rows, &by_client, clients);
+    if error_ns == 0 {
+        handed_over?;
+    } else {
+        // Which of two clients was first at one time does not matter: both are widened.
+        handed_over.or_else(|error| if is_coarse(&error) { Ok(()) } else { Err(error) })?;
+        widen(rows, &by_client, clients, error_ns);
+        by_client = take_turns(rows);
+    }
     number(rows, &by_client, clients)?;
     let mut events = Vec::with_capacity(2 * rows.len());
     for (i, row) in rows.iter().enumerate() {
@@ -101,6 +110,13 @@ fn overlaps(rows: &[Row], later: usize, earlier: usize, clients: &Clients) -> Hi
     .at(rows[later].position())
 }
 
+/// Whether an error is that of [`coarse`].
+fn is_coarse(error: &HistoryError) -> bool {
+    error.expected.as_deref() == Some(MORE_PRECISE)
+}
+
+const MORE_PRECISE: &str = "more precise times, or operations without a client, which are ordered by time only";
+
 #[cold]
 fn coarse(
     rows: &[Row],
@@ -117,8 +133,7 @@ fn coarse(
         name(other),
         rows[earlier].line
     );
-    let expected = "more precise times, or operations without a client, which are ordered by time only";
-    HistoryError::new(ErrorKind::Pairing, message).expected(expected).at(rows[later].position())
+    HistoryError::new(ErrorKind::Pairing, message).expected(MORE_PRECISE).at(rows[later].position())
 }
 
 /// Gives numbers to clients that the history does not name, and new numbers or names to those that continue after an
