@@ -1,5 +1,7 @@
 //! All checkers there are: those that are built in, each with a feature of this crate, and those of plugins.
 
+#[cfg(feature = "plugins")]
+pub use histcheck_process::{Limits as ProcessLimits, is_command};
 use history_core::{AboutAnomaly, AboutLevel, Checker, Subject};
 use std::fmt;
 use std::ops::Deref;
@@ -105,7 +107,23 @@ impl Registry {
         all.extend(check_log::checkers());
         // Without any feature there is nothing to add.
         all.shrink_to_fit();
-        Registry::from(all)
+        let mut all = Registry::from(all);
+        #[cfg(feature = "plugins")]
+        all.limit_processes(histcheck_plugin::host::Trust::Own, ProcessLimits::default());
+        #[cfg(not(feature = "plugins"))]
+        all.refused.clear();
+        all
+    }
+
+    /// Has models in other processes (`--spec exec:COMMAND`) run so.
+    #[cfg(feature = "plugins")]
+    pub fn limit_processes(&mut self, trust: histcheck_plugin::host::Trust, limits: ProcessLimits) {
+        #[cfg(feature = "register")]
+        for checker in self.checkers.iter_mut().filter(|checker| checker.name() == check_register::AnyObject.name()) {
+            *checker = Box::new(histcheck_process::AnyObject::new(Box::new(check_register::AnyObject), trust, limits));
+        }
+        #[cfg(not(feature = "register"))]
+        let _ = (trust, limits);
     }
 
     /// The checkers for a history that is still being written: for objects those that report a violation when it
@@ -122,16 +140,37 @@ impl Registry {
         watchers
     }
 
-    /// Loads a plugin and adds its checkers. Loading runs code of the plugin with all rights of this process.
+    /// Loads a plugin and adds its checkers; `exec:COMMAND` starts a checker in another process. Loading runs code of the plugin with all rights of this process.
     ///
     /// # Errors
     ///
     /// If it cannot be loaded, or has an option that another checker has with another type. Then nothing was added.
     #[cfg(feature = "plugins")]
     pub fn load_plugin(&mut self, path: &Path, trust: histcheck_plugin::host::Trust) -> Result<(), NotAdded> {
+        if let Some(command) = path.to_str().filter(|path| histcheck_process::is_command(path)) {
+            return self.load_process(command, trust, ProcessLimits::default(), &[]);
+        }
         let library = histcheck_plugin::host::load(path, trust)
             .map_err(|error| NotAdded { message: format!("plugin {error}"), details: error.details })?;
         self.add(path, library.checkers, &[])
+    }
+
+    /// Starts the checker of another process, `exec:COMMAND`, and adds it. `own` is as for [`Registry::add`].
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started, does not answer, or has an option that another checker has with another type.
+    #[cfg(feature = "plugins")]
+    pub fn load_process(
+        &mut self,
+        command: &str,
+        trust: histcheck_plugin::host::Trust,
+        limits: ProcessLimits,
+        own: &[String],
+    ) -> Result<(), NotAdded> {
+        let checker = histcheck_process::load(command, trust, limits);
+        let checker = checker.map_err(|message| NotAdded { message, details: None })?;
+        self.add(Path::new(command), vec![checker], own)
     }
 
     /// Adds the checkers of a plugin. `own` are the names of options that no checker may have: those of a command line.

@@ -67,6 +67,16 @@ pub fn load(path: &Path, trust: Trust) -> Result<Library, LoadError> {
     Ok(Library { path: path.to_owned(), checkers })
 }
 
+/// Whether a file may be run with the user's permissions: it, and the directory that it is in, are not writable by other
+/// users.
+///
+/// # Errors
+///
+/// If they are, unless everything is trusted.
+pub fn check_trust(path: &Path, trust: Trust) -> Result<(), LoadError> {
+    trust::check_library(path, trust)
+}
+
 /// The libraries in a directory, by name; files of other kinds are ignored.
 ///
 /// # Errors

@@ -1,0 +1,145 @@
+//! Linearizability of any object: one of check-register, or a model in another process.
+
+use crate::command::{Program, is_command};
+use crate::model::{ModelRun, ProcessModel};
+use crate::peer::{Fault, Limits};
+use crate::steps::{Refusal, Source};
+use check_register::{Linearizable, Settings};
+use histcheck_plugin::host::Trust;
+use history_core::{About, Checker, History, HistoryError, Op, OptionError, OptionSpec, Options, Report, Run};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// The option that names the object.
+const SPEC: &str = "spec";
+/// The option with the state at the start.
+const INITIAL: &str = "initial";
+
+/// A checker of objects that an option `spec` names, which may also be `exec:COMMAND`.
+pub struct AnyObject {
+    /// The checker of all other objects.
+    inner: Box<dyn Checker>,
+    options: Vec<OptionSpec>,
+    trust: Trust,
+    limits: Limits,
+    /// The last model that was started: histories one after another, and the keys of one, need one process.
+    last: Mutex<Option<Arc<Source>>>,
+}
+
+impl std::fmt::Debug for AnyObject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AnyObject").field("trust", &self.trust).field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl AnyObject {
+    /// The same checker, which takes models in other processes as well.
+    pub fn new(inner: Box<dyn Checker>, trust: Trust, limits: Limits) -> AnyObject {
+        let mut options = inner.options().to_vec();
+        for spec in options.iter_mut().filter(|spec| spec.name == SPEC) {
+            spec.help = "Type of the object: register, cas-register, multi-register, kv, mutex, owner-mutex, \
+                reentrant-mutex, semaphore, fifo-queue, unordered-queue, stack, priority-queue, set or counter; or \
+                exec:COMMAND, a model of your own in another process.";
+        }
+        AnyObject { inner, options, trust, limits, last: Mutex::default() }
+    }
+
+    fn source(
+        &self,
+        command: &str,
+        initial: &serde_json::Value,
+        deadline: Option<Instant>,
+    ) -> Result<Arc<Source>, Refusal> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(source) = last.as_ref().filter(|source| source.is(command, initial)) {
+            if Arc::strong_count(source) == 1 {
+                source.forget();
+            }
+            return Ok(Arc::clone(source));
+        }
+        let program = Program::new(command, self.trust).map_err(|why| Fault::Peer(format!("{command} {why}")))?;
+        let source = Arc::new(Source::start(program, self.limits, initial.clone(), deadline)?);
+        *last = Some(Arc::clone(&source));
+        Ok(source)
+    }
+
+    fn start_model(&self, command: &str, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let deadline = self.limits.deadline();
+        let initial = match options.text(INITIAL) {
+            Some(text) => value(text)
+                .ok_or_else(|| OptionError::new(INITIAL, format!("expected an EDN or JSON value, found {text}")))?,
+            None => serde_json::Value::Null,
+        };
+        match self.source(command, &initial, deadline) {
+            Ok(source) => {
+                let model = ProcessModel::new(source, deadline);
+                let checker = Linearizable { model: model.clone(), settings: Settings::default() };
+                Ok(Box::new(ModelRun::new(checker.start(options)?, &model)))
+            }
+            Err(Refusal::Initial(message)) => Err(OptionError::new(INITIAL, message)),
+            // Each history says it: a start says only what is wrong with options.
+            Err(Refusal::Fault(fault)) => Ok(Box::new(NotStarted(fault.into()))),
+        }
+    }
+}
+
+impl Checker for AnyObject {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn summary(&self) -> &str {
+        self.inner.summary()
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &self.options
+    }
+
+    fn about(&self) -> About {
+        // The other objects report under names of their own.
+        let mut about = check_register::about::<ProcessModel>();
+        about.members = self.inner.about().members;
+        about
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        match options.text(SPEC).filter(|spec| is_command(spec)) {
+            Some(command) => self.start_model(command, options),
+            None => self.inner.start(options),
+        }
+    }
+
+    fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        match options.text(SPEC).filter(|spec| is_command(spec)) {
+            Some(command) => self.start_model(command, options),
+            None => self.inner.start_online(options),
+        }
+    }
+}
+
+/// A text that is one value, of JSON or EDN.
+fn value(text: &str) -> Option<serde_json::Value> {
+    let edn = || {
+        let history = History::parse(&format!("{{:process 0, :type :invoke, :value [{text}\n]}}")).ok()?;
+        let is_one = history.len() == 1 && history.value(0).as_seq().is_some_and(|list| list.len() == 1);
+        let one = if is_one { history.value(0).as_seq()?.iter().next() } else { None };
+        serde_json::to_value(one?.to_datum()).ok()
+    };
+    serde_json::from_str(text).ok().or_else(edn)
+}
+
+/// A run of a model that did not start.
+struct NotStarted(HistoryError);
+
+impl Run for NotStarted {
+    fn observe(&mut self, _: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        // It is no error of this op.
+        Ok(ControlFlow::Break(()))
+    }
+
+    fn finish(self: Box<Self>, _: &history_core::Budget) -> Result<Report, HistoryError> {
+        Err(self.0)
+    }
+}

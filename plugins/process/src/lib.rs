@@ -1,0 +1,21 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "models")]
+mod any_object;
+mod checker;
+mod command;
+#[cfg(feature = "models")]
+mod model;
+mod peer;
+mod protocol;
+mod report;
+mod run;
+#[cfg(feature = "models")]
+mod steps;
+
+#[cfg(feature = "models")]
+pub use any_object::AnyObject;
+pub use checker::load;
+pub use command::{PREFIX, is_command};
+pub use peer::Limits;

@@ -1,0 +1,340 @@
+//! Steps of a model in another process: asked for many at a time, and each only once.
+//!
+//! The search asks for one step after another. With the one that it asks for, the steps from the same state are asked
+//! for of operations that were invoked at about the same time, because these are what it asks for next.
+
+use crate::checker::{greet, start_line};
+use crate::command::Program;
+use crate::peer::{Fault, Limits, Peer, Wait};
+use crate::protocol::{Hello, Kind, Said, Stepped};
+use history_core::cast::Cast as _;
+use history_core::hash::HashMap;
+use serde_json::Value;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Operations before and after the one that is asked for, which are asked for with it.
+const AROUND: (usize, usize) = (4, 28);
+/// Steps that are remembered; they are forgotten all at once.
+const STEPS_MAX: usize = 4_000_000;
+/// Bytes of all states and operations.
+const BYTES_MAX: usize = 1 << 30;
+
+/// Where an operation leads to, by the numbers of states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Nowhere,
+    To(u32),
+    ToAny(Arc<[u32]>),
+    /// The model does not understand the operation.
+    Refused(Arc<str>),
+}
+
+/// Texts with a number each.
+#[derive(Debug, Default)]
+struct Texts {
+    numbers: HashMap<Arc<str>, u32>,
+    all: Vec<Arc<str>>,
+    bytes: usize,
+}
+
+impl Texts {
+    fn number(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.numbers.get(text) {
+            return *number;
+        }
+        let (number, text): (u32, Arc<str>) = (self.all.len().to_u32(), text.into());
+        self.bytes += text.len();
+        self.all.push(Arc::clone(&text));
+        self.numbers.insert(text, number);
+        number
+    }
+
+    fn text(&self, number: u32) -> &str {
+        &self.all[number.to_usize()]
+    }
+}
+
+/// What is known of a model: its operations and states as numbers, and its steps.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    ops: Texts,
+    /// By operation: whether it only reads.
+    reads: Vec<bool>,
+    /// By operation: its position among those that completed, or among the others.
+    positions: Vec<u32>,
+    /// Operations in the order in which they came: those that completed, and the others.
+    came: [Vec<u32>; 2],
+    states: Texts,
+    steps: HashMap<(u32, u32), Step>,
+}
+
+impl Tables {
+    /// The number of an operation.
+    pub(crate) fn op(&mut self, text: &str, is_read: bool, is_completed: bool) -> u32 {
+        let op = self.ops.number(text);
+        if op.to_usize() == self.reads.len() {
+            self.reads.push(is_read);
+            let came = &mut self.came[usize::from(is_completed)];
+            self.positions.push(came.len().to_u32());
+            came.push(op);
+        }
+        op
+    }
+
+    pub(crate) fn op_text(&self, op: u32) -> &str {
+        self.ops.text(op)
+    }
+
+    pub(crate) fn is_read(&self, op: u32) -> bool {
+        self.reads[op.to_usize()]
+    }
+
+    pub(crate) fn state_text(&self, state: u32) -> &str {
+        self.states.text(state)
+    }
+
+    /// Operations to ask for, the given one first.
+    fn with_op(&self, state: u32, op: u32) -> Vec<u32> {
+        let is_completed = self.came[1].get(self.positions[op.to_usize()].to_usize()) == Some(&op);
+        let came = &self.came[usize::from(is_completed)];
+        let at = self.positions[op.to_usize()].to_usize();
+        let around: Range<usize> = at.saturating_sub(AROUND.0)..came.len().min(at + AROUND.1);
+        let is_new = |other: &&u32| **other != op && !self.steps.contains_key(&(state, **other));
+        std::iter::once(op).chain(came[around].iter().filter(is_new).copied()).collect()
+    }
+
+    fn take(&mut self, state: u32, ops: &[u32], stepped: Vec<Stepped>) -> Result<(), String> {
+        if stepped.len() != ops.len() {
+            return Err(format!("sent {} lists of states for {} operations", stepped.len(), ops.len()));
+        }
+        if self.steps.len() + ops.len() > STEPS_MAX {
+            self.steps.clear();
+        }
+        for (op, stepped) in ops.iter().zip(stepped) {
+            let step = match stepped {
+                Stepped::Error { error } => Step::Refused(error.into()),
+                Stepped::States(states) => {
+                    let mut to: Vec<u32> = Vec::with_capacity(states.len());
+                    for next in states {
+                        let next = self.states.number(&canonical(&next));
+                        if !to.contains(&next) {
+                            to.push(next);
+                        }
+                    }
+                    if self.is_read(*op) && to.iter().any(|next| *next != state) {
+                        let (op, from, to) = (self.op_text(*op), self.state_text(state), self.state_text(to[0]));
+                        return Err(format!(
+                            "lists a function in \"reads\" that changes the state: {op} leads from {from} to {to}"
+                        ));
+                    }
+                    match to[..] {
+                        [] => Step::Nowhere,
+                        [one] => Step::To(one),
+                        _ => Step::ToAny(to.into()),
+                    }
+                }
+            };
+            self.steps.insert((state, *op), step);
+        }
+        if self.states.bytes + self.ops.bytes > BYTES_MAX {
+            return Err(format!("has states and operations of more than {BYTES_MAX} bytes"));
+        }
+        Ok(())
+    }
+}
+
+/// A model in another process, for all runs that begin in the same state.
+pub(crate) struct Source {
+    pub(crate) program: Program,
+    pub(crate) limits: Limits,
+    /// What it said of itself.
+    pub(crate) hello: Hello,
+    /// What the user set as the state at the start, if anything.
+    initial: Value,
+    peer: Mutex<Option<Peer>>,
+    tables: Mutex<Tables>,
+}
+
+impl Source {
+    /// Starts the process, and the model with this state: nil for its own.
+    pub(crate) fn start(
+        program: Program,
+        limits: Limits,
+        initial: Value,
+        deadline: Option<Instant>,
+    ) -> Result<Source, Refusal> {
+        let wait = Wait::until(deadline);
+        let (peer, hello) = greet(&program, limits, Kind::Model, &wait)?;
+        let (peer, state) = begin(peer, &initial, limits, &wait)?;
+        let mut tables = Tables::default();
+        tables.states.number(&state);
+        Ok(Source { program, limits, hello, initial, peer: Mutex::new(Some(peer)), tables: Mutex::new(tables) })
+    }
+
+    pub(crate) fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets all but the state at the start, which is number 0.
+    pub(crate) fn forget(&self) {
+        let mut tables = self.tables();
+        let initial = tables.state_text(0).to_owned();
+        *tables = Tables::default();
+        tables.states.number(&initial);
+    }
+
+    /// Whether it is the model of this command, with this state.
+    pub(crate) fn is(&self, command: &str, initial: &Value) -> bool {
+        &*self.program.name == command && self.initial == *initial
+    }
+
+    /// Where an operation leads to.
+    pub(crate) fn step(&self, state: u32, op: u32, wait: &Wait<'_>) -> Result<Step, Fault> {
+        if let Some(step) = self.tables().steps.get(&(state, op)) {
+            return Ok(step.clone());
+        }
+        let mut guard = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have asked meanwhile.
+        if let Some(step) = self.tables().steps.get(&(state, op)) {
+            return Ok(step.clone());
+        }
+        let mut peer = if let Some(peer) = guard.take() {
+            peer
+        } else {
+            let (peer, _) = greet(&self.program, self.limits, Kind::Model, wait)?;
+            begin(peer, &self.initial, self.limits, wait).map_err(Refusal::into_fault)?.0
+        };
+        let (ops, line) = self.question(state, op);
+        let stepped = match peer.ask(line, "states", wait)? {
+            Said::States(stepped) => stepped,
+            other => return Err(peer.unexpected(&other, "states")),
+        };
+        let mut tables = self.tables();
+        tables.take(state, &ops, stepped).map_err(|what| peer.fault(&what))?;
+        *guard = Some(peer);
+        Ok(tables.steps[&(state, op)].clone())
+    }
+
+    fn question(&self, state: u32, op: u32) -> (Vec<u32>, Vec<u8>) {
+        let tables = self.tables();
+        let ops = tables.with_op(state, op);
+        let texts: Vec<&str> = ops.iter().map(|op| tables.op_text(*op)).collect();
+        let line = format!("{{\"step\":{{\"state\":{},\"ops\":[{}]}}}}", tables.state_text(state), texts.join(","));
+        (ops, line.into())
+    }
+}
+
+/// Why a model does not begin.
+pub(crate) enum Refusal {
+    Fault(Fault),
+    /// It does not take the state at the start.
+    Initial(String),
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Refusal {
+        Refusal::Fault(fault)
+    }
+}
+
+impl Refusal {
+    fn into_fault(self) -> Fault {
+        match self {
+            Refusal::Fault(fault) => fault,
+            Refusal::Initial(message) => Fault::Peer(message),
+        }
+    }
+}
+
+/// Has a model begin; its state at the start.
+fn begin(mut peer: Peer, initial: &Value, limits: Limits, wait: &Wait<'_>) -> Result<(Peer, String), Refusal> {
+    match peer.ask(start_line("initial", initial, limits), "started", wait)? {
+        Said::Started(started) => Ok((peer, canonical(&started.state))),
+        Said::Refused(refused) => Err(Refusal::Initial(refused.message)),
+        other => Err(peer.unexpected(&other, "started").into()),
+    }
+}
+
+/// Text that is the same for equal values: the keys of objects are sorted.
+pub(crate) fn canonical(value: &Value) -> String {
+    fn write(value: &Value, out: &mut String) {
+        // The parser limits how deep values nest, and so how deep this goes.
+        match value {
+            Value::Array(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    write(item, out);
+                }
+                out.push(']');
+            }
+            Value::Object(entries) => {
+                let mut entries: Vec<(&String, &Value)> = entries.iter().collect();
+                entries.sort_unstable_by_key(|(key, _)| *key);
+                out.push('{');
+                for (at, (key, value)) in entries.into_iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    out.push_str(&Value::from(key.as_str()).to_string());
+                    out.push(':');
+                    write(value, out);
+                }
+                out.push('}');
+            }
+            atom => out.push_str(&atom.to_string()),
+        }
+    }
+    let mut out = String::new();
+    write(value, &mut out);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn states(json: &str) -> Vec<Stepped> {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn equal_states_are_one() {
+        let value = |text: &str| canonical(&serde_json::from_str(text).unwrap());
+        assert_eq!(value(r#"{"b": [1, {"d":2,"c":"\n"}], "a": null}"#), r#"{"a":null,"b":[1,{"c":"\n","d":2}]}"#);
+        assert_ne!(value("1"), value("1.0"));
+    }
+
+    #[test]
+    fn steps_near_the_one_asked_for_are_asked_for_with_it() {
+        let mut tables = Tables::default();
+        let initial = tables.states.number("0");
+        let crashed = tables.op("crashed", false, false);
+        let ops: Vec<u32> = (0..50).map(|at| tables.op(&format!("op {at}"), false, true)).collect();
+        assert_eq!(tables.with_op(initial, crashed), [crashed]);
+        let asked = tables.with_op(initial, ops[10]);
+        assert_eq!((asked[0], asked.len()), (ops[10], 32));
+        assert!(asked.contains(&ops[6]) && asked.contains(&ops[37]) && !asked.contains(&ops[38]));
+        tables.take(initial, &ops[6..8], states(r#"[[1, 1, 2], {"error": "no"}]"#)).unwrap();
+        let one = tables.states.number("1");
+        assert_eq!(tables.steps[&(initial, ops[6])], Step::ToAny([one, one + 1].into()));
+        assert_eq!(tables.steps[&(initial, ops[7])], Step::Refused("no".into()));
+        assert_eq!(tables.with_op(initial, ops[10]).len(), 30, "what is known is not asked for");
+        let error = tables.take(initial, &ops[..1], Vec::new()).unwrap_err();
+        assert_eq!(error, "sent 0 lists of states for 1 operations");
+    }
+
+    #[test]
+    fn a_read_that_changes_the_state_is_an_error() {
+        let mut tables = Tables::default();
+        let initial = tables.states.number("0");
+        let read = tables.op("read", true, true);
+        tables.take(initial, &[read], states("[[0]]")).unwrap();
+        let error = tables.take(initial, &[read], states("[[7]]")).unwrap_err();
+        assert_eq!(error, "lists a function in \"reads\" that changes the state: read leads from 0 to 7");
+    }
+}
