@@ -3,6 +3,7 @@
 use history_core::{Batch, ClientRule, FirstValue, Format, HistoryError, Lines, Merge, Reader, TimeUnit};
 use std::io::Read;
 use std::path::Path;
+use std::time::Duration;
 
 /// How the text of a history is read. The default detects what it can.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +15,8 @@ pub struct ReadAs {
     pub clients: ClientRule,
     /// The unit of times, unless the format has one.
     pub time_unit: Option<TimeUnit>,
+    /// By how much the clocks of a history of intervals are off, at the most: intervals are widened by it on both sides.
+    pub clock_error: Duration,
     /// Whether a text may end within an op, which is then left out: its writer died.
     pub accepts_torn: bool,
     /// What reads return before any write, in formats of other checkers.
@@ -24,6 +27,7 @@ impl ReadAs {
     /// The same reader, set to read so.
     pub fn reader<'s>(&self, reader: Reader<'s>) -> Reader<'s> {
         let reader = reader.with_client_rule(self.clients.clone()).with_first_value(self.first_value);
+        let reader = reader.with_clock_error(self.clock_error);
         let reader = if self.accepts_torn { reader.growing() } else { reader };
         let reader = match self.time_unit {
             Some(unit) => reader.with_time_unit(unit),

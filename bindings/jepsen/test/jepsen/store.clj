@@ -1,0 +1,11 @@
+(ns jepsen.store
+  "A stub for tests: paths in the store as Jepsen makes them."
+  (:require [clojure.java.io :as io]))
+
+(defn path!
+  [test & args]
+  (assert (:name test))
+  (assert (:start-time test))
+  (let [file (apply io/file (:base test) (:name test) (str (:start-time test)) (map str (remove nil? args)))]
+    (io/make-parents file)
+    file))
