@@ -3,21 +3,28 @@
 use crate::judge::child_job::ChildJob;
 use crate::judge::input::Input;
 use crate::judge::limits::Limits;
+use crate::output::known::Known;
 use crate::output::policy::Policy;
 use histcheck_draw::bands::Annotations;
 use histcheck_front::Setup;
 use histcheck_front::result::Notation;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Histories to be checked.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Check<'c> {
     /// The checker and its options.
     pub(crate) setup: Setup<'c>,
     pub(crate) inputs: Vec<Input>,
-    pub(crate) output: ResultFormat,
+    pub(crate) outputs: Vec<ResultOutput>,
     pub(crate) policy: Policy,
+    /// Anomalies that fail nothing.
+    pub(crate) known: Known,
     pub(crate) verbose: bool,
+    /// Whether only what is not valid is printed.
+    pub(crate) quiet: bool,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) plots: PlotFormat,
     /// How large pictures may be.
@@ -51,6 +58,23 @@ pub(crate) struct Validate {
     pub(crate) output: OutputFormat,
 }
 
+/// Verdicts in a format, and where they go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResultOutput {
+    pub(crate) format: ResultFormat,
+    pub(crate) to: ResultPlace,
+}
+
+/// Where verdicts go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ResultPlace {
+    Stdout,
+    /// A file of their own.
+    File(PathBuf),
+    /// The end of a file that others write to as well.
+    Append(PathBuf),
+}
+
 /// How the verdicts on histories are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultFormat {
@@ -67,10 +91,11 @@ pub(crate) enum ResultFormat {
 pub(crate) enum DocumentFormat {
     Junit,
     Sarif,
+    Markdown,
 }
 
 /// How results are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum OutputFormat {
     Text,
     Json,

@@ -1,5 +1,6 @@
 //! `histcheck`: says which consistency guarantees a recorded history obeys, or proves which it broke.
 
+mod anonymize;
 mod convert;
 mod r#gen;
 mod ids;
@@ -18,7 +19,9 @@ mod watch;
 use histcheck_front::Registry;
 use judge::check;
 use line::args::{self, Command};
-use line::{grammar, manual, plugins, probe, shells, tables};
+use line::config::Config;
+use line::plugins::{self, probe};
+use line::{grammar, manual, shells, tables};
 use output::exit::{self, Exit};
 use std::process::ExitCode;
 
@@ -33,8 +36,13 @@ fn main() -> ExitCode {
     // Some have other checkers for watching, with options of their own.
     let watches = std::env::args_os().nth(1).is_some_and(|word| word == "watch" || word == "live");
     let mut checkers = if watches { Registry::watchers() } else { Registry::built_in() };
-    let loaded = plugins::load(&mut checkers, std::env::args_os());
-    let done = match args::parse(std::env::args_os(), &checkers) {
+    let words: Vec<_> = std::env::args_os().collect();
+    let config = match Config::read(&words) {
+        Ok(config) => config,
+        Err(wrong) => return exit::usage(&wrong.into_clap(&mut grammar::command(&Registry::default()))),
+    };
+    let loaded = plugins::load(&mut checkers, config.with_plugins(&words));
+    let done = match args::parse(words, &config, &checkers) {
         // What is wrong with the command line may be that a plugin is missing.
         Err(said) if loaded == Exit::FAILED && said.use_stderr() => {
             exit::usage(&said);
@@ -50,10 +58,11 @@ fn main() -> ExitCode {
             args::live::Asked::Worker(worker) => live::serve_run(&worker),
         },
         Ok(Command::Minimize(job)) => minimize::run(&job),
+        Ok(Command::Anonymize(job)) => anonymize::run(&job),
         Ok(Command::Validate(job)) => validate::run(&job),
         Ok(Command::Convert(job)) => convert::run(&job),
         Ok(Command::Gen(job)) => r#gen::run(&job),
-        Ok(Command::NewPlugin(name)) => new_plugin::run(&name),
+        Ok(Command::NewPlugin(new)) => new_plugin::run(&new),
         Ok(Command::Completions(shell)) => shells::run(shell, grammar::command(&Registry::built_in())),
         Ok(Command::Man(directory)) => manual::run(directory.as_deref(), grammar::command(&Registry::built_in())),
         Ok(Command::Models(format)) => tables::models(&checkers, format),

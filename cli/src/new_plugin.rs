@@ -4,7 +4,7 @@ use crate::output::diagnose;
 use crate::output::exit::{self, Exit};
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The template's own name, which the new one takes the place of.
 const NAME: &str = "leader-lease";
@@ -28,6 +28,34 @@ const TAKEN: [&str; 47] = [
     "test", "trait", "true", "try", "type", "use",
 ];
 
+/// What the template's manifest depends on, until the crate is in a registry.
+const DEPENDENCY: &str = "histcheck-plugin = \"1\"";
+
+/// The sources that this program was built from. A release has none: it would say where it was built.
+const SOURCES: Option<&str> = match option_env!("HISTCHECK_RELEASE") {
+    Some(_) => None,
+    None => Some(env!("CARGO_MANIFEST_DIR")),
+};
+
+/// A crate to be written.
+pub(crate) struct NewPlugin {
+    pub(crate) name: String,
+    /// The directory of histcheck-plugin; a registry if it is absent.
+    pub(crate) from: Option<PathBuf>,
+}
+
+/// The directory of histcheck-plugin in the clone that this program was built from, if that is still there.
+pub(crate) fn built_from() -> Option<PathBuf> {
+    interface_in(Path::new(SOURCES?).parent()?)
+}
+
+/// The directory of histcheck-plugin in a clone.
+pub(crate) fn interface_in(checkout: &Path) -> Option<PathBuf> {
+    let folder = checkout.join("plugins").join("abi");
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).ok()?;
+    manifest.contains("name = \"histcheck-plugin\"").then(|| folder.canonicalize().unwrap_or(folder))
+}
+
 /// Why a plugin cannot be called so, if it cannot.
 pub(crate) fn why_no_name(name: &str) -> Option<String> {
     let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -42,13 +70,14 @@ pub(crate) fn why_no_name(name: &str) -> Option<String> {
 }
 
 /// Writes the crate into a directory of its name, which is a good one.
-pub(crate) fn run(name: &str) -> Exit {
+pub(crate) fn run(new: &NewPlugin) -> Exit {
+    let name = &*new.name;
     let directory = Path::new(name);
     if directory.exists() {
         diagnose::error(&format!("{name} exists already; choose another name, or remove it"));
         return Exit::FAILED;
     }
-    if let Err(error) = write(directory, name) {
+    if let Err(error) = write(directory, new) {
         diagnose::error(&format!("cannot write {name}: {error}"));
         return Exit::FAILED;
     }
@@ -63,13 +92,19 @@ pub(crate) fn run(name: &str) -> Exit {
     }
 }
 
-fn write(directory: &Path, name: &str) -> io::Result<()> {
+fn write(directory: &Path, new: &NewPlugin) -> io::Result<()> {
+    let NewPlugin { name, from } = new;
+    let dependency = from.as_ref().map(|from| {
+        let path = toml::Value::from(from.to_string_lossy().into_owned());
+        format!("histcheck-plugin = {{ version = \"1\", path = {path} }}")
+    });
     let ident = |name: &str| name.replace('-', "_");
     for (path, text) in FILES {
         let path = directory.join(path);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
+        let text = dependency.as_ref().map_or(text.to_owned(), |dependency| text.replace(DEPENDENCY, dependency));
         fs::write(path, text.replace(NAME, name).replace(&ident(NAME), &ident(name)))?;
     }
     Ok(())

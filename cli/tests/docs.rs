@@ -136,6 +136,7 @@ fn pages() -> Vec<PathBuf> {
         "check-online",
         "record/parallel",
         "plugins/abi",
+        "plugins/process",
     ];
     let mut pages: Vec<PathBuf> = crates.map(|folder| Path::new(ROOT).join(folder).join("README.md")).into();
     while let Some(folder) = folders.pop() {

@@ -32,9 +32,16 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
     }
     // Progress would be drawn over what someone types.
     let typed = job.inputs.iter().any(Input::is_stdin) && io::stdin().is_terminal();
-    let progress = Progress::begin(job.inputs.len(), job.child.is_none() && !typed);
+    let progress = Progress::begin(job.inputs.len(), job.child.is_none() && !typed && !job.quiet);
     let notes = end_on_signals(job, &cancel, &progress);
-    let (mut results, unmatched) = (Results::new(job), Unmatched::default());
+    let unmatched = Unmatched::default();
+    let mut results = match Results::new(job) {
+        Ok(results) => results,
+        Err(message) => {
+            diagnose::error(&message);
+            return Exit::FAILED;
+        }
+    };
     let folders = if elsewhere { results.folders(&job.inputs) } else { Vec::new() };
     let judge = |at: usize| {
         let input = &job.inputs[at];

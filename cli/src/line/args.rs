@@ -4,17 +4,22 @@ mod annotations;
 mod checker;
 #[cfg(all(unix, feature = "live"))]
 pub(crate) mod live;
+mod outputs;
+mod wrong;
 
+use crate::anonymize::Anonymize;
 use crate::convert::{Convert, Target};
-use crate::job::{Check, DocumentFormat, OutputFormat, PageOptions, PlotFormat, ResultFormat, Validate};
+use crate::job::{Check, OutputFormat, PageOptions, PlotFormat, Validate};
 use crate::judge::child_job::{self, ChildJob};
 use crate::judge::expand::expand;
 use crate::judge::input::Input;
 use crate::judge::limits::Limits;
+use crate::line::config::Config;
 use crate::line::usage::UsageError;
 use crate::line::{gen_args, grammar, shells};
 use crate::minimize::Minimize;
-use crate::new_plugin;
+use crate::new_plugin::{self, NewPlugin};
+use crate::output::known::Known;
 use crate::output::policy::Policy;
 use crate::watch::{Address, Source, Watch};
 use checker::{checker, options, summaries};
@@ -32,11 +37,12 @@ pub(crate) enum Command<'c> {
     #[cfg(all(unix, feature = "live"))]
     Live(Box<live::Asked<'c>>),
     Minimize(Minimize<'c>),
+    Anonymize(Anonymize<'c>),
     Validate(Validate),
     Convert(Convert),
     Gen(gen_args::Gen),
     /// A crate for a plugin of this name.
-    NewPlugin(String),
+    NewPlugin(NewPlugin),
     Completions(clap_complete::Shell),
     /// Manual pages: all into a directory, or the main one.
     Man(Option<PathBuf>),
@@ -52,15 +58,23 @@ pub(crate) enum Command<'c> {
 /// # Errors
 ///
 /// Wrong usage, or a request for help.
-pub(crate) fn parse(
+pub(crate) fn parse<'c>(
     words: impl IntoIterator<Item = OsString>,
-    checkers: &Registry,
-) -> Result<Command<'_>, clap::Error> {
+    config: &Config,
+    checkers: &'c Registry,
+) -> Result<Command<'c>, clap::Error> {
     let mut grammar = child_job::add(grammar::command(checkers));
-    #[cfg_attr(not(all(unix, feature = "live")), expect(unused_mut, reason = "only live adds words"))]
+    let better = |error| wrong::better(error, checkers);
     let mut words: Vec<OsString> = words.into_iter().collect();
-    #[cfg_attr(not(all(unix, feature = "live")), expect(unused_mut, reason = "only live adds words"))]
-    let mut matches = grammar.try_get_matches_from_mut(&words)?;
+    let mut matches = grammar.try_get_matches_from_mut(&words).map_err(better)?;
+    match config.with_all(&words, &grammar, &matches) {
+        Ok(None) => {}
+        Ok(Some(whole)) => {
+            words = whole;
+            matches = grammar.try_get_matches_from_mut(&words).map_err(better)?;
+        }
+        Err(wrong) => return Err(wrong.into_clap(meant(&mut grammar, &matches))),
+    }
     #[cfg(all(unix, feature = "live"))]
     while let Some(("live", given)) = matches.subcommand() {
         match live::whole(words.clone(), given) {
@@ -68,12 +82,14 @@ pub(crate) fn parse(
             Ok(Some(whole)) => words = whole,
             Err(wrong) => return Err(wrong.into_clap(meant(&mut grammar, &matches))),
         }
-        matches = grammar.try_get_matches_from_mut(&words)?;
+        matches = grammar.try_get_matches_from_mut(&words).map_err(better)?;
     }
+    set_colour(&matches);
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
         Some(("report", matches)) => pages(matches, checkers).map(Command::Check),
         Some(("minimize", matches)) => minimize(matches, checkers).map(Command::Minimize),
+        Some(("anonymize", matches)) => anonymize(matches, checkers).map(Command::Anonymize),
         Some(("watch", matches)) => watch(matches, checkers).map(Command::Watch),
         #[cfg(all(unix, feature = "live"))]
         Some(("live", matches)) => {
@@ -82,7 +98,7 @@ pub(crate) fn parse(
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("convert", matches)) => convert(matches).map(Command::Convert),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
-        Some(("plugin", matches)) => name_of_new(matches, checkers).map(Command::NewPlugin),
+        Some(("plugin", matches)) => new_plugin(matches, checkers).map(Command::NewPlugin),
         Some(("completions", matches)) => Ok(Command::Completions(shells::of(matches))),
         Some(("man", matches)) => Ok(Command::Man(matches.get_one::<OsString>("directory").map(PathBuf::from))),
         #[cfg(feature = "elle")]
@@ -92,6 +108,17 @@ pub(crate) fn parse(
         Some((_, matches)) => Ok(Command::Models(output(matches))),
     };
     understood.map_err(|wrong| wrong.into_clap(meant(&mut grammar, &matches)))
+}
+
+/// Has everything after this printed with colour or without.
+fn set_colour(matches: &ArgMatches) {
+    let of = |matches: &ArgMatches| matches.try_get_one::<String>("color").ok().flatten().cloned();
+    let choice = of(matches).or_else(|| matches.subcommand().and_then(|(_, matches)| of(matches)));
+    match choice.as_deref() {
+        Some("always") => anstream::ColorChoice::Always.write_global(),
+        Some("never") => anstream::ColorChoice::Never.write_global(),
+        _ => {}
+    }
 }
 
 /// The innermost subcommand that was named: its usage is the one to show.
@@ -127,7 +154,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         None => (directory, None),
     };
     let plots = plots(matches, directory.is_some(), &mut warnings);
-    let drawing = drawing(matches, directory.is_some(), &mut warnings)?;
+    let drawing = drawing(matches, directory.is_some(), &mut warnings);
     let has_pictures = directory.is_some() || pages.is_some();
     let annotations = annotations::given(matches, has_pictures, inputs.len(), &mut warnings)?;
     for spec in checker.options().iter().filter(|spec| grammar::PASSED_ON[2..].contains(&spec.name)) {
@@ -136,22 +163,20 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
             options.set(spec.name, spec.default);
         }
     }
+    let known = Known::of(matches, &*checker)?;
     Ok(Check {
         setup: Setup { checker, options, keyed: keyed(matches) },
         inputs,
-        output: match matches.try_get_one::<String>("output").ok().flatten().map(String::as_str) {
-            Some("github") => ResultFormat::Github,
-            Some("junit") => ResultFormat::Document(DocumentFormat::Junit),
-            Some("sarif") => ResultFormat::Document(DocumentFormat::Sarif),
-            _ => ResultFormat::Stream(output(matches)),
-        },
+        outputs: outputs::outputs(matches)?,
         policy: Policy::of(matches),
+        known,
+        quiet: matches.try_get_one("quiet").ok().flatten().copied().unwrap_or(false),
         verbose: matches.try_get_one("verbose").ok().flatten().copied().unwrap_or(false),
         directory,
         plots,
         drawing,
         annotations,
-        limits: limits(matches)?,
+        limits: limits(matches),
         pages,
         jobs: jobs(matches),
         child: ChildJob::from_matches(matches),
@@ -190,16 +215,12 @@ fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, 
     Ok(job)
 }
 
-/// A history to be made smaller.
-fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize<'c>, UsageError> {
-    if matches.get_many::<String>("model").is_some_and(|models| models.len() > 1) {
-        let tip = "pass only the checker that reported the anomaly";
-        return Err(UsageError::new("minimize takes one checker").tip(tip));
-    }
+/// One history, which is read more than once, and the file that gets what is made of it.
+fn one_history(matches: &ArgMatches, command: &str) -> Result<(Vec<Input>, Option<OsString>), UsageError> {
     let inputs: Vec<Input> = inputs(matches)?.into_iter().map(Input::kept).collect();
     if inputs.len() > 1 {
-        let message = format!("minimize takes one history, and this directory has {}", inputs.len());
-        return Err(UsageError::new(message).tip("pass the path of the invalid one"));
+        let message = format!("{command} takes one history, and this directory has {}", inputs.len());
+        return Err(UsageError::new(message).tip("pass the path of one of them"));
     }
     let output = matches.get_one::<OsString>("out");
     if let (Some(input), Some(output)) = (inputs.first(), output)
@@ -208,57 +229,71 @@ fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize
         let message = format!("-o {} would overwrite the history itself", output.to_string_lossy());
         return Err(UsageError::new(message).tip("choose another output file"));
     }
+    Ok((inputs, output.cloned()))
+}
+
+/// A history to be renamed.
+fn anonymize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Anonymize<'c>, UsageError> {
+    let (inputs, output) = one_history(matches, "anonymize")?;
+    Ok(Anonymize { check: check(matches, checkers, inputs)?, output })
+}
+
+/// A history to be made smaller.
+fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize<'c>, UsageError> {
+    if matches.get_many::<String>("model").is_some_and(|models| models.len() > 1) {
+        let tip = "pass only the checker that reported the anomaly";
+        return Err(UsageError::new("minimize takes one checker").tip(tip));
+    }
+    let (inputs, output) = one_history(matches, "minimize")?;
     Ok(Minimize {
         check: check(matches, checkers, inputs)?,
         anomaly: matches.get_one::<String>("anomaly").cloned(),
-        output: output.cloned(),
+        output,
         checks_max: matches.get_one("max-checks").copied().unwrap_or(u64::MAX),
     })
 }
 
 /// What a history may take.
-fn limits(matches: &ArgMatches) -> Result<Limits, UsageError> {
-    let seconds = matches.try_get_one::<f64>("timeout").ok().flatten().copied();
-    let timeout = match seconds.map(std::time::Duration::try_from_secs_f64) {
-        Some(Ok(timeout)) if !timeout.is_zero() => Some(timeout),
-        None => None,
-        Some(_) => return Err(UsageError::new("--timeout takes a number of seconds above 0, like 60 or 0.5")),
-    };
-    Ok(Limits { timeout, bytes_max: matches.try_get_one::<u64>("max-memory").ok().flatten().copied() })
+fn limits(matches: &ArgMatches) -> Limits {
+    let timeout = matches.try_get_one::<std::time::Duration>("timeout").ok().flatten().copied();
+    Limits { timeout, bytes_max: matches.try_get_one::<u64>("max-memory").ok().flatten().copied() }
 }
 
-fn name_of_new(matches: &ArgMatches, checkers: &Registry) -> Result<String, UsageError> {
+fn new_plugin(matches: &ArgMatches, checkers: &Registry) -> Result<NewPlugin, UsageError> {
     let new = matches.subcommand_matches("new");
     let name = new.and_then(|new| new.get_one::<String>("name")).cloned().unwrap_or_default();
     if checkers.find(&name).is_ok() {
         return Err(UsageError::new(format!("a checker named {name} exists already")).tip(format!("my-{name}")));
     }
-    match new_plugin::why_no_name(&name) {
-        Some(why) => Err(UsageError::new(why)),
-        None => Ok(name),
+    if let Some(why) = new_plugin::why_no_name(&name) {
+        return Err(UsageError::new(why));
     }
+    let path = new.and_then(|new| new.get_one::<OsString>("path"));
+    let from = match path {
+        None => new_plugin::built_from(),
+        Some(path) => Some(new_plugin::interface_in(Path::new(path)).ok_or_else(|| {
+            let message = format!("--path: there is no plugins/abi/Cargo.toml in {}", path.to_string_lossy());
+            UsageError::new(message).tip("pass the directory of a clone of histcheck")
+        })?),
+    };
+    Ok(NewPlugin { name, from })
 }
 
 /// How large pictures may be, and a warning if there will be none.
-fn drawing(
-    matches: &ArgMatches,
-    has_directory: bool,
-    warnings: &mut Vec<String>,
-) -> Result<histcheck_draw::Limits, UsageError> {
+fn drawing(matches: &ArgMatches, has_directory: bool, warnings: &mut Vec<String>) -> histcheck_draw::Limits {
     let mut limits = histcheck_draw::Limits::default();
     let all = [
         (grammar::MAX_PLOT_BYTES, &mut limits.plot_bytes_max),
         (grammar::MAX_TIMELINE_BYTES, &mut limits.timeline_bytes_max),
     ];
     for (name, limit) in all {
-        let Some(bytes) = matches.try_get_one::<i64>(name).ok().flatten() else { continue };
-        *limit = usize::try_from(*bytes)
-            .map_err(|_| UsageError::new(format!("--{name} takes a number of bytes, not {bytes}")))?;
+        let Some(bytes) = matches.try_get_one::<u64>(name).ok().flatten() else { continue };
+        *limit = usize::try_from(*bytes).unwrap_or(usize::MAX);
         if !has_directory {
             warnings.push(format!("--{name} has no effect without --directory: pictures are written there"));
         }
     }
-    Ok(limits)
+    limits
 }
 
 /// How to write pictures, and a warning if there will be none to write.
@@ -404,6 +439,7 @@ fn read_as(matches: &ArgMatches) -> ReadAs {
     read_as.accepts_torn = matches.try_get_one("accept-torn").ok().flatten().copied().unwrap_or(false);
     read_as.clients = names("not-clients").fold(clients, ClientRule::other);
     read_as.first_value = matches.get_one::<FirstValue>("first-value").copied().unwrap_or_default();
+    read_as.clock_error = matches.try_get_one("clock-error").ok().flatten().copied().unwrap_or_default();
     read_as.time_unit = matches.get_one::<String>("time-unit").and_then(|name| name.parse::<TimeUnit>().ok());
     read_as
 }

@@ -1,7 +1,10 @@
 //! Arguments that several commands have.
 
-use clap::{Arg, ValueHint, value_parser};
-use std::ffi::OsString;
+use crate::line::units;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
+use std::ffi::{OsStr, OsString};
 
 /// `-d DIR`.
 pub(crate) fn directory(help: &'static str) -> Arg {
@@ -37,9 +40,11 @@ pub(crate) fn limits() -> [Arg; 3] {
         .help("Check N histories in parallel (memory grows with N; 0 = one per core) [default: 1]");
     [
         timeout(
-            "Limit the time per history, in seconds; at the limit the verdict is false if a violation was found, else unknown [default: none]",
+            "Limit the time per history, in seconds or like 5m; at the limit the verdict is false if a violation was found, else unknown [default: none]",
         ),
-        max_memory("Limit the memory per history, in bytes; at the limit the verdict is unknown [default: none]"),
+        max_memory(
+            "Limit the memory per history, in bytes or like 2GB; at the limit the verdict is unknown [default: none]",
+        ),
         jobs,
     ]
 }
@@ -48,31 +53,68 @@ pub(crate) fn limits() -> [Arg; 3] {
 pub(crate) fn watch_limits() -> [Arg; 2] {
     [
         timeout(
-            "End the watch after this time, in seconds; the verdict is false if a violation was found, else unknown [default: none]",
+            "End the watch after this time, in seconds or like 5m; the verdict is false if a violation was found, else unknown [default: none]",
         ),
         max_memory(
-            "End the watch when histcheck takes more memory than this, in bytes, with the same verdicts [default: none]",
+            "End the watch when histcheck takes more memory than this, in bytes or like 2GB, with the same verdicts [default: none]",
         ),
     ]
 }
 
 fn timeout(help: &'static str) -> Arg {
-    Arg::new("timeout")
-        .long("timeout")
-        .value_name("SECONDS")
-        .value_parser(value_parser!(f64))
-        .allow_negative_numbers(true)
-        .help(help)
+    let arg = Arg::new("timeout").long("timeout").value_name("TIME").value_parser(units::time);
+    arg.allow_negative_numbers(true).help(help)
 }
 
 fn max_memory(help: &'static str) -> Arg {
-    Arg::new("max-memory")
-        .long("max-memory")
-        .value_name("BYTES")
-        .allow_negative_numbers(true)
-        .value_parser(|text: &str| match text.parse::<u64>() {
-            Ok(bytes) if bytes > 0 => Ok(bytes),
-            _ => Err("expected a number of bytes, such as 8000000000"),
-        })
+    let arg = Arg::new("max-memory").long("max-memory").value_name("SIZE").value_parser(units::size);
+    arg.allow_negative_numbers(true).help(help)
+}
+
+/// `--color`, of whatever prints for people.
+pub(crate) fn color() -> Arg {
+    Arg::new("color")
+        .long("color")
+        .value_name("WHEN")
+        .value_parser(["auto", "always", "never"])
+        .hide_short_help(true)
+        .help("Print with colour [default: auto: on a terminal, unless NO_COLOR is set]")
+}
+
+/// `--output` of what judges histories.
+pub(crate) fn results(help: &'static str) -> Arg {
+    Arg::new("output")
+        .long("output")
+        .value_name("FORMAT[=FILE]")
+        .action(ArgAction::Append)
+        .value_parser(OutputParser)
         .help(help)
+}
+
+/// Takes a format, or a format and a file.
+#[derive(Clone)]
+struct OutputParser;
+
+impl OutputParser {
+    const FORMATS: [&'static str; 7] = ["text", "json", "edn", "junit", "sarif", "github", "markdown"];
+}
+
+impl TypedValueParser for OutputParser {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        let text = value.to_string_lossy();
+        let (name, file) = text.split_once('=').map_or((&*text, None), |(name, file)| (name, Some(file)));
+        // The error is that of a list of names.
+        PossibleValuesParser::new(OutputParser::FORMATS).parse_ref(command, arg, OsStr::new(name))?;
+        if file == Some("") || value.to_str().is_none() {
+            let message = format!("--output {name}= needs the name of a file, in UTF-8");
+            return Err(clap::Error::raw(ErrorKind::ValueValidation, message).with_cmd(command));
+        }
+        Ok(text.into_owned())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(OutputParser::FORMATS.into_iter().map(PossibleValue::new)))
+    }
 }

@@ -1,12 +1,15 @@
 //! The options of `histcheck gen`: what is to be simulated, and where the history goes.
 
-use crate::line::gen_objects::{self, logs};
-use crate::line::gen_parts::{bug_rate, destination, key_distribution, nemesis, number, share, small, two_columns};
+pub(crate) mod gen_objects;
+pub(crate) mod gen_parts;
+
 use crate::line::help;
 use crate::line::usage::UsageError;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
+use gen_objects::logs;
+use gen_parts::{bug_rate, destination, key_distribution, nemesis, number, share, small, two_columns};
 use record_simulate::{
     Bug, Format, ListAppend, Logs, Object, Objects, OverLists, OverRegisters, ParameterError, RwRegister, Simulation,
     Transactions, Workload,

@@ -3,13 +3,14 @@
 use crate::convert::Target;
 #[cfg(all(unix, feature = "live"))]
 use crate::line::live_grammar;
-use crate::line::{common, compat, gen_args, help, manual, shells};
-use crate::output::policy;
+use crate::line::texts::{format, rules, torn};
+use crate::line::{common, compat, config, gen_args, help, manual, shells, units};
+use crate::output::{known, policy};
 use crate::report;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use histcheck_front::Registry;
-use history_core::{FirstValue, Format, OptionKind, OptionSpec, TimeUnit};
+use history_core::{OptionKind, OptionSpec};
 use std::ffi::OsString;
 
 /// An option that one or more checkers take.
@@ -42,7 +43,6 @@ pub(crate) fn command(checkers: &Registry) -> Command {
         .override_usage(help::USAGE)
         .after_help(help::AFTER)
         .subcommand_help_heading("Commands")
-        .disable_help_subcommand(true)
         .args_conflicts_with_subcommands(true)
         .args_override_self(true)
         .arg_required_else_help(true)
@@ -52,7 +52,9 @@ pub(crate) fn command(checkers: &Registry) -> Command {
         .args(rules())
         .arg(torn())
         .args(policy::options())
+        .args(known::options())
         .args(common::limits())
+        .args(config::options())
         .args(plugin_options());
     command = with_options_of(checkers, command);
     let names: Vec<&str> = taken(checkers).iter().map(|taken| taken.spec.name).collect();
@@ -99,7 +101,7 @@ fn plugin_options() -> [Arg; 4] {
     [
         path("plugin", "PATH")
             .value_hint(ValueHint::FilePath)
-            .help("Load checkers from this library (it runs with your permissions)"),
+            .help("Load checkers from this library, or start one in another process: exec:COMMAND (it runs with your permissions)"),
         path("plugin-dir", "DIR")
             .value_hint(ValueHint::DirPath)
             .help("Load checkers from all libraries in this directory"),
@@ -108,7 +110,7 @@ fn plugin_options() -> [Arg; 4] {
     ]
 }
 
-fn own_options(checkers: &Registry) -> [Arg; 11] {
+fn own_options(checkers: &Registry) -> [Arg; 13] {
     let names = checkers.names().into_iter().map(PossibleValue::new);
     let names = names.chain(checkers.full_names().into_iter().map(|name| PossibleValue::new(name).hide(true)));
     let names: Vec<PossibleValue> = names.collect();
@@ -139,7 +141,14 @@ fn own_options(checkers: &Registry) -> [Arg; 11] {
             .long("verbose")
             .action(ArgAction::SetTrue)
             .help("Explain every anomaly below the history's line (json, edn, junit and sarif always include explanations)"),
-        output(help::OUTPUT).value_parser(["text", "json", "edn", "junit", "sarif", "github"]),
+        Arg::new("quiet")
+            .short('q')
+            .long("quiet")
+            .action(ArgAction::SetTrue)
+            .conflicts_with("verbose")
+            .help("Print only the lines of histories that are not valid, without notes, summary and progress"),
+        common::color(),
+        common::results(help::OUTPUT),
         common::directory("Directory for reports and pictures; several histories get a subdirectory each"),
         Arg::new("annotations")
             .long("annotations")
@@ -159,69 +168,16 @@ fn own_options(checkers: &Registry) -> [Arg; 11] {
             .help("Format of pictures in the directory [default: svg]"),
         bytes(MAX_PLOT_BYTES)
             .short('b')
-            .help("Maximum size of a picture, in bytes. A sentence replaces a larger one [default: 65536]"),
+            .help("Maximum size of a picture, in bytes or like 64kB. A sentence replaces a larger one [default: 65536]"),
         bytes(MAX_TIMELINE_BYTES)
-            .help("Maximum size of a timeline, in bytes. A sentence replaces a larger one [default: 33554432]"),
+            .help("Maximum size of a timeline, in bytes or like 32MB. A sentence replaces a larger one [default: 33554432]"),
     ]
 }
 
-/// A number of bytes; one that no file can have is distinguished later.
+/// A number of bytes; zero is no picture at all.
 fn bytes(name: &'static str) -> Arg {
-    let arg = Arg::new(name).long(name).value_name("BYTES").hide_short_help(true);
-    arg.allow_negative_numbers(true).value_parser(value_parser!(i64))
-}
-
-fn format() -> Arg {
-    let names = Format::ALL.map(|format| match format {
-        Format::Json => PossibleValue::new("json").aliases(["jsonl", "ndjson"]),
-        Format::Table => PossibleValue::new("txt").alias("log"),
-        format => PossibleValue::new(format.name()),
-    });
-    Arg::new("format")
-        .short('f')
-        .long("format")
-        .value_name("FORMAT")
-        .value_parser(PossibleValuesParser::new(names))
-        .help("Input format [default: detected]")
-}
-
-/// For a history whose writer died; one that is watched may end anywhere.
-fn torn() -> Arg {
-    Arg::new("accept-torn")
-        .long("accept-torn")
-        .action(ArgAction::SetTrue)
-        .help("Leave out an op that the end of the file cuts, with a note, instead of reporting an error")
-}
-
-/// What histories do not say of themselves.
-fn rules() -> [Arg; 4] {
-    let names = |name: &'static str| Arg::new(name).long(name).value_name("NAMES").value_delimiter(',');
-    [
-        names("clients")
-            .help("Processes to treat as clients, comma-separated; NAME* matches all names with this prefix"),
-        names("not-clients").help(
-            "Processes to ignore (names or numbers), comma-separated; names that contain nemesis are always ignored",
-        ),
-        Arg::new("time-unit")
-            .long("time-unit")
-            .value_name("UNIT")
-            .value_parser(PossibleValuesParser::new(TimeUnit::NAMES))
-            .help("Unit of recorded times; times may then have fractions [default: whole nanoseconds]"),
-        Arg::new("first-value")
-            .long("first-value")
-            .value_name("N")
-            .hide_short_help(true)
-            .allow_negative_numbers(true)
-            .value_parser(|text: &str| match (text, text.parse::<i64>()) {
-                ("none", _) => Ok(FirstValue::Null),
-                (_, Ok(number)) => Ok(FirstValue::Number(number)),
-                _ => Err("expected an integer, or none"),
-            })
-            .help(
-                "What a read returns before any write, in formats of other checkers: an integer, or none [default: 0 for plume and \
-                 dbcop, else none; null and the like always count]",
-            ),
-    ]
+    let arg = Arg::new(name).long(name).value_name("SIZE").hide_short_help(true);
+    arg.allow_negative_numbers(true).value_parser(|text: &str| if text == "0" { Ok(0) } else { units::size(text) })
 }
 
 fn output(help: &'static str) -> Arg {
@@ -258,11 +214,12 @@ fn watch(checkers: &Registry) -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Continue after a violation instead of exiting"),
         )
-        .args(own.into_iter().filter(|arg| arg.get_id() != "verbose"))
+        .args(own.into_iter().filter(|arg| !["verbose", "quiet"].contains(&arg.get_id().as_str())))
         .args(rules())
         .args(common::watch_limits())
         .arg(Arg::new("verbose").short('v').long("verbose").action(ArgAction::SetTrue).hide(true))
         .args(policy::options())
+        .args(config::options())
         .args(plugin_options());
     with_options_of(checkers, command)
 }
@@ -292,49 +249,66 @@ fn report(checkers: &Registry) -> Command {
                 .help("Maximum size of a report, in bytes (at least 16384); longer reports are shortened"),
         )
         .args(policy::options())
+        .args(known::options())
         .args(common::limits())
+        .args(config::options())
         .args(plugin_options());
     with_options_of(checkers, command)
 }
 
-/// Making a history smaller takes what judging one does, but for what is about its output.
-fn minimize(checkers: &Registry) -> Command {
+/// What is made of one history takes what judging it does, but for what is about its output.
+fn of_one(checkers: &Registry, command: Command, out: &'static str, more: Vec<Arg>) -> Command {
     let [files, own @ ..] = own_options(checkers);
-    let command = Command::new("minimize")
-        .about("Write a small part of a history that still shows the anomaly")
-        .override_usage(help::MINIMIZE_USAGE)
-        .after_help(help::MINIMIZE)
+    let command = command
         .max_term_width(100)
-        .arg(files.num_args(1).required(true).help("History file, directory of one test in Jepsen's store, or - for standard input"))
-        .args(own.into_iter().filter(|arg| ["model", "format", "keyed"].contains(&arg.get_id().as_str())))
+        .arg(
+            files
+                .num_args(1)
+                .required(true)
+                .help("History file, directory of one test in Jepsen's store, or - for standard input"),
+        )
+        .args(own.into_iter().filter(|arg| ["model", "format", "keyed", "color"].contains(&arg.get_id().as_str())))
         .args(rules())
         .arg(torn())
-        .arg(
-            Arg::new("out")
-                .short('o')
-                .long("out")
-                .value_name("FILE")
-                .value_parser(value_parser!(OsString))
-                .help("Output file, EDN or JSON Lines by its extension, else in the format of the history [default: standard output]"),
-        )
-        .arg(
-            Arg::new("anomaly")
-                .long("anomaly")
-                .value_name("NAME")
-                .help("Type of anomaly to keep [default: the first one found]"),
-        )
-        .arg(
-            Arg::new("max-checks")
-                .long("max-checks")
-                .value_name("N")
-                .value_parser(value_parser!(u64).range(1..))
-                .default_value("5000")
-                .help("Maximum number of parts to check; the smallest one found so far is written"),
-        )
+        .arg(Arg::new("out").short('o').long("out").value_name("FILE").value_parser(value_parser!(OsString)).help(out))
+        .args(more)
+        .args(config::options())
         .args(plugin_options());
     // Here -o is what it is elsewhere, and elle-cli has no such command.
     let is_taken = |arg: &Arg| arg.get_short() == Some('o') && arg.get_id() != "out";
     with_options_of(checkers, command).mut_args(|arg| if is_taken(&arg) { arg.short(None) } else { arg })
+}
+
+fn minimize(checkers: &Registry) -> Command {
+    let command = Command::new("minimize")
+        .about("Write a small part of a history that still shows the anomaly")
+        .override_usage(help::MINIMIZE_USAGE)
+        .after_help(help::MINIMIZE);
+    let more = vec![
+        Arg::new("anomaly")
+            .long("anomaly")
+            .value_name("NAME")
+            .help("Type of anomaly to keep [default: the one that needs the fewest operations]"),
+        Arg::new("max-checks")
+            .long("max-checks")
+            .value_name("N")
+            .value_parser(value_parser!(u64).range(1..))
+            .default_value("5000")
+            .help("Maximum number of parts to check; the smallest one found so far is written"),
+    ];
+    let out =
+        "Output file, EDN or JSON Lines by its extension, else in the format of the history [default: standard output]";
+    of_one(checkers, command, out, more)
+}
+
+fn anonymize(checkers: &Registry) -> Command {
+    let command = Command::new("anonymize")
+        .about("Rename clients, keys and values of a history, with the same verdict")
+        .override_usage(help::ANONYMIZE_USAGE)
+        .after_help(help::ANONYMIZE);
+    let out =
+        "Output file, EDN or JSON Lines by its extension, else in the format of the history [default: standard output]";
+    of_one(checkers, command, out, Vec::new())
 }
 
 /// A run takes of what judging does what fits a history that it records itself.
@@ -351,6 +325,7 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
     vec![
         report(checkers),
         minimize(checkers),
+        anonymize(checkers),
         watch(checkers),
         #[cfg(all(unix, feature = "live"))]
         live(checkers),
@@ -359,7 +334,7 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
             .after_help(help::VALIDATE)
             .arg(common::files().required(true))
             .arg(format())
-            .args(rules())
+            .args(rules().into_iter().filter(|arg| arg.get_id() != "clock-error"))
             .arg(
                 Arg::new("max-each")
                     .long("max-each")
@@ -368,7 +343,8 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
                     .default_value("20")
                     .help("Number of problems of each kind to list; all are counted"),
             )
-            .arg(output("Output format: text, or one JSON object or EDN map per line")),
+            .arg(output("Output format: text, or one JSON object or EDN map per line"))
+            .arg(common::color()),
         convert(),
         gen_args::command(),
         plugin_command(),
@@ -431,7 +407,15 @@ fn convert() -> Command {
 fn plugin_command() -> Command {
     let new = Command::new("new")
         .about("Create a crate for a checker plugin, with an example checker, tests and a README")
-        .arg(Arg::new("name").value_name("NAME").required(true).help("Name of the crate and of its directory"));
+        .arg(Arg::new("name").value_name("NAME").required(true).help("Name of the crate and of its directory"))
+        .arg(
+            Arg::new("path")
+                .long("path")
+                .value_name("CHECKOUT")
+                .value_hint(ValueHint::DirPath)
+                .value_parser(value_parser!(OsString))
+                .help("Take the crate histcheck-plugin from this clone of histcheck [default: the clone that histcheck was built from, if it is still there, else a registry]"),
+        );
     Command::new("plugin")
         .about("Scaffold a checker plugin")
         .subcommand(new)

@@ -109,6 +109,18 @@ Examples:
   histcheck minimize -m list-append --anomaly lost-update history.edn -o small.edn
       Keep another anomaly than the first one.";
 
+pub(crate) const ANONYMIZE_USAGE: &str = "histcheck anonymize -m CHECKERS [OPTIONS] FILE [-o FILE]";
+
+pub(crate) const ANONYMIZE: &str = "\
+Replaces client names, keywords and strings by others, and numbers by their rank, as far as the report stays the same: the verdict, the \
+types of anomalies, and their counts. A message says what was renamed. The names of functions and fields, indices and times stay.
+
+Exits with 0 if the history was written, 255 if not.
+
+Example:
+  histcheck anonymize -m list-append history.edn -o shared.edn
+      Write a history that shows the same anomalies, and none of your data.";
+
 pub(crate) const WATCH_USAGE: &str = "\
 histcheck watch -m CHECKERS [OPTIONS] [FILE]
        histcheck watch -m CHECKERS [OPTIONS] --listen ADDRESS";
@@ -171,7 +183,8 @@ Exits with 0 if there are no errors (warnings are allowed), 1 if there are error
 
 pub(crate) const OUTPUT: &str = "\
 Output format: a line per file (text), a full report as one JSON object or EDN map per line (json, edn), one document for \
-all files (junit, sarif), or workflow commands for GitHub Actions (github)";
+all files (junit, sarif, markdown), or workflow commands for GitHub Actions (github). With =FILE, write to this file; may be given \
+several times [default: text]";
 
 /// WORKLOAD, LEVELS and BUGS represent what the command fills in.
 pub(crate) const GEN: &str = "\

@@ -1,23 +1,25 @@
 //! Loads plugins before the command line is understood, for their options are part of its grammar.
 //!
-//! Each is loaded in a process of its own first ([`crate::line::probe`]); and only there if histories are judged so,
+//! Each is loaded in a process of its own first ([`crate::line::plugins::probe`]); and only there if histories are judged so,
 //! too.
 //!
 //! Loaded is what the command line names, what `HISTCHECK_PLUGINS` names, and what is in the user's own directory for
 //! them.
 
+pub(crate) mod probe;
+
 use crate::judge::limits::Limits;
-use crate::line::grammar;
-use crate::line::probe::{self, NotLoaded};
+use crate::line::{grammar, units};
 use crate::output::diagnose;
 use crate::output::exit::Exit;
 use histcheck_front::Registry;
+use histcheck_front::registry::{ProcessLimits, is_command};
 use histcheck_plugin::host::{self, LoadError, Trust};
 use history_core::Checker;
+use probe::NotLoaded;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Libraries and directories of them, separated as in `PATH`.
 const VARIABLE: &str = "HISTCHECK_PLUGINS";
@@ -56,6 +58,9 @@ pub(crate) fn load(checkers: &mut Registry, words: impl IntoIterator<Item = OsSt
         checkers,
         exit: Exit::OK,
     };
+    let limits =
+        ProcessLimits { timeout: asked.limits.timeout, bytes_max: asked.limits.bytes_max, ..ProcessLimits::default() };
+    loader.checkers.limit_processes(asked.trust, limits);
     loader.loaded.extend(asked.without.iter().cloned());
     asked.libraries.iter().for_each(|path| loader.library(path));
     asked.directories.iter().for_each(|path| loader.directory(path));
@@ -88,10 +93,9 @@ fn asked(words: impl IntoIterator<Item = OsString>) -> Asked {
                 continue;
             }
             if name == "--timeout" {
-                let seconds = value.and_then(|seconds| seconds.parse().ok());
-                asked.limits.timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+                asked.limits.timeout = value.and_then(|time| units::time(&time).ok());
             } else {
-                asked.limits.bytes_max = value.and_then(|bytes| bytes.parse().ok());
+                asked.limits.bytes_max = value.and_then(|size| units::size(&size).ok());
             }
             continue;
         }
@@ -150,6 +154,9 @@ struct Loader<'r> {
 
 impl Loader<'_> {
     fn library(&mut self, path: &Path) {
+        if let Some(command) = path.to_str().filter(|path| is_command(path)) {
+            return self.process(path, command);
+        }
         let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if !self.loaded.insert(canonical.clone()) {
             return;
@@ -164,6 +171,19 @@ impl Loader<'_> {
                 self.checkers.refuse(canonical);
                 self.failed(&format!("plugin {} {}", path.display(), why.message), why.details.as_deref());
             }
+        }
+    }
+
+    /// A checker in another process, which can end no other one.
+    fn process(&mut self, path: &Path, command: &str) {
+        if !self.loaded.insert(path.to_owned()) {
+            return;
+        }
+        let Limits { timeout, bytes_max } = self.limits;
+        let limits = ProcessLimits { timeout, bytes_max, ..ProcessLimits::default() };
+        if let Err(error) = self.checkers.load_process(command, self.trust, limits, &grammar::own_names()) {
+            self.checkers.refuse(path.to_owned());
+            self.report(&format!("plugin {}", error.message));
         }
     }
 
@@ -215,6 +235,7 @@ impl Loader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     fn of(words: &str) -> Asked {
         asked(words.split_whitespace().map(OsString::from))

@@ -283,7 +283,13 @@ fn conclude(job: &Live<'_>, place: &Place, seed: u64, mut ended: Ended, ending: 
     }
     evidence::explain(&mut ended.report, &ended.history);
     ended.report.notes.extend(notes(job, seed, &ended, ending));
-    let mut results = Results::new(job.check());
+    let mut results = match Results::new(job.check()) {
+        Ok(results) => results,
+        Err(message) => {
+            diagnose::error(&message);
+            return Exit::FAILED;
+        }
+    };
     let exit = results.write(&input, Ok(ended.report.clone())).unwrap_or_else(|stopped| stopped);
     let exit = results.finish(exit);
     // Whoever interrupts from here on has the verdict already.

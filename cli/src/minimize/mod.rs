@@ -39,7 +39,7 @@ const WINDOW: usize = 8;
 /// A history to be made smaller.
 pub(crate) struct Minimize<'c> {
     pub(crate) check: Check<'c>,
-    /// The kind of anomaly to be shown; the first one that was found, if none was named.
+    /// The kind of anomaly to be shown; the one that needs the fewest operations, if none was named.
     pub(crate) anomaly: Option<String>,
     /// Where to write what is left; standard output if it is absent.
     pub(crate) output: Option<OsString>,
@@ -256,22 +256,24 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         let why = format!("{} counts all operations, so none can be removed", report.checker);
         return whole_of(history, rule, "", 0, why);
     }
-    let target = match Target::choose(report, job.anomaly.as_deref(), about)? {
-        Ok(target) => target,
+    let targets = match Target::candidates(report, job.anomaly.as_deref(), about)? {
+        Ok(targets) => targets,
         Err(why) => return whole_of(history, rule, "", 0, why),
     };
     let keyed = is_keyed(report);
-    let mut whole = take_apart(history, reduction, &target, keyed);
+    let of_target = |target: &Target| take_apart(history, reduction, target, keyed);
+    let needs_of = |whole: &Whole<'_>, target: &Target| {
+        let needs = Needs::new(whole, reduction, &job.check.setup.options, &target.kind);
+        operations_of(whole, &needs.closed(parts_of(target, whole).into_iter().chain(pinned_of(target, whole)))).len()
+    };
+    // Of several that need as many operations, the first one.
+    let smallest = targets.into_iter().min_by_key(|target| needs_of(&of_target(target), target));
+    let Some(target) = smallest else { return whole_of(history, rule, "", 0, "there is no witness".to_owned()) };
+    let mut whole = of_target(&target);
     whole.rule = rule.clone();
     let needs = Needs::new(&whole, reduction, &job.check.setup.options, &target.kind);
     let first = parts_of(&target, &whole);
-    let pinned: Vec<Unit> = target
-        .pinned
-        .and_then(|index| whole.operation_at(index))
-        .into_iter()
-        .flat_map(|at| whole.units_of(at))
-        .collect();
-    let kept = needs.closed(pinned);
+    let kept = needs.closed(pinned_of(&target, &whole));
 
     let has_begun = Cell::new(false);
     let (mut checks, mut ops) = (0, 0);
@@ -292,7 +294,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     };
     has_begun.set(true);
     let shrunk = shrink::shrink(&whole, &needs, start, &kept, &mut shows);
-    let operations: BTreeSet<u32> = shrunk.units.iter().map(|unit| whole.parts[index(*unit)].operation).collect();
+    let operations = operations_of(&whole, &shrunk.units);
     Ok(Minimized {
         history: whole.hiexplanation_of(&shrunk.units).map_err(|error| error.to_string())?,
         kind: target.kind,
@@ -301,6 +303,17 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         is_minimal: shrunk.is_minimal,
         whole: None,
     })
+}
+
+/// The operations that parts belong to.
+fn operations_of(whole: &Whole<'_>, units: &BTreeSet<Unit>) -> BTreeSet<u32> {
+    units.iter().map(|unit| whole.parts[index(*unit)].operation).collect()
+}
+
+/// The parts of the operation that is wrong, if there is one.
+fn pinned_of(target: &Target, whole: &Whole<'_>) -> Vec<Unit> {
+    let operation = target.pinned.and_then(|index| whole.operation_at(index));
+    operation.into_iter().flat_map(|at| whole.units_of(at)).collect()
 }
 
 /// The parts of the witness's operations; of transactions in a cycle only those on the keys on which their neighbours

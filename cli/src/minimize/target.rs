@@ -1,6 +1,6 @@
 //! The anomaly that a smaller history must show, distinguished from others of its kind.
 
-use history_core::{About, Datum, Parts, Report, Verdict, Witness};
+use history_core::{About, Anomaly, Datum, Parts, Report, Verdict, Witness};
 
 /// Facts that say what an anomaly is about.
 const SUBJECTS: [&str; 5] = ["element", "id", "key", "part", "group"];
@@ -23,27 +23,41 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// The first witness of a kind, or of the first kind that has one.
+    /// Witnesses to begin with: those of a kind, or of all kinds. Of what only casts doubt on the history, only if there
+    /// is nothing else.
     ///
     /// # Errors
     ///
     /// If the kind that was asked for is not there: what was found instead. Within, if there is nothing to begin with:
     /// why.
-    pub(super) fn choose(report: &Report, kind: Option<&str>, about: &About) -> Result<Result<Target, String>, String> {
+    pub(super) fn candidates(
+        report: &Report,
+        kind: Option<&str>,
+        about: &About,
+    ) -> Result<Result<Vec<Target>, String>, String> {
+        /// Each is compared with the others, which takes as long as the history is.
+        const CANDIDATES_MAX: usize = 32;
         let kinds: Vec<String> = report.anomaly_types().map(str::to_owned).collect();
-        let found = match kind {
-            Some(kind) => report.anomalies.iter().find(|anomaly| anomaly.name.eq_ignore_ascii_case(kind)),
-            None => report.anomalies.iter().find(|anomaly| !anomaly.witnesses.is_empty()),
-        };
-        let Some(anomaly) = found else {
-            return match kind {
-                Some(kind) => Err(format!("no anomaly {kind} in this history; found: {}", kinds.join(", "))),
-                None => Ok(Err("no anomaly has a witness to start from".to_owned())),
-            };
-        };
-        let Some(witness) = anomaly.witnesses.first() else {
-            return Ok(Err(format!("{} has no witness to start from", anomaly.name)));
-        };
+        let is_meant = |anomaly: &&Anomaly| kind.is_none_or(|kind| anomaly.name.eq_ignore_ascii_case(kind));
+        let mut found: Vec<&Anomaly> = report.anomalies.iter().filter(is_meant).collect();
+        if let (Some(kind), true) = (kind, found.is_empty()) {
+            return Err(format!("no anomaly {kind} in this history; found: {}", kinds.join(", ")));
+        }
+        let is_doubt = |anomaly: &Anomaly| about.anomaly(&anomaly.name).is_some_and(|anomaly| anomaly.is_doubt);
+        if found.iter().any(|anomaly| !is_doubt(anomaly) && !anomaly.witnesses.is_empty()) {
+            found.retain(|anomaly| !is_doubt(anomaly));
+        }
+        let witnesses = found.iter().flat_map(|anomaly| anomaly.witnesses.iter().map(move |one| (*anomaly, one)));
+        let targets: Vec<Target> =
+            witnesses.take(CANDIDATES_MAX).map(|(anomaly, one)| Target::new(anomaly, one, &kinds, about)).collect();
+        Ok(match (targets.is_empty(), kind) {
+            (false, _) => Ok(targets),
+            (true, Some(_)) => Err(format!("{} has no witness to start from", found[0].name)),
+            (true, None) => Err("no anomaly has a witness to start from".to_owned()),
+        })
+    }
+
+    fn new(anomaly: &Anomaly, witness: &Witness, kinds: &[String], about: &About) -> Target {
         let is_of_transactions = about.reduction.parts == Parts::Transactions;
         let begins_with_refused = about.begins_with_refused(&anomaly.name);
         let pinned = match () {
@@ -54,15 +68,15 @@ impl Target {
         let cycles = about.anomalies.iter().filter(|anomaly| is_of_transactions && anomaly.is_cycle);
         let subjects = witness.facts.iter().filter(|(name, _)| SUBJECTS.contains(&name.as_ref()));
         let subjects = subjects.map(|(name, datum)| (name.to_string(), datum.clone())).collect();
-        Ok(Ok(Target {
+        Target {
             kind: anomaly.name.to_string(),
             pinned: pinned.map(|op| op.index),
             subjects: if is_of_transactions { Vec::new() } else { subjects },
             witness: witness.clone(),
-            kinds,
+            kinds: kinds.to_vec(),
             cycles: cycles.map(|anomaly| anomaly.name.to_string()).collect(),
             begins_with_refused,
-        }))
+        }
     }
 
     /// Whether a report on less shows the same, and nothing of a kind that was not there before. For transactions a

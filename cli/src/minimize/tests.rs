@@ -4,6 +4,7 @@ mod about;
 
 use super::*;
 use crate::line::args::{self, Command};
+use crate::line::config::Config;
 use histcheck_front::Registry;
 use history_core::{Datum, Op, OpKind, Options, Value};
 use std::collections::BTreeMap;
@@ -50,7 +51,7 @@ fn words(text: &str) -> Vec<OsString> {
 fn generate(workload: &str, bug: &str, options: &str, seed: u64, path: &Path) {
     let mut line = words(&format!("histcheck gen {workload} {options} --bug {bug} --seed {seed} -o"));
     line.push(path.into());
-    match args::parse(line, &Registry::default()) {
+    match args::parse(line, &Config::default(), &Registry::default()) {
         Ok(Command::Gen(job)) => assert_eq!(crate::r#gen::run(&job), Exit::OK),
         Ok(_) => unreachable!("gen was asked for"),
         Err(error) => panic!("{error}"),
@@ -60,7 +61,7 @@ fn generate(workload: &str, bug: &str, options: &str, seed: u64, path: &Path) {
 fn job<'c>(model: &str, options: &str, path: &Path, registry: &'c Registry) -> Minimize<'c> {
     let mut line = words(&format!("histcheck minimize -m {model} {options}"));
     line.push(path.into());
-    match args::parse(line, registry) {
+    match args::parse(line, &Config::default(), registry) {
         Ok(Command::Minimize(job)) => job,
         Ok(_) => unreachable!("minimize was asked for"),
         Err(error) => panic!("{error}"),
@@ -120,7 +121,7 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
 
     let about = job.check.setup.checker.about();
     let reduction = &about.of(&report.checker).reduction;
-    let target = Target::choose(report, None, about.of(&report.checker)).unwrap().unwrap();
+    let target = Target::candidates(report, None, about.of(&report.checker)).unwrap().unwrap().remove(0);
     let whole = take_apart(history, reduction, &target, false);
     let needs = Needs::new(&whole, reduction, &job.check.setup.options, &target.kind);
     let shows = |units: &BTreeSet<Unit>| {

@@ -112,6 +112,11 @@ pub(crate) fn hint(place: &str, hint: &str) {
     };
 }
 
+/// Says on standard error what became of all histories.
+pub(crate) fn summary(line: &str) {
+    let _ = writeln!(terminal::stderr(), "{line}");
+}
+
 /// Says on standard error what could not be done.
 pub(crate) fn error(message: &str) {
     print(Severity::Error, message);

@@ -5,6 +5,7 @@ pub(crate) mod diagnose;
 pub(crate) mod exit;
 pub(crate) mod folder;
 pub(crate) mod formats;
+pub(crate) mod known;
 pub(crate) mod lines;
 pub(crate) mod over_time;
 #[cfg(feature = "png")]

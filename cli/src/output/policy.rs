@@ -26,6 +26,7 @@ pub(crate) enum Unknown {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compat {
     ElleCli,
+    Jepsen,
 }
 
 /// The options, for whatever judges histories.
@@ -43,12 +44,15 @@ pub(crate) fn options() -> [Arg; 2] {
         Arg::new("compat")
             .long("compat")
             .value_name("PROGRAM")
-            .value_parser(PossibleValuesParser::new([value(
-                "elle-cli",
-                "exit with 1 if some history is invalid, else with 0, even if a verdict is unknown; stop with 255 at the first \
-                 file that cannot be checked; print `PATH <TAB> VERDICT`",
-            )]))
-            .help("Imitate the exit codes and output of this program"),
+            .value_parser(PossibleValuesParser::new([
+                value(
+                    "elle-cli",
+                    "exit with 1 if some history is invalid, else with 0, even if a verdict is unknown; stop with 255 at the \
+                     first file that cannot be checked; print `PATH <TAB> VERDICT`",
+                ),
+                value("jepsen", "with --output edn, print results in the shape of Jepsen's checkers: :valid?, :anomalies"),
+            ]))
+            .help("Imitate the exit codes or output of this program"),
     ]
 }
 
@@ -57,11 +61,11 @@ impl Policy {
     pub(crate) fn of(matches: &ArgMatches) -> Policy {
         // Not every command has them.
         let given = |name: &str| matches.try_get_one::<String>(name).ok().flatten().map(String::as_str);
-        let compat = given("compat").map(|_| Compat::ElleCli);
+        let compat = given("compat").map(|name| if name == "jepsen" { Compat::Jepsen } else { Compat::ElleCli });
         let unknown = match given("unknown") {
             Some("fail") => Unknown::Fail,
             Some(_) => Unknown::Pass,
-            None if compat.is_some() => Unknown::Pass,
+            None if compat == Some(Compat::ElleCli) => Unknown::Pass,
             None => Unknown::Itself,
         };
         Policy { unknown, compat }

@@ -1,11 +1,12 @@
 //! What becomes of a judged history: a line on standard output, what else there is to say on standard error, files.
 
-use crate::job::{Check, OutputFormat, ResultFormat};
+use crate::job::{Check, OutputFormat, ResultFormat, ResultPlace};
 use crate::judge::input::Input;
 use crate::output::artifacts::Directory;
 use crate::output::diagnose;
 use crate::output::exit::{self, Exit};
 use crate::output::formats::{self, Output};
+use crate::output::known::Known;
 use crate::output::over_time;
 use crate::output::policy::Policy;
 use crate::output::terminal::Terminal;
@@ -22,7 +23,12 @@ pub(crate) struct Results {
     pages: Option<Pages>,
     /// Whether results are verdicts and nothing else.
     terse: bool,
+    /// Whether a line sums up all histories in the end.
+    sums_up: bool,
+    /// Histories that are valid, invalid, unknown, and not checked.
+    counts: [usize; 4],
     policy: Policy,
+    known: Known,
     /// What checkers say of themselves.
     summaries: BTreeMap<String, String>,
     /// What the checkers say about themselves.
@@ -33,21 +39,37 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    pub(crate) fn new(job: &Check<'_>) -> Results {
+    /// Opens what results are written to.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written, as a sentence.
+    pub(crate) fn new(job: &Check<'_>) -> Result<Results, String> {
         let alone = job.child.as_ref().and_then(|child| child.folder.as_ref());
         let directory = job.directory.as_ref();
         let directory = directory.map(|path| alone.map_or(path.clone(), |folder| path.join(folder)));
-        Results {
-            output: Output::new(job),
+        let is_text = |output: &crate::job::ResultOutput| {
+            output.to == ResultPlace::Stdout && output.format == ResultFormat::Stream(OutputFormat::Text)
+        };
+        let is_text = job.outputs.iter().any(is_text);
+        Ok(Results {
+            output: Output::new(job)?,
             directory: directory.map(|path| Directory::new(path, job.inputs.len(), job.plots).below(alone.is_some())),
             pages: Pages::new(job),
-            terse: job.output == ResultFormat::Stream(OutputFormat::Text) && !job.verbose,
+            terse: is_text && !job.verbose && !job.quiet,
+            sums_up: is_text
+                && !job.quiet
+                && job.inputs.len() > 1
+                && job.child.is_none()
+                && !job.policy.ends_at_errors(),
+            counts: [0; 4],
             policy: job.policy,
+            known: job.known.clone(),
             summaries: job.summaries.clone(),
             about: job.setup.checker.about(),
             drawing: job.drawing,
             annotations: job.annotations.clone(),
-        }
+        })
     }
 
     /// The folders that these histories, which are reported first, will get; none if there is nothing to choose.
@@ -79,13 +101,20 @@ impl Results {
                 drawn.into_iter().chain(plots).map(|it| Artifact { path: it.path, content: it.content.into_bytes() }),
             );
         }
-        let mut exit = judged.as_ref().map_or(Exit::FAILED, |report| self.policy.exit(report.verdict));
+        self.count(judged.as_ref().ok().map(|report| report.verdict));
+        let mut exit = judged.as_ref().map_or(Exit::FAILED, |report| self.policy.exit(self.known.verdict(report)));
         if let Err(error) = self.output.write(input, &judged) {
+            self.sums_up = false;
             return Err(exit.and(exit::unwritten(&error)));
         }
         // Anomalies shows in the verdict; why nothing was does not.
         let wanted =
             |report: &Report| self.terse && (report.verdict != Verdict::Invalid || Terminal::get().stderr_on_screen);
+        if let Ok(report) = &judged
+            && self.known.verdict(report) != report.verdict
+        {
+            diagnose::hint(&input.place(), "known: all anomalies of this history are allowed");
+        }
         match &judged {
             Ok(report) => formats::hints(report, &wanted).iter().for_each(|hint| diagnose::hint(&input.place(), hint)),
             Err(error) => {
@@ -128,9 +157,25 @@ impl Results {
     pub(crate) fn pass_on(&mut self, input: &Input, text: &[u8], exit: Exit) -> Result<Exit, Exit> {
         self.pass_over(input);
         match self.output.pass_on(input, text) {
-            Ok(()) => self.go_on(exit),
-            Err(error) => Err(exit.and(exit::unwritten(&error))),
+            Ok(verdict) => {
+                self.count(verdict);
+                self.go_on(exit)
+            }
+            Err(error) => {
+                self.sums_up = false;
+                Err(exit.and(exit::unwritten(&error)))
+            }
         }
+    }
+
+    fn count(&mut self, verdict: Option<Verdict>) {
+        let at = match verdict {
+            Some(Verdict::Valid) => 0,
+            Some(Verdict::Invalid) => 1,
+            Some(Verdict::Unknown) => 2,
+            None => 3,
+        };
+        self.counts[at] += 1;
     }
 
     fn go_on(&self, exit: Exit) -> Result<Exit, Exit> {
@@ -145,7 +190,13 @@ impl Results {
     /// Writes what is only written in the end. What all that means for the exit code.
     pub(crate) fn finish(mut self, exit: Exit) -> Exit {
         match self.output.finish(&self.summaries, &self.about) {
-            Ok(()) => exit,
+            Ok(()) => {
+                if self.sums_up {
+                    let [valid, invalid, unknown, failed] = self.counts;
+                    diagnose::summary(&formats::counted(valid, invalid, unknown, failed));
+                }
+                exit
+            }
             Err(error) => exit.and(exit::unwritten(&error)),
         }
     }

@@ -71,7 +71,13 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     // Where any free port would do, it is known by the one that it got.
     let named = name.map(|name| Input::new(name.into()));
     let input = named.as_ref().unwrap_or(given);
-    let mut results = Results::new(&job.check);
+    let mut results = match Results::new(&job.check) {
+        Ok(results) => results,
+        Err(message) => {
+            diagnose::error(&message);
+            return Exit::FAILED;
+        }
+    };
     let mut stopped = None;
     let judged = guarded(|| {
         let status = Status::begin();

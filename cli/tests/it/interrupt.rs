@@ -77,7 +77,8 @@ fn an_interrupt_tells_what_is_known_and_names_what_was_not_begun() {
             let line = format!("{name}: error: not checked: interrupted before it was started");
             assert!(lines.contains(&&*line), "{words}: {error}");
         }
-        assert_eq!(lines.len(), 4, "{words}: {error}");
+        assert_eq!(lines.last(), Some(&"4 histories: 1 true, 1 unknown, 2 not checked"), "{words}: {error}");
+        assert_eq!(lines.len(), 5, "{words}: {error}");
         drop(stdin);
     }
 }

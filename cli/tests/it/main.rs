@@ -2,9 +2,11 @@
 
 #![expect(clippy::needless_raw_string_hashes, reason = "snapbox writes snapshots with hashes")]
 
+mod anonymize;
 mod ci;
 mod clients;
 mod compose;
+mod config;
 mod convert;
 mod directory;
 mod errors;
@@ -18,6 +20,7 @@ mod inputs;
 mod interrupt;
 mod jepsen;
 mod keyed;
+mod known;
 mod linearizable;
 #[cfg(all(target_os = "linux", feature = "live-sqlite"))]
 mod live;
@@ -27,8 +30,10 @@ mod live_clusters;
 mod live_process;
 mod minimize;
 mod output;
+mod outputs;
 mod plugins;
 mod policy;
+mod processes;
 mod registers;
 mod repeatable;
 mod report;
@@ -59,6 +64,7 @@ fn histcheck(words: &str) -> Command {
         .current_dir(fixtures())
         .env_remove("COLUMNS")
         .env_remove("CLICOLOR_FORCE")
+        .env_remove("GITHUB_STEP_SUMMARY")
 }
 
 /// Runs it on histories of list-append.

@@ -25,6 +25,21 @@ fn what_is_written_is_judged_as_the_whole_was() {
 }
 
 #[test]
+fn the_anomaly_that_needs_the_fewest_operations_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let (whole, less) = (dir.path().join("h.edn"), dir.path().join("less.edn"));
+    histcheck("gen list-append --txns 1000 --bug lost-update --seed 3 -o").arg(&whole).assert().code(0);
+    let kept = |more: &str| -> usize {
+        let assert =
+            histcheck(&format!("minimize -m list-append {more}")).arg(&whole).arg("-o").arg(&less).assert().code(1);
+        stderr(&assert).split(": ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
+    };
+    // By the alphabet, the first type is one that needs dozens.
+    let (first, smallest) = (kept("--anomaly G-nonadjacent-item"), kept(""));
+    assert!(smallest <= 5 && smallest < first, "{smallest} of {first}");
+}
+
+#[test]
 fn without_a_file_it_is_printed_as_the_history_was_written() {
     let printed = stdout(&histcheck("minimize -m cas-register stale-register.edn").assert().code(1));
     assert!(printed.starts_with("{:index "), "{printed}");

@@ -12,7 +12,8 @@ fn lines(words: &str) -> Vec<Value> {
 
 #[test]
 fn verbose_explains_below_the_line() {
-    check("-v valid.edn stale.edn twice.edn").code(1).stderr_eq("").stdout_eq(str![[r#"
+    let summed_up = "3 histories: 1 true, 1 false, 1 unknown\n";
+    check("-v valid.edn stale.edn twice.edn").code(1).stderr_eq(summed_up).stdout_eq(str![[r#"
 valid.edn	true
 stale.edn	false
   not strong-snapshot-isolation
@@ -36,6 +37,7 @@ twice.edn	unknown
 fn without_a_terminal_only_what_no_verdict_shows_is_told() {
     check("stale.edn twice.edn").code(1).stderr_eq(str![[r#"
 twice.edn: unknown: No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time.
+2 histories: 1 false, 1 unknown
 
 "#]]);
 }

@@ -45,7 +45,7 @@ fn a_plugin_that_behaves_is_a_checker_like_any_other() {
     with(&plugin, "-m behave valid.edn provoke.edn")
         .code(0)
         .stdout_eq("valid.edn\ttrue\nprovoke.edn\ttrue\n")
-        .stderr_eq("");
+        .stderr_eq("2 histories: 2 true\n");
     with(&plugin, "-m behave,stats valid.edn").code(0).stdout_eq("valid.edn\ttrue\n");
     let models = stdout(&histcheck(&format!("models --plugin={}", plugin.display())).assert().code(0));
     assert!(
@@ -95,7 +95,7 @@ fn what_never_returns_ends_at_its_time() {
         let assert = with(&plugin, &format!("-m {name} --timeout 0.2 valid.edn provoke.edn stale.edn"));
         let assert = assert.code(255).stdout_eq("valid.edn\ttrue\nstale.edn\ttrue\n");
         let error = format!(
-            "provoke.edn: error: {name}, of a plugin, did not finish within 0.2 seconds and was ended: the plugin ignored its limits, which is a bug of the plugin\n"
+            "provoke.edn: error: {name}, of a plugin, did not finish within 0.2 seconds and was ended: the plugin ignored its limits, which is a bug of the plugin\n3 histories: 2 true, 1 not checked\n"
         );
         assert_eq!(stderr(&assert), error);
     }
@@ -144,7 +144,7 @@ fn what_never_ends_loading_ends_at_its_time() {
     let (plugin, good) = (misbehaving("hangs-at-load"), misbehaving(""));
     let words = format!("--plugin {} -m behave --timeout 0.2 valid.edn stale.edn", good.display());
     let assert = with(&plugin, &words).code(255).stdout_eq("valid.edn\ttrue\nstale.edn\ttrue\n");
-    let error = "error: plugin PLUGIN did not finish loading within 0.2 seconds, which is a bug of the plugin\n";
+    let error = "error: plugin PLUGIN did not finish loading within 0.2 seconds, which is a bug of the plugin\n2 histories: 2 true\n";
     assert_eq!(said(&assert, &plugin), error);
 }
 

@@ -224,11 +224,11 @@ fn models_that_are_given_one_by_one_add_up() {
 #[test]
 fn numbers_that_are_none_say_what_is_wanted() {
     for (words, wanted) in [
-        ("--max-memory 8G", "a number of bytes, such as 8000000000"),
+        ("--max-memory 8Q", "a number of bytes above 0, such as 8000000000"),
         ("--max-memory -1", "a number of bytes"),
         ("--jobs x", "0 = one per core"),
         ("--jobs -1", "0 = one per core"),
-        ("--timeout -1", "a number of seconds above 0"),
+        ("--timeout -1", "a time above 0"),
     ] {
         let assert = histcheck(&format!("-m bank {words} h.edn")).assert().code(254);
         assert!(stderr(&assert).contains(wanted), "{words}: {}", stderr(&assert));

@@ -59,7 +59,7 @@ type Pairs = Vec<(String, String)>;
 fn given_to(words: &str) -> Result<(Pairs, Vec<String>), String> {
     let checkers = checkers();
     let words = words.split_whitespace().map(OsString::from);
-    match parse([OsString::from("histcheck")].into_iter().chain(words), &checkers) {
+    match parse([OsString::from("histcheck")].into_iter().chain(words), &Config::default(), &checkers) {
         Ok(Command::Check(check)) => {
             let options = check.setup.options.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
             Ok((options, check.warnings))
@@ -132,7 +132,7 @@ fn pictures_want_a_directory() {
     let checkers = checkers.into();
     let parsed = |words: &str| {
         let words = ["histcheck"].into_iter().chain(words.split_whitespace()).map(OsString::from);
-        match parse(words, &checkers) {
+        match parse(words, &Config::default(), &checkers) {
             Ok(Command::Check(check)) => Ok((check.plots, check.drawing.plot_bytes_max, check.warnings)),
             Ok(_) => panic!("another command"),
             Err(said) => Err(said.to_string()),
@@ -155,7 +155,7 @@ fn a_plugin_that_draws_for_itself_gets_the_limit() {
     let checkers: Vec<Box<dyn Checker>> = vec![Box::new(Asking("draws", DRAWS))];
     let checkers = checkers.into();
     let words = "histcheck -m draws -d d -b 100 f".split_whitespace().map(OsString::from);
-    let Ok(Command::Check(check)) = parse(words, &checkers) else { panic!("no check") };
+    let Ok(Command::Check(check)) = parse(words, &Config::default(), &checkers) else { panic!("no check") };
     assert_eq!(check.setup.options.text("max-plot-bytes"), Some("100"));
 }
 

@@ -2,6 +2,7 @@
 
 use super::Paint;
 use super::text;
+use crate::output::known::Known;
 use history_core::{Anomaly, Datum, HistoryError, Report, Verdict, Witness};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,6 +21,8 @@ pub(crate) enum Case {
 pub(crate) struct Finding {
     pub(crate) checker: String,
     pub(crate) verdict: Verdict,
+    /// Whether all its anomalies are known, so that it is no failure.
+    pub(crate) is_known: bool,
     /// All that is to be said, as `-v` prints it.
     pub(crate) account: String,
     pub(crate) notes: Vec<String>,
@@ -77,11 +80,11 @@ pub(crate) struct Failed {
 }
 
 impl Case {
-    pub(crate) fn new(checker: &str, judged: &Result<Report, HistoryError>) -> Case {
+    pub(crate) fn new(checker: &str, judged: &Result<Report, HistoryError>, known: &Known) -> Case {
         match judged {
             Ok(report) => {
                 let mut findings = Vec::new();
-                collect(report, &mut findings);
+                collect(report, known, &mut findings);
                 Case::Judged(findings)
             }
             Err(error) => Case::Failed(Failed {
@@ -112,21 +115,22 @@ impl Case {
 }
 
 /// Those of several checkers speak for themselves.
-fn collect(report: &Report, findings: &mut Vec<Finding>) {
+fn collect(report: &Report, known: &Known, findings: &mut Vec<Finding>) {
     if report.checkers.is_empty() {
-        findings.push(Finding::new(report));
+        findings.push(Finding::new(report, known));
     }
-    report.checkers.iter().for_each(|report| collect(report, findings));
+    report.checkers.iter().for_each(|report| collect(report, known, findings));
 }
 
 impl Finding {
-    fn new(report: &Report) -> Finding {
+    fn new(report: &Report, known: &Known) -> Finding {
         let mut account = Vec::new();
         // A vector takes everything.
         let _ = text::account(&mut account, report, "", Paint::Plain);
         Finding {
             checker: report.checker.clone().into_owned(),
             verdict: report.verdict,
+            is_known: report.verdict == Verdict::Invalid && known.verdict(report) != Verdict::Invalid,
             account: String::from_utf8_lossy(&account).into_owned(),
             notes: report.notes.clone(),
             counts: report.counts.iter().map(|(name, count)| (name.clone().into_owned(), *count)).collect(),
@@ -213,7 +217,7 @@ mod tests {
         report.counts.push(("key-count".into(), 3));
         let witness = Witness::new(Vec::new(), "It is so.");
         report.anomalies.push(Anomaly { name: "G0".into(), count: 2, witnesses: vec![witness] });
-        let sent = Case::new("c", &Ok(report));
+        let sent = Case::new("c", &Ok(report), &Known::default());
         let got: Case = serde_json::from_str(&serde_json::to_string(&sent).unwrap()).unwrap();
         assert_eq!(format!("{sent:?}"), format!("{got:?}"));
         let Case::Judged(findings) = got else { panic!("it was judged") };

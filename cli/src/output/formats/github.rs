@@ -82,7 +82,8 @@ fn command_of(input: &Input, finding: &Finding, unknown: Unknown) -> Option<Stri
             if !named.is_empty() {
                 message = format!("{message}; see {}", named.join(", "));
             }
-            Some(command("error", input, line, None, &format!("{name}: not valid"), &message))
+            let (level, title) = if finding.is_known { ("notice", "known violation") } else { ("error", "not valid") };
+            Some(command(level, input, line, None, &format!("{name}: {title}"), &message))
         }
         (Verdict::Unknown, unknown) => {
             let level = match unknown {

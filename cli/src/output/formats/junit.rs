@@ -54,7 +54,9 @@ fn suite(path: &str, case: &Case, unknown: Unknown) -> TestSuite {
 fn cases(path: &str, finding: &Finding, unknown: Unknown) -> Vec<TestCase> {
     let name = &finding.checker;
     let types = || finding.anomalies.iter().map(|found| found.name.as_str()).collect::<Vec<_>>().join(" ");
-    let whole = status(finding.verdict, unknown, &finding.summary(), &types(), &finding.account);
+    // What is known is listed, and fails nothing.
+    let judged = |verdict: Verdict| if finding.is_known && verdict == Verdict::Invalid { None } else { Some(verdict) };
+    let whole = status(judged(finding.verdict), unknown, &finding.summary(), &types(), &finding.account);
     let mut whole = test(path, name, whole);
     if finding.verdict == Verdict::Valid && !finding.notes.is_empty() {
         whole.set_system_out(&*visible::lines(&finding.notes.join("\n")));
@@ -68,7 +70,7 @@ fn cases(path: &str, finding: &Finding, unknown: Unknown) -> Vec<TestCase> {
             None if key.notes.is_empty() => "see the report on the whole history".to_owned(),
             None => key.notes.join(" "),
         };
-        let status = status(key.verdict, unknown, &summary, &types, &finding.explanation_of(key));
+        let status = status(judged(key.verdict), unknown, &summary, &types, &finding.explanation_of(key));
         test(path, &format!("{name}, key {}", key.key), status)
     };
     [whole].into_iter().chain(finding.keys.iter().map(of_key)).collect()
@@ -81,14 +83,17 @@ fn test(path: &str, name: &str, status: TestCaseStatus) -> TestCase {
     case
 }
 
-fn status(verdict: Verdict, unknown: Unknown, summary: &str, types: &str, text: &str) -> TestCaseStatus {
+/// The status of a verdict; `None` is a violation that is known.
+fn status(verdict: Option<Verdict>, unknown: Unknown, summary: &str, types: &str, text: &str) -> TestCaseStatus {
     let (mut status, kind) = match (verdict, unknown) {
-        (Verdict::Valid, _) => return TestCaseStatus::success(),
-        (Verdict::Invalid, _) => (TestCaseStatus::non_success(NonSuccessKind::Failure), types),
-        (Verdict::Unknown, Unknown::Fail) => (TestCaseStatus::non_success(NonSuccessKind::Failure), "unknown"),
-        (Verdict::Unknown, Unknown::Itself | Unknown::Pass) => (TestCaseStatus::skipped(), "unknown"),
+        (Some(Verdict::Valid), _) => return TestCaseStatus::success(),
+        (None, _) => (TestCaseStatus::skipped(), types),
+        (Some(Verdict::Invalid), _) => (TestCaseStatus::non_success(NonSuccessKind::Failure), types),
+        (Some(Verdict::Unknown), Unknown::Fail) => (TestCaseStatus::non_success(NonSuccessKind::Failure), "unknown"),
+        (Some(Verdict::Unknown), Unknown::Itself | Unknown::Pass) => (TestCaseStatus::skipped(), "unknown"),
     };
-    describe(&mut status, summary, kind, text);
+    let summary = if verdict.is_none() { format!("known: {summary}") } else { summary.to_owned() };
+    describe(&mut status, &summary, kind, text);
     status
 }
 

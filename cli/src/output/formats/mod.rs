@@ -1,33 +1,42 @@
-//! Results on standard output: a line a history, the whole report of each, or one document on all of them.
+//! Results on standard output and in files: a line a history, the whole report of each, or one document on all of them.
 
 mod case;
 mod github;
 mod junit;
+mod markdown;
 mod paint;
 mod sarif;
+mod sink;
 mod text;
 
 use crate::job::{Check, DocumentFormat, OutputFormat, ResultFormat};
 use crate::judge::input::Input;
+use crate::output::known::Known;
 use crate::output::lines;
 use crate::output::policy::{Compat, Policy};
 use case::Case;
+use histcheck_front::jepsen;
 use histcheck_front::result::{self, Notation};
-use history_core::{About, ErrorKind, HistoryError, Report};
+use history_core::{About, ErrorKind, HistoryError, Report, Verdict};
+use serde::{Deserialize, Serialize};
+use sink::Sink;
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Stdout, Write as _};
+use std::io::{self, Write as _};
 
 pub(crate) use paint::Paint;
-pub(crate) use text::{account, hints, path, verdict, wrapped};
+pub(crate) use text::{account, counted, hints, path, verdict, wrapped};
 
 /// Writes results: each flushed as it becomes known, but for documents, which are written in the end.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Output {
-    out: BufWriter<Stdout>,
-    format: ResultFormat,
+    sinks: Vec<Sink>,
     policy: Policy,
+    known: Known,
     verbose: bool,
+    /// Whether lines of valid histories are left out.
+    quiet: bool,
     paint: Paint,
-    /// Whether this process writes for another one, which makes a document of it.
+    /// Whether this process writes for another one.
     is_part: bool,
     /// Whether the files may be read again.
     may_reread: bool,
@@ -43,98 +52,177 @@ struct Named {
     case: Case,
 }
 
+/// What the process of one history hands on to the one that started it: one line of JSON.
+#[derive(Serialize, Deserialize)]
+struct Packet {
+    /// Nothing if it was not judged.
+    verdict: Option<Verdict>,
+    /// What it would have printed in each format.
+    texts: Vec<(OutputFormat, String)>,
+    /// For all other formats.
+    case: Option<Case>,
+}
+
 impl Output {
-    pub(crate) fn new(job: &Check<'_>) -> Output {
-        Output {
-            out: BufWriter::new(io::stdout()),
-            format: job.output,
+    /// Opens what results are written to.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written, as a sentence.
+    pub(crate) fn new(job: &Check<'_>) -> Result<Output, String> {
+        let is_part = job.child.is_some();
+        let sinks = job.outputs.iter().map(|output| Sink::open(output, is_part)).collect::<Result<_, _>>()?;
+        Ok(Output {
+            sinks,
             policy: job.policy,
+            known: job.known.clone(),
             verbose: job.verbose,
+            quiet: job.quiet,
             paint: Paint::for_stdout(),
-            is_part: job.child.is_some(),
+            is_part,
             may_reread: !job.is_live,
             checker: job.setup.checker.name().to_owned(),
             cases: Vec::new(),
-        }
+        })
     }
 
     /// Writes what became of a history.
     pub(crate) fn write(&mut self, input: &Input, judged: &Result<Report, HistoryError>) -> io::Result<()> {
-        let ResultFormat::Stream(format) = self.format else {
-            let case = Case::new(&self.checker, judged);
-            return if self.is_part { self.hand_on(&case) } else { self.add(input, case) };
-        };
-        let out = &mut self.out;
+        if self.is_part {
+            return self.hand_on(input, judged);
+        }
+        for at in 0..self.sinks.len() {
+            if let ResultFormat::Stream(format) = self.sinks[at].format {
+                let paint = if self.sinks[at].is_stdout() { self.paint } else { Paint::Plain };
+                let text = self.text(format, input, judged, paint)?;
+                self.sinks[at].write(&text)?;
+            }
+        }
+        if self.needs_cases() { self.add(input, Case::new(&self.checker, judged, &self.known)) } else { Ok(()) }
+    }
+
+    /// What is written of a history as soon as it is known.
+    fn text(
+        &self,
+        format: OutputFormat,
+        input: &Input,
+        judged: &Result<Report, HistoryError>,
+        paint: Paint,
+    ) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
         match (format, judged) {
+            (OutputFormat::Text, Ok(report)) if self.quiet && report.verdict == Verdict::Valid => {}
             (OutputFormat::Text, Ok(report)) => {
                 let between = if self.policy.compat == Some(Compat::ElleCli) { " \t " } else { "\t" };
-                text::line(out, input, report.verdict, between)?;
+                text::line(&mut out, input, report.verdict, between)?;
                 if self.verbose {
-                    text::account(out, report, "  ", self.paint)?;
+                    text::account(&mut out, report, "  ", paint)?;
                 }
             }
             // What is not known is not printed; a diagnostic says why.
             (OutputFormat::Text, Err(_)) => {}
             (OutputFormat::Json, judged) => writeln!(out, "{}", result::json(&input.name(), judged.as_ref())?)?,
+            (OutputFormat::Edn, judged) if self.policy.compat == Some(Compat::Jepsen) => {
+                writeln!(out, "{}", jepsen::edn(judged.as_ref()))?;
+            }
             (OutputFormat::Edn, judged) => {
                 writeln!(out, "{}", result::result(Notation::Edn, &input.name(), judged.as_ref())?)?;
             }
         }
+        Ok(out)
+    }
+
+    fn needs_cases(&self) -> bool {
+        self.sinks.iter().any(|sink| !matches!(sink.format, ResultFormat::Stream(_)))
+    }
+
+    fn hand_on(&mut self, input: &Input, judged: &Result<Report, HistoryError>) -> io::Result<()> {
+        let mut texts: Vec<(OutputFormat, String)> = Vec::new();
+        for sink in &self.sinks {
+            if let ResultFormat::Stream(format) = sink.format
+                && texts.iter().all(|(other, _)| *other != format)
+            {
+                let paint = if sink.is_stdout() { self.paint } else { Paint::Plain };
+                let text = self.text(format, input, judged, paint)?;
+                texts.push((format, String::from_utf8_lossy(&text).into_owned()));
+            }
+        }
+        let case = self.needs_cases().then(|| Case::new(&self.checker, judged, &self.known));
+        let mut out = io::stdout().lock();
+        serde_json::to_writer(
+            &mut out,
+            &Packet { verdict: judged.as_ref().ok().map(|report| report.verdict), texts, case },
+        )?;
+        writeln!(out)?;
         out.flush()
     }
 
-    /// Writes what another process, with the same command line, wrote of a history.
-    pub(crate) fn pass_on(&mut self, input: &Input, text: &[u8]) -> io::Result<()> {
-        if let ResultFormat::Stream(_) = self.format {
-            self.out.write_all(text)?;
-            return self.out.flush();
-        }
-        // A plugin may have written lines of its own before.
-        let last = text.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-        let case = serde_json::from_slice(last).unwrap_or_else(|_| {
+    /// Writes what another process, with the same command line, wrote of a history. Its verdict, if it has one.
+    pub(crate) fn pass_on(&mut self, input: &Input, text: &[u8]) -> io::Result<Option<Verdict>> {
+        let end = text.trim_ascii_end();
+        let begin = end.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let packet = serde_json::from_slice(&end[begin..]).unwrap_or_else(|_| {
             let message = "the process that checked it ended without a report, which is a bug: please report it";
-            Case::new(&self.checker, &Err(HistoryError::new(ErrorKind::Unexpected, message)))
+            let failed = Err(HistoryError::new(ErrorKind::Unexpected, message));
+            Packet { verdict: None, texts: Vec::new(), case: Some(Case::new(&self.checker, &failed, &self.known)) }
         });
-        self.add(input, case)
-    }
-
-    fn hand_on(&mut self, case: &Case) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, case)?;
-        writeln!(self.out)?;
-        self.out.flush()
+        for sink in &mut self.sinks {
+            if let ResultFormat::Stream(format) = sink.format {
+                // A plugin may have written lines of its own before.
+                if sink.is_stdout() {
+                    sink.write(&text[..begin])?;
+                }
+                if let Some((_, text)) = packet.texts.iter().find(|(other, _)| *other == format) {
+                    sink.write(text.as_bytes())?;
+                }
+            }
+        }
+        if let Some(case) = packet.case.filter(|_| self.needs_cases()) {
+            self.add(input, case)?;
+        }
+        Ok(packet.verdict)
     }
 
     fn add(&mut self, input: &Input, mut case: Case) -> io::Result<()> {
         if self.may_reread {
             case.locate(|indices| lines::find(input, indices));
         }
-        if self.format == ResultFormat::Github {
-            github::write(&mut self.out, input, &case, self.policy.unknown, self.verbose)?;
-            return self.out.flush();
+        for sink in self.sinks.iter_mut().filter(|sink| sink.format == ResultFormat::Github) {
+            let mut text = Vec::new();
+            github::write(&mut text, input, &case, self.policy.unknown, self.verbose)?;
+            sink.write(&text)?;
         }
-        self.cases.push(Named { path: input.name().into_owned(), uri: sarif::uri(input), case });
+        if self.sinks.iter().any(|sink| matches!(sink.format, ResultFormat::Document(_))) {
+            self.cases.push(Named { path: input.name().into_owned(), uri: sarif::uri(input), case });
+        }
         Ok(())
     }
 
     /// Whether nothing is written before all is known.
     pub(crate) fn is_document(&self) -> bool {
-        matches!(self.format, ResultFormat::Document(_))
+        self.sinks.iter().all(|sink| matches!(sink.format, ResultFormat::Document(_)))
     }
 
-    /// Writes the document, if there is to be one, with what the checkers say about themselves.
+    /// Writes the documents, if there are to be any, with what the checkers say about themselves.
     pub(crate) fn finish(&mut self, summaries: &BTreeMap<String, String>, about: &About) -> io::Result<()> {
-        let ResultFormat::Document(format) = self.format else { return Ok(()) };
         if self.is_part {
             return Ok(());
         }
-        let (out, unknown) = (&mut self.out, self.policy.unknown);
-        match format {
-            DocumentFormat::Junit => junit::write(out, self.cases.iter().map(|it| (&*it.path, &it.case)), unknown)?,
-            DocumentFormat::Sarif => {
-                let cases: Vec<_> = self.cases.iter().map(|it| (&*it.uri, &it.case)).collect();
-                sarif::write(out, &cases, summaries, about, unknown)?;
+        let unknown = self.policy.unknown;
+        for sink in &mut self.sinks {
+            let ResultFormat::Document(format) = sink.format else { continue };
+            let mut out = Vec::new();
+            let cases = self.cases.iter().map(|it| (&*it.path, &it.case));
+            match format {
+                DocumentFormat::Junit => junit::write(&mut out, cases, unknown)?,
+                DocumentFormat::Markdown => markdown::write(&mut out, cases)?,
+                DocumentFormat::Sarif => {
+                    let cases: Vec<_> = self.cases.iter().map(|it| (&*it.uri, &it.case)).collect();
+                    sarif::write(&mut out, &cases, summaries, about, unknown)?;
+                }
             }
+            sink.write(&out)?;
         }
-        self.out.flush()
+        Ok(())
     }
 }

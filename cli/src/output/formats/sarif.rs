@@ -132,7 +132,7 @@ impl Log<'_> {
         let Found { name, count, witnesses } = found;
         let known = self.about.of(&finding.checker).anomaly(name);
         let what = known.map_or_else(|| ".".into(), |known| format!(": {}", known.summary));
-        let level = if known.is_some_and(|known| known.is_doubt) { "note" } else { "error" };
+        let level = if finding.is_known || known.is_some_and(|known| known.is_doubt) { "note" } else { "error" };
         if witnesses.is_empty() {
             return self.push(uri, finding, name, level, &format!("{name} ({count} in all){what}"), None);
         }

@@ -18,6 +18,16 @@ pub(super) fn line(out: &mut dyn Write, input: &Input, verdict: Verdict, between
     writeln!(out, "{between}{}", verdict.name())
 }
 
+/// Histories by their verdicts, in a line: `3 histories: 1 true, 1 false, 1 not checked`.
+pub(crate) fn counted(valid: usize, invalid: usize, unknown: usize, failed: usize) -> String {
+    let all = valid + invalid + unknown + failed;
+    let counts = [(valid, "true"), (invalid, "false"), (unknown, "unknown"), (failed, "not checked")];
+    let shown: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    let noun = if all == 1 { "history" } else { "histories" };
+    if shown.is_empty() { format!("{all} {noun}") } else { format!("{all} {noun}: {}", shown.join(", ")) }
+}
+
 /// The path in one line, whatever the history is called. Bytes that are not text are written as `\xff`: some terminals
 /// would take them for the beginning of an escape sequence.
 pub(crate) fn path(out: &mut dyn Write, input: &Input) -> io::Result<()> {

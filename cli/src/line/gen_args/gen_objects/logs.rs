@@ -1,6 +1,6 @@
 //! The options of `histcheck gen` for logs.
 
-use crate::line::gen_parts::{bug_rate, destination, nemesis, number, share, small, two_columns};
+use crate::line::gen_args::gen_parts::{bug_rate, destination, nemesis, number, share, small, two_columns};
 use crate::line::help;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};

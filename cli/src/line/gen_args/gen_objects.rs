@@ -2,7 +2,9 @@
 
 pub(crate) mod logs;
 
-use crate::line::gen_parts::{bug_rate, destination, key_distribution, nemesis, number, share, small, two_columns};
+use crate::line::gen_args::gen_parts::{
+    bug_rate, destination, key_distribution, nemesis, number, share, small, two_columns,
+};
 use crate::line::help;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};

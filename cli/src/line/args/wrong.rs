@@ -1,0 +1,69 @@
+//! Wrong usage, with a hint for what is often meant.
+
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use histcheck_front::Registry;
+use history_core::Checker;
+
+/// The same error, or one that says what was probably meant. Hints never name what the help hides.
+pub(super) fn better(mut error: Error, checkers: &Registry) -> Error {
+    let text = |error: &Error, kind: ContextKind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let (argument, value) = (text(&error, ContextKind::InvalidArg), text(&error, ContextKind::InvalidValue));
+    let tip = match error.kind() {
+        ErrorKind::InvalidValue if argument.starts_with("--model") => level(&value, checkers).map(|level| {
+            let by: Vec<&str> = checkers_of_levels(checkers);
+            let checker = by.first().copied().unwrap_or("list-append");
+            format!("{value} is a consistency level, not a checker: -m {checker} -c {level}")
+        }),
+        ErrorKind::ValueValidation if argument.starts_with("--total-amount") => {
+            const FORMATS: [&str; 7] = ["text", "json", "edn", "junit", "sarif", "github", "markdown"];
+            let name = value.split('=').next().unwrap_or_default();
+            FORMATS
+                .contains(&name)
+                .then(|| format!("-o is elle-cli's --total-amount; for a format write --output {value}"))
+        }
+        ErrorKind::UnknownArgument => {
+            forget_hidden(&mut error, checkers);
+            None
+        }
+        _ => None,
+    };
+    if let Some(tip) = tip {
+        // What is like a level among the names of checkers is not what was meant.
+        error.remove(ContextKind::SuggestedValue);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
+
+/// Removes the hint at an argument that the help does not show.
+fn forget_hidden(error: &mut Error, checkers: &Registry) {
+    let Some(ContextValue::String(suggested)) = error.get(ContextKind::SuggestedArg) else { return };
+    let name = suggested.trim_start_matches('-').split([' ', '=']).next().unwrap_or_default();
+    fn shows(command: &Command, name: &str) -> bool {
+        command.get_arguments().any(|arg| arg.get_long() == Some(name) && !arg.is_hide_set())
+            || command.get_subcommands().any(|command| shows(command, name))
+    }
+    if !shows(&crate::line::grammar::command(checkers), name) {
+        error.remove(ContextKind::SuggestedArg);
+    }
+}
+
+/// The name of a level that this is, or an alias of.
+fn level(value: &str, checkers: &Registry) -> Option<String> {
+    let value = value.trim_start_matches(':');
+    let is_meant = |name: &str| name.eq_ignore_ascii_case(value);
+    let levels = checkers.levels();
+    let level =
+        levels.iter().find(|level| is_meant(&level.name) || level.aliases.iter().any(|alias| is_meant(alias)))?;
+    Some(level.name.to_string())
+}
+
+fn checkers_of_levels(checkers: &Registry) -> Vec<&str> {
+    let all = checkers.iter().map(std::convert::AsRef::as_ref);
+    let takes = |checker: &&dyn Checker| checker.options().iter().any(|option| option.name == "consistency-models");
+    all.filter(takes).map(Checker::name).collect()
+}

@@ -1,0 +1,66 @@
+//! Arguments about the text of histories: its format, and what it does not say of itself.
+
+use crate::line::units;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction};
+use history_core::{FirstValue, Format, TimeUnit};
+
+/// `-f FORMAT`.
+pub(crate) fn format() -> Arg {
+    let names = Format::ALL.map(|format| match format {
+        Format::Json => PossibleValue::new("json").aliases(["jsonl", "ndjson"]),
+        Format::Table => PossibleValue::new("txt").alias("log"),
+        format => PossibleValue::new(format.name()),
+    });
+    Arg::new("format")
+        .short('f')
+        .long("format")
+        .value_name("FORMAT")
+        .value_parser(PossibleValuesParser::new(names))
+        .help("Input format [default: detected]")
+}
+
+/// For a history whose writer died; one that is watched may end anywhere.
+pub(crate) fn torn() -> Arg {
+    Arg::new("accept-torn")
+        .long("accept-torn")
+        .action(ArgAction::SetTrue)
+        .help("Leave out an op that the end of the file cuts, with a note, instead of reporting an error")
+}
+
+/// What histories do not say of themselves.
+pub(crate) fn rules() -> [Arg; 5] {
+    let names = |name: &'static str| Arg::new(name).long(name).value_name("NAMES").value_delimiter(',');
+    [
+        names("clients")
+            .help("Processes to treat as clients, comma-separated; NAME* matches all names with this prefix"),
+        names("not-clients").help(
+            "Processes to ignore (names or numbers), comma-separated; names that contain nemesis are always ignored",
+        ),
+        Arg::new("time-unit")
+            .long("time-unit")
+            .value_name("UNIT")
+            .value_parser(PossibleValuesParser::new(TimeUnit::NAMES))
+            .help("Unit of recorded times; times may then have fractions [default: whole nanoseconds]"),
+        Arg::new("clock-error")
+            .long("clock-error")
+            .value_name("TIME")
+            .hide_short_help(true)
+            .value_parser(units::time)
+            .help("Widen each interval by this time on both sides, such as 5ms: the most by which a machine's clock is off (intervals)"),
+        Arg::new("first-value")
+            .long("first-value")
+            .value_name("N")
+            .hide_short_help(true)
+            .allow_negative_numbers(true)
+            .value_parser(|text: &str| match (text, text.parse::<i64>()) {
+                ("none", _) => Ok(FirstValue::Null),
+                (_, Ok(number)) => Ok(FirstValue::Number(number)),
+                _ => Err("expected an integer, or none"),
+            })
+            .help(
+                "What a read returns before any write, in formats of other checkers: an integer, or none [default: 0 for plume and \
+                 dbcop, else none; null and the like always count]",
+            ),
+    ]
+}

@@ -1,0 +1,173 @@
+//! `--allow-anomalies` and `--baseline`: violations that are known, and fail no run.
+//!
+//! The verdict stays what it is. Only what follows from it changes: a history that has no anomalies but known ones does
+//! not count for the exit code, and is no failure of a test in a document.
+
+use crate::line::usage::UsageError;
+use clap::{Arg, ArgAction, ArgMatches, ValueHint};
+use history_core::{Checker, Report, Verdict};
+use std::collections::BTreeSet;
+
+/// Types of anomalies that are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// Of every checker.
+    all: BTreeSet<String>,
+    /// Of one checker, with its name before.
+    of_checkers: BTreeSet<(String, String)>,
+}
+
+/// The options, for what judges histories that are there as a whole.
+pub(crate) fn options() -> [Arg; 2] {
+    [
+        Arg::new("allow-anomalies")
+            .long("allow-anomalies")
+            .value_name("ANOMALIES")
+            .value_delimiter(',')
+            .action(ArgAction::Append)
+            .help("Anomalies that are known, comma-separated: a history with no others does not fail"),
+        Arg::new("baseline")
+            .long("baseline")
+            .value_name("FILE")
+            .value_hint(ValueHint::FilePath)
+            .action(ArgAction::Append)
+            .help("Allow the types of anomalies in this report, which an earlier run wrote with --output json"),
+    ]
+}
+
+impl Known {
+    /// What was asked for.
+    ///
+    /// # Errors
+    ///
+    /// If no checker can report such an anomaly, or a file is not a report.
+    pub(crate) fn of(matches: &ArgMatches, checker: &dyn Checker) -> Result<Known, UsageError> {
+        let given = |name: &str| matches.try_get_many::<String>(name).ok().flatten().into_iter().flatten();
+        let mut known = Known::default();
+        for name in given("allow-anomalies") {
+            known.all.insert(canonical(name, checker)?);
+        }
+        for path in given("baseline") {
+            let text = std::fs::read_to_string(path);
+            let text = text.map_err(|error| UsageError::new(format!("--baseline: cannot read {path}: {error}")))?;
+            known.take(&text).map_err(|line| {
+                UsageError::new(format!("--baseline: {path}:{line}: expected a report"))
+                    .tip(format!("write it with --output json={path}"))
+            })?;
+        }
+        Ok(known)
+    }
+
+    /// Takes the anomalies of all reports in a text, one a line.
+    ///
+    /// # Errors
+    ///
+    /// The number of a line that is not a report.
+    fn take(&mut self, text: &str) -> Result<(), usize> {
+        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let value = serde_json::from_str::<serde_json::Value>(line).map_err(|_| at + 1)?;
+            if value.get("error").is_some() {
+                continue;
+            }
+            // Beside the report stand the version of the schema and the file.
+            let report = serde_json::from_value::<Report>(value).map_err(|_| at + 1)?;
+            self.take_report(&report);
+        }
+        Ok(())
+    }
+
+    fn take_report(&mut self, report: &Report) {
+        let types = report.anomalies.iter().map(|anomaly| anomaly.name.to_string());
+        self.of_checkers.extend(types.map(|name| (report.checker.to_string(), name)));
+        report.checkers.iter().for_each(|report| self.take_report(report));
+    }
+
+    fn has(&self, checker: &str, anomaly: &str) -> bool {
+        self.all.contains(anomaly) || self.of_checkers.contains(&(checker.to_owned(), anomaly.to_owned()))
+    }
+
+    /// The verdict without what is known. Of keys some may be unknown beside those that are not valid.
+    pub(crate) fn verdict(&self, report: &Report) -> Verdict {
+        if report.verdict != Verdict::Invalid || self == &Known::default() {
+            return report.verdict;
+        }
+        if !report.checkers.is_empty() {
+            return report.checkers.iter().map(|report| self.verdict(report)).fold(Verdict::Valid, Verdict::and);
+        }
+        let has = |name: &str| self.has(&report.checker, name);
+        let is_known = !report.anomalies.is_empty()
+            && report.anomalies.iter().all(|anomaly| has(&anomaly.name))
+            && report.keys.iter().flat_map(|key| &key.anomaly_types).all(|name| has(name));
+        let unknown = report.counts.iter().any(|(name, count)| name == "unknown-key-count" && *count > 0);
+        match (is_known, unknown) {
+            (false, _) => Verdict::Invalid,
+            (true, true) => Verdict::Unknown,
+            (true, false) => Verdict::Valid,
+        }
+    }
+}
+
+/// The name as the checkers spell it.
+fn canonical(name: &str, checker: &dyn Checker) -> Result<String, UsageError> {
+    let about = checker.about();
+    let members = about.members.iter().flat_map(|(_, about)| &about.anomalies);
+    let names: Vec<&str> = about.anomalies.iter().chain(members).map(|anomaly| &*anomaly.name).collect();
+    let name = name.trim_start_matches(':');
+    if let Some(known) = names.iter().find(|known| known.eq_ignore_ascii_case(name)) {
+        return Ok((*known).to_owned());
+    }
+    // A checker that does not list its anomalies may report any.
+    if names.is_empty() {
+        return Ok(name.to_owned());
+    }
+    let mut names: Vec<&str> = names.into_iter().collect();
+    names.sort_unstable();
+    names.dedup();
+    let message = format!("--allow-anomalies: {} reports no anomaly {name}", checker.name());
+    Err(UsageError::new(message).tip(format!("it reports {}", names.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use history_core::Anomaly;
+
+    fn report(checker: &'static str, anomalies: &[&'static str]) -> Report {
+        let verdict = if anomalies.is_empty() { Verdict::Valid } else { Verdict::Invalid };
+        let mut report = Report::new(checker, verdict);
+        let anomaly = |name: &&'static str| Anomaly { name: (*name).into(), count: 1, witnesses: Vec::new() };
+        report.anomalies = anomalies.iter().map(anomaly).collect();
+        report
+    }
+
+    fn allowing(names: &[&str]) -> Known {
+        Known { all: names.iter().map(|name| (*name).to_owned()).collect(), of_checkers: BTreeSet::new() }
+    }
+
+    #[test]
+    fn only_what_is_known_fails_nothing() {
+        let known = allowing(&["a"]);
+        assert_eq!(known.verdict(&report("c", &["a"])), Verdict::Valid);
+        assert_eq!(known.verdict(&report("c", &["a", "b"])), Verdict::Invalid);
+        assert_eq!(known.verdict(&Report::new("c", Verdict::Invalid)), Verdict::Invalid, "nobody knows why");
+        assert_eq!(known.verdict(&Report::new("c", Verdict::Unknown)), Verdict::Unknown);
+        let mut keyed = report("c", &["a"]);
+        keyed.counts.push(("unknown-key-count".into(), 2));
+        assert_eq!(known.verdict(&keyed), Verdict::Unknown);
+    }
+
+    #[test]
+    fn a_baseline_is_of_its_checkers() {
+        let mut known = Known::default();
+        let both = |c: &[&'static str], d: &[&'static str]| {
+            let mut all = Report::new("c,d", Verdict::Invalid);
+            all.checkers = vec![report("c", c), report("d", d)];
+            all
+        };
+        let line = histcheck_front::result::json("f", Ok(&both(&["a"], &["b"]))).unwrap();
+        known.take(&format!("{line}\n{{\"schema\":1,\"file\":\"g\",\"error\":{{\"message\":\"no\"}}}}\n")).unwrap();
+        assert_eq!(known.verdict(&both(&["a"], &["b"])), Verdict::Valid);
+        assert_eq!(known.verdict(&both(&["b"], &["b"])), Verdict::Invalid);
+        assert_eq!(known.take("\n{}"), Err(2));
+    }
+}

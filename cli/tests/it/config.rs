@@ -1,0 +1,58 @@
+//! `histcheck.toml`.
+
+use crate::{fixtures, histcheck, stderr, stdout};
+use std::fs;
+use std::path::Path;
+
+fn place(config: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["valid.edn", "stale.edn"] {
+        fs::copy(fixtures().join(name), dir.path().join(name)).unwrap();
+    }
+    fs::write(dir.path().join("histcheck.toml"), config).unwrap();
+    dir
+}
+
+fn run(dir: &Path, words: &str) -> snapbox::cmd::OutputAssert {
+    histcheck(words).current_dir(dir).assert()
+}
+
+const CONFIG: &str = "\
+[profile.default]
+model = \"list-append\"
+timeout = \"100s\"
+
+[profile.ci]
+output = [\"junit=out.xml\"]
+allow-anomalies = [\"G-single-item-realtime\"]
+";
+
+#[test]
+fn a_profile_has_the_options_that_the_command_line_does_not_give() {
+    let dir = place(CONFIG);
+    assert_eq!(stdout(&run(dir.path(), "valid.edn stale.edn").code(1)), "valid.edn\ttrue\nstale.edn\tfalse\n");
+    run(dir.path(), "--profile ci valid.edn stale.edn").code(0);
+    assert!(fs::read_to_string(dir.path().join("out.xml")).unwrap().contains("tests=\"2\""));
+    // The command line's own checker takes the place of the file's, and is not added to it.
+    assert!(stdout(&run(dir.path(), "-m stats --output json valid.edn").code(0)).contains("\"checker\":\"stats\""));
+    run(dir.path(), "minimize stale.edn").code(1);
+    fs::rename(dir.path().join("histcheck.toml"), dir.path().join("other.toml")).unwrap();
+    run(dir.path(), "valid.edn").code(254);
+    run(dir.path(), "--config other.toml valid.edn").code(0);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_wrong_usage() {
+    for (config, words, what) in [
+        (CONFIG, "--profile no valid.edn", "histcheck.toml: there is no profile no; it has ci, default"),
+        ("[profile.default]\nmodle = \"bank\"\n", "valid.edn", "histcheck.toml: modle is not an option"),
+        ("[profile.default]\nplugin = \"x.so\"\n", "valid.edn", "is only taken from a file that --config names"),
+        ("[profile.default]\ntimeout = \"5x\"\n", "-m bank valid.edn", "expected a time above 0"),
+        ("profile = 3", "valid.edn", "expected tables like [profile.default]"),
+        ("", "--config none.toml valid.edn", "cannot read none.toml"),
+    ] {
+        let dir = place(config);
+        let assert = run(dir.path(), words).code(254);
+        assert!(stderr(&assert).contains(what), "{config}: {}", stderr(&assert));
+    }
+}

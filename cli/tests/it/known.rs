@@ -1,0 +1,48 @@
+//! `--allow-anomalies` and `--baseline`.
+
+use crate::{check, stderr, stdout};
+
+#[test]
+fn what_is_allowed_fails_nothing_and_stays_what_it_is() {
+    for limit in ["", "--timeout 100"] {
+        let assert = check(&format!("--allow-anomalies g-single-item-realtime {limit} valid.edn stale.edn")).code(0);
+        assert_eq!(stdout(&assert), "valid.edn\ttrue\nstale.edn\tfalse\n");
+        assert!(stderr(&assert).contains("stale.edn: known: all anomalies of this history are allowed\n"), "{limit}");
+        assert!(stderr(&assert).ends_with("2 histories: 1 true, 1 false\n"), "{limit} {}", stderr(&assert));
+    }
+    check("--allow-anomalies G1a stale.edn").code(1);
+    check("--allow-anomalies G1a,G-single-item-realtime stale.edn").code(0);
+    check("--allow-anomalies G-single-item-realtime twice.edn").code(2);
+}
+
+#[test]
+fn a_name_that_no_anomaly_has_is_wrong_usage() {
+    let said = stderr(&check("--allow-anomalies G-singel stale.edn").code(254));
+    assert!(
+        said.contains("--allow-anomalies: list-append reports no anomaly G-singel\n") && said.contains("G-single-item"),
+        "{said}"
+    );
+}
+
+#[test]
+fn of_a_baseline_only_new_anomalies_fail() {
+    let dir = tempfile::tempdir().unwrap();
+    let baseline = dir.path().join("baseline.json").display().to_string();
+    check(&format!("--output json={baseline} valid.edn stale.edn")).code(1);
+    check(&format!("--baseline {baseline} valid.edn stale.edn")).code(0);
+    check(&format!("--baseline {baseline} --keyed keyed.edn")).code(1);
+    std::fs::write(&baseline, "\n{}\n").unwrap();
+    let said = stderr(&check(&format!("--baseline {baseline} valid.edn")).code(254));
+    assert!(said.contains("baseline.json:2: expected a report"), "{said}");
+}
+
+#[test]
+fn documents_list_what_is_known_and_count_no_failure() {
+    let xml = stdout(&check("--allow-anomalies G-single-item-realtime --output junit stale.edn").code(0));
+    assert!(xml.contains(r#"tests="1" skipped="1" failures="0" errors="0""#), "{xml}");
+    assert!(xml.contains(r#"message="known: 1 anomaly: G-single-item-realtime""#), "{xml}");
+    let commands = stdout(&check("--allow-anomalies G-single-item-realtime --output github stale.edn").code(0));
+    assert!(commands.contains("::notice file=stale.edn,line=3,title=list-append%3A known violation::"), "{commands}");
+    let sarif = stdout(&check("--allow-anomalies G-single-item-realtime --output sarif stale.edn").code(0));
+    assert!(sarif.contains(r#""level": "note""#) && !sarif.contains(r#""level": "error""#), "{sarif}");
+}
