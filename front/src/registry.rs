@@ -140,7 +140,8 @@ impl Registry {
         watchers
     }
 
-    /// Loads a plugin and adds its checkers; `exec:COMMAND` starts a checker in another process. Loading runs code of the plugin with all rights of this process.
+    /// Loads a plugin and adds its checkers; `exec:COMMAND` starts a checker in another process. Either runs code with
+    /// all rights of this process.
     ///
     /// # Errors
     ///

@@ -1,8 +1,9 @@
 //! A checker in another process, as any other one.
 
 use crate::command::Program;
-use crate::peer::{Fault, Limits, Peer, Wait};
-use crate::protocol::{CHECKERS_HAVE, Hello, Kind, MODELS_HAVE, Said, VERSION};
+use crate::peer::{Fault, Limits, Wait};
+use crate::pool::{Pool, greet, start_line};
+use crate::protocol::{Kind, Said};
 use crate::run::ProcessRun;
 use histcheck_plugin::host::Trust;
 use histcheck_plugin::wire::{CheckerForm, Described};
@@ -39,58 +40,6 @@ pub fn load(command: &str, trust: Trust, limits: Limits) -> Result<Box<dyn Check
     Ok(Box::new(ProcessChecker { pool, described, accepted: Mutex::default() }))
 }
 
-/// Starts a process and hears what it is.
-pub(crate) fn greet(program: &Program, limits: Limits, kind: Kind, wait: &Wait<'_>) -> Result<(Peer, Hello), Fault> {
-    let mut peer = Peer::start(program, limits)?;
-    let has = match kind {
-        Kind::Checker => CHECKERS_HAVE,
-        Kind::Model => MODELS_HAVE,
-    };
-    let hello = json!({"hello": {"protocol": VERSION, "has": has}});
-    let hello = match peer.ask(hello.to_string().into(), "hello", wait)? {
-        Said::Hello(hello) => *hello,
-        other => return Err(peer.unexpected(&other, "hello")),
-    };
-    if hello.protocol != VERSION {
-        return Err(peer.fault(&format!("speaks protocol {}, and this histcheck speaks {VERSION}", hello.protocol)));
-    }
-    match (hello.kind, kind) {
-        (Kind::Checker, Kind::Model) => return Err(peer.fault("is a checker, not a model; pass it with --plugin")),
-        (Kind::Model, Kind::Checker) => {
-            return Err(peer.fault("is a model, not a checker; pass it with -m linearizable --spec"));
-        }
-        _ => {}
-    }
-    let missing: Vec<&str> = hello.needs.iter().map(String::as_str).filter(|need| !has.contains(need)).collect();
-    if !missing.is_empty() {
-        return Err(peer.fault(&format!("needs {}, which this histcheck lacks", missing.join(" and "))));
-    }
-    Ok((peer, hello))
-}
-
-/// The processes of a checker: each judges one history at a time, and the next one after it.
-pub(crate) struct Pool {
-    pub(crate) program: Program,
-    pub(crate) limits: Limits,
-    idle: Mutex<Vec<Peer>>,
-}
-
-impl Pool {
-    /// A process that has nothing to do.
-    pub(crate) fn take(&self, wait: &Wait<'_>) -> Result<Peer, Fault> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match idle {
-            Some(peer) => Ok(peer),
-            None => greet(&self.program, self.limits, Kind::Checker, wait).map(|(peer, _)| peer),
-        }
-    }
-
-    /// Takes it back.
-    pub(crate) fn put(&self, peer: Peer) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(peer);
-    }
-}
-
 /// A checker in another process.
 struct ProcessChecker {
     pool: Arc<Pool>,
@@ -115,13 +64,6 @@ impl ProcessChecker {
         }
         start_line("options", &Value::Object(given), self.pool.limits)
     }
-}
-
-/// The line that begins a history, with what the user set.
-pub(crate) fn start_line(name: &str, given: &Value, limits: Limits) -> Vec<u8> {
-    let time = limits.timeout.map(|timeout| timeout.as_secs_f64());
-    let limits = json!({"time_seconds": time, "memory_bytes": limits.bytes_max});
-    json!({"start": {name: given, "limits": limits}}).to_string().into()
 }
 
 impl Checker for ProcessChecker {

@@ -8,6 +8,7 @@ mod command;
 #[cfg(feature = "models")]
 mod model;
 mod peer;
+mod pool;
 mod protocol;
 mod report;
 mod run;

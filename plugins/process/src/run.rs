@@ -3,8 +3,8 @@
 //! Ops are collected and sent many at a time. A process is taken only once there is much to send, or the history has
 //! ended: of a history of many keys each has a run, and few of them need a process at the same time.
 
-use crate::checker::Pool;
 use crate::peer::{Fault, Peer, Wait};
+use crate::pool::Pool;
 use crate::protocol::Said;
 use crate::report::report;
 use history_core::{Budget, ErrorKind, Format, HistoryError, Op, Report, Run, Verdict, Writer};

@@ -3,9 +3,9 @@
 //! The search asks for one step after another. With the one that it asks for, the steps from the same state are asked
 //! for of operations that were invoked at about the same time, because these are what it asks for next.
 
-use crate::checker::{greet, start_line};
 use crate::command::Program;
 use crate::peer::{Fault, Limits, Peer, Wait};
+use crate::pool::{greet, start_line};
 use crate::protocol::{Hello, Kind, Said, Stepped};
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;

@@ -11,8 +11,8 @@ use crate::{ErrorKind, Format, HistoryError, Reader};
 use std::time::Duration;
 
 impl Reader<'_> {
-    /// Widens each interval by this much on both sides, the most by which a clock is off ([`Format::Intervals`](crate::Format)). Another
-    /// format is then refused: its ops have one order.
+    /// Widens each interval by this much on both sides, the most by which a clock is off
+    /// ([`Format::Intervals`](crate::Format)). Another format is then refused: its ops have one order.
     #[must_use]
     pub fn with_clock_error(mut self, error: Duration) -> Self {
         self.clock_error_ns = i64::try_from(error.as_nanos()).unwrap_or(i64::MAX);
