@@ -2,6 +2,7 @@
 
 use crate::cycle::{self, Cycles};
 use crate::direct::{self, Found};
+use crate::excerpt;
 use crate::kafka::Kafka;
 use crate::lag::{self, over_time};
 use crate::logs::Logs;
@@ -30,7 +31,7 @@ pub(crate) fn report(seen: &Seen, options: Kafka, whole: bool, budget: &Budget) 
     budget.begin("ordering the logs");
     let logs = Logs::infer(&seen.ops, &seen.messages);
     let scene = Scene { seen, logs: &logs };
-    let mut findings = Findings::new(scene, options);
+    let mut findings = Findings::new(scene, options, budget.figures);
     findings.add_direct();
     if whole {
         findings.add_losses();
@@ -46,7 +47,7 @@ pub(crate) fn report(seen: &Seen, options: Kafka, whole: bool, budget: &Budget) 
     report.notes.extend(seen.ops.participants.note());
     numbers(scene, &mut report);
     if budget.figures {
-        report.figures = over_time::figures(scene);
+        report.figures.extend(over_time::figures(scene));
     }
     report
 }
@@ -55,15 +56,17 @@ struct Findings<'a> {
     scene: Scene<'a>,
     options: Kafka,
     report: Report,
+    /// Whether there are to be pictures.
+    draws: bool,
     /// Whether some anomaly is a violation.
     is_fatal: bool,
     allowed: Vec<&'static str>,
 }
 
 impl<'a> Findings<'a> {
-    fn new(scene: Scene<'a>, options: Kafka) -> Findings<'a> {
+    fn new(scene: Scene<'a>, options: Kafka, draws: bool) -> Findings<'a> {
         let report = Report::new("kafka", Verdict::Valid);
-        Findings { scene, options, report, is_fatal: false, allowed: Vec::new() }
+        Findings { scene, options, report, draws, is_fatal: false, allowed: Vec::new() }
     }
 
     fn max(&self, max: usize) -> usize {
@@ -78,6 +81,9 @@ impl<'a> Findings<'a> {
 
     fn add(&mut self, name: &'static str, (count, shown): Found) {
         if let Some(anomaly) = self.scene.anomaly(name, count, &shown) {
+            if self.draws {
+                self.report.figures.extend(excerpt::figures(self.scene, name, &shown));
+            }
             let is_allowed = self.is_allowed(name);
             self.push(name, anomaly, is_allowed);
         }

@@ -50,6 +50,7 @@ mod columns;
 mod cycle;
 mod decode;
 mod direct;
+mod excerpt;
 mod kafka;
 mod lag;
 mod logs;

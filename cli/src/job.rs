@@ -3,6 +3,7 @@
 use crate::judge::child_job::ChildJob;
 use crate::judge::input::Input;
 use crate::judge::limits::Limits;
+use crate::judge::node_logs::NodeLogs;
 use crate::output::known::Known;
 use crate::output::policy::Policy;
 use histcheck_draw::bands::Annotations;
@@ -32,6 +33,8 @@ pub(crate) struct Check<'c> {
     /// What the user's own harness saw, for pictures.
     pub(crate) annotations: Annotations,
     pub(crate) limits: Limits,
+    /// What to search in the logs of the nodes of a test, if anything.
+    pub(crate) node_logs: Option<NodeLogs>,
     /// Where pages go, if there are to be any.
     pub(crate) pages: Option<PageOptions>,
     /// How many histories are judged at once.

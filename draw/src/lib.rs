@@ -12,6 +12,7 @@
 pub mod bands;
 pub mod graph;
 pub mod lattice;
+mod log;
 pub mod plot;
 pub mod reads;
 pub mod text;
@@ -82,6 +83,7 @@ fn drawn(figure: &Figure, limits: &Limits, bands: &[Band]) -> Drawing {
             Some(range) => ("svg", Ok(plot::series::draw(series, range, bands))),
             None => ("txt", Err("There is nothing to plot: no op has a time.".to_owned())),
         },
+        Content::Log(part) => ("svg", Ok(log::svg(part))),
         Content::TooLarge(sentence) => ("txt", Err(sentence.clone())),
         _ => ("txt", Err("This version cannot draw this figure.".to_owned())),
     };
@@ -92,11 +94,11 @@ fn drawn(figure: &Figure, limits: &Limits, bands: &[Band]) -> Drawing {
     }
 }
 
-/// Draws all figures of a report, and leaves none in it; if it has none but series, also the cycles among its witnesses, as
-/// `TYPE/0.svg`. Bands lie over timelines, and transactions say during which faults they completed.
+/// Draws all figures of a report, and leaves none in it; if none of them shows transactions or operations, also the cycles among its
+/// witnesses, as `TYPE/0.svg`. Bands lie over timelines, and transactions say during which faults they completed.
 pub fn draw_all(report: &mut Report, limits: &Limits, bands: &[Band]) -> Vec<Drawing> {
     let mut figures = report.take_figures();
-    if figures.iter().all(|figure| matches!(figure.content, Content::Series(_))) {
+    if figures.iter().all(|figure| matches!(figure.content, Content::Series(_) | Content::Log(_))) {
         figures.extend(cycles(report, ""));
     }
     figures

@@ -1,7 +1,7 @@
 //! What a report shows over time.
 
 use check_log::Kafka;
-use history_core::figure::{Content, Series, Unit};
+use history_core::figure::{Content, LogCell, Series, Unit};
 use history_core::{Budget, Checker, Options, Reader, Report};
 
 fn judge(text: &str, figures: bool) -> Report {
@@ -69,6 +69,25 @@ fn figures_are_made_only_where_someone_draws_them() {
     let without_times =
         run().lines().map(|line| line.split(", :time").next().unwrap().to_owned() + "}\n").collect::<String>();
     assert!(judge(&without_times, true).figures.is_empty());
+}
+
+#[test]
+fn the_log_around_an_anomaly_is_shown() {
+    let sent: String = (0..8).map(|at: u32| send("x", at, (10 * at).into(), i64::from(at) * 10)).collect();
+    // Message 7 stands at offset 70; this poll shows 9 there.
+    let report = judge(&(sent + &poll("x", "[[50 5] [60 6] [70 9]]", 100)), true);
+    let figure = report.figures.iter().find(|figure| figure.name == "inconsistent-offsets/0").unwrap();
+    let Content::Log(part) = &figure.content else { panic!("no part of a log") };
+    assert_eq!(part.title, "inconsistent-offsets in the log of :x");
+    assert_eq!(part.offsets, [40, 50, 60, 70], "three to each side, as far as there are any");
+    let cell = |cell: &LogCell| (cell.offset, cell.is_sent, cell.message.clone());
+    let rows: Vec<(&str, Vec<_>)> =
+        part.rows.iter().map(|row| (row.name.as_str(), row.cells.iter().map(cell).collect())).collect();
+    let polled = [(50, false, "5".to_owned()), (60, false, "6".to_owned()), (70, false, "9".to_owned())];
+    assert_eq!(rows[0], ("T1: send by process 0, index 15", vec![(70, true, "7".to_owned())]));
+    assert_eq!(rows[1], ("T2: poll by process 1, index 17", polled.to_vec()));
+    let others: Vec<&str> = rows[2..].iter().map(|(name, _)| *name).collect();
+    assert_eq!(others, ["send by process 0, index 9", "send by process 0, index 11", "send by process 0, index 13"]);
 }
 
 #[test]

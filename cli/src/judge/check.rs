@@ -173,7 +173,11 @@ fn check_here(job: &Check<'_>, at: usize, progress: &Progress, cancel: &Cancel) 
     let figures = job.directory.is_some() || job.pages.is_some();
     let mut budget = job.limits.budget(cancel.clone()).with_figures(figures);
     budget.activity = shown.activity();
-    job.setup.check(|reading| input.open_followed(reading), &reading, &budget, &shown)
+    let mut checked = job.setup.check(|reading| input.open_followed(reading), &reading, &budget, &shown);
+    if let Some(logs) = &job.node_logs {
+        checked.outcome = checked.outcome.and_then(|report| logs.beside(input, report));
+    }
+    checked
 }
 
 /// What the user should know about a decision that was made from the first ops.

@@ -8,6 +8,7 @@ pub(crate) mod expand;
 pub(crate) mod in_order;
 pub(crate) mod input;
 pub(crate) mod limits;
+pub(crate) mod node_logs;
 pub(crate) mod progress;
 pub(crate) mod signals;
 mod workers;

@@ -14,6 +14,7 @@ use crate::judge::child_job::{self, ChildJob};
 use crate::judge::expand::expand;
 use crate::judge::input::Input;
 use crate::judge::limits::Limits;
+use crate::judge::node_logs::NodeLogs;
 use crate::line::config::Config;
 use crate::line::usage::UsageError;
 use crate::line::{gen_args, grammar, shells};
@@ -177,6 +178,7 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         drawing,
         annotations,
         limits: limits(matches),
+        node_logs: node_logs(matches)?,
         pages,
         jobs: jobs(matches),
         child: ChildJob::from_matches(matches),
@@ -251,6 +253,16 @@ fn minimize<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Minimize
         output,
         checks_max: matches.get_one("max-checks").copied().unwrap_or(u64::MAX),
     })
+}
+
+/// What to search in the logs of nodes.
+fn node_logs(matches: &ArgMatches) -> Result<Option<NodeLogs>, UsageError> {
+    let pattern = matches.try_get_one::<String>("log-file-pattern").ok().flatten();
+    let file = matches.try_get_one::<OsString>("log-file").ok().flatten();
+    match (pattern, file) {
+        (Some(pattern), Some(file)) => NodeLogs::new(pattern, Path::new(file)).map(Some).map_err(UsageError::new),
+        _ => Ok(None),
+    }
 }
 
 /// What a history may take.

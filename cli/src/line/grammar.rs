@@ -3,7 +3,7 @@
 use crate::convert::Target;
 #[cfg(all(unix, feature = "live"))]
 use crate::line::live_grammar;
-use crate::line::texts::{format, rules, torn};
+use crate::line::texts::{format, node_logs, rules, torn};
 use crate::line::{common, compat, config, gen_args, help, manual, shells, units};
 use crate::output::{known, policy};
 use crate::report;
@@ -51,6 +51,7 @@ pub(crate) fn command(checkers: &Registry) -> Command {
         .args(own_options(checkers))
         .args(rules())
         .arg(torn())
+        .args(node_logs())
         .args(policy::options())
         .args(known::options())
         .args(common::limits())
@@ -240,6 +241,7 @@ fn report(checkers: &Registry) -> Command {
         }))
         .args(rules())
         .arg(torn())
+        .args(node_logs())
         .arg(
             Arg::new("max-report-bytes")
                 .long("max-report-bytes")

@@ -28,6 +28,28 @@ pub(crate) fn torn() -> Arg {
         .help("Leave out an op that the end of the file cuts, with a note, instead of reporting an error")
 }
 
+/// What else the directory of a test has.
+pub(crate) fn node_logs() -> [Arg; 2] {
+    [
+        Arg::new("log-file-pattern")
+            .long("log-file-pattern")
+            .value_name("REGEX")
+            .requires("log-file")
+            .hide_short_help(true)
+            .help(
+                "Also search the logs of the nodes of a Jepsen test: the verdict is false if a line of --log-file matches this \
+                 regular expression in any directory below that of the test",
+            ),
+        Arg::new("log-file")
+            .long("log-file")
+            .value_name("NAME")
+            .requires("log-file-pattern")
+            .hide_short_help(true)
+            .value_parser(value_parser!(OsString))
+            .help("Name of the log file in the directory of each node, for --log-file-pattern"),
+    ]
+}
+
 /// What histories do not say of themselves.
 pub(crate) fn rules() -> [Arg; 5] {
     let names = |name: &'static str| Arg::new(name).long(name).value_name("NAMES").value_delimiter(',');

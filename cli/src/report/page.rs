@@ -7,7 +7,7 @@ use crate::ids::wide;
 use histcheck_draw::bands::Band;
 use histcheck_draw::lattice::{Lattice, Standing};
 use histcheck_draw::{plot, text};
-use history_core::figure::{Content, Series};
+use history_core::figure::{Content, Figure, Series};
 use history_core::{Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -193,6 +193,7 @@ impl Draft<'_> {
             self.add(html! {
                 section.witness {
                     @if shown > 1 { (heading(level + 1, None, &plain(&title))) }
+                    @if let Some(log) = log_of(report, &anomaly.name, at) { (log) }
                     (part)
                 }
             });
@@ -227,6 +228,14 @@ impl Draft<'_> {
             });
         }
     }
+}
+
+/// The part of a log that a witness is about.
+fn log_of(report: &Report, anomaly: &str, at: usize) -> Option<Markup> {
+    let name = format!("{anomaly}/{at}");
+    let is_log = |figure: &&Figure| figure.name == name && matches!(figure.content, Content::Log(_));
+    let drawing = histcheck_draw::draw(report.figures.iter().find(is_log)?, &histcheck_draw::Limits::default());
+    Some(html! { figure { div.scroll { (PreEscaped(drawing.content)) } } })
 }
 
 /// What checkers counted over time.

@@ -1,7 +1,7 @@
 //! Where histories come from, and how they are written.
 
 use crate::{check, fixtures, histcheck, stderr, stdout};
-use snapbox::Data;
+use snapbox::{Data, str};
 use std::fs;
 
 #[test]
@@ -67,6 +67,44 @@ fn a_compressed_history_may_come_from_standard_input() {
 fn a_directory_of_jepsens_store_stands_for_its_history() {
     let dir = "store/shop/20240229T120000.000Z";
     check(dir).code(1).stdout_eq(format!("{dir}\tfalse\n")).stderr_eq("");
+}
+
+#[test]
+fn logs_of_nodes_are_searched_beside_the_history() {
+    let dir = tempfile::tempdir().unwrap();
+    let test = dir.path().join("run");
+    fs::create_dir_all(test.join("n1")).unwrap();
+    fs::copy(fixtures().join("valid.edn"), test.join("history.edn")).unwrap();
+    let check = |words: &str| histcheck(&format!("-m list-append -v {words}")).current_dir(dir.path()).assert();
+    let search = "--log-file-pattern panic|fatal --log-file db.log run";
+
+    check(search).code(2).stdout_eq(str![[r#"
+run	unknown
+  list-append: true
+  log-file-pattern: unknown
+    note: No log was searched: no directory in run has a file db.log.
+
+"#]]);
+    fs::write(test.join("n1/db.log"), "started\nfatal: disk full\n").unwrap();
+    let found = str![[r#"
+run	false
+  list-append: true
+  log-file-pattern: false
+
+    log-line
+      n1/db.log, line 2: fatal: disk full
+
+"#]];
+    check(search).code(1).stdout_eq(found.clone());
+    check(&format!("--timeout 600 {search}")).code(1).stdout_eq(found);
+    check("--log-file-pattern panic --log-file db.log run").code(0);
+    // The directory of a file is that of its test.
+    check("--log-file-pattern fatal --log-file db.log run/history.edn").code(1);
+
+    check("--log-file-pattern fatal --log-file db.log -").code(255);
+    check("--log-file-pattern ( --log-file db.log run").code(254);
+    check("--log-file-pattern fatal --log-file ../db.log run").code(254);
+    check("--log-file-pattern fatal run").code(254);
 }
 
 #[test]

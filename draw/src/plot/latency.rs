@@ -71,7 +71,8 @@ fn position(ns: u64) -> i64 {
 pub(super) fn raw(run: &Performance, time: Time) -> Option<String> {
     let panel = |(at, function): (usize, &Function)| {
         let axis = Axis::of(function)?;
-        let body = if run.has_points() { points(run, at, time, axis) } else { heat(run, function, time, axis) };
+        let completed = if run.has_points() { points(run, at, time, axis) } else { heat(run, function, time, axis) };
+        let body = html! { (completed) (open(run, at, time)) };
         Some(Panel { title: super::title_of(function), marks: axis.marks(), body })
     };
     let panels: Vec<Panel> = run.functions.iter().enumerate().filter_map(panel).collect();
@@ -80,7 +81,20 @@ pub(super) fn raw(run: &Performance, time: Time) -> Option<String> {
     } else {
         "Latency of operations: the stronger the colour, the more"
     };
-    (!panels.is_empty()).then(|| frame::draw(words, time, &run.bands(), &super::outcomes(Mark::Area), &panels))
+    let mut legend = super::outcomes(Mark::Area);
+    if (0..run.functions.len()).any(|function| run.open(function).next().is_some()) {
+        legend.push(Entry { class: "op", mark: Mark::Area, words: "not completed".into() });
+    }
+    (!panels.is_empty()).then(|| frame::draw(words, time, &run.bands(), &legend, &panels))
+}
+
+/// Operations that never completed have no latency: ticks at the top edge, at the times of their invocations.
+fn open(run: &Performance, function: usize, time: Time) -> Markup {
+    let mut path = String::new();
+    for invoked_ns in run.open(function) {
+        _ = write!(path, "M{} 0h2v9h-2z", time.x(invoked_ns) - 1);
+    }
+    html! { @if !path.is_empty() { g class="op" { path class="a" d=(path) {} } } }
 }
 
 fn points(run: &Performance, function: usize, time: Time, axis: Axis) -> Markup {

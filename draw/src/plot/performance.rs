@@ -20,7 +20,8 @@ const NAME_CHARS_MAX: usize = 60;
 /// What operations end with: ok, fail, info.
 pub(super) const OUTCOMES: usize = 3;
 
-/// The operations of a history by time, latency, outcome and function. Its memory, a few megabytes, does not grow with the history.
+/// The operations of a history by time, latency, outcome and function. Its memory, a few megabytes, does
+/// not grow with the history, but with the number of operations that are in flight at one time.
 ///
 /// Feed it every op with [`observe`](Performance::observe), then draw it with [`plots`](super::plots).
 #[derive(Clone, Debug, Default)]
@@ -30,6 +31,8 @@ pub struct Performance {
     /// Every operation, as long as there are few.
     pub(super) points: Vec<Point>,
     pub(super) operations: u64,
+    /// By slot, the operation that is in flight there: its function, and the time of its invocation.
+    in_flight: Vec<Option<(usize, i64)>>,
     bands: Bands,
     /// The offset of each node's clock, in nanoseconds.
     pub(super) clocks: BTreeMap<String, Vec<(i64, i64)>>,
@@ -68,18 +71,22 @@ impl Performance {
             self.offsets(op, time);
             return;
         }
+        self.extend(time);
+        let function = self.function(op.f.unwrap_or_default());
         let outcome = match op.kind {
-            OpKind::Invoke => return self.extend(time),
+            OpKind::Invoke => return self.invoked(op, function, time),
             OpKind::Ok => 0,
             OpKind::Fail => 1,
             OpKind::Info => 2,
         };
-        let function = self.function(op.f.unwrap_or_default());
-        self.extend(time);
         self.operations += 1;
         self.functions[function].operations += 1;
         self.functions[function].completions[self.bins.bin(time) * OUTCOMES + outcome] += 1;
-        let Pair::Completes { invoked_time_ns: Some(invoked_ns), .. } = op.pair else { return };
+        let Pair::Completes { slot, invoked_time_ns, .. } = op.pair else { return };
+        if let Some(place) = self.in_flight.get_mut(slot.to_usize()) {
+            *place = None;
+        }
+        let Some(invoked_ns) = invoked_time_ns else { return };
         self.extend(invoked_ns);
         // A clock that was set back is no latency.
         let latency_ns = u64::try_from(time.saturating_sub(invoked_ns)).unwrap_or(0);
@@ -90,6 +97,21 @@ impl Performance {
         } else if !self.points.is_empty() {
             self.points = Vec::new();
         }
+    }
+
+    fn invoked(&mut self, op: &Op<'_>, function: usize, time: i64) {
+        let Pair::Invokes { slot } = op.pair else { return };
+        let slot = slot.to_usize();
+        if slot >= self.in_flight.len() {
+            self.in_flight.resize(slot + 1, None);
+        }
+        self.in_flight[slot] = Some((function, time));
+    }
+
+    /// When the operations of a function were invoked that have not completed, those drawn at most.
+    pub(super) fn open(&self, function: usize) -> impl Iterator<Item = i64> {
+        let open = self.in_flight.iter().flatten().filter(move |(of, _)| *of == function);
+        open.map(|(_, invoked_ns)| *invoked_ns).take(POINTS_MAX)
     }
 
     /// One with annotations.

@@ -15,6 +15,7 @@ pub(super) const CSS: &str = "\
 .hcp .l{fill:none;stroke-width:1.75;stroke-linejoin:round;stroke-linecap:round}\
 .hcp .a{stroke:none}\
 .hcp .o0 .a{fill:#0060a8}.hcp .o1 .a{fill:#a8467f}.hcp .o2 .a{fill:#c04d00}\
+.hcp .op .a{fill:#1f2328}\
 .hcp .o0 .l{stroke:#0060a8}.hcp .o1 .l{stroke:#a8467f;stroke-dasharray:7 4}.hcp .o2 .l{stroke:#c04d00;stroke-dasharray:2 4}\
 .hcp .q0 .l{stroke:#0060a8}.hcp .q1 .l{stroke:#007a5a;stroke-dasharray:9 3}\
 .hcp .q2 .l{stroke:#c04d00;stroke-dasharray:4 4}.hcp .q3 .l{stroke:#59636e;stroke-dasharray:1 4}\
@@ -26,6 +27,7 @@ pub(super) const CSS: &str = "\
 .hcp .f rect{fill:#ff8f86;opacity:.18}.hcp .f text{fill:#ff8f86}\
 .hcp .n rect{fill:#231a3a;stroke:#b392f0}.hcp .d{stroke:#b392f0}\
 .hcp .o0 .a{fill:#5cb8f2}.hcp .o1 .a{fill:#e08fbf}.hcp .o2 .a{fill:#ff9a4d}\
+.hcp .op .a{fill:#e6edf3}\
 .hcp .o0 .l{stroke:#5cb8f2}.hcp .o1 .l{stroke:#e08fbf}.hcp .o2 .l{stroke:#ff9a4d}\
 .hcp .q0 .l{stroke:#5cb8f2}.hcp .q1 .l{stroke:#2ec79b}.hcp .q2 .l{stroke:#ff9a4d}.hcp .q3 .l{stroke:#b1bac4}\
 }";

@@ -3,7 +3,8 @@
 use check_elle::list_append::ListAppend;
 use check_elle::rw_register::RwRegister;
 use histcheck_draw::Limits;
-use history_core::{Artifact, Budget, Checker, Options, Reader, Report, Verdict};
+use history_core::figure::{Content, Figure, LogCell, LogPart, LogRow};
+use history_core::{Artifact, Budget, Checker, OpKind, Options, Reader, Report, Verdict};
 use roxmltree::Document;
 
 fn check(checker: &dyn Checker, text: &str) -> Report {
@@ -117,4 +118,31 @@ fn cycles_of_a_report_without_figures_are_drawn() {
     let paths: Vec<String> =
         histcheck_draw::draw_all(&mut several, &Limits::default(), &[]).into_iter().map(|it| it.path).collect();
     assert_eq!(paths, ["list-append/G1c/0.svg"]);
+}
+
+#[test]
+fn a_part_of_a_log_shows_where_messages_differ() {
+    let cell = |offset, is_sent, message: &str| LogCell { offset, is_sent, message: message.into() };
+    let row = |name: &str, kind, cells| LogRow { name: name.into(), kind, cells };
+    let part = LogPart {
+        title: "inconsistent-offsets in the log of <x>\u{202e}".into(),
+        offsets: vec![3, 4, 9],
+        rows: vec![
+            row("T1: send by process 0, index 1", OpKind::Info, vec![cell(4, true, "7")]),
+            row("T2: poll by process 1, index 3", OpKind::Ok, vec![cell(3, false, "6"), cell(4, false, "<8>")]),
+            row("elsewhere", OpKind::Fail, vec![cell(5, true, "not shown")]),
+        ],
+    };
+    let figure = Figure { name: "inconsistent-offsets/0".into(), content: Content::Log(Box::new(part)) };
+    let drawing = histcheck_draw::draw(&figure, &Limits::default());
+    assert_eq!(drawing.path, "inconsistent-offsets/0.svg");
+    let shown = words(&drawing.content);
+    assert!(shown.starts_with("inconsistent-offsets in the log of <x>"), "{shown}");
+    assert!(shown.contains("offset 3 4 … 9 T1: send by process 0, index 1 w 7 T2"), "{shown}");
+    assert!(shown.contains("r 6 r <8> elsewhere") && !shown.contains("not shown"), "{shown}");
+    assert!(!drawing.content.contains('\u{202e}'), "hidden characters are escaped");
+    let document = Document::parse(&drawing.content).unwrap();
+    let groups = document.descendants().filter(|node| node.has_tag_name("g"));
+    let classes: Vec<&str> = groups.filter_map(|group| group.attribute("class")).collect();
+    assert_eq!(classes, ["info two", "", " two"], "offset 4 has two messages");
 }

@@ -44,6 +44,24 @@ fn run() -> String {
 }
 
 #[test]
+fn operations_that_never_complete_are_ticks() {
+    let open =
+        "{:process 7, :type :invoke, :f :read, :time 50000000} {:process 8, :type :invoke, :f :write, :time 99000000}";
+    let (with, without) = (drawn(&(run() + open)), drawn(&run()));
+    let ticks = |drawings: &[Drawing]| {
+        let raw = of(drawings, "latency-raw.svg");
+        let paths = raw.descendants().filter(|node| node.attribute("class") == Some("op"));
+        paths
+            .filter_map(|group| group.children().find_map(|path| path.attribute("d").map(str::to_owned)))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ticks(&without), Vec::<String>::new());
+    let ticks = ticks(&with);
+    assert_eq!(ticks.iter().map(|path| path.matches('M').count()).collect::<Vec<_>>(), [1, 1], "one in each panel");
+    assert!(with[0].content.contains("not completed") && !without[0].content.contains("not completed"));
+}
+
+#[test]
 fn each_function_has_a_panel_and_each_outcome_its_marks() {
     let drawings = drawn(&run());
     let paths: Vec<&str> = drawings.iter().map(|drawing| drawing.path.as_str()).collect();

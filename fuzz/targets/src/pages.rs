@@ -1,10 +1,11 @@
 //! Pictures and pages of any text: well-formed, and with nothing hidden in them.
 
 use crate::markup::assert_well_formed;
+use histcheck_draw::Limits;
 use histcheck_draw::graph::{self, PlotOptions};
 use histcheck_draw::reads;
 use histcheck_draw::timeline::{self, Bar, BarStatus, Order, PageOptions, Scale, Timeline};
-use history_core::figure::KeyRead;
+use history_core::figure::{Content, Figure, KeyRead, LogCell, LogPart, LogRow};
 use history_core::{Client, Datum, OpKind, Step, WitnessOp, visible};
 
 /// Takes numbers and texts from bytes; when they are over, zeros and empty texts.
@@ -137,13 +138,34 @@ fn timeline(source: &mut Source<'_>) -> usize {
     page.len()
 }
 
-/// Any bytes as the texts of a witness, of reads and of a timeline.
+fn log(source: &mut Source<'_>) -> usize {
+    let offset = |source: &mut Source<'_>| [i64::MIN, -1, 0, 1, 2, 7, i64::MAX][source.below(7)];
+    let kinds = [OpKind::Ok, OpKind::Info, OpKind::Fail, OpKind::Invoke];
+    let row = |source: &mut Source<'_>| {
+        let cell = |source: &mut Source<'_>| {
+            let (offset, is_sent) = (offset(source), source.below(2) == 0);
+            LogCell { offset, is_sent, message: source.text() }
+        };
+        let (name, kind) = (source.text(), kinds[source.below(4)]);
+        LogRow { name, kind, cells: (0..source.below(5)).map(|_| cell(source)).collect() }
+    };
+    let offsets = (0..source.below(20)).map(|_| offset(source)).collect();
+    let part = LogPart { title: source.text(), offsets, rows: (0..source.below(5)).map(|_| row(source)).collect() };
+    let content = Content::Log(Box::new(part));
+    let svg = histcheck_draw::draw(&Figure { name: "log/0".into(), content }, &Limits::default()).content;
+    assert_well_formed(&svg, false);
+    assert_shown(&svg);
+    svg.len()
+}
+
+/// Any bytes as the texts of a witness, of reads, of a timeline and of a part of a log.
 pub fn pages(data: &[u8]) -> String {
     let source = &mut Source(data);
-    let sizes = match source.below(3) {
-        0 => [picture(source), 0, 0],
-        1 => [0, reads(source), 0],
-        _ => [0, 0, timeline(source)],
+    let sizes = match source.below(4) {
+        0 => [picture(source), 0, 0, 0],
+        1 => [0, reads(source), 0, 0],
+        2 => [0, 0, timeline(source), 0],
+        _ => [0, 0, 0, log(source)],
     };
     format!("{:?}", sizes.map(|size| size / 16))
 }

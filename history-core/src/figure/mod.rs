@@ -21,6 +21,12 @@ pub const LINES_MAX: usize = 12;
 /// Points of a line, at most.
 pub const POINTS_MAX: usize = 2000;
 
+/// Offsets of a part of a log, at most.
+pub const OFFSETS_MAX: usize = 16;
+
+/// Ops beside a part of a log, at most.
+pub const LOG_ROWS_MAX: usize = 16;
+
 /// Orders of a timeline, at most.
 pub const ORDERS_MAX: usize = 16;
 
@@ -71,8 +77,46 @@ pub enum Content {
     Timeline(Box<Timeline>),
     /// Numbers over time.
     Series(Box<Series>),
+    /// A part of a log with offsets.
+    Log(Box<LogPart>),
     /// Nothing, because there would be too much to see: a sentence.
     TooLarge(String),
+}
+
+/// Some offsets of a log, and which messages ops sent and polled there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LogPart {
+    /// Stands above the picture.
+    pub title: String,
+    /// The offsets at which something is known to stand, ascending: no more than [`OFFSETS_MAX`].
+    pub offsets: Vec<i64>,
+    /// The ops: no more than [`LOG_ROWS_MAX`].
+    pub rows: Vec<LogRow>,
+}
+
+/// What an op sent to a part of a log, and polled from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LogRow {
+    /// Which op: `"T1: poll by process 3, index 7"`.
+    pub name: String,
+    /// What it ended with.
+    pub kind: OpKind,
+    /// Its messages at the offsets of the picture.
+    pub cells: Vec<LogCell>,
+}
+
+/// A message at an offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LogCell {
+    /// Where it stands, as the op shows it.
+    pub offset: i64,
+    /// The op sent it; else it polled it.
+    pub is_sent: bool,
+    /// The message.
+    pub message: String,
 }
 
 /// Numbers over time, to be drawn as lines over one axis.

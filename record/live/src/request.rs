@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 /// The fields of an op, as JSON.
@@ -79,6 +80,53 @@ pub enum Request {
     },
     /// Read the balances of all accounts.
     ReadBalances,
+    /// Send a message to the end of a log.
+    Send(Key, i64),
+    /// Poll messages of logs.
+    Poll {
+        /// The logs, and the offset of the first message that is wanted of each.
+        from: Positions,
+        /// Poll again and again until nothing is left; the answers are one operation.
+        to_end: bool,
+    },
+    /// Add an amount to the counter.
+    Count(i64),
+    /// Read the counter.
+    ReadCounter {
+        /// All additions are over.
+        is_final: bool,
+    },
+}
+
+/// For each log, the offset of the first message that was not polled yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Positions(pub BTreeMap<Key, i64>);
+
+impl FromIterator<(Key, i64)> for Positions {
+    fn from_iter<I: IntoIterator<Item = (Key, i64)>>(positions: I) -> Positions {
+        Positions(positions.into_iter().collect())
+    }
+}
+
+impl Positions {
+    /// As a map from the names of the logs.
+    pub fn to_json(&self) -> Json {
+        self.0.iter().map(|(log, offset)| (log.to_string(), Json::from(*offset))).collect::<Fields>().into()
+    }
+
+    /// Moves behind polled messages: `{"3": [[offset, message], ...]}`. Whether there were any.
+    pub fn move_behind(&mut self, polled: &Json) -> bool {
+        let mut has_moved = false;
+        for (log, messages) in polled.as_object().into_iter().flatten() {
+            let offsets = messages.as_array().into_iter().flatten().filter_map(|message| message[0].as_i64());
+            if let (Ok(log), Some(last)) = (log.parse(), offsets.max()) {
+                let position = self.0.entry(log).or_default();
+                has_moved |= last >= *position;
+                *position = (*position).max(last.saturating_add(1));
+            }
+        }
+        has_moved
+    }
 }
 
 /// The id of the version that a register holds before its first write; its value is 0.
@@ -89,10 +137,16 @@ impl Request {
     pub fn f(&self) -> &'static str {
         match self {
             Request::Txn(_) => "txn",
-            Request::Read(_) | Request::ReadVersion(_) | Request::ReadSet | Request::ReadBalances => "read",
+            Request::Read(_)
+            | Request::ReadVersion(_)
+            | Request::ReadSet
+            | Request::ReadBalances
+            | Request::ReadCounter { .. } => "read",
             Request::Write(..) | Request::WriteVersion { .. } => "write",
             Request::Cas { .. } => "cas",
-            Request::Add(_) => "add",
+            Request::Add(_) | Request::Count(_) => "add",
+            Request::Send(..) => "send",
+            Request::Poll { .. } => "poll",
             Request::Transfer { .. } => "transfer",
         }
     }
@@ -126,7 +180,21 @@ impl Request {
                 show("write-id", Field::Text(id));
                 show("prev-write-id", Field::Text(previous));
             }
-            Request::Add(element) => show("value", Field::Number(*element)),
+            Request::Add(number) | Request::Count(number) => show("value", Field::Number(*number)),
+            Request::Send(log, message) => show("value", Field::Json(json!([["send", log, message]]))),
+            Request::Poll { from, to_end } => {
+                show("value", Field::Json(json!([["poll"]])));
+                show("offsets", Field::Json(from.to_json()));
+                if *to_end {
+                    show("to-end", Field::Json(true.into()));
+                }
+            }
+            Request::ReadCounter { is_final } => {
+                show("value", Field::Null);
+                if *is_final {
+                    show("final?", Field::Json(true.into()));
+                }
+            }
             Request::ReadSet | Request::ReadBalances => show("value", Field::Null),
             Request::Transfer { from, to, amount } => {
                 show("value", Field::Json(json!({ "from": from, "to": to, "amount": amount })));
@@ -138,6 +206,7 @@ impl Request {
     pub fn is_read(&self) -> bool {
         match self {
             Request::Txn(mops) => mops.iter().all(|mop| matches!(mop, MicroOp::Read(_))),
+            Request::Poll { .. } => true,
             _ => self.f() == "read",
         }
     }

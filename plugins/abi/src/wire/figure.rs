@@ -1,7 +1,7 @@
 //! Figures as they cross the border.
 
 use super::forms::{Edn, OpForm, StepForm, is_inside, named};
-use history_core::figure::{Content, Figure, KeyRead, Series, Timeline};
+use history_core::figure::{Content, Figure, KeyRead, LogPart, Series, Timeline};
 use history_core::{Client, OpKind, Participants};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,7 @@ enum ContentForm {
     },
     Timeline(Box<Timeline>),
     Series(Box<Series>),
+    Log(Box<LogPart>),
     TooLarge(String),
 }
 
@@ -65,6 +66,7 @@ fn form(figure: Figure) -> Option<FigureForm> {
         }
         Content::Timeline(timeline) => ContentForm::Timeline(timeline),
         Content::Series(series) => ContentForm::Series(series),
+        Content::Log(part) => ContentForm::Log(part),
         Content::TooLarge(sentence) => ContentForm::TooLarge(sentence),
         _ => return None,
     };
@@ -108,6 +110,7 @@ impl FigureForm {
             }
             ContentForm::Timeline(timeline) => Content::Timeline(timeline),
             ContentForm::Series(series) => Content::Series(series),
+            ContentForm::Log(part) => Content::Log(part),
             ContentForm::TooLarge(sentence) => Content::TooLarge(sentence),
         };
         Ok(Figure { name, content })
@@ -135,6 +138,7 @@ mod tests {
             Content::Reads { title: String::new(), key: Datum::keyword("k"), reads: vec![read] },
             Content::Timeline(Box::new(Timeline { title: "t".into(), ..Timeline::default() })),
             Content::Series(Box::new(Series { title: "t".into(), ..Series::default() })),
+            Content::Log(Box::new(LogPart { title: "t".into(), ..LogPart::default() })),
             Content::TooLarge("Too much.".into()),
         ];
         contents.into_iter().map(|content| Figure { name: "sccs/0".into(), content }).collect()

@@ -249,6 +249,8 @@ fn perform(db: &Connection, request: &Request) -> Result<Outcome, Refused> {
             }
             Outcome::value(balances)
         }
+        // The store has no workload with other requests.
+        _ => return Err(Refused::Precondition("not a request of this store")),
     })
 }
 

@@ -2,7 +2,9 @@
 
 mod bank;
 mod cas_register;
+mod counter;
 mod elements;
+mod log;
 mod predictor;
 mod set;
 mod transactions;
@@ -96,6 +98,30 @@ impl Workload {
             options: &[],
             keyed: false,
             plan: |_| Box::new(bank::Bank),
+            clients: |_| 0,
+        },
+        Workload {
+            name: "kafka",
+            summary: "messages sent to logs with offsets, and polls of them",
+            options: &[],
+            keyed: false,
+            plan: |seat| Box::new(log::Log::new(seat)),
+            clients: |_| 0,
+        },
+        Workload {
+            name: "g-counter",
+            summary: "amounts added to a counter, and reads of it",
+            options: &[],
+            keyed: false,
+            plan: |_| Box::new(counter::Counter { shrinks: false }),
+            clients: |_| 0,
+        },
+        Workload {
+            name: "pn-counter",
+            summary: "the same, with negative amounts",
+            options: &[],
+            keyed: false,
+            plan: |_| Box::new(counter::Counter { shrinks: true }),
             clients: |_| 0,
         },
     ];

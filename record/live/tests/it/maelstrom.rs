@@ -88,3 +88,38 @@ fn a_program_that_is_not_there_is_named() {
     let Err(error) = Maelstrom::start(settings(&["/nowhere/node"], directory.path())) else { panic!("it started") };
     assert!(matches!(&error, LiveError::Start { .. }) && error.to_string().contains("/nowhere/node"), "{error}");
 }
+
+#[test]
+fn logs_and_counters_of_a_single_copy_hold() {
+    for workload in ["kafka", "g-counter", "pn-counter"] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Maelstrom::start(settings(&[TOY], directory.path())).unwrap();
+        let ended = Setup::new(&store, workload).run(directory.path()).unwrap();
+        assert_eq!(
+            ended.report.verdict,
+            Verdict::Valid,
+            "{workload}: {:?} {:?}",
+            ended.report.notes,
+            ended.report.anomalies
+        );
+        let history = std::fs::read_to_string(directory.path().join("history.jsonl")).unwrap();
+        let last = if workload == "kafka" { "\"to-end\":true" } else { "\"final?\":true" };
+        assert!(history.contains(last), "{workload} ends with what makes the verdict mean something");
+    }
+}
+
+#[test]
+fn backups_that_miss_messages_are_found_in_logs_and_counters() {
+    for (workload, anomalies) in [("kafka", ["poll-skip", "int-poll-skip"]), ("g-counter", ["wrong-sum", "wrong-sum"])]
+    {
+        let directory = tempfile::tempdir().unwrap();
+        let mut settings = settings(&[TOY, "--lazy"], directory.path());
+        settings.conditions.loss_percent = 20;
+        let store = Maelstrom::start(settings).unwrap();
+        let timeout = Duration::from_millis(100);
+        let ended = Setup { timeout, ops_max: 400, ..Setup::new(&store, workload) }.run(directory.path()).unwrap();
+        let found: Vec<&str> = ended.report.anomalies.iter().map(|anomaly| &*anomaly.name).collect();
+        assert_eq!(ended.report.verdict, Verdict::Invalid, "{workload}: {:?}", ended.report.notes);
+        assert!(anomalies.iter().any(|name| found.contains(name)), "{workload}: {found:?}");
+    }
+}

@@ -82,6 +82,6 @@ impl<'s> Setup<'s> {
 /// The checker of a workload that is tested here.
 pub(crate) fn checker(workload: &str) -> Box<dyn Checker> {
     let all = check_elle::checkers().into_iter().chain(check_online::checkers());
-    let all = all.chain(check_register::checkers()).chain(check_jepsen::checkers());
+    let all = all.chain(check_register::checkers()).chain(check_jepsen::checkers()).chain(check_log::checkers());
     all.into_iter().find(|checker| checker.name() == workload).expect("a checker of this name")
 }

@@ -4,7 +4,7 @@ use super::message::{KEY_DOES_NOT_EXIST, Message, is_definite};
 use super::network::Mailbox;
 use crate::client::Client;
 use crate::error::LiveError;
-use crate::request::{Outcome, Request};
+use crate::request::{Outcome, Positions, Request};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
 
@@ -33,11 +33,38 @@ impl MaelstromClient {
 
 impl Client for MaelstromClient {
     fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
+        match request {
+            Request::Poll { from, to_end: true } => self.poll_to_end(from),
+            _ => self.ask(request),
+        }
+    }
+}
+
+impl MaelstromClient {
+    fn ask(&mut self, request: &Request) -> Result<Outcome, LiveError> {
         let body = body(request, self.dialect)?;
         let Some(answer) = self.mailbox.call(&self.node, &body, self.timeout)? else {
             return Ok(Outcome::unanswered(request, "timeout"));
         };
         outcome(request, &body, &answer)
+    }
+
+    /// Polls until an answer has nothing new.
+    fn poll_to_end(&mut self, from: &Positions) -> Result<Outcome, LiveError> {
+        let (mut positions, mut polls) = (from.clone(), Vec::new());
+        loop {
+            match self.ask(&Request::Poll { from: positions.clone(), to_end: false })? {
+                Outcome::Ok(fields) => {
+                    let poll = fields.get("value").map_or(Json::Null, |value| value[0].clone());
+                    let is_over = !positions.move_behind(&poll[1]);
+                    polls.push(poll);
+                    if is_over {
+                        return Ok(Outcome::value(polls));
+                    }
+                }
+                other => return Ok(other),
+            }
+        }
     }
 }
 
@@ -53,7 +80,10 @@ fn body(request: &Request, dialect: Dialect) -> Result<Json, LiveError> {
         Request::Cas { key, expected, new } => json!({"type": "cas", "key": key, "from": expected, "to": new}),
         Request::Add(element) if dialect == Dialect::Broadcast => json!({"type": "broadcast", "message": element}),
         Request::Add(element) => json!({"type": "add", "element": element}),
-        Request::ReadSet => json!({"type": "read"}),
+        Request::ReadSet | Request::ReadCounter { .. } => json!({"type": "read"}),
+        Request::Count(amount) => json!({"type": "add", "delta": amount}),
+        Request::Send(log, message) => json!({"type": "send", "key": log.to_string(), "msg": message}),
+        Request::Poll { from, .. } => json!({"type": "poll", "offsets": from.to_json()}),
         other => return Err(LiveError::Unsupported(format!("Maelstrom has no message for {:?}", other.f()))),
     })
 }
@@ -86,7 +116,15 @@ fn outcome(request: &Request, asked: &Json, answer: &Message) -> Result<Outcome,
         Request::Txn(_) => field("txn"),
         // g-set answers with `value`, broadcast with `messages`.
         Request::ReadSet if answer.body.get("messages").is_some() => field("messages"),
-        Request::Read(_) | Request::ReadSet => field("value"),
+        Request::Read(_) | Request::ReadSet | Request::ReadCounter { .. } => field("value"),
+        Request::Send(log, message) => {
+            let offset = answer.body["offset"].as_i64().ok_or_else(|| wrong("a field \"offset\" with an integer"))?;
+            Ok(Outcome::value(json!([["send", log, [offset, message]]])))
+        }
+        Request::Poll { .. } => {
+            let messages = answer.body["msgs"].as_object().ok_or_else(|| wrong("a field \"msgs\" with an object"))?;
+            Ok(Outcome::value(json!([["poll", messages]])))
+        }
         _ => Ok(Outcome::done()),
     }
 }

@@ -63,7 +63,8 @@ pub(super) const KIND: Kind = Kind {
     }),
 };
 
-const WORKLOADS: &[&str] = &["cas-register", "list-append", "rw-register", "set-full"];
+const WORKLOADS: &[&str] =
+    &["cas-register", "list-append", "rw-register", "set-full", "kafka", "g-counter", "pn-counter"];
 const FAULTS: &[Fault] = &[Fault::Isolate, Fault::Kill, Fault::Pause];
 
 impl Settings {

@@ -1,4 +1,4 @@
-//! A small store that speaks Maelstrom's protocol: registers at a primary, `n1`, with backups.
+//! A small store that speaks Maelstrom's protocol: registers, a counter and logs at a primary, `n1`, with backups.
 //!
 //! Writes go to the primary, which sends them on to the backups. Reads go to the primary, too; with [`Reads::Local`]
 //! each node answers from what
@@ -8,7 +8,7 @@ use super::message::{KEY_DOES_NOT_EXIST, Message, NOT_SUPPORTED, PRECONDITION_FA
 use crate::error::LiveError;
 use crate::kind::{Kind, Make, StoreOption};
 use serde_json::{Value as Json, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
 
 /// Makes a process a node of the toy: see [`serve`].
@@ -26,7 +26,7 @@ pub(in crate::store) const KIND: Kind = Kind {
     summary: "a small store to try: a primary, n1, and two backups, on a simulated network",
     needs: &[],
     options: &[READS, super::LATENCY, super::LOSS],
-    workloads: &["cas-register"],
+    workloads: &["cas-register", "kafka", "g-counter", "pn-counter"],
     default_faults: &[],
     nodes_may_vary: true,
     command: None,
@@ -50,9 +50,10 @@ pub fn serve() -> Option<io::Result<()>> {
 }
 
 /// Where a read is answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reads {
     /// At the primary.
+    #[default]
     Primary,
     /// At the node that is asked.
     Local,
@@ -64,7 +65,7 @@ pub enum Reads {
 ///
 /// If a message cannot be read or written.
 pub fn run(input: impl BufRead, mut output: impl Write, reads: Reads) -> io::Result<()> {
-    let mut node = Toy { reads, name: String::new(), nodes: Vec::new(), values: HashMap::new() };
+    let mut node = Toy { reads, ..Toy::default() };
     for line in input.lines() {
         // Nothing but messages arrives here.
         let Some(message) = Message::read(&line?) else { continue };
@@ -76,11 +77,13 @@ pub fn run(input: impl BufRead, mut output: impl Write, reads: Reads) -> io::Res
     Ok(())
 }
 
+#[derive(Default)]
 struct Toy {
     reads: Reads,
     name: String,
     nodes: Vec<String>,
     values: HashMap<String, Json>,
+    logs: Logs,
 }
 
 impl Toy {
@@ -94,12 +97,12 @@ impl Toy {
                 vec![message.answer(json!({"type": "init_ok"}))]
             }
             // From a client.
-            "read" if self.reads == Reads::Local => vec![message.answer(self.perform(body))],
-            "read" | "write" | "cas" if self.is_primary() => {
+            "read" | "poll" if self.reads == Reads::Local => vec![message.answer(self.perform(body))],
+            "read" | "write" | "cas" | "add" | "send" | "poll" if self.is_primary() => {
                 let answer = message.answer(self.perform(body));
                 self.replicate(body).chain([answer]).collect()
             }
-            "read" | "write" | "cas" => self.send(
+            "read" | "write" | "cas" | "add" | "send" | "poll" => self.send(
                 self.nodes.first(),
                 json!({"type": "forward", "message": {
                     "src": message.src, "body": body,
@@ -117,6 +120,10 @@ impl Toy {
                 answer["in_reply_to"] = body["msg_id"].clone();
                 let to = body["to"].as_str().map(str::to_owned);
                 self.send(to.as_ref(), answer)
+            }
+            "replicate" if body["log"].is_string() => {
+                self.logs.copy(body);
+                Vec::new()
             }
             "replicate" => {
                 self.values.insert(body["key"].to_string(), body["value"].clone());
@@ -136,19 +143,36 @@ impl Toy {
 
     /// What backups get to know.
     fn replicate(&self, asked: &Json) -> impl Iterator<Item = Message> + use<> {
-        let key = asked["key"].clone();
-        let value = self.values.get(&key.to_string()).cloned();
-        let changed = value.filter(|_| asked["type"] != "read");
-        let copies = self.nodes.iter().filter(|name| **name != self.name).filter_map(|name| {
-            let body = json!({"type": "replicate", "key": key, "value": changed.clone()?});
-            Some(Message { src: self.name.clone(), dest: name.clone(), body })
-        });
+        let key = &asked["key"];
+        let copy = match asked["type"].as_str().unwrap_or_default() {
+            "read" | "poll" => None,
+            "send" => self.logs.last(key),
+            _ => {
+                let value = self.values.get(&key.to_string());
+                value.map(|value| json!({"type": "replicate", "key": key, "value": value}))
+            }
+        };
+        let copies = self
+            .nodes
+            .iter()
+            .filter(|name| **name != self.name)
+            .filter_map(|name| Some(Message { src: self.name.clone(), dest: name.clone(), body: copy.clone()? }));
         copies.collect::<Vec<_>>().into_iter()
     }
 
     fn perform(&mut self, asked: &Json) -> Json {
         let key = asked["key"].to_string();
         match (asked["type"].as_str().unwrap_or_default(), self.values.get(&key)) {
+            ("send", _) => self.logs.append(asked),
+            ("poll", _) => self.logs.poll(asked),
+            // A counter is a register without a key, and 0 before the first addition.
+            ("add", value) => {
+                let sum =
+                    value.and_then(Json::as_i64).unwrap_or_default() + asked["delta"].as_i64().unwrap_or_default();
+                self.values.insert(key, sum.into());
+                json!({"type": "add_ok"})
+            }
+            ("read", None) if asked["key"].is_null() => json!({"type": "read_ok", "value": 0}),
             ("read", Some(value)) => json!({"type": "read_ok", "value": value}),
             ("write", _) => {
                 self.values.insert(key, asked["value"].clone());
@@ -162,4 +186,44 @@ impl Toy {
             (_, Some(value)) => error(PRECONDITION_FAILED, &format!("expected {}, found {value}", asked["from"])),
         }
     }
+}
+
+/// Messages that one poll returns of a log, at most.
+const POLLED_MAX: usize = 20;
+
+/// Logs by name: the offset of each message.
+#[derive(Default)]
+struct Logs(HashMap<String, BTreeMap<i64, Json>>);
+
+impl Logs {
+    fn append(&mut self, asked: &Json) -> Json {
+        let log = self.0.entry(name_of(&asked["key"])).or_default();
+        let offset = log.last_key_value().map_or(0, |(last, _)| last + 1);
+        log.insert(offset, asked["msg"].clone());
+        json!({"type": "send_ok", "offset": offset})
+    }
+
+    /// The message that was appended last, for backups.
+    fn last(&self, key: &Json) -> Option<Json> {
+        let (offset, message) = self.0.get(&name_of(key))?.last_key_value()?;
+        Some(json!({"type": "replicate", "log": name_of(key), "offset": offset, "msg": message}))
+    }
+
+    fn copy(&mut self, sent: &Json) {
+        if let Some(offset) = sent["offset"].as_i64() {
+            self.0.entry(name_of(&sent["log"])).or_default().insert(offset, sent["msg"].clone());
+        }
+    }
+
+    fn poll(&self, asked: &Json) -> Json {
+        let polled = asked["offsets"].as_object().into_iter().flatten().filter_map(|(log, from)| {
+            let messages = self.0.get(log)?.range(from.as_i64()?..).take(POLLED_MAX);
+            Some((log.clone(), messages.map(|(offset, message)| json!([offset, message])).collect()))
+        });
+        json!({"type": "poll_ok", "msgs": polled.collect::<serde_json::Map<_, Json>>()})
+    }
+}
+
+fn name_of(key: &Json) -> String {
+    key.as_str().map_or_else(|| key.to_string(), str::to_owned)
 }
