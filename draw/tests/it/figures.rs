@@ -136,12 +136,13 @@ fn a_part_of_a_log_shows_where_messages_differ() {
     let figure = Figure { name: "inconsistent-offsets/0".into(), content: Content::Log(Box::new(part)) };
     let drawing = histcheck_draw::draw(&figure, &Limits::default());
     assert_eq!(drawing.path, "inconsistent-offsets/0.svg");
-    let shown = words(&drawing.content);
+    let document = Document::parse(&drawing.content).unwrap();
+    let texts = document.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text());
+    let shown = texts.collect::<Vec<_>>().join(" ");
     assert!(shown.starts_with("inconsistent-offsets in the log of <x>"), "{shown}");
     assert!(shown.contains("offset 3 4 … 9 T1: send by process 0, index 1 w 7 T2"), "{shown}");
     assert!(shown.contains("r 6 r <8> elsewhere") && !shown.contains("not shown"), "{shown}");
     assert!(!drawing.content.contains('\u{202e}'), "hidden characters are escaped");
-    let document = Document::parse(&drawing.content).unwrap();
     let groups = document.descendants().filter(|node| node.has_tag_name("g"));
     let classes: Vec<&str> = groups.filter_map(|group| group.attribute("class")).collect();
     assert_eq!(classes, ["info two", "", " two"], "offset 4 has two messages");
