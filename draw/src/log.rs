@@ -1,13 +1,12 @@
 //! A part of a log: a column for each offset, a row for each op, and in it what the op sent and polled there.
 //!
-//! Where ops show several messages at one offset, its cells are coloured: that is what should not be.
+//! Where ops show several messages at one offset, or one message at several, the cells are coloured: that is what should not be.
 
 use crate::text;
 use history_core::OpKind;
 use history_core::cast::Cast as _;
-use history_core::figure::{LOG_ROWS_MAX, LogPart, LogRow, OFFSETS_MAX};
+use history_core::figure::{LOG_ROWS_MAX, LogCell, LogPart, LogRow, OFFSETS_MAX};
 use maud::{Markup, PreEscaped, html};
-use std::collections::BTreeSet;
 
 /// Characters of a message, of an op's name, and of the title.
 const MESSAGE_CHARS_MAX: usize = 12;
@@ -20,6 +19,11 @@ const ROW: i64 = 26;
 const TOP: i64 = 62;
 const EDGE: i64 = 10;
 const COLUMN_LEAST: i64 = 44;
+/// So wide that the legend fits.
+const WIDTH_LEAST: i64 = 660;
+/// What the cells mean.
+const LEGEND: &str =
+    "w: sent, r: polled; dashed: failed, dotted: outcome unknown; coloured: two messages at one offset, or one at two";
 
 const CSS: &str = "\
 .hcl{background:#fff;max-width:100%;height:auto}\
@@ -46,10 +50,10 @@ pub(crate) fn svg(part: &LogPart) -> String {
     let names: Vec<String> = rows.iter().map(|row| text::clipped(&row.name, NAME_CHARS_MAX)).collect();
     let title = text::clipped(&part.title, TITLE_CHARS_MAX);
     let left = EDGE + names.iter().map(|name| chars(name)).max().unwrap_or_default() * NAME_LETTER + 14;
-    let width = (left + count(offsets.len()) * column).max(chars(&title) * LETTER + EDGE) + EDGE;
+    let width = (left + count(offsets.len()) * column).max(chars(&title) * LETTER + EDGE).max(WIDTH_LEAST) + EDGE;
     let bottom = TOP + count(rows.len()) * ROW;
     let height = bottom + 30;
-    let disputed = disputed(part);
+    let all: Vec<&LogCell> = rows.iter().flat_map(|row| &row.cells).collect();
     let x = |offset: i64| offsets.binary_search(&offset).ok().map(|at| left + count(at) * column);
     html! {
         svg xmlns="http://www.w3.org/2000/svg" class="hcl" width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="img" {
@@ -69,15 +73,15 @@ pub(crate) fn svg(part: &LogPart) -> String {
                 @let y = TOP + at * ROW;
                 line class="g" x1=(EDGE) x2=(width - EDGE) y1=(y - 2) y2=(y - 2) {}
                 text x=(EDGE) y=(y + 16) { (name) }
-                (cells(row, y, column, &x, &disputed))
+                (cells(row, y, column, &x, &all))
             }
-            text class="x e" x=(EDGE) y=(bottom + 20) { "w: sent, r: polled; dashed: failed, dotted: outcome unknown; coloured: several messages at one offset" }
+            text class="x e" x=(EDGE) y=(bottom + 20) { (LEGEND) }
         }
     }
     .into_string()
 }
 
-fn cells(row: &LogRow, y: i64, column: i64, x: &dyn Fn(i64) -> Option<i64>, disputed: &BTreeSet<i64>) -> Markup {
+fn cells(row: &LogRow, y: i64, column: i64, x: &dyn Fn(i64) -> Option<i64>, all: &[&LogCell]) -> Markup {
     let class = match row.kind {
         OpKind::Ok => "",
         OpKind::Fail => "fail",
@@ -86,7 +90,7 @@ fn cells(row: &LogRow, y: i64, column: i64, x: &dyn Fn(i64) -> Option<i64>, disp
     html! {
         @for cell in &row.cells {
             @if let Some(x) = x(cell.offset) {
-                g class={ (class) @if disputed.contains(&cell.offset) { " two" } } {
+                g class={ (class) @if is_disputed(cell, all) { " two" } } {
                     rect x=(x + 2) y=(y + 1) width=(column - 4) height=(ROW - 6) rx="3" {}
                     text class="m" x=(x + column / 2) y=(y + 16) { (shown(cell.is_sent, &cell.message)) }
                 }
@@ -107,9 +111,7 @@ fn column_width(offsets: &[i64], rows: &[LogRow]) -> i64 {
     (i64::try_from(widest).unwrap_or_default() * LETTER + 12).max(COLUMN_LEAST)
 }
 
-/// The offsets at which ops show several messages.
-fn disputed(part: &LogPart) -> BTreeSet<i64> {
-    let cells = || part.rows.iter().flat_map(|row| &row.cells);
-    let first = |offset: i64| cells().find(|cell| cell.offset == offset).map(|cell| &cell.message);
-    cells().filter(|cell| first(cell.offset) != Some(&cell.message)).map(|cell| cell.offset).collect()
+/// Whether another message stands at this offset, or this message at another offset.
+fn is_disputed(cell: &LogCell, all: &[&LogCell]) -> bool {
+    all.iter().any(|other| (other.offset == cell.offset) != (other.message == cell.message))
 }
