@@ -2,8 +2,9 @@
 
 use crate::line::units;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Arg, ArgAction};
+use clap::{Arg, ArgAction, value_parser};
 use history_core::{FirstValue, Format, TimeUnit};
+use std::ffi::OsString;
 
 /// `-f FORMAT`.
 pub(crate) fn format() -> Arg {
