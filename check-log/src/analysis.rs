@@ -2,13 +2,12 @@
 
 use crate::cycle::{self, Cycles};
 use crate::direct::{self, Found};
-use crate::excerpt;
 use crate::kafka::Kafka;
 use crate::lag::{self, over_time};
 use crate::logs::Logs;
 use crate::loss;
 use crate::order::{Jump, Jumps};
-use crate::scene::Scene;
+use crate::scene::{Scene, excerpt};
 use crate::seen::Seen;
 use history_core::cast::Cast as _;
 use history_core::{Anomaly, Artifact, Budget, Report, Verdict, explain};

@@ -50,7 +50,6 @@ mod columns;
 mod cycle;
 mod decode;
 mod direct;
-mod excerpt;
 mod kafka;
 mod lag;
 mod logs;

@@ -1,7 +1,7 @@
 //! Pictures of the part of a log that an anomaly is about: what each op sent and polled there.
 
+use super::{Evidence, Scene};
 use crate::columns::{KeyId, OpId, Role};
-use crate::scene::{Evidence, Scene};
 use history_core::explain;
 use history_core::figure::{Content, Figure, LOG_ROWS_MAX, LogCell, LogPart, LogRow, OFFSETS_MAX};
 

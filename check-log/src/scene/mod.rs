@@ -1,5 +1,7 @@
 //! Witnesses: ops as they were recorded, what follows from them in sentences, and the part of the log that they are about.
 
+pub(crate) mod excerpt;
+
 use crate::columns::{Function, KeyId, MsgId, NO_OFFSET, OpId, Role};
 use crate::logs::Logs;
 use crate::seen::Seen;
