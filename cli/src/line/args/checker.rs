@@ -108,6 +108,8 @@ fn given(matches: &ArgMatches, name: &str, kind: OptionKind) -> Result<Option<St
             directory.map(|directory| directory.to_string_lossy().into_owned())
         }
         (_, OptionKind::Flag) => matches.get_flag(name).then(|| "true".to_owned()),
+        // The command line takes these with units.
+        (grammar::MAX_PLOT_BYTES | grammar::MAX_TIMELINE_BYTES, _) => matches.get_one::<u64>(name).map(u64::to_string),
         (_, OptionKind::Integer) => matches.get_one::<i64>(name).map(i64::to_string),
         (_, OptionKind::Names) => matches.get_many::<String>(name).and_then(|mut given| given.next_back().cloned()),
         (_, OptionKind::File) => match matches.get_one::<String>(name) {

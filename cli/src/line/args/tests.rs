@@ -142,7 +142,7 @@ fn pictures_want_a_directory() {
     assert_eq!(parsed("-m draws -p svg -d d -b 100 f"), Ok((PlotFormat::Svg, 100, vec![])));
     assert!(parsed("-m draws -p svg f").unwrap().2[0].contains("without --directory"));
     assert!(parsed("-m draws -b 100 f").unwrap().2[0].contains("--max-plot-bytes has no effect without --directory"));
-    assert!(parsed("-m draws -d d -b -1 f").unwrap_err().contains("--max-plot-bytes takes a number of bytes, not -1"));
+    assert!(parsed("-m draws -d d -b -1 f").unwrap_err().contains("expected a number of bytes above 0"));
     #[cfg(feature = "png")]
     assert_eq!(parsed("-m draws -p png -d d f"), Ok((PlotFormat::Png, 65_536, vec![])));
     #[cfg(not(feature = "png"))]
