@@ -12,6 +12,7 @@ mod oracle;
 mod recorded;
 mod spans;
 mod unread;
+#[expect(dead_code, reason = "the tests of check-register also enumerate orders")]
 #[path = "../../../../check-register/tests/it/brute/world.rs"]
 mod world;
 
