@@ -9,6 +9,7 @@ mod command;
 mod model;
 mod peer;
 mod pool;
+#[cfg_attr(not(feature = "models"), expect(dead_code, reason = "the protocol also has lines for models"))]
 mod protocol;
 mod report;
 mod run;
