@@ -1,14 +1,19 @@
 //! What is said of a program that fails: what happened, under which schedule, and how to see it again.
 
+mod table;
+
+use crate::Schedule;
 use crate::execution::Outcome;
 use crate::op::{Kind, Step, ThreadId};
-use crate::{Schedule, table};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::panic::Location;
 
 /// Threads that a deadlock's report names, at most.
 const WAITING_MAX: usize = 16;
+
+/// Leaks that a report names, at most.
+const LEAKED_MAX: usize = 16;
 
 /// Why an execution failed.
 #[derive(Clone, Debug)]
@@ -22,10 +27,24 @@ pub enum Cause {
         /// Where, as `file:line:column`; empty if that is not known.
         place: String,
     },
+    /// A thread needed more stack than it has.
+    Overflow {
+        /// Which one.
+        thread: ThreadId,
+        /// Its name, if it was given one.
+        name: Option<String>,
+        /// Its last pause point before, or where it was spawned.
+        place: &'static Location<'static>,
+    },
     /// Some threads are not finished, and none can continue.
     Deadlock(Vec<Waiting>),
     /// The limit of steps was reached: threads wait for each other in circles, or the limit is too low.
     Livelock(Vec<Waiting>),
+    /// Two threads accessed an [`UnsafeCell`](crate::cell::UnsafeCell), at least one of them to write, and neither access
+    /// happens before the other.
+    Race(Race),
+    /// What was allocated through [`sync::Arc`](crate::sync::Arc) and is left at the end: what it is, and where it was made.
+    Leak(Vec<(&'static str, &'static Location<'static>)>),
     /// The recorded history is not linearizable, and the reason.
     NotLinearizable(String),
     /// It could not be found out whether the recorded history is linearizable: the program is too large; and the
@@ -39,7 +58,8 @@ pub enum Cause {
 
 impl Cause {
     /// Whether two executions failed for the same reason: a panic at the same place, or a deadlock in which threads
-    /// wait at the same places for the same objects. Of the other causes only the name is compared.
+    /// wait at the same places for the same objects; a race between the same places; a leak of what was made at the same
+    /// places. Of the other causes only the name is compared.
     pub fn is_like(&self, other: &Cause) -> bool {
         let place = |place: &Location<'_>| (place.file().to_owned(), place.line(), place.column());
         let waits = |waiting: &[Waiting]| -> BTreeSet<_> {
@@ -51,9 +71,79 @@ impl Cause {
         };
         match (self, other) {
             (Cause::Panic { place: mine, .. }, Cause::Panic { place: theirs, .. }) => mine == theirs,
+            (Cause::Overflow { place: mine, .. }, Cause::Overflow { place: theirs, .. }) => {
+                place(mine) == place(theirs)
+            }
             (Cause::Deadlock(mine), Cause::Deadlock(theirs)) => waits(mine) == waits(theirs),
+            (Cause::Race(mine), Cause::Race(theirs)) => {
+                let places = |race: &Race| BTreeSet::from(race.accesses.each_ref().map(|access| place(access.place)));
+                place(mine.made) == place(theirs.made) && places(mine) == places(theirs)
+            }
+            (Cause::Leak(mine), Cause::Leak(theirs)) => {
+                let places = |leaked: &[(_, &Location<'_>)]| -> BTreeSet<_> {
+                    leaked.iter().map(|(_, made)| place(made)).collect()
+                };
+                places(mine) == places(theirs)
+            }
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
+    }
+}
+
+/// Two accesses to data that is not atomic, neither of which happens before the other.
+#[derive(Clone, Debug)]
+pub struct Race {
+    /// What was accessed.
+    pub what: &'static str,
+    /// Where it was made.
+    pub made: &'static Location<'static>,
+    /// The accesses, in the order of the execution.
+    pub accesses: [Access; 2],
+}
+
+/// An access to data that is not atomic.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Who.
+    pub thread: ThreadId,
+    /// The thread's name, if it was given one.
+    pub name: Option<String>,
+    /// What for.
+    pub kind: AccessKind,
+    /// Where in the program.
+    pub place: &'static Location<'static>,
+    /// The step that it was part of.
+    pub(crate) step: Option<usize>,
+}
+
+/// What data is accessed for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AccessKind {
+    /// It is made, which is a write.
+    Make,
+    /// It is read.
+    Read,
+    /// It is written.
+    Write,
+}
+
+impl AccessKind {
+    fn name(self) -> &'static str {
+        match self {
+            AccessKind::Make => "makes",
+            AccessKind::Read => "reads",
+            AccessKind::Write => "writes",
+        }
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "thread {}", self.thread)?;
+        if let Some(name) = &self.name {
+            write!(f, " ({name})")?;
+        }
+        write!(f, " {} it at {}", self.kind.name(), self.place)
     }
 }
 
@@ -113,13 +203,15 @@ pub struct Failure {
 
 impl Failure {
     pub(crate) fn new(cause: Cause, outcome: &Outcome, executions: u64) -> Failure {
-        Failure {
-            cause,
-            schedule: Schedule::of(&outcome.steps),
-            steps: outcome.steps.clone(),
-            executions,
-            names: table::Names::of(outcome),
+        let mut names = table::Names::of(outcome);
+        if let Cause::Race(race) = &cause {
+            for access in &race.accesses {
+                let note =
+                    |step| (step, format!("{} the {} at line {}", access.kind.name(), race.what, access.place.line()));
+                names.notes.extend(access.step.map(note));
+            }
         }
+        Failure { cause, schedule: Schedule::of(&outcome.steps), steps: outcome.steps.clone(), executions, names }
     }
 
     /// How often the baton was taken from a thread that could have gone on.
@@ -155,6 +247,13 @@ impl fmt::Display for Cause {
                 }
                 write!(f, ": {message}")
             }
+            Cause::Overflow { thread, name, place } => {
+                write!(f, "thread {thread}")?;
+                if let Some(name) = name {
+                    write!(f, " ({name})")?;
+                }
+                write!(f, " needs more stack than it has, after {place}\nThread::Builder::stack_size gives it more.")
+            }
             Cause::Deadlock(waiting) => {
                 f.write_str("deadlock: no thread can continue")?;
                 list(f, waiting)
@@ -164,6 +263,19 @@ impl fmt::Display for Cause {
                     "reached the limit of steps: a livelock, or Settings::steps_max is too low for this program",
                 )?;
                 list(f, waiting)
+            }
+            Cause::Race(race) => {
+                write!(f, "data race on the {} made at {}", race.what, race.made)?;
+                race.accesses.iter().try_for_each(|access| write!(f, "\n  {access}"))?;
+                f.write_str("\n  neither access happens before the other")
+            }
+            Cause::Leak(leaked) => {
+                f.write_str("leak: what was allocated is not freed at the end")?;
+                leaked.iter().take(LEAKED_MAX).try_for_each(|(what, made)| write!(f, "\n  {what} made at {made}"))?;
+                match leaked.len().saturating_sub(LEAKED_MAX) {
+                    0 => Ok(()),
+                    more => write!(f, "\n  and {more} more"),
+                }
             }
             Cause::NotLinearizable(why) | Cause::NotJudged(why) => f.write_str(why.trim_end()),
             Cause::Nondeterminism(what) => write!(

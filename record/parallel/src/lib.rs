@@ -1,14 +1,19 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "scheduled")]
-mod coroutine;
+pub mod cell;
 #[cfg(feature = "scheduled")]
 mod execution;
 #[cfg(feature = "scheduled")]
 mod explore;
 #[cfg(feature = "scheduled")]
 mod failure;
+/// What `std::hint` has; a loop that spins lets others go first.
+#[cfg(feature = "scheduled")]
+pub mod hint {
+    pub use crate::thread::hint::spin_loop;
+    pub use std::hint::*;
+}
 #[cfg(feature = "scheduled")]
 mod ids;
 #[cfg(feature = "scheduled")]
@@ -17,32 +22,34 @@ mod object;
 mod op;
 #[cfg(feature = "scheduled")]
 pub mod property;
-#[cfg(feature = "scheduled")]
-mod rng;
+mod resource;
 #[cfg(feature = "scheduled")]
 mod runtime;
-#[cfg(feature = "scheduled")]
-mod schedule;
 #[cfg(feature = "scheduled")]
 pub mod scheduler;
 #[cfg(feature = "scheduled")]
 pub mod sync;
 #[cfg(feature = "scheduled")]
-mod table;
-#[cfg(feature = "scheduled")]
 pub mod thread;
+#[cfg(feature = "scheduled")]
+pub mod time;
+#[cfg(feature = "scheduled")]
+pub mod tokio;
 
+#[cfg(all(feature = "tokio", not(feature = "scheduled")))]
+pub use ::tokio;
+pub use resource::{Resource, Touch};
 #[cfg(not(feature = "scheduled"))]
-pub use std::{sync, thread};
+pub use std::{hint, sync, thread, thread_local, time};
 
 #[cfg(feature = "scheduled")]
-pub use explore::{Explored, Memory, Settings, check, choose, explore, simplify};
+pub use explore::{Check, Explored, Memory, Settings, check, choose, explore, simplify};
 #[cfg(feature = "scheduled")]
-pub use failure::{Cause, Failure, Waiting};
+pub use failure::{Access, AccessKind, Cause, Failure, Race, Waiting};
 #[cfg(feature = "scheduled")]
 pub use op::{Kind, Step, THREADS_MAX, ThreadId, ThreadSet};
 #[cfg(feature = "scheduled")]
-pub use schedule::{Schedule, ScheduleError};
+pub use scheduler::schedule::{Schedule, ScheduleError};
 
 /// The environment variable that says which schedule to run under.
 #[cfg(feature = "scheduled")]

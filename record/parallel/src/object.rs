@@ -29,11 +29,13 @@ pub(crate) struct Row {
     pub(crate) waiters: [u64; 2],
     /// Who closed the first gate last.
     pub(crate) holder: Option<crate::ThreadId>,
+    /// A value was allocated in this execution, and not dropped so far.
+    pub(crate) is_live: bool,
 }
 
 impl Row {
     pub(crate) fn new(what: &'static str, made: &'static Location<'static>, open: [bool; 2]) -> Row {
-        Row { what, made, open, waiters: [0; 2], holder: None }
+        Row { what, made, open, waiters: [0; 2], holder: None, is_live: false }
     }
 }
 
@@ -61,6 +63,9 @@ impl Object {
     #[track_caller]
     #[inline]
     pub(crate) fn pause(&self, kind: Kind, gate: Gate, open: impl FnOnce() -> [bool; 2]) -> bool {
+        if !runtime::is_active() {
+            return false;
+        }
         let place = Location::caller();
         if !runtime::is_managed() {
             self.touch_too(open);
@@ -92,6 +97,9 @@ impl Object {
         place: &'static Location<'static>,
         open: impl FnOnce() -> [bool; 2],
     ) -> bool {
+        if !runtime::is_active() {
+            return false;
+        }
         if !runtime::is_managed() {
             self.touch_too(open);
             return false;
@@ -108,15 +116,24 @@ impl Object {
             execution.touch(id);
             // It hands on what the thread has seen like any operation.
             execution.release(id);
-            execution.acquire(id);
+            execution.acquire(id, false);
         });
     }
 
-    /// Takes in what was seen by those that have changed this; only in executions.
-    pub(crate) fn acquire(&self) {
+    /// Takes in what was seen by those that have changed this; if it is to be changed now, also by those that only
+    /// looked. Only in executions.
+    pub(crate) fn acquire(&self, to_change: bool) {
         runtime::with(|execution| {
             let id = execution.id_of(self, || [true; 2]);
-            execution.acquire(id);
+            execution.acquire(id, to_change);
+        });
+    }
+
+    /// Notes that what this stands for is allocated, or freed; only in executions.
+    pub(crate) fn set_live(&self, is_live: bool) {
+        runtime::with(|execution| {
+            let id = execution.id_of(self, || [true; 2]);
+            execution.set_live(id, is_live);
         });
     }
 

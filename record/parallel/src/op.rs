@@ -177,6 +177,8 @@ kinds! {
     Pass "pass" true;
     /// What is done once is begun, or found to be done.
     Once "call once" true;
+    /// It is waited for that something is done that is done once.
+    Await "wait for" false;
     /// What is done once is done.
     OnceEnd "end of call once" true;
     /// A counted pointer is made of another.
@@ -185,6 +187,10 @@ kinds! {
     Drop "drop" true;
     /// The pointers to a value are counted, to say the number or to give the value away if there is one.
     Count "count" true;
+    /// A resource is read.
+    Read "read" false;
+    /// A resource is written.
+    Write "write" true;
     /// Another thread's end is waited for.
     Join "join" false;
     /// A thread parks until it has a token.
@@ -201,6 +207,30 @@ kinds! {
     Fence "fence" true;
     /// Something is left to chance.
     Pick "choose" false;
+    /// The clock is read.
+    Now "read the clock" false;
+    /// A thread sleeps.
+    Sleep "sleep" false;
+    /// Permits are waited for.
+    Acquire "acquire" true;
+    /// Permits are taken if they are there.
+    TryAcquire "try to acquire" true;
+    /// Permits are given back.
+    Release "release" true;
+    /// What a task waits for is looked at, and its waker left there.
+    Poll "poll" true;
+    /// A task begins.
+    Start "start" false;
+    /// A task waits until it is woken.
+    Pending "await" true;
+    /// A task is woken.
+    Wake "wake" true;
+    /// A task is cancelled.
+    Abort "abort" true;
+    /// A task ends.
+    Complete "complete" true;
+    /// A runtime cancels what is left of its tasks.
+    Shutdown "shut down" true;
 }
 
 /// An object of an execution, in the order in which threads come to them.
@@ -259,6 +289,10 @@ pub(crate) mod extra {
     pub(crate) const SPINS: u16 = 512;
     /// Something was picked in it: see `crate::execution::pick`.
     pub(crate) const PICKED: u16 = 1024;
+    /// It depends on what the clock says.
+    pub(crate) const TIMED: u16 = 2048;
+    /// It has moved the clock.
+    pub(crate) const MOVED: u16 = 4096;
 }
 
 /// What was picked in a step, in order.
@@ -391,6 +425,9 @@ impl Step {
         }
         // What is checked of a history is which operations returned before which others were called.
         if both.iter().any(|(a, b)| a.has(extra::CALL) && b.has(extra::RETURN)) {
+            return true;
+        }
+        if both.iter().any(|(a, b)| a.has(extra::MOVED) && b.has(extra::MOVED | extra::TIMED)) {
             return true;
         }
         // Threads have their names from the order in which they were spawned.

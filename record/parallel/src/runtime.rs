@@ -1,19 +1,22 @@
 //! Where managed threads meet their execution: what this thread of the system is running now, and the loop that runs
 //! it.
 
-use crate::coroutine::{self, Coroutine, Job, Pool};
-use crate::execution::{Execution, Limits, Outcome, Pick};
+use crate::execution::coroutine::{self, Coroutine, Job, Pool};
+use crate::execution::{Execution, Host, Limits, Noting, Outcome, Pick, View};
 use crate::object::Row;
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
 use crate::scheduler::Scheduler;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 thread_local! {
     static ACTIVE: Cell<bool> = const { Cell::new(false) };
     static EXECUTION: RefCell<Option<Execution>> = const { RefCell::new(None) };
+    /// Of this thread of the system, between two executions.
+    static NOTING: RefCell<Option<Noting>> = const { RefCell::new(None) };
     /// What the last panic said, and where.
     static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
@@ -56,6 +59,7 @@ pub(crate) fn is_managed() -> bool {
 }
 
 /// Whether the caller is a managed thread, unwinding or not.
+#[inline]
 pub(crate) fn is_active() -> bool {
     ACTIVE.get()
 }
@@ -66,6 +70,18 @@ pub(crate) fn with<R>(f: impl FnOnce(&mut Execution) -> R) -> Option<R> {
         return None;
     }
     EXECUTION.with_borrow_mut(|execution| execution.as_mut().map(f))
+}
+
+/// What the running thread has seen, for a message; only in executions.
+pub(crate) fn hand_on() -> Option<View> {
+    with(Execution::hand_on)
+}
+
+/// Takes in what a message's sender had seen.
+pub(crate) fn take_in(seen: Option<&View>) {
+    if let Some(seen) = seen {
+        with(|execution| execution.take_in(seen));
+    }
 }
 
 /// Notes that the operation that the running thread was let through to changed nothing.
@@ -116,31 +132,59 @@ pub(crate) fn pick(pick: Pick, options: u32) -> u32 {
     with(|execution| execution.pick(pick, options)).unwrap_or(0)
 }
 
-/// Starts a managed thread from a managed thread. `body` must end with [`end_thread`].
-pub(crate) fn spawn(name: Option<String>, place: &'static Location<'static>, body: Job) -> (ThreadId, ObjectId) {
+/// Whether a wait ends for lack of time although others could continue; the clock is then at its end.
+#[track_caller]
+pub(crate) fn times_out(time: Duration) -> bool {
+    let is_out = pick(Pick::TimeOut, 2) == 1;
+    if is_out {
+        with(|execution| execution.jump(time));
+    }
+    is_out
+}
+
+/// Starts a managed thread from a managed thread. Its body must be run by [`run_thread`].
+pub(crate) fn spawn(
+    name: Option<String>,
+    place: &'static Location<'static>,
+    host: impl FnOnce() -> Host,
+) -> (ThreadId, ObjectId) {
     if with(|execution| execution.is_calling()) == Some(true) {
         // The new thread may be what others see of an operation first, so the operation must have been called.
         pause_on(None, Kind::Spawn, Gate::Free, place);
     }
-    let new = with(|execution| execution.spawn(name, place, body)).expect("the caller is managed");
+    let host = host();
+    let new = with(|execution| execution.spawn(name, place, host)).expect("the caller is managed");
     // The new thread runs up to its first pause point.
     coroutine::suspend();
     new
 }
 
+/// A panic that was caught.
+pub(crate) struct Caught {
+    pub(crate) payload: Box<dyn std::any::Any + Send>,
+    pub(crate) message: String,
+    pub(crate) place: String,
+}
+
+/// Catches a panic, which is then not a failure of the execution.
+pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> Result<T, Caught> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
+        let (message, place) = PANIC.take().unwrap_or_else(|| (describe(&*payload), String::new()));
+        Caught { payload, message, place }
+    })
+}
+
 /// Runs the body of a thread and reports its result to the execution.
 pub(crate) fn run_thread<T>(body: impl FnOnce() -> T, keep: impl FnOnce(T)) {
     // Whatever the body leaves half done is not seen by any thread: a panic ends the execution.
-    match catch_unwind(AssertUnwindSafe(|| keep(body()))) {
+    match catch(|| keep(body())) {
         Ok(()) => _ = with(Execution::finish),
-        Err(payload) => {
-            let (message, place) = PANIC.take().unwrap_or_else(|| (describe(&*payload), String::new()));
-            with(|execution| execution.panic(message, place));
-        }
+        Err(caught) => _ = with(|execution| execution.panic(caught.message, caught.place)),
     }
 }
 
-fn describe(payload: &(dyn std::any::Any + Send)) -> String {
+/// What a panic says.
+pub(crate) fn describe(payload: &(dyn std::any::Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("(its payload is not text)").to_owned()
 }
@@ -172,24 +216,16 @@ pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits
         "failed executions have leaked {lost} threads in this process, which is the maximum"
     );
     keep_panics_quiet();
-    let active = Active::new(Execution::new(scheduler, limits, program));
+    let noting = NOTING.take().unwrap_or_else(Noting::new);
+    noting.set_active(true);
+    let active = Active::new(Execution::new(scheduler, limits, noting, program));
     let mut coroutines: Vec<Option<Coroutine>> = Vec::new();
-    loop {
-        let (current, job) = with(Execution::turn).expect("it is under way");
-        if let Some(job) = job {
-            assert_eq!(coroutines.len(), current.at(), "threads start in the order of their numbers");
-            coroutines.push(None);
-            coroutines[current.at()] = Some(pool.start(job));
-        } else if let Some(coroutine) = &mut coroutines[current.at()] {
-            coroutine.resume();
+    let turns = catch_unwind(AssertUnwindSafe(|| while !take_turn(pool, &mut coroutines) {}));
+    if let Err(payload) = turns {
+        if !coroutine::is_overflow(&*payload) {
+            resume_unwind(payload);
         }
-        let (done, over) = with(Execution::turn_over).expect("it is under way");
-        if let Some(coroutine) = done.and_then(|thread| coroutines[thread.at()].take()) {
-            pool.put(coroutine);
-        }
-        if over {
-            break;
-        }
+        with(Execution::overflow);
     }
     let execution = Active::end(active);
     // Threads that were cut off hold on to their stacks: unwinding them would run destructors in an order that no
@@ -198,5 +234,28 @@ pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits
         std::mem::forget(coroutine);
         STACKS_LOST.fetch_add(1, Ordering::Relaxed);
     }
-    execution.into_outcome()
+    let (outcome, noting) = execution.into_outcome();
+    noting.set_active(false);
+    NOTING.set(Some(noting));
+    outcome
+}
+
+/// Lets the thread run whose turn it is. Returns whether the execution is over.
+fn take_turn(pool: &mut Pool, coroutines: &mut Vec<Option<Coroutine>>) -> bool {
+    let (current, job) = with(Execution::turn).expect("it is under way");
+    if coroutines.len() <= current.at() {
+        coroutines.resize_with(current.at() + 1, || None);
+    }
+    if let Some((job, size)) = job {
+        coroutines[current.at()] = Some(pool.get(job, size));
+    }
+    if let Some(coroutine) = &mut coroutines[current.at()] {
+        coroutine.resume();
+    }
+    let (done, over) = with(Execution::turn_over).expect("it is under way");
+    // A thread of a scope has its stack from the thread that has the scope.
+    if let Some(coroutine) = done.and_then(|thread| coroutines.get_mut(thread.at())?.take()) {
+        pool.put(coroutine);
+    }
+    over
 }

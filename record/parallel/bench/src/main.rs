@@ -1,8 +1,13 @@
-//! Steps per second of record-parallel and shuttle, for the same programs under random schedules.
+//! Steps per second of record-parallel, shuttle and loom, for the same programs; what operations cost outside of
+//! executions; and how many executions each library takes to find known bugs.
 //!
-//! `cargo run --release --manifest-path record/parallel/bench/Cargo.toml`. The two take turns in one run, five times
+//! `cargo run --release --manifest-path record/parallel/bench/Cargo.toml`, with `speed`, `outside` or `bugs` for one part.
+//! In the first part, this crate and shuttle run random schedules. The two take turns in one run, five times
 //! each; what is printed is the best time of each and their ratio. A step is an operation that the program asks for,
 //! the same number for both.
+
+mod bugs;
+mod outside;
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +15,10 @@ use std::time::{Duration, Instant};
 macro_rules! programs {
     ($module:ident, $sync:path, $thread:path) => {
         mod $module {
-            use $sync as sync;
-            use $thread as thread;
             use std::sync::Arc;
             use sync::atomic::{AtomicUsize, Ordering};
+            use $sync as sync;
+            use $thread as thread;
 
             pub fn atomics(threads: usize, steps: usize) {
                 let counter = Arc::new(AtomicUsize::new(0));
@@ -85,6 +90,26 @@ fn run_theirs(program: Program, threads: usize, steps: usize, executions: usize)
 }
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [command, library, number] = &arguments[..]
+        && command == "search"
+    {
+        return bugs::search(library, number.parse().unwrap());
+    }
+    let part = arguments.first();
+    let is_asked = |name: &str| part.is_none_or(|part| part == name);
+    if is_asked("speed") {
+        speed();
+    }
+    if is_asked("outside") {
+        outside::print();
+    }
+    if is_asked("bugs") {
+        bugs::print();
+    }
+}
+
+fn speed() {
     let programs: [(&str, Program, Program); 3] = [
         ("atomics", ours::atomics, theirs::atomics),
         ("locks", ours::locks, theirs::locks),

@@ -14,10 +14,14 @@
 //! Locks, channels and all else hand on views: whoever changes or lets go of something leaves its view there, and who
 //! takes it or waits for it gets it. Those that only look, such as readers of a lock, leave theirs apart, for those that
 //! change something: two that only look can change places.
+//!
+//! Without weak memory a load reads the newest message. Views are kept nevertheless: they say what happens before what.
 
+use super::view::View;
 use super::{Execution, Pick};
 use crate::ids::{index, small};
 use crate::op::{Kind, ObjectId, Op, Picks, ThreadId, extra};
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 /// Loads of a thread that return the same message although it may see a newer one, at most.
@@ -25,36 +29,6 @@ const READS_MAX: u32 = 2;
 
 /// Messages before the newest one that are remembered.
 const OLD_MAX: usize = 15;
-
-/// The oldest message of each atomic that may be read; 0 where nothing is said.
-#[derive(Clone, Debug, Default)]
-struct View(Vec<u32>);
-
-impl View {
-    fn get(&self, atomic: usize) -> u32 {
-        self.0.get(atomic).copied().unwrap_or(0)
-    }
-
-    fn raise(&mut self, atomic: usize, time: u32) {
-        if self.0.len() <= atomic {
-            self.0.resize(atomic + 1, 0);
-        }
-        self.0[atomic] = self.0[atomic].max(time);
-    }
-
-    fn join(&mut self, other: &View) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        for (own, other) in self.0.iter_mut().zip(&other.0) {
-            *own = (*own).max(*other);
-        }
-    }
-
-    fn has_all_of(&self, other: &View) -> bool {
-        other.0.iter().enumerate().all(|(atomic, time)| self.get(atomic) >= *time)
-    }
-}
 
 /// What was stored.
 #[derive(Clone, Debug)]
@@ -66,7 +40,10 @@ struct Message {
 /// The messages of an atomic.
 #[derive(Debug, Default)]
 struct Atomic {
-    messages: Vec<Message>,
+    /// The last ones.
+    messages: VecDeque<Message>,
+    /// How many there were before those.
+    forgotten: u32,
     /// The oldest one that an access that is sequentially consistent may read.
     consistent: u32,
     /// The oldest one that any may read: someone had the atomic for itself.
@@ -75,8 +52,8 @@ struct Atomic {
 
 /// What a thread may read.
 #[derive(Clone, Debug, Default)]
-struct Own {
-    seen: View,
+pub(super) struct Own {
+    pub(super) seen: View,
     /// What it sees from its next acquire fence on.
     acquired: View,
     released: View,
@@ -101,6 +78,26 @@ pub(super) struct Memory {
     threads: Vec<Own>,
     /// What fences that are sequentially consistent have seen.
     fenced: View,
+    /// Loads may return older values.
+    is_weak: bool,
+}
+
+impl Atomic {
+    fn newest(&self) -> u32 {
+        self.forgotten + small(self.messages.len() - 1)
+    }
+
+    fn message(&self, time: u32) -> &Message {
+        &self.messages[index(time - self.forgotten)]
+    }
+
+    fn push(&mut self, message: Message) {
+        if self.messages.len() > OLD_MAX {
+            self.messages.pop_front();
+            self.forgotten += 1;
+        }
+        self.messages.push_back(message);
+    }
 }
 
 fn acquires(order: Ordering) -> bool {
@@ -112,7 +109,11 @@ fn releases(order: Ordering) -> bool {
 }
 
 impl Memory {
-    fn own(&mut self, thread: ThreadId) -> &mut Own {
+    pub(super) fn new(is_weak: bool) -> Memory {
+        Memory { is_weak, ..Memory::default() }
+    }
+
+    pub(super) fn own(&mut self, thread: ThreadId) -> &mut Own {
         if self.threads.len() <= thread.at() {
             self.threads.resize_with(thread.at() + 1, Own::default);
         }
@@ -131,41 +132,44 @@ impl Memory {
         }
         let number = self.numbers[at] - 1;
         let atomic = &mut self.atomics[number];
-        if atomic.messages.last().is_none_or(|last| last.bits != now) {
+        if atomic.messages.back().is_none_or(|last| last.bits != now) {
             // It was made with this value, or set through an exclusive borrow.
-            atomic.oldest = small(atomic.messages.len());
-            atomic.messages.push(Message { bits: now, view: View::default() });
+            atomic.push(Message { bits: now, view: View::default() });
+            atomic.oldest = atomic.newest();
         }
         number
     }
 
-    fn left(&mut self, object: ObjectId) -> &mut Left {
+    /// What a thread has seen, and what was left at an object.
+    fn meeting(&mut self, thread: ThreadId, object: ObjectId) -> (&mut View, &mut Left) {
         let at = index(object.0);
         if self.left.len() <= at {
             self.left.resize_with(at + 1, Left::default);
         }
-        &mut self.left[at]
+        self.own(thread);
+        (&mut self.threads[thread.at()].seen, &mut self.left[at])
     }
 
     fn release(&mut self, thread: ThreadId, object: ObjectId, by_change: bool) {
-        let seen = self.own(thread).seen.clone();
-        let left = self.left(object);
-        if by_change { left.by_changes.join(&seen) } else { left.by_looks.join(&seen) }
+        let (seen, left) = self.meeting(thread, object);
+        if by_change { left.by_changes.join(seen) } else { left.by_looks.join(seen) }
     }
 
     fn acquire(&mut self, thread: ThreadId, object: ObjectId, to_change: bool) {
-        let left = self.left(object);
-        let mut view = left.by_changes.clone();
+        let (seen, left) = self.meeting(thread, object);
+        seen.join(&left.by_changes);
         if to_change {
-            view.join(&left.by_looks);
+            seen.join(&left.by_looks);
         }
-        self.own(thread).seen.join(&view);
     }
 
     /// The oldest and the newest message that a thread may read.
     fn range(&mut self, thread: ThreadId, atomic: usize, order: Ordering) -> (u32, u32) {
-        let Atomic { messages, consistent, oldest: first } = &self.atomics[atomic];
-        let newest = small(messages.len() - 1);
+        let Atomic { consistent, oldest: first, .. } = &self.atomics[atomic];
+        let newest = self.atomics[atomic].newest();
+        if !self.is_weak {
+            return (newest, newest);
+        }
         let mut oldest = newest.saturating_sub(small(OLD_MAX)).max(*first);
         if order == Ordering::SeqCst {
             oldest = oldest.max(*consistent);
@@ -180,19 +184,21 @@ impl Memory {
 
     /// A thread reads a message. Returns whether that makes others see less that is old.
     fn read(&mut self, thread: ThreadId, atomic: usize, time: u32, order: Ordering) -> bool {
-        let Atomic { messages, consistent, .. } = &mut self.atomics[atomic];
-        let message = messages[index(time)].clone();
-        let is_old = index(time) + 1 < messages.len();
-        let raises = order == Ordering::SeqCst && *consistent < time;
+        self.own(thread);
+        let Memory { atomics, threads, is_weak, .. } = self;
+        let memory = &mut atomics[atomic];
+        let is_old = time < memory.newest();
+        let raises = *is_weak && order == Ordering::SeqCst && memory.consistent < time;
         if raises {
-            *consistent = time;
+            memory.consistent = time;
         }
-        let own = self.own(thread);
+        let own = &mut threads[thread.at()];
         own.seen.raise(atomic, time);
+        let view = &memory.message(time).view;
         if acquires(order) {
-            own.seen.join(&message.view);
+            own.seen.join(view);
         } else {
-            own.acquired.join(&message.view);
+            own.acquired.join(view);
         }
         if is_old {
             if own.reads.len() <= atomic {
@@ -204,31 +210,35 @@ impl Memory {
         raises
     }
 
-    /// A thread stores. `carried` is the view that goes on from the message before, of a read-modify-write. Returns
-    /// whether that is anything new.
-    fn store(&mut self, thread: ThreadId, atomic: usize, bits: u64, order: Ordering, carried: Option<View>) -> bool {
-        let is_update = carried.is_some();
-        let own = self.own(thread);
-        let mut view = carried.unwrap_or_default();
+    /// A thread stores. A read-modify-write carries on the view of the message before. Returns whether that is anything
+    /// new.
+    fn store(&mut self, thread: ThreadId, atomic: usize, bits: u64, order: Ordering, is_update: bool) -> bool {
+        self.own(thread);
+        let Memory { atomics, threads, is_weak, .. } = self;
+        let memory = &mut atomics[atomic];
+        let own = &mut threads[thread.at()];
+        let newest = memory.newest();
+        let last = memory.message(newest);
+        let mut view = if is_update { last.view.clone() } else { View::default() };
         view.join(if releases(order) { &own.seen } else { &own.released });
-        let Atomic { messages, consistent, .. } = &mut self.atomics[atomic];
-        let newest = small(messages.len() - 1);
-        if let Some(last) = messages.last() {
-            let is_known = order != Ordering::SeqCst || *consistent == newest;
-            if is_update && last.bits == bits && is_known && last.view.has_all_of(&view) {
+        if last.bits == bits {
+            let is_known = order != Ordering::SeqCst || memory.consistent == newest;
+            let is_same = if *is_weak {
+                is_update && is_known && last.view.has_all_of(&view)
+            } else {
+                last.view.is_as_late_as(&view)
+            };
+            if is_same {
                 return false;
             }
         }
         let time = newest + 1;
         view.raise(atomic, time);
-        messages.push(Message { bits, view });
+        memory.push(Message { bits, view });
         if order == Ordering::SeqCst {
-            *consistent = time;
+            memory.consistent = time;
         }
-        if let Some(old) = messages.len().checked_sub(OLD_MAX + 2) {
-            messages[old].view = View::default();
-        }
-        self.own(thread).seen.raise(atomic, time);
+        own.seen.raise(atomic, time);
         true
     }
 }
@@ -241,11 +251,10 @@ impl Execution {
 
     /// A load that reads the newest message.
     pub(crate) fn load_latest(&mut self, object: ObjectId, order: Ordering, latest: u64) {
-        if self.limits.is_weak {
-            let atomic = self.memory.atomic(object, latest);
-            let newest = small(self.memory.atomics[atomic].messages.len() - 1);
-            self.read(object, atomic, newest, order);
-        }
+        let atomic = self.memory.atomic(object, latest);
+        let newest = self.memory.atomics[atomic].newest();
+        self.read(object, atomic, newest, order);
+        self.show(object, Some(latest), None);
     }
 
     /// An exchange may fail because it reads an older value, which is another one than it expects. Returns that value.
@@ -256,13 +265,10 @@ impl Execution {
     /// A load of one of the messages that may be read, the newest one first. If it must not return a certain value, only
     /// older messages with other values are read, and nothing is if none is picked.
     fn load_unless(&mut self, object: ObjectId, order: Ordering, latest: u64, unless: Option<u64>) -> Option<u64> {
-        if !self.limits.is_weak {
-            return None;
-        }
         let atomic = self.memory.atomic(object, latest);
         let (oldest, newest) = self.memory.range(self.current, atomic, order);
-        let messages = &self.memory.atomics[atomic].messages;
-        let old = (oldest..newest).rev().filter(|time| Some(messages[index(*time)].bits) != unless);
+        let messages = &self.memory.atomics[atomic];
+        let old = (oldest..newest).rev().filter(|time| Some(messages.message(*time).bits) != unless);
         let old: Vec<u32> = old.take(index(Picks::OPTIONS_MAX) - 1).collect();
         let picked = self.pick(Pick::Message, small(old.len() + 1));
         let time = match picked.checked_sub(1) {
@@ -271,7 +277,16 @@ impl Execution {
             None => newest,
         };
         self.read(object, atomic, time, order);
-        Some(self.memory.atomics[atomic].messages[index(time)].bits)
+        let bits = self.memory.atomics[atomic].message(time).bits;
+        self.show(object, Some(bits), None);
+        Some(bits)
+    }
+
+    /// Notes what the step under way read of an atomic, and what it stored, for a reader.
+    fn show(&mut self, object: ObjectId, before: Option<u64>, after: Option<u64>) {
+        if let Some(at) = self.steps.len().checked_sub(1).filter(|at| self.steps[*at].op.object == object) {
+            self.values.push((at, before, after));
+        }
     }
 
     fn read(&mut self, object: ObjectId, atomic: usize, time: u32, order: Ordering) {
@@ -282,94 +297,84 @@ impl Execution {
 
     /// A store to an atomic that held `before`. Returns whether it has changed anything.
     pub(crate) fn store(&mut self, object: ObjectId, order: Ordering, before: u64, bits: u64) -> bool {
-        if !self.limits.is_weak {
-            return before != bits;
-        }
+        self.show(object, None, Some(bits));
         let atomic = self.memory.atomic(object, before);
-        self.memory.store(self.current, atomic, bits, order, None)
+        self.memory.store(self.current, atomic, bits, order, false)
     }
 
     /// The same of a read-modify-write.
     pub(crate) fn update(&mut self, object: ObjectId, order: Ordering, before: u64, bits: u64) -> bool {
-        if !self.limits.is_weak {
-            return before != bits;
-        }
+        self.show(object, Some(before), Some(bits));
         let atomic = self.memory.atomic(object, before);
-        let newest = self.memory.atomics[atomic].messages.len() - 1;
-        let carried = self.memory.atomics[atomic].messages[newest].view.clone();
-        let raises = self.memory.read(self.current, atomic, small(newest), order);
-        self.memory.store(self.current, atomic, bits, order, Some(carried)) || raises
+        let newest = self.memory.atomics[atomic].newest();
+        let raises = self.memory.read(self.current, atomic, newest, order);
+        self.memory.store(self.current, atomic, bits, order, true) || raises
     }
 
     /// A fence. One that is sequentially consistent is a step that depends on every other.
     pub(crate) fn fence(&mut self, order: Ordering) {
-        if !self.limits.is_weak {
-            return;
-        }
         let thread = self.current;
-        let own = self.memory.own(thread);
+        self.memory.own(thread);
+        let Memory { atomics, threads, fenced, is_weak, .. } = &mut self.memory;
+        let own = &mut threads[thread.at()];
         if acquires(order) {
             own.seen.join(&own.acquired);
         }
         if order == Ordering::SeqCst {
-            let mut seen = own.seen.clone();
-            seen.join(&self.memory.fenced);
-            for (number, atomic) in self.memory.atomics.iter_mut().enumerate() {
-                seen.raise(number, atomic.consistent);
-                atomic.consistent = atomic.consistent.max(seen.get(number));
+            own.seen.join_times(fenced);
+            for (number, atomic) in atomics.iter_mut().enumerate() {
+                own.seen.raise(number, atomic.consistent);
+                atomic.consistent = atomic.consistent.max(own.seen.get(number));
             }
-            self.memory.fenced = seen.clone();
-            self.memory.own(thread).seen = seen;
-            self.mark(extra::MANY);
+            fenced.join_times(&own.seen);
         }
-        let own = self.memory.own(thread);
         if releases(order) {
             own.released = own.seen.clone();
+        }
+        if order == Ordering::SeqCst && *is_weak {
+            self.mark(extra::MANY);
         }
     }
 
     /// A thread sees what another one has seen that spawns it.
     pub(super) fn inherit(&mut self, child: ThreadId) {
-        if self.limits.is_weak {
-            let seen = self.memory.own(self.current).seen.clone();
-            self.memory.own(child).seen = seen;
-        }
+        let seen = self.memory.own(self.current).seen.clone();
+        self.memory.own(child).seen = seen;
+    }
+
+    /// What the running thread has seen, for a message.
+    pub(crate) fn hand_on(&mut self) -> View {
+        self.memory.own(self.current).seen.clone()
+    }
+
+    /// What a message's sender had seen.
+    pub(crate) fn take_in(&mut self, seen: &View) {
+        self.memory.own(self.current).seen.join(seen);
     }
 
     /// Leaves what the running thread has seen at an object that it changes.
     pub(crate) fn release(&mut self, object: ObjectId) {
-        if self.limits.is_weak {
-            self.memory.release(self.current, object, true);
-        }
+        self.memory.release(self.current, object, true);
     }
 
-    /// Takes what was left at an object by those that have changed it.
-    pub(crate) fn acquire(&mut self, object: ObjectId) {
-        if self.limits.is_weak {
-            self.memory.acquire(self.current, object, false);
-        }
+    /// Takes what was left at an object by those that have changed it; if it is to be changed now, also by those that
+    /// only looked.
+    pub(crate) fn acquire(&mut self, object: ObjectId, to_change: bool) {
+        self.memory.acquire(self.current, object, to_change);
     }
 
     /// Hands on views at the beginning of a step on anything but an atomic.
     pub(super) fn synchronize(&mut self, thread: ThreadId, op: &Op) {
-        if !self.limits.is_weak || op.object == ObjectId::NONE {
+        if op.object == ObjectId::NONE {
             return;
         }
         let memory = &mut self.memory;
         match op.kind {
-            Kind::Lock | Kind::TryLock | Kind::Relock => memory.acquire(thread, op.object, true),
-            // Of an atomic that is loaded nothing is left like this.
-            Kind::ReadLock
-            | Kind::TryReadLock
-            | Kind::Once
-            | Kind::Count
-            | Kind::Load
-            | Kind::Receive
-            | Kind::Sent
-            | Kind::Join
-            | Kind::Park
-            | Kind::Pass => memory.acquire(thread, op.object, false),
-            Kind::Unlock | Kind::Send | Kind::Disconnect | Kind::OnceEnd | Kind::Drop | Kind::Unpark => {
+            Kind::Lock | Kind::Relock => memory.acquire(thread, op.object, true),
+            Kind::ReadLock | Kind::Once | Kind::Join | Kind::Park | Kind::Pass => {
+                memory.acquire(thread, op.object, false);
+            }
+            Kind::Unlock | Kind::Disconnect | Kind::OnceEnd | Kind::Drop | Kind::Unpark => {
                 memory.release(thread, op.object, true);
             }
             Kind::ReadUnlock => memory.release(thread, op.object, false),

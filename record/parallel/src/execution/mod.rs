@@ -9,20 +9,27 @@
 //! channel one for senders and one for receivers. A thread is ready if its operation's gate is open. Nothing is tried
 //! in vain.
 
+pub(crate) mod coroutine;
 mod memory;
 mod pick;
+mod races;
 mod rounds;
+mod stuck;
+mod tasks;
 mod thread;
 mod time;
+mod view;
 
 pub use pick::Pick;
-pub(crate) use thread::{State, Thread};
+pub(crate) use stuck::Noting;
+pub(crate) use thread::{Host, State, Thread};
+pub(crate) use view::View;
 
-use crate::coroutine::Job;
+use crate::execution::coroutine::{Job, StackSize};
 use crate::failure::Cause;
-use crate::ids::{byte, index, small};
+use crate::ids::index;
 use crate::object::{OBJECTS_MAX, Object, Row};
-use crate::op::{Gate, Kind, ObjectId, Op, Picks, Step, THREADS_MAX, ThreadId, ThreadSet, extra};
+use crate::op::{Gate, Kind, ObjectId, Op, Picks, Step, ThreadId, ThreadSet, extra};
 use crate::scheduler::{Choice, Scheduler};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,6 +41,8 @@ pub(crate) struct Limits {
     pub(crate) surprises_max: u32,
     /// Loads may return older values.
     pub(crate) is_weak: bool,
+    /// What was allocated and is not freed at the end is a failure.
+    pub(crate) leaks_fail: bool,
 }
 
 /// All there is to know of an execution under way.
@@ -47,8 +56,12 @@ pub(crate) struct Execution {
     scheduler: Option<Box<dyn Scheduler>>,
     every_step: bool,
     limits: Limits,
-    /// The body of a thread that is to start now.
-    job: Option<Job>,
+    /// What is told of the steps to who looks whether they go on.
+    noting: Noting,
+    /// The body of a thread that is to start now on a stack of its own.
+    job: Option<(Job, StackSize)>,
+    /// Scopes that were begun.
+    scopes: u32,
     /// A thread whose body has ended just now.
     done: Option<ThreadId>,
     /// Counts calls and returns of the recorded history.
@@ -60,15 +73,23 @@ pub(crate) struct Execution {
     /// Steps in a row that changed nothing.
     idle: u32,
     memory: memory::Memory,
+    races: races::Races,
     /// Steps that were taken because time passed, and how many steps there were then.
     late: Vec<(usize, usize)>,
     /// Picks that are not 0: the step, and what the pick means.
     picked: Vec<(usize, String)>,
+    /// What steps read of their atomic and stored.
+    values: Vec<Value>,
     /// The scheduler had no answer to a pick.
     is_lost: bool,
+    /// Panics of tasks that nobody has seen.
+    unseen: Vec<tasks::Unseen>,
     cause: Option<Cause>,
     over: bool,
 }
+
+/// A step, and the bits that it read of its atomic and that it stored.
+pub(crate) type Value = (usize, Option<u64>, Option<u64>);
 
 /// What is left of an execution.
 pub(crate) struct Outcome {
@@ -78,13 +99,14 @@ pub(crate) struct Outcome {
     pub(crate) rows: Vec<Row>,
     pub(crate) late: Vec<(usize, usize)>,
     pub(crate) picked: Vec<(usize, String)>,
+    pub(crate) values: Vec<Value>,
     pub(crate) cause: Option<Cause>,
 }
 
 static SERIAL: AtomicU64 = AtomicU64::new(1);
 
 impl Execution {
-    pub(crate) fn new(scheduler: Box<dyn Scheduler>, limits: Limits, program: Job) -> Execution {
+    pub(crate) fn new(scheduler: Box<dyn Scheduler>, limits: Limits, noting: Noting, program: Job) -> Execution {
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
         assert!(serial < 1 << (64 - OBJECTS_MAX.trailing_zeros()), "executions are counted in 40 bits");
         let mut execution = Execution {
@@ -97,27 +119,32 @@ impl Execution {
             every_step: scheduler.wants_every_step(),
             scheduler: Some(scheduler),
             limits,
+            noting,
             job: None,
+            scopes: 0,
             done: None,
             clock: 0,
             now: 0,
             timed: 0,
             idle: 0,
-            memory: memory::Memory::default(),
+            memory: memory::Memory::new(limits.is_weak),
+            races: races::Races::default(),
             late: Vec::new(),
             picked: Vec::new(),
+            values: Vec::new(),
             is_lost: false,
+            unseen: Vec::new(),
             cause: None,
             over: false,
         };
         execution.add_thread(None, Location::caller(), None);
-        execution.job = Some(program);
+        execution.job = Some((program, StackSize::default()));
         execution
     }
 
-    /// Who runs next, and its body if it is to start.
-    pub(crate) fn turn(&mut self) -> (ThreadId, Option<Job>) {
-        (self.current, self.job.take())
+    /// Whose stack runs next, and its body if it is to start.
+    pub(crate) fn turn(&mut self) -> (ThreadId, Option<(Job, StackSize)>) {
+        (self.outermost(), self.job.take())
     }
 
     /// Whose body has ended in this turn, and whether the execution is over.
@@ -125,52 +152,19 @@ impl Execution {
         (self.done.take(), self.over)
     }
 
-    pub(crate) fn into_outcome(self) -> Outcome {
-        let Execution { threads, rows, steps, scheduler, late, picked, cause, .. } = self;
-        Outcome { scheduler: scheduler.expect("it is only lent"), steps, threads, rows, late, picked, cause }
-    }
-
-    fn add_thread(
-        &mut self,
-        name: Option<String>,
-        place: &'static Location<'static>,
-        starter: Option<ThreadId>,
-    ) -> (ThreadId, ObjectId) {
-        assert!(self.threads.len() < THREADS_MAX, "an execution has no more than {THREADS_MAX} threads");
-        let thread = ThreadId(byte(self.threads.len()));
-        let object = ObjectId(small(self.rows.len()));
-        self.rows.push(Row::new("thread", place, [false; 2]));
-        let op = Op { kind: Kind::Yield, gate: Gate::Free, object: ObjectId::NONE, also: ObjectId::NONE, place };
-        self.threads.push(Thread {
-            state: State::Running,
-            op,
-            object,
-            name,
-            spawned: starter.and_then(|starter| Some((self.steps.len().checked_sub(1)?, starter))),
-            starter,
-            calling: false,
-            called: None,
-            last_step: None,
-            rounds: rounds::Rounds::default(),
-            deadline: None,
-            late: None,
-            surprises: 0,
-        });
-        (thread, object)
-    }
-
-    pub(crate) fn spawn(
-        &mut self,
-        name: Option<String>,
-        place: &'static Location<'static>,
-        body: Job,
-    ) -> (ThreadId, ObjectId) {
-        let new = self.add_thread(name, place, Some(self.current));
-        self.mark(extra::SPAWN);
-        self.inherit(new.0);
-        self.current = new.0;
-        self.job = Some(body);
-        new
+    pub(crate) fn into_outcome(self) -> (Outcome, Noting) {
+        let Execution { threads, rows, steps, scheduler, late, picked, values, cause, noting, .. } = self;
+        let outcome = Outcome {
+            scheduler: scheduler.expect("it is only lent"),
+            steps,
+            threads,
+            rows,
+            late,
+            picked,
+            values,
+            cause,
+        };
+        (outcome, noting)
     }
 
     /// Notes that the running thread changes an object that its operation does not name.
@@ -196,6 +190,10 @@ impl Execution {
         self.serial
     }
 
+    pub(crate) fn steps_taken(&self) -> usize {
+        self.steps.len()
+    }
+
     pub(crate) fn current(&self) -> ThreadId {
         self.current
     }
@@ -212,6 +210,11 @@ impl Execution {
     /// Notes that the running thread holds an object.
     pub(crate) fn hold(&mut self, object: ObjectId) {
         self.rows[index(object.0)].holder = Some(self.current);
+    }
+
+    /// Notes that what an object stands for is allocated, or freed.
+    pub(crate) fn set_live(&mut self, object: ObjectId, is_live: bool) {
+        self.rows[index(object.0)].is_live = is_live;
     }
 
     pub(crate) fn set_gates(&mut self, object: ObjectId, open: [bool; 2]) {
@@ -277,6 +280,9 @@ impl Execution {
     /// The running thread comes to be before an operation. Returns whether someone else is to run.
     #[inline]
     pub(crate) fn pause_with(&mut self, op: impl FnOnce(u64, &mut Vec<Row>) -> Op) -> bool {
+        if self.over {
+            return true;
+        }
         let op = op(self.serial, &mut self.rows);
         let me = self.current;
         let thread = &mut self.threads[me.at()];
@@ -298,6 +304,15 @@ impl Execution {
         }
     }
 
+    /// What is wrong if no thread can continue.
+    fn failure_at_end(&self) -> Option<Cause> {
+        if self.threads.iter().any(|thread| thread.state == State::Paused) {
+            return Some(Cause::Deadlock(self.waiting()));
+        }
+        let leaked = if self.limits.leaks_fail { self.leaked() } else { Vec::new() };
+        (!leaked.is_empty()).then_some(Cause::Leak(leaked))
+    }
+
     /// Gives the baton to whom the scheduler chooses. Returns whether that is someone else.
     fn hand_over(&mut self, from: Option<ThreadId>) -> bool {
         if self.is_lost {
@@ -310,14 +325,12 @@ impl Execution {
         let current = from.filter(|from| ready.contains(*from));
         let Some(first) = ready.first() else {
             self.over = true;
-            if self.threads.iter().any(|thread| thread.state == State::Paused) {
-                self.cause = Some(Cause::Deadlock(self.waiting()));
-            }
+            self.cause = self.unseen_panic().or_else(|| self.failure_at_end());
             return true;
         };
         let yielded = current.is_some_and(|current| self.threads[current.at()].yields());
         if self.steps.len() >= self.limits.steps_max {
-            self.cause = Some(Cause::Livelock(self.waiting()));
+            self.cause = self.unseen_panic().or_else(|| Some(Cause::Livelock(self.waiting())));
             self.over = true;
             return true;
         }
@@ -349,6 +362,9 @@ impl Execution {
             self.late.push((self.steps.len(), since));
             extras |= extra::LATE;
         }
+        if std::mem::take(&mut thread.is_due) {
+            extras |= extra::TIMED;
+        }
         if thread.rounds.seems_to_spin() {
             extras |= extra::SPINS;
         }
@@ -361,6 +377,7 @@ impl Execution {
             extras |= extra::CALL;
         }
         self.synchronize(next, &op);
+        self.noting.step(next, op.place);
         self.steps.push(Step { op, thread: next, extras, picks: Picks::default() });
         self.current = next;
         Some(next) != from
@@ -389,6 +406,11 @@ impl Execution {
     /// The running thread has ended.
     pub(crate) fn finish(&mut self) {
         let me = self.current;
+        if self.over {
+            // It was to end while the thread unwound.
+            self.done = Some(me);
+            return;
+        }
         let thread = &mut self.threads[me.at()];
         thread.state = State::Finished;
         let object = thread.object;
@@ -406,11 +428,18 @@ impl Execution {
         }
     }
 
+    /// The running thread needed more stack than it has, which ends the execution.
+    pub(crate) fn overflow(&mut self) {
+        let thread = &self.threads[self.current.at()];
+        self.cause = Some(Cause::Overflow { thread: self.current, name: thread.name.clone(), place: thread.op.place });
+        self.over = true;
+    }
+
     /// The running thread has panicked, which ends the execution.
     pub(crate) fn panic(&mut self, message: String, place: String) {
         let me = self.current;
         self.threads[me.at()].state = State::Panicked;
-        self.cause = Some(Cause::Panic { thread: me, message, place });
+        self.cause.get_or_insert(Cause::Panic { thread: me, message, place });
         self.done = Some(me);
         self.over = true;
     }

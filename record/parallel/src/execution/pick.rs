@@ -23,6 +23,8 @@ pub enum Pick {
     Waiter,
     /// Which of the values that an atomic has had a load returns: 0 is the newest one.
     Message,
+    /// Which branch of a `select!` is polled first.
+    Branch,
     /// A number for [`choose`](crate::choose).
     Number,
 }
@@ -41,6 +43,7 @@ impl Pick {
             Pick::Fail => "fails although the value is the expected one".into(),
             Pick::Waiter => format!("wakes waiter {} of {options}", value + 1),
             Pick::Message => format!("reads an older value, {value} of {}", options - 1),
+            Pick::Branch => format!("polls branch {} of {options} first", value + 1),
             Pick::Number => format!("chooses {value} of 0 to {}", options - 1),
         }
     }

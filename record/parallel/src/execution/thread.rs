@@ -1,10 +1,14 @@
 //! Managed threads as their execution knows them.
 
 use super::Execution;
+use super::coroutine::{Job, StackSize};
 use super::rounds::Rounds;
 use crate::failure::Waiting;
-use crate::ids::{byte, index};
-use crate::op::{Kind, ObjectId, Op, ThreadId};
+use crate::ids::{byte, index, small};
+use crate::object::Row;
+use crate::op::{Gate, Kind, ObjectId, Op, THREADS_MAX, ThreadId, extra};
+use std::cmp::Ordering;
+use std::panic::Location;
 
 /// What a thread is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +32,8 @@ pub(crate) struct Thread {
     pub(crate) name: Option<String>,
     /// The step in which it was spawned, and who did.
     pub(crate) spawned: Option<(usize, ThreadId)>,
+    /// Of a thread of a scope, the thread that has the scope, and which of its scopes it is.
+    pub(super) host: Option<(ThreadId, u32)>,
     /// Who waits for it to come to its first pause point.
     pub(super) starter: Option<ThreadId>,
     /// It is about to call an operation of the recorded history.
@@ -42,6 +48,10 @@ pub(crate) struct Thread {
     pub(super) deadline: Option<u64>,
     /// It continues because time passed, after so many steps.
     pub(super) late: Option<usize>,
+    /// It continues because another thread's wait has moved the clock.
+    pub(super) is_due: bool,
+    /// What it awaits, if it polls a task.
+    pub(super) awaited: Option<ObjectId>,
     /// Picks of it that were surprises.
     pub(super) surprises: u32,
 }
@@ -53,14 +63,105 @@ impl Thread {
     }
 }
 
+/// Where a thread runs.
+pub(crate) enum Host {
+    /// On a stack of its own.
+    Own(Job, StackSize),
+    /// In a scope of a thread, which has its body.
+    Scope(ThreadId, u32),
+}
+
 impl Execution {
+    pub(super) fn add_thread(
+        &mut self,
+        name: Option<String>,
+        place: &'static Location<'static>,
+        starter: Option<ThreadId>,
+    ) -> (ThreadId, ObjectId) {
+        assert!(self.threads.len() < THREADS_MAX, "an execution has no more than {THREADS_MAX} threads");
+        let thread = ThreadId(byte(self.threads.len()));
+        let object = ObjectId(small(self.rows.len()));
+        self.rows.push(Row::new("thread", place, [false; 2]));
+        let op = Op { kind: Kind::Yield, gate: Gate::Free, object: ObjectId::NONE, also: ObjectId::NONE, place };
+        self.threads.push(Thread {
+            state: State::Running,
+            op,
+            object,
+            name,
+            spawned: starter.and_then(|starter| Some((self.steps.len().checked_sub(1)?, starter))),
+            starter,
+            host: None,
+            calling: false,
+            called: None,
+            last_step: None,
+            rounds: Rounds::default(),
+            deadline: None,
+            late: None,
+            is_due: false,
+            awaited: None,
+            surprises: 0,
+        });
+        (thread, object)
+    }
+
+    pub(crate) fn spawn(
+        &mut self,
+        name: Option<String>,
+        place: &'static Location<'static>,
+        host: Host,
+    ) -> (ThreadId, ObjectId) {
+        let new = self.add_thread(name, place, Some(self.current));
+        self.mark(extra::SPAWN);
+        self.inherit(new.0);
+        self.current = new.0;
+        match host {
+            Host::Own(body, size) => self.job = Some((body, size)),
+            Host::Scope(owner, scope) => self.threads[new.0.at()].host = Some((owner, scope)),
+        }
+        new
+    }
+
+    /// The running thread begins a scope. Returns the thread and the scope's number, which grows.
+    pub(crate) fn begin_scope(&mut self) -> (ThreadId, u32) {
+        self.scopes += 1;
+        (self.current, self.scopes)
+    }
+
+    /// Whose stack in a scope is to run: that of a thread of it, or that of the thread that has it, which may hold
+    /// further scopes. `None` if it is that of someone outside.
+    pub(crate) fn turn_in(&self, owner: ThreadId, scope: u32) -> Option<ThreadId> {
+        let mut thread = self.current;
+        while thread != owner && !self.over {
+            let (host, number) = self.threads[thread.at()].host?;
+            if host == owner {
+                return match number.cmp(&scope) {
+                    Ordering::Equal => Some(thread),
+                    Ordering::Greater => Some(owner),
+                    Ordering::Less => None,
+                };
+            }
+            thread = host;
+        }
+        (!self.over).then_some(owner)
+    }
+
+    /// The thread on whose stack the running one runs in the end.
+    pub(super) fn outermost(&self) -> ThreadId {
+        let mut thread = self.current;
+        while let Some((host, _)) = self.threads[thread.at()].host {
+            thread = host;
+        }
+        thread
+    }
+
     /// The threads that are before an operation.
     pub(super) fn waiting(&self) -> Vec<Waiting> {
         let threads = self.threads.iter().enumerate();
         let paused = threads.filter(|(_, thread)| thread.state == State::Paused);
         let waiting = paused.map(|(at, thread)| {
             let id = ThreadId(byte(at));
-            let row = self.rows.get(index(thread.op.object.0));
+            let object = thread.awaited.filter(|_| thread.op.kind == Kind::Pending).unwrap_or(thread.op.object);
+            let row = self.rows.get(index(object.0));
             Waiting {
                 thread: id,
                 name: thread.name.clone(),

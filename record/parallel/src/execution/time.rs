@@ -1,22 +1,40 @@
-//! Time: it passes where nothing else can happen.
+//! Time: one virtual clock, which moves where nothing else can happen, or where a wait is chosen to end early.
 //!
-//! A thread that waits with a time-out has a **deadline**. When no thread can continue, the clock goes to the earliest
-//! deadline, and whoever waits for it continues. That is so as well where threads only look, again and again, and
-//! change nothing. A time-out that ends before that, because others are slow, is a [`Pick`](super::Pick).
+//! A thread that waits with a time-out or sleeps has a **deadline**. When no thread can continue, the clock goes to the
+//! earliest deadline, and whoever waits for it continues. That is so as well where threads only look, again and again,
+//! and change nothing. A wait that ends before that, because others are slow, is a [`Pick`](super::Pick): the clock then
+//! goes to its deadline at once, and with it pass all earlier ones.
+//!
+//! Who reads the clock, or waits for a time from now on, depends on whoever has moved it by a pick. That the clock moves
+//! because nothing else can happen is no step: all that came before comes before.
 
 use super::{Execution, State};
 use crate::ids::byte;
-use crate::op::{Gate, Step, ThreadId};
+use crate::op::{Gate, Kind, Step, ThreadId, extra};
 use std::time::Duration;
 
 /// Steps in a row that change nothing, after which time passes although threads could continue.
 const IDLE_MAX: u32 = 64;
 
+/// By how much the clock moves at least for a thread that reads it in a loop and waits for nothing else.
+const SPIN: u64 = 1_000_000;
+
+/// As nanoseconds, as many as there are.
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 impl Execution {
+    /// How much time has passed since the beginning.
+    pub(crate) fn now(&mut self) -> Duration {
+        self.mark(extra::TIMED);
+        Duration::from_nanos(self.now)
+    }
+
     /// The running thread will wait until this time is over, at most.
     pub(crate) fn set_deadline(&mut self, time: Duration) {
-        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self.threads[self.current.at()].deadline = Some(self.now.saturating_add(nanos));
+        self.mark(extra::TIMED);
+        self.threads[self.current.at()].deadline = Some(self.now.saturating_add(nanos(time)));
         self.timed += 1;
     }
 
@@ -27,24 +45,44 @@ impl Execution {
         }
     }
 
+    /// The running thread's wait for this time is over at once.
+    pub(crate) fn jump(&mut self, time: Duration) {
+        self.mark(extra::MOVED | extra::TIMED);
+        self.now = self.now.saturating_add(nanos(time));
+        self.pass(|thread| thread.is_due = true);
+    }
+
+    /// Lets those continue whose deadlines are over.
+    fn pass(&mut self, note: impl Fn(&mut super::Thread)) {
+        let now = self.now;
+        for at in 0..self.threads.len() {
+            let own = &mut self.threads[at];
+            if own.state == State::Paused && own.deadline.is_some_and(|deadline| deadline <= now) {
+                note(own);
+                self.redirect(ThreadId(byte(at)), |op| op.gate = Gate::Free);
+            }
+        }
+    }
+
     /// Lets time pass if there is nothing else to do.
     pub(super) fn tick(&mut self) {
         let is_idle = self.steps.last().is_none_or(Step::is_idle);
         self.idle = if is_idle { self.idle + 1 } else { 0 };
-        if self.timed == 0 || !(self.ready.is_empty() || self.idle >= IDLE_MAX) {
+        if !(self.ready.is_empty() || self.idle >= IDLE_MAX) {
             return;
         }
-        self.idle = 0;
         let waits = |thread: &&super::Thread| thread.state == State::Paused;
-        let Some(next) = self.threads.iter().filter(waits).filter_map(|thread| thread.deadline).min() else { return };
-        self.now = self.now.max(next);
-        for at in 0..self.threads.len() {
-            let thread = ThreadId(byte(at));
-            let own = &mut self.threads[at];
-            if own.state == State::Paused && own.deadline.is_some_and(|deadline| deadline <= next) {
-                own.late = Some(self.steps.len());
-                self.redirect(thread, |op| op.gate = Gate::Free);
-            }
+        let next = self.threads.iter().filter(waits).filter_map(|thread| thread.deadline).min();
+        if let Some(next) = next.filter(|_| self.timed > 0) {
+            self.idle = 0;
+            self.now = self.now.max(next);
+            let since = self.steps.len();
+            self.pass(|thread| thread.late = Some(since));
+        } else if self.idle >= IDLE_MAX && self.steps.last().is_some_and(|step| step.op.kind == Kind::Now) {
+            // Whoever waits for a time by reading the clock sees it sooner or later.
+            self.idle = 0;
+            self.now = self.now.saturating_add(self.now.max(SPIN));
+            self.mark(extra::MANY);
         }
     }
 }

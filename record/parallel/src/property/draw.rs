@@ -4,7 +4,7 @@
 use super::ParallelModel;
 use super::program::{Program, makes_sense};
 use crate::ids::index;
-use crate::rng::Rng;
+use crate::scheduler::rng::Rng;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::fmt::Write as _;

@@ -8,18 +8,22 @@
 
 mod counterexample;
 mod draw;
+mod enumerate;
 mod parallel;
 mod persist;
 mod program;
 mod run;
 mod shrink;
+mod statistics;
 mod steps;
 #[cfg(test)]
 mod tests;
 
 pub use counterexample::{Counterexample, Operated};
+pub use enumerate::Enumerated;
 pub use parallel::{Parallel, Passed, Tested};
 pub use program::Program;
+pub use statistics::Statistics;
 
 use history_core::Datum;
 use proptest::strategy::BoxedStrategy;

@@ -7,7 +7,7 @@ use super::run::{Found, Runner};
 use super::shrink::Shrinking;
 use super::{ParallelModel, persist};
 use crate::explore::{Explored, seed_from_environment};
-use crate::rng::Rng;
+use crate::scheduler::rng::Rng;
 use crate::scheduler::{Pct, Random, Replay, Scheduler};
 use crate::{REPLAY_VARIABLE, Schedule, Settings};
 use std::ops::RangeInclusive;
@@ -125,10 +125,9 @@ impl<M: ParallelModel> Parallel<M> {
     /// The counterexample.
     pub fn run(&self) -> Tested<Passed, M> {
         let kept = self.source.map(persist::load).unwrap_or_default();
-        let drawn = (0..self.cases).map(|case| Rng::fork(self.seed, case).next());
         let mut runner = self.runner();
         let mut passed = Passed::default();
-        for seed in kept.iter().copied().chain(drawn) {
+        for seed in kept.iter().copied().chain(self.seeds()) {
             passed.cases += 1;
             let drawn = Drawn::new(&*self.model, &self.sizes, seed);
             runner.set_program(drawn.program());
@@ -232,7 +231,20 @@ impl<M: ParallelModel> Parallel<M> {
             .map_err(|found| Box::new(Counterexample::new(&*self.model, program.clone(), &found, &Origin::default())))
     }
 
-    fn runner(&self) -> Runner<M> {
+    pub(super) fn model(&self) -> &M {
+        &self.model
+    }
+
+    pub(super) fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+
+    /// The seeds of the programs.
+    pub(super) fn seeds(&self) -> impl Iterator<Item = u64> {
+        (0..self.cases).map(|case| Rng::fork(self.seed, case).next())
+    }
+
+    pub(super) fn runner(&self) -> Runner<M> {
         Runner::new(Arc::clone(&self.model), self.settings)
     }
 

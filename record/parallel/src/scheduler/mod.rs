@@ -6,7 +6,9 @@ mod pct;
 mod random;
 mod reduced;
 mod replay;
+pub(crate) mod rng;
 mod round_robin;
+pub(crate) mod schedule;
 
 pub use exhaustive::Exhaustive;
 pub use pct::{Pct, miss_probability};

@@ -11,11 +11,11 @@
 //! continues at once where it yields, or that takes a certain pick.
 
 use super::random::at_random;
+use super::rng::Rng;
 use super::{Choice, Ended, Pick, Scheduler};
 use crate::ThreadId;
 use crate::ids::index;
 use crate::op::THREADS_MAX;
-use crate::rng::Rng;
 
 /// Finds bugs of a given depth with a probability that is known.
 #[derive(Clone, Debug)]

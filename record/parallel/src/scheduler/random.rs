@@ -1,8 +1,8 @@
 //! Random: at each pause point any thread that is ready, each as likely as the others, whether it yields or not.
 
+use super::rng::Rng;
 use super::{Choice, Pick, Scheduler};
 use crate::ThreadId;
-use crate::rng::Rng;
 
 /// Chooses at random. The same seed gives the same schedules on every machine.
 #[derive(Clone, Debug)]

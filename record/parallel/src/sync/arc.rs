@@ -41,7 +41,13 @@ impl<T> Arc<T> {
     /// The first pointer to a value.
     #[track_caller]
     pub fn new(value: T) -> Arc<T> {
-        Arc::from(std_sync::Arc::new(value))
+        Arc::of(value, Location::caller())
+    }
+
+    fn of(value: T, place: &'static Location<'static>) -> Arc<T> {
+        let counts = counts(place);
+        counts.set_live(true);
+        Arc { inner: Some(std_sync::Arc::new(value)), counts, place }
     }
 
     /// The first pointer to a value that holds a weak one to itself.
@@ -52,6 +58,7 @@ impl<T> Arc<T> {
         let inner = std_sync::Arc::new_cyclic(|weak| {
             make(&Weak { inner: weak.clone(), counts: std_sync::Arc::clone(&counts), place })
         });
+        counts.set_live(true);
         Arc { inner: Some(inner), counts, place }
     }
 
@@ -64,14 +71,28 @@ impl<T> Arc<T> {
     pub fn try_unwrap(this: Arc<T>) -> Result<T, Arc<T>> {
         this.counts.touch(Kind::Count);
         let (counts, place) = (std_sync::Arc::clone(&this.counts), this.place);
-        std_sync::Arc::try_unwrap(this.take()).map_err(|inner| Arc { inner: Some(inner), counts, place })
+        let result = std_sync::Arc::try_unwrap(this.take());
+        if result.is_ok() {
+            counts.acquire(false);
+            counts.set_live(false);
+        }
+        result.map_err(|inner| Arc { inner: Some(inner), counts, place })
     }
 
     /// The value, if this is the last pointer to it. Of several threads that do this, one gets it.
     #[track_caller]
     pub fn into_inner(this: Arc<T>) -> Option<T> {
         this.counts.touch(Kind::Count);
-        std_sync::Arc::into_inner(this.take())
+        let counts = std_sync::Arc::clone(&this.counts);
+        let value = std_sync::Arc::into_inner(this.take());
+        if value.is_some() {
+            counts.acquire(false);
+            counts.set_live(false);
+        } else {
+            // It is dropped like any other pointer.
+            counts.release();
+        }
+        value
     }
 }
 
@@ -89,11 +110,15 @@ impl<T: Clone> Arc<T> {
         this.counts.touch(Kind::Count);
         let inner = this.inner.as_mut().expect("it is there until it is taken apart");
         if std_sync::Arc::strong_count(inner) > 1 {
-            let copy = Arc { inner: Some(std_sync::Arc::new((**inner).clone())), counts: counts(place), place };
-            *this = copy;
-        } else if std_sync::Arc::get_mut(inner).is_none() {
-            // Weak pointers lose the value: they stay behind with the counts that they know.
-            this.counts = counts(place);
+            *this = Arc::of((**inner).clone(), place);
+        } else {
+            this.counts.acquire(false);
+            if std_sync::Arc::get_mut(inner).is_none() {
+                // Weak pointers lose the value: they stay behind with the counts that they know.
+                this.counts.set_live(false);
+                this.counts = counts(place);
+                this.counts.set_live(true);
+            }
         }
         std_sync::Arc::make_mut(this.inner.as_mut().expect("it is there until it is taken apart"))
     }
@@ -126,7 +151,9 @@ impl<T: ?Sized> Arc<T> {
     #[track_caller]
     pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
         this.counts.touch(Kind::Count);
-        std_sync::Arc::get_mut(this.inner.as_mut()?)
+        let value = std_sync::Arc::get_mut(this.inner.as_mut()?)?;
+        this.counts.acquire(false);
+        Some(value)
     }
 
     /// Whether two pointers are to one value.
@@ -154,11 +181,14 @@ impl<T: ?Sized> Drop for Arc<T> {
         let Some(inner) = &self.inner else { return };
         let is_managed = self.counts.pause_at(Kind::Drop, self.place, || OPEN);
         // Which of two goes first makes no difference unless one of them is then the last, and someone sees that it is.
-        if is_managed && (std_sync::Arc::strong_count(inner) > 2 || !std::mem::needs_drop::<T>()) {
+        let count = std_sync::Arc::strong_count(inner);
+        if is_managed && (count > 2 || !std::mem::needs_drop::<T>()) {
             runtime::look();
-        } else {
+        }
+        if count == 1 {
             // Whoever drops the value has seen what the others did before they dropped theirs.
-            self.counts.acquire();
+            self.counts.acquire(false);
+            self.counts.set_live(false);
         }
     }
 }
@@ -177,7 +207,10 @@ impl<T: ?Sized> From<std_sync::Arc<T>> for Arc<T> {
     #[track_caller]
     fn from(inner: std_sync::Arc<T>) -> Arc<T> {
         let place = Location::caller();
-        Arc { inner: Some(inner), counts: counts(place), place }
+        let counts = counts(place);
+        // Somebody else's pointers may keep the value.
+        counts.set_live(std_sync::Arc::strong_count(&inner) == 1);
+        Arc { inner: Some(inner), counts, place }
     }
 }
 
@@ -300,7 +333,9 @@ impl<T: ?Sized> Weak<T> {
     pub fn upgrade(&self) -> Option<Arc<T>> {
         self.counts.touch(Kind::Count);
         let (counts, place) = (std_sync::Arc::clone(&self.counts), Location::caller());
-        self.inner.upgrade().map(|inner| Arc { inner: Some(inner), counts, place })
+        let inner = self.inner.upgrade()?;
+        counts.acquire(false);
+        Some(Arc { inner: Some(inner), counts, place })
     }
 
     /// How many pointers to the value there are that are not weak.

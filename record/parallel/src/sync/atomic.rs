@@ -117,7 +117,11 @@ macro_rules! atomic {
 
             /// The value.
             #[track_caller]
+            #[inline]
             pub fn load(&self, order: Ordering) -> $value {
+                if !runtime::is_active() {
+                    return self.inner.load(order);
+                }
                 self.object.touch(Kind::Load);
                 let latest = self.inner.load(order);
                 let read = self.object.remember(|execution, id| execution.load(id, order, latest.to_bits()));
@@ -126,11 +130,12 @@ macro_rules! atomic {
 
             /// Sets the value.
             #[track_caller]
+            #[inline]
             pub fn store(&self, value: $value, order: Ordering) {
-                self.object.touch(Kind::Store);
                 if !runtime::is_active() {
                     return self.inner.store(value, order);
                 }
+                self.object.touch(Kind::Store);
                 assert!(
                     !matches!(order, Ordering::Acquire | Ordering::AcqRel),
                     "there is no such thing as an acquire store"
@@ -146,7 +151,6 @@ macro_rules! atomic {
             /// Sets the value, and returns the one before.
             #[track_caller]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
-                self.object.touch(Kind::Update);
                 self.changing(order, |inner| inner.swap(value, order))
             }
 
@@ -154,7 +158,6 @@ macro_rules! atomic {
                 #[doc = concat!("As in std: `", stringify!($method), "`. Returns the value before.")]
                 #[track_caller]
                 pub fn $method(&self, value: $value, order: Ordering) -> $value {
-                    self.object.touch(Kind::Update);
                     self.changing(order, |inner| inner.$method(value, order))
                 }
             )*
@@ -172,6 +175,9 @@ macro_rules! atomic {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
+                if !runtime::is_active() {
+                    return self.inner.compare_exchange(current, new, success, failure);
+                }
                 self.object.touch(Kind::Update);
                 self.exchanging(current, new, success, failure)
             }
@@ -189,10 +195,10 @@ macro_rules! atomic {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                self.object.touch(Kind::Update);
                 if !runtime::is_active() {
                     return self.inner.compare_exchange_weak(current, new, success, failure);
                 }
+                self.object.touch(Kind::Update);
                 if self.inner.load(Ordering::SeqCst) == current && runtime::pick(Pick::Fail, 2) == 1 {
                     self.object.remember(|execution, id| execution.load_latest(id, failure, current.to_bits()));
                     runtime::look();
@@ -224,12 +230,51 @@ macro_rules! atomic {
                 Err(value)
             }
 
+            /// The same as [`Self::fetch_update`].
+            ///
+            /// # Errors
+            ///
+            /// The value, if `f` makes nothing of it.
+            #[track_caller]
+            pub fn try_update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                f: impl FnMut($value) -> Option<$value>,
+            ) -> Result<$value, $value> {
+                self.fetch_update(set_order, fetch_order, f)
+            }
+
+            /// Sets the value to what `f` makes of it, trying again while others change it. Returns the one before.
+            #[track_caller]
+            pub fn update(
+                &self,
+                set_order: Ordering,
+                fetch_order: Ordering,
+                mut f: impl FnMut($value) -> $value,
+            ) -> $value {
+                match self.fetch_update(set_order, fetch_order, |value| Some(f(value))) {
+                    Ok(before) | Err(before) => before,
+                }
+            }
+
+            /// Where the value is. What is done through the pointer is not seen.
+            pub const fn as_ptr(&self) -> *mut $value {
+                self.inner.as_ptr()
+            }
+
             /// Changes the value, and notes whether it is another one then. Returns the one before.
+            #[track_caller]
+            #[inline]
             fn changing(
                 &self,
                 order: Ordering,
                 change: impl FnOnce(&std_atomic::$name $(<$param>)?) -> $value,
             ) -> $value {
+                if !runtime::is_active() {
+                    return change(&self.inner);
+                }
+                self.object.touch(Kind::Update);
                 let before = change(&self.inner);
                 let is_new = self.object.remember(|execution, id| {
                     let after = self.inner.load(Ordering::SeqCst);
@@ -249,9 +294,6 @@ macro_rules! atomic {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                if !runtime::is_active() {
-                    return self.inner.compare_exchange(current, new, success, failure);
-                }
                 let latest = self.inner.load(Ordering::SeqCst).to_bits();
                 let old = self.object.remember(|execution, id| execution.fails(id, failure, latest, current.to_bits()));
                 if let Some(old) = old.flatten() {
@@ -279,7 +321,7 @@ macro_rules! atomic {
             }
 
             /// The value of an atomic that is given away.
-            pub fn into_inner(self) -> $value {
+            pub const fn into_inner(self) -> $value {
                 self.inner.into_inner()
             }
         }
@@ -332,6 +374,30 @@ integers! {
 
 atomic!(AtomicBool, bool, "AtomicBool", [fetch_and, fetch_nand, fetch_or, fetch_xor]);
 atomic!(AtomicPtr<T>, *mut T, "AtomicPtr", []);
+
+impl AtomicBool {
+    /// Sets the value to the other one, and returns the one before.
+    #[track_caller]
+    pub fn fetch_not(&self, order: Ordering) -> bool {
+        self.changing(order, |inner| inner.fetch_not(order))
+    }
+}
+
+macro_rules! pointer {
+    ($($method:ident)*) => {
+        impl<T> AtomicPtr<T> {
+            $(
+                #[doc = concat!("As in std: `", stringify!($method), "`. Returns the pointer before.")]
+                #[track_caller]
+                pub fn $method(&self, value: usize, order: Ordering) -> *mut T {
+                    self.changing(order, |inner| inner.$method(value, order))
+                }
+            )*
+        }
+    };
+}
+
+pointer!(fetch_ptr_add fetch_ptr_sub fetch_byte_add fetch_byte_sub fetch_and fetch_or fetch_xor);
 
 impl Default for AtomicBool {
     #[track_caller]

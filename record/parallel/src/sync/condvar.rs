@@ -10,10 +10,11 @@ use crate::ids::{index, small};
 use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
 use crate::runtime;
+use crate::time::Instant;
 use std::fmt;
 use std::panic::Location;
 use std::sync::{LockResult, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// As [`std::sync::Condvar`].
 ///
@@ -128,10 +129,9 @@ impl Condvar {
         duration: Duration,
         mut condition: impl FnMut(&mut T) -> bool,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        let start = Instant::now();
+        let start = Instant::unscheduled();
         while condition(&mut guard) {
-            // Time does not pass under a schedule.
-            let left = if runtime::is_active() { duration } else { duration.saturating_sub(start.elapsed()) };
+            let left = duration.saturating_sub(Instant::unscheduled() - start);
             let result;
             (guard, result) = self.wait_timeout(guard, left)?;
             if result.timed_out() {
@@ -198,8 +198,11 @@ impl Condvar {
         place: &'static Location<'static>,
     ) -> bool {
         let relock = |object| Op { kind: Kind::Relock, gate: Gate::First, object, also: ObjectId::NONE, place };
-        let surprise = if time.is_some() { Pick::TimeOut } else { Pick::Wake };
-        if runtime::pick(surprise, 2) == 1 {
+        let is_surprised = match time {
+            Some(time) => runtime::times_out(time),
+            None => runtime::pick(Pick::Wake, 2) == 1,
+        };
+        if is_surprised {
             mutex.object().pause_op(|| [true; 2], relock);
             return time.is_some();
         }

@@ -61,8 +61,15 @@ pub(crate) fn try_map<A, B>(result: TryLockResult<A>, f: impl FnOnce(A) -> B) ->
 }
 
 /// The same of an operation that changes the lock if it is free, and only then.
-pub(crate) fn tried<A, B>(result: TryLockResult<A>, f: impl FnOnce(A) -> B) -> TryLockResult<B> {
-    if !is_free(&result) {
+pub(crate) fn tried<A, B>(
+    object: &Object,
+    to_change: bool,
+    result: TryLockResult<A>,
+    f: impl FnOnce(A) -> B,
+) -> TryLockResult<B> {
+    if is_free(&result) {
+        object.acquire(to_change);
+    } else {
         runtime::look();
     }
     try_map(result, f)

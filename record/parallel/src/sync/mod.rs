@@ -17,12 +17,13 @@
 //! - A destructor that waits for another thread while its own thread unwinds ends the process, as a second panic does.
 //! - Threads that a failure cuts off are not unwound: what is on their stacks is leaked.
 //!
-//! What std has beyond these is not here: scoped threads, `LazyLock`, and mapped guards.
+//! Guards that are mapped are not here, nor is what std marks as deprecated or unstable.
 
 mod arc;
 pub mod atomic;
 mod barrier;
 mod condvar;
+mod lazy;
 mod lock;
 pub mod mpsc;
 mod mutex;
@@ -32,7 +33,8 @@ mod rwlock;
 pub use arc::{Arc, Weak};
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use condvar::{Condvar, WaitTimeoutResult};
+pub use lazy::LazyLock;
 pub use mutex::{Mutex, MutexGuard};
 pub use once::{Once, OnceLock};
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+pub use std::sync::{LockResult, OnceState, PoisonError, TryLockError, TryLockResult};

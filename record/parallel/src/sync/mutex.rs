@@ -53,6 +53,9 @@ impl<T: ?Sized> Mutex<T> {
     /// In a managed thread, if a thread that is not managed holds it.
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        if !runtime::is_active() {
+            return lock::map(self.inner.lock(), |guard| self.wrap(guard, Location::caller()));
+        }
         let result = lock::acquire(
             &self.object,
             Kind::Lock,
@@ -74,7 +77,7 @@ impl<T: ?Sized> Mutex<T> {
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         self.object.pause(Kind::TryLock, Gate::Free, || self.gates());
         let place = Location::caller();
-        lock::tried(self.inner.try_lock(), |guard| self.guard(guard, place))
+        lock::tried(&self.object, true, self.inner.try_lock(), |guard| self.guard(guard, place))
     }
 
     /// Whether a thread panicked while it held the mutex.
@@ -161,6 +164,9 @@ impl<T: ?Sized> Mutex<T> {
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
+        if !runtime::is_active() {
+            self.inner = None;
+        }
         if self.inner.is_some() {
             if self.mutex.object.pause_at(Kind::Unlock, self.place, || [false, true]) && !self.is_changed {
                 runtime::look();

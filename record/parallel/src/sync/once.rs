@@ -1,10 +1,11 @@
-//! What is done once. The first gate is open unless someone is at it.
+//! What is done once. The first gate is open unless someone is at it, the second when it is done.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind};
 use crate::runtime;
 use std::fmt;
 use std::panic::Location;
+use std::sync::OnceState;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// As [`std::sync::Once`].
@@ -14,31 +15,33 @@ pub struct Once {
     busy: AtomicBool,
 }
 
-/// Closes the gate while someone is at it. It opens in the step in which it is done, or in which a panic ends it.
-struct Busy<'a> {
+/// Closes the first gate while someone is at it. It opens in the step in which it is done, or in which a panic ends it.
+struct Busy<'a, F: Fn() -> bool> {
     object: &'a Object,
     /// Stays set if a failed execution cuts the thread off: nobody else may then come to std's, which would wait for
     /// ever.
-    busy: &'a AtomicBool,
+    flag: &'a AtomicBool,
+    is_done: F,
 }
 
-impl<'a> Busy<'a> {
-    fn new(object: &'a Object, busy: &'a AtomicBool) -> Busy<'a> {
-        busy.store(true, Relaxed);
-        object.set_gates([false, true]);
+impl<'a, F: Fn() -> bool> Busy<'a, F> {
+    fn new(object: &'a Object, flag: &'a AtomicBool, is_done: F) -> Busy<'a, F> {
+        flag.store(true, Relaxed);
+        object.set_gates([false, is_done()]);
         runtime::with(|execution| {
-            let id = execution.id_of(object, || [false, true]);
+            let id = execution.id_of(object, || [false, is_done()]);
             execution.hold(id);
         });
-        Busy { object, busy }
+        Busy { object, flag, is_done }
     }
 }
 
-impl Drop for Busy<'_> {
+impl<F: Fn() -> bool> Drop for Busy<'_, F> {
     fn drop(&mut self) {
-        self.busy.store(false, Relaxed);
-        self.object.touch_too(|| [true; 2]);
-        self.object.set_gates([true, true]);
+        self.flag.store(false, Relaxed);
+        let is_done = (self.is_done)();
+        self.object.touch_too(|| [true, is_done]);
+        self.object.set_gates([true, is_done]);
     }
 }
 
@@ -60,10 +63,14 @@ impl Once {
 
     /// Does it, unless it was done; waits while someone else is at it.
     #[track_caller]
+    #[inline]
     pub fn call_once(&self, f: impl FnOnce()) {
+        if !runtime::is_active() {
+            return self.inner.call_once(f);
+        }
         if self.object.pause(Kind::Once, Gate::First, || self.gates()) && !self.inner.is_completed() {
             let place = Location::caller();
-            let _busy = Busy::new(&self.object, &self.busy);
+            let _busy = Busy::new(&self.object, &self.busy, || self.inner.is_completed());
             self.inner.call_once(|| make(&self.object, place, f));
         } else {
             runtime::look();
@@ -71,15 +78,58 @@ impl Once {
         }
     }
 
+    /// The same, also if a panic ended it before.
+    #[track_caller]
+    pub fn call_once_force(&self, f: impl FnOnce(&OnceState)) {
+        if self.object.pause(Kind::Once, Gate::First, || self.gates()) && !self.inner.is_completed() {
+            let place = Location::caller();
+            let _busy = Busy::new(&self.object, &self.busy, || self.inner.is_completed());
+            self.inner.call_once_force(|state| make(&self.object, place, || f(state)));
+        } else {
+            runtime::look();
+            self.inner.call_once_force(f);
+        }
+    }
+
+    /// Waits until it was done.
+    ///
+    /// # Panics
+    ///
+    /// If a panic ended it.
+    #[track_caller]
+    pub fn wait(&self) {
+        if self.object.pause(Kind::Await, Gate::Second, || self.gates()) {
+            self.object.acquire(false);
+        } else {
+            assert!(!runtime::is_active(), "a destructor waits for {self:?} while its thread panics");
+            self.inner.wait();
+        }
+    }
+
+    /// Waits until it was done, also if a panic ended it before.
+    #[track_caller]
+    pub fn wait_force(&self) {
+        if self.object.pause(Kind::Await, Gate::Second, || self.gates()) {
+            self.object.acquire(false);
+        } else {
+            assert!(!runtime::is_active(), "a destructor waits for {self:?} while its thread panics");
+            self.inner.wait_force();
+        }
+    }
+
     /// Whether it was done.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
         self.object.pause(Kind::Load, Gate::Free, || self.gates());
-        self.inner.is_completed()
+        let is_completed = self.inner.is_completed();
+        if is_completed {
+            self.object.acquire(false);
+        }
+        is_completed
     }
 
     fn gates(&self) -> [bool; 2] {
-        [!self.busy.load(Relaxed), true]
+        [!self.busy.load(Relaxed), self.inner.is_completed()]
     }
 }
 
@@ -113,9 +163,13 @@ impl<T> OnceLock<T> {
 
     /// The value, if there is one.
     #[track_caller]
+    #[inline]
     pub fn get(&self) -> Option<&T> {
+        if !runtime::is_active() {
+            return self.inner.get();
+        }
         self.object.pause(Kind::Load, Gate::Free, || self.gates());
-        self.inner.get()
+        self.inner.get().inspect(|_| self.object.acquire(false))
     }
 
     /// Sets the value, unless there is one; waits while someone else is at it.
@@ -126,20 +180,43 @@ impl<T> OnceLock<T> {
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         self.object.pause(Kind::Once, Gate::First, || self.gates());
-        self.inner.set(value).inspect(|()| self.object.release()).inspect_err(|_| runtime::look())
+        let result = self.inner.set(value);
+        match result {
+            Ok(()) => {
+                self.object.release();
+                self.object.set_gates([true; 2]);
+            }
+            Err(_) => runtime::look(),
+        }
+        result
     }
 
     /// The value; it is made by `f` if there is none. Waits while someone else is at it.
     #[track_caller]
+    #[inline]
     pub fn get_or_init(&self, f: impl FnOnce() -> T) -> &T {
+        if !runtime::is_active() {
+            return self.inner.get_or_init(f);
+        }
         if self.object.pause(Kind::Once, Gate::First, || self.gates()) && self.inner.get().is_none() {
             let place = Location::caller();
-            let _busy = Busy::new(&self.object, &self.busy);
+            let _busy = Busy::new(&self.object, &self.busy, || self.inner.get().is_some());
             self.inner.get_or_init(|| make(&self.object, place, f))
         } else {
             runtime::look();
             self.inner.get_or_init(f)
         }
+    }
+
+    /// The value; waits until there is one.
+    #[track_caller]
+    pub fn wait(&self) -> &T {
+        if self.object.pause(Kind::Await, Gate::Second, || self.gates()) {
+            self.object.acquire(false);
+        } else {
+            assert!(!runtime::is_active(), "a destructor waits for a OnceLock while its thread panics");
+        }
+        self.inner.wait()
     }
 
     /// The value of a cell that nobody else has.
@@ -158,7 +235,7 @@ impl<T> OnceLock<T> {
     }
 
     fn gates(&self) -> [bool; 2] {
-        [!self.busy.load(Relaxed), true]
+        [!self.busy.load(Relaxed), self.inner.get().is_some()]
     }
 }
 
@@ -174,3 +251,30 @@ impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
         self.inner.fmt(f)
     }
 }
+
+impl<T: Clone> Clone for OnceLock<T> {
+    #[track_caller]
+    fn clone(&self) -> OnceLock<T> {
+        match self.get() {
+            Some(value) => OnceLock::from(value.clone()),
+            None => OnceLock::new(),
+        }
+    }
+}
+
+impl<T> From<T> for OnceLock<T> {
+    #[track_caller]
+    fn from(value: T) -> OnceLock<T> {
+        let object = Object::new("OnceLock", Location::caller());
+        OnceLock { object, inner: std::sync::OnceLock::from(value), busy: AtomicBool::new(false) }
+    }
+}
+
+impl<T: PartialEq> PartialEq for OnceLock<T> {
+    #[track_caller]
+    fn eq(&self, other: &OnceLock<T>) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Eq> Eq for OnceLock<T> {}

@@ -58,6 +58,10 @@ impl<T: ?Sized> RwLock<T> {
     /// If a thread panicked while it held the lock for writing.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+        if !runtime::is_active() {
+            let place = Location::caller();
+            return lock::map(self.inner.read(), |inner| RwLockReadGuard { inner: Some(inner), lock: self, place });
+        }
         let result = lock::acquire(
             &self.object,
             Kind::ReadLock,
@@ -77,6 +81,11 @@ impl<T: ?Sized> RwLock<T> {
     /// If a thread panicked while it held the lock for writing.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+        if !runtime::is_active() {
+            let (place, lock) = (Location::caller(), self);
+            let guard = |inner| RwLockWriteGuard { inner: Some(inner), lock, is_changed: false, place };
+            return lock::map(self.inner.write(), guard);
+        }
         let result = lock::acquire(
             &self.object,
             Kind::Lock,
@@ -98,7 +107,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         self.object.pause(Kind::TryReadLock, Gate::Free, || self.gates());
         let place = Location::caller();
-        lock::tried(self.inner.try_read(), |guard| self.read_guard(guard, place))
+        lock::tried(&self.object, false, self.inner.try_read(), |guard| self.read_guard(guard, place))
     }
 
     /// Locks for writing if nobody reads or writes.
@@ -110,7 +119,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         self.object.pause(Kind::TryLock, Gate::Free, || self.gates());
         let place = Location::caller();
-        lock::tried(self.inner.try_write(), |guard| self.write_guard(guard, place))
+        lock::tried(&self.object, true, self.inner.try_write(), |guard| self.write_guard(guard, place))
     }
 
     /// Whether a thread panicked while it held the lock for writing.
@@ -162,18 +171,33 @@ impl<T: ?Sized> RwLock<T> {
     }
 }
 
+impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
+    /// Goes on to read only, and lets other readers in.
+    #[track_caller]
+    pub fn downgrade(mut this: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
+        let (lock, place) = (this.lock, Location::caller());
+        lock.object.pause(Kind::Unlock, Gate::Free, || [false, false]);
+        let inner = this.inner.take().expect("it is there until the guard is dropped");
+        lock.read_guard(std::sync::RwLockWriteGuard::downgrade(inner), place)
+    }
+}
+
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     fn drop(&mut self) {
+        if !runtime::is_active() {
+            return;
+        }
         self.lock.object.pause_at(Kind::ReadUnlock, self.place, || [true, false]);
         self.inner = None;
-        if runtime::is_active() {
-            self.lock.object.set_gates(self.lock.gates());
-        }
+        self.lock.object.set_gates(self.lock.gates());
     }
 }
 
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
+        if !runtime::is_active() || self.inner.is_none() {
+            return;
+        }
         if self.lock.object.pause_at(Kind::Unlock, self.place, || [false, false]) && !self.is_changed {
             runtime::look();
         }

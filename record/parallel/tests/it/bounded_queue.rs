@@ -90,20 +90,20 @@ fn the_report_says_who_waits_for_what() {
 
     execution 4, 14 steps, 1 preemption:
       step   a                     b taker               c taker
-         1 * |                     lock Mutex 1          |                   record/parallel/tests/it/bounded_queue.rs:40
-         2   |                     wait Condvar 1        |                   record/parallel/tests/it/bounded_queue.rs:46
-         3   |                     |                     lock Mutex 1        record/parallel/tests/it/bounded_queue.rs:40
-         4   |                     |                     wait Condvar 1      record/parallel/tests/it/bounded_queue.rs:46
-         5   lock Mutex 1          |                     |                   record/parallel/tests/it/bounded_queue.rs:31
-         6   notify one Condvar 1  |                     |                   record/parallel/tests/it/bounded_queue.rs:36
-         7   unlock Mutex 1        |                     |                   record/parallel/tests/it/bounded_queue.rs:31
-         8   lock Mutex 1          |                     |                   record/parallel/tests/it/bounded_queue.rs:31
-         9   wait Condvar 1        |                     |                   record/parallel/tests/it/bounded_queue.rs:33
-        10   |                     lock again Mutex 1    |                   record/parallel/tests/it/bounded_queue.rs:46
-        11   |                     notify one Condvar 1  |                   record/parallel/tests/it/bounded_queue.rs:43
-        12   |                     unlock Mutex 1        |                   record/parallel/tests/it/bounded_queue.rs:46
-        13   |                     |                     lock again Mutex 1  record/parallel/tests/it/bounded_queue.rs:46
-        14   |                     |                     wait Condvar 1      record/parallel/tests/it/bounded_queue.rs:46
+         1 * |                     lock elements         |                    record/parallel/tests/it/bounded_queue.rs:40
+         2   |                     wait Condvar 1        |                    record/parallel/tests/it/bounded_queue.rs:46
+         3   |                     |                     lock elements        record/parallel/tests/it/bounded_queue.rs:40
+         4   |                     |                     wait Condvar 1       record/parallel/tests/it/bounded_queue.rs:46
+         5   lock elements         |                     |                    record/parallel/tests/it/bounded_queue.rs:31
+         6   notify one Condvar 1  |                     |                    record/parallel/tests/it/bounded_queue.rs:36
+         7   unlock elements       |                     |                    record/parallel/tests/it/bounded_queue.rs:31
+         8   lock elements         |                     |                    record/parallel/tests/it/bounded_queue.rs:31
+         9   wait Condvar 1        |                     |                    record/parallel/tests/it/bounded_queue.rs:33
+        10   |                     lock again elements   |                    record/parallel/tests/it/bounded_queue.rs:46
+        11   |                     notify one Condvar 1  |                    record/parallel/tests/it/bounded_queue.rs:43
+        12   |                     unlock elements       |                    record/parallel/tests/it/bounded_queue.rs:46
+        13   |                     |                     lock again elements  record/parallel/tests/it/bounded_queue.rs:46
+        14   |                     |                     wait Condvar 1       record/parallel/tests/it/bounded_queue.rs:46
             * a preemption: the thread that ran before could have continued
 
     schedule, for scheduler::Replay: b2c

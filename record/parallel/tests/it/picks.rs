@@ -272,3 +272,12 @@ fn a_failure_is_simplified_to_few_picks() {
     let simplest = simplify(&Settings::default(), failure, program);
     assert_eq!(simplest.picks(), 1, "{simplest}");
 }
+
+#[test]
+fn a_loop_that_chooses_to_go_on_ends_by_chance_or_at_the_limit() {
+    let program = || while choose(2) == 0 {};
+    explore(&settings(0), Random::new(0, 200), program).unwrap();
+    // A search that tries the usual choice first goes on for ever, and says so.
+    assert!(matches!(fails(Exhaustive::new(), program).cause, Cause::Livelock(_)));
+    assert!(matches!(fails(Reduced::new(), program).cause, Cause::Livelock(_)));
+}

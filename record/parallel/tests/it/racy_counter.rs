@@ -96,12 +96,12 @@ fn the_report_tells_all() {
       branch 2  Increment, Get
 
     schedule, with 1 preemption:
-      step   b branch 1         c branch 2
-         1   |                  load AtomicI64 1   record/parallel/tests/it/racy_counter.rs:50; Increment called
-         2 * load AtomicI64 1   |                  record/parallel/tests/it/racy_counter.rs:50; Increment called
-         3   store AtomicI64 1  |                  record/parallel/tests/it/racy_counter.rs:51; returned None
-         4   |                  store AtomicI64 1  record/parallel/tests/it/racy_counter.rs:51; returned None
-         5   |                  load AtomicI64 1   record/parallel/tests/it/racy_counter.rs:54; Get called; returned Some(1)
+      step   b branch 1             c branch 2
+         1   |                      load AtomicI64 1 = 0   record/parallel/tests/it/racy_counter.rs:50; Increment called
+         2 * load AtomicI64 1 = 0   |                      record/parallel/tests/it/racy_counter.rs:50; Increment called
+         3   store AtomicI64 1 = 1  |                      record/parallel/tests/it/racy_counter.rs:51; returned None
+         4   |                      store AtomicI64 1 = 1  record/parallel/tests/it/racy_counter.rs:51; returned None
+         5   |                      load AtomicI64 1 = 1   record/parallel/tests/it/racy_counter.rs:54; Get called; returned Some(1)
             * a preemption: the thread that ran before could have continued
 
     history:
@@ -193,4 +193,19 @@ fn equal_seeds_give_equal_reports() {
         matches!(hasty.failure.cause, Cause::NotLinearizable(_)),
         "a small budget leaves it larger, not other: {hasty}"
     );
+}
+
+#[test]
+fn statistics_say_what_runs_at_once() {
+    let statistics = broken().cases(50).branches(2..=2).statistics();
+    assert_eq!(statistics.programs, 50);
+    assert_eq!(statistics.commands.keys().collect::<Vec<_>>(), ["Get", "Increment"]);
+    assert_eq!(statistics.branches, [(2, 50)].into());
+    let pair = |a: &str, b: &str| statistics.pairs.get(&(a.to_owned(), b.to_owned())).copied();
+    assert!(pair("Get", "Increment").is_some_and(|count| (10..=50).contains(&count)), "{statistics}");
+    assert!(pair("Increment", "Increment").is_some() && pair("Increment", "Get").is_none());
+    let text = statistics.to_string();
+    assert!(text.starts_with("50 programs, ") && text.contains("run Get and Increment at once"), "{text}");
+    // Without branches nothing runs at once.
+    assert!(broken().branches(0..=0).statistics().pairs.is_empty());
 }

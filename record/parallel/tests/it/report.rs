@@ -29,14 +29,14 @@ fn the_first_report_that_a_reader_sees() {
      right: 2
 
     execution 1, 7 steps, 1 preemption:
-      step   a                 b                  c
-         1   |                 load AtomicU32 1   |                  record/parallel/tests/it/report.rs:13
-         2 * |                 |                  load AtomicU32 1   record/parallel/tests/it/report.rs:13
-         3   |                 |                  store AtomicU32 1  record/parallel/tests/it/report.rs:14
-         4   |                 store AtomicU32 1  |                  record/parallel/tests/it/report.rs:14
-         5   join thread b     |                  |                  record/parallel/tests/it/report.rs:18
-         6   join thread c     |                  |                  record/parallel/tests/it/report.rs:18
-         7   load AtomicU32 1  |                  |                  record/parallel/tests/it/report.rs:20
+      step   a               b                c
+         1   |               load count = 0   |                record/parallel/tests/it/report.rs:13
+         2 * |               |                load count = 0   record/parallel/tests/it/report.rs:13
+         3   |               |                store count = 1  record/parallel/tests/it/report.rs:14
+         4   |               store count = 1  |                record/parallel/tests/it/report.rs:14
+         5   join thread b   |                |                record/parallel/tests/it/report.rs:18
+         6   join thread c   |                |                record/parallel/tests/it/report.rs:18
+         7   load count = 1  |                |                record/parallel/tests/it/report.rs:20
             * a preemption: the thread that ran before could have continued
 
     schedule, for scheduler::Replay: bc
@@ -52,5 +52,5 @@ fn a_long_table_is_cut_in_the_middle() {
     });
     let report = failure.unwrap_err().to_string();
     assert!(report.contains("(380 steps are not shown)") && report.lines().count() < 140, "{report}");
-    assert!(report.contains("   500   load AtomicU32 1"), "{report}");
+    assert!(report.contains("   500   load atomic = 0"), "{report}");
 }

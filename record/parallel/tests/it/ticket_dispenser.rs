@@ -100,3 +100,14 @@ fn it_is_right_as_long_as_nothing_runs_at_one_time() {
     dispenser(true).check_sequentially(10);
     dispenser(true).verify(&two(), Exhaustive::new().preemptions_max(0)).unwrap();
 }
+
+#[test]
+fn all_small_programs_are_run_the_smallest_first() {
+    let small = |is_broken| dispenser(is_broken).prefix_max(1).branches(1..=2).commands_max(2);
+    let found = small(true).enumerate(&[Take]).unwrap_err();
+    assert_eq!(found.program, two());
+    let enumerated = small(false).enumerate(&[Take]).unwrap();
+    // A prefix or none; one branch of one or two commands, or two branches of three kinds.
+    assert_eq!((enumerated.programs, enumerated.skipped, enumerated.is_complete), (2 * (2 + 3), 0, true));
+    assert!(std::panic::catch_unwind(|| small(false).commands_max(100).branches(8..=8).enumerate(&[Take])).is_err());
+}

@@ -1,8 +1,9 @@
 //! Goes on after each execution and notes what became of it: the outcomes of a program under all schedules of a search.
 
-use record_parallel::scheduler::{Choice, Ended, Pick, Scheduler};
+use record_parallel::scheduler::{Choice, Ended, Exhaustive, Pick, Reduced, Scheduler};
 use record_parallel::{Cause, Explored, Settings, ThreadId, explore};
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 /// What the threads of one execution saw.
@@ -42,16 +43,64 @@ impl<S: Scheduler> Scheduler for Noting<S> {
     }
 }
 
+/// With so many surprises.
+pub(crate) fn settings(surprises_max: u32) -> Settings {
+    Settings { surprises_max, ..Settings::default() }
+}
+
+/// What a program returns over all schedules of a search with so many surprises.
+fn search<T: Ord + Clone + Debug + Send + 'static>(
+    surprises: u32,
+    is_reduced: bool,
+    program: fn() -> T,
+) -> (Explored, Vec<T>) {
+    let seen = Arc::new(Mutex::new(BTreeSet::new()));
+    let kept = Arc::clone(&seen);
+    let body = move || _ = kept.lock().unwrap().insert(program());
+    let settings = settings(surprises);
+    let explored =
+        if is_reduced { explore(&settings, Reduced::new(), body) } else { explore(&settings, Exhaustive::new(), body) };
+    let explored = explored.unwrap_or_else(|failure| panic!("reduced: {is_reduced}: {failure}"));
+    assert!(explored.is_complete, "{explored:?}");
+    let seen = seen.lock().unwrap().iter().cloned().collect();
+    (explored, seen)
+}
+
+/// The same under both searches.
+pub(crate) fn all<T: Ord + Clone + Debug + Send + 'static>(surprises: u32, program: fn() -> T) -> (Explored, Vec<T>) {
+    let (_, full) = search(surprises, false, program);
+    let (explored, reduced) = search(surprises, true, program);
+    assert_eq!(full, reduced, "left: exhaustive, right: reduced");
+    (explored, reduced)
+}
+
+/// The same of a program that has too many schedules to try all of them.
+pub(crate) fn reduced<T: Ord + Clone + Debug + Send + 'static>(
+    surprises: u32,
+    program: fn() -> T,
+) -> (Explored, Vec<T>) {
+    search(surprises, true, program)
+}
+
 /// All that the threads of a program can see, or `None` if it can come to a deadlock or a livelock; and how many executions it took.
 /// The program notes what they see where it is told to.
 pub(crate) fn outcomes<S: Scheduler + 'static>(
     scheduler: S,
     program: impl Fn(&Arc<Mutex<Seen>>) + Send + Sync + 'static,
 ) -> (Option<BTreeSet<Seen>>, Explored) {
+    outcomes_within(1, scheduler, program)
+}
+
+/// The same with so many surprises.
+pub(crate) fn outcomes_within<S: Scheduler + 'static>(
+    surprises_max: u32,
+    scheduler: S,
+    program: impl Fn(&Arc<Mutex<Seen>>) + Send + Sync + 'static,
+) -> (Option<BTreeSet<Seen>>, Explored) {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let all = Arc::new(Mutex::new(BTreeSet::new()));
     let noting = Noting { inner: scheduler, seen: Arc::clone(&seen), all: Arc::clone(&all) };
-    let settings = Settings { repeated: 0, steps_max: 2000, ..Settings::default() };
+    let settings = Settings { repeated: 0, steps_max: 2000, surprises_max, ..Settings::default() };
     match explore(&settings, noting, move || program(&seen)) {
         Ok(explored) => (Some(all.lock().unwrap().clone()), explored),
         Err(failure) => {

@@ -1,9 +1,21 @@
 //! Threads: in a managed thread, those that are spawned are managed as well; anywhere else they are std's.
 //!
-//! Without the feature `scheduled` this module is `std::thread`. All managed threads share the `thread_local!`
-//! variables of the one thread of the system that they run on. Sleeping is yielding: no time passes.
+//! Without the feature `scheduled` this module is `std::thread`. All managed threads run on one thread of the system and
+//! share the variables of `std::thread_local!`; those of [`thread_local!`](crate::thread_local) are each thread's own. Time
+//! is that of the execution: see [`time`](crate::time).
 
-use crate::execution::Pick;
+pub(crate) mod hint;
+mod local;
+mod scope;
+
+#[doc(hidden)]
+pub use local::Slots;
+pub(crate) use local::end_locals;
+pub use local::{AccessError, LocalKey};
+pub use scope::{Scope, ScopedJoinHandle, scope};
+
+use crate::execution::coroutine::StackSize;
+use crate::execution::{Host, Pick};
 use crate::op::{Gate, Kind, ObjectId, ThreadId as Managed};
 use crate::runtime;
 use std::fmt;
@@ -35,6 +47,10 @@ enum Handle {
 }
 
 impl Thread {
+    fn of_std(thread: &std::thread::Thread) -> Thread {
+        Thread(Handle::Std(thread.clone()))
+    }
+
     /// Gives the thread the token that [`park`] waits for.
     #[track_caller]
     pub fn unpark(&self) {
@@ -146,7 +162,7 @@ impl Builder {
         self
     }
 
-    /// With a stack of so many bytes. The stacks of managed threads are 1 MiB nevertheless.
+    /// With a stack of so many bytes, at least 64 KiB for managed threads. Without this, theirs have 1 MiB.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.stack_size = Some(bytes);
         self
@@ -164,18 +180,27 @@ impl Builder {
         T: Send + 'static,
     {
         if runtime::is_managed() {
-            return Ok(spawn_managed(self.name, Location::caller(), f));
+            let size = self.size();
+            return Ok(spawn_managed(self.name, size, Location::caller(), f));
         }
+        let handle = self.to_std().spawn(f)?;
+        let thread = Thread::of_std(handle.thread());
+        Ok(JoinHandle(Joining::Std { handle, thread }))
+    }
+
+    fn to_std(&self) -> std::thread::Builder {
         let mut builder = std::thread::Builder::new();
-        if let Some(name) = self.name {
-            builder = builder.name(name);
+        if let Some(name) = &self.name {
+            builder = builder.name(name.clone());
         }
         if let Some(bytes) = self.stack_size {
             builder = builder.stack_size(bytes);
         }
-        let handle = builder.spawn(f)?;
-        let thread = Thread(Handle::Std(handle.thread().clone()));
-        Ok(JoinHandle(Joining::Std { handle, thread }))
+        builder
+    }
+
+    fn size(&self) -> StackSize {
+        self.stack_size.map(StackSize::of).unwrap_or_default()
     }
 }
 
@@ -193,18 +218,30 @@ where
     Builder::new().spawn(f).expect("the system cannot start a thread")
 }
 
-fn spawn_managed<F, T>(name: Option<String>, place: &'static Location<'static>, f: F) -> JoinHandle<T>
+fn managed_handle(thread: Managed, object: ObjectId, name: Option<String>) -> Thread {
+    Thread(Handle::Managed { thread, object, name: name.map(Arc::from) })
+}
+
+/// Runs the body of a managed thread, keeps what it returns, and drops the thread's own variables. All of it is done
+/// before the thread has finished, so that what nobody joins for is dropped by it.
+fn run<T>(body: impl FnOnce() -> T, result: Arc<Mutex<Option<T>>>) {
+    runtime::run_thread(body, |value| {
+        *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+        drop(result);
+        end_locals();
+    });
+}
+
+fn spawn_managed<F, T>(name: Option<String>, size: StackSize, place: &'static Location<'static>, f: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
     let result = Arc::new(Mutex::new(None));
     let kept = Arc::clone(&result);
-    let body = Box::new(move || {
-        runtime::run_thread(f, |value| *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(value));
-    });
-    let (thread, object) = runtime::spawn(name.clone(), place, body);
-    let thread = Thread(Handle::Managed { thread, object, name: name.map(Arc::from) });
+    let body = Box::new(move || run(f, kept));
+    let (thread, object) = runtime::spawn(name.clone(), place, || Host::Own(body, size));
+    let thread = managed_handle(thread, object, name);
     JoinHandle(Joining::Managed { thread, object, result })
 }
 
@@ -238,7 +275,7 @@ pub fn park() {
 #[track_caller]
 pub fn park_timeout(duration: Duration) {
     if let Handle::Managed { thread, object, .. } = current().0 {
-        if runtime::is_managed() && runtime::pick(Pick::TimeOut, 2) == 0 {
+        if runtime::is_managed() && !runtime::times_out(duration) {
             runtime::with(|execution| execution.set_deadline(duration));
             runtime::pause_on(Some(object), Kind::Park, Gate::Second, Location::caller());
         } else {
@@ -260,12 +297,19 @@ pub fn yield_now() {
     }
 }
 
-/// As [`yield_now`]; outside of executions, lets some time pass.
+/// Lets some time pass; under a schedule, on the clock of the execution: until nobody else can continue, or at once if
+/// the schedule says so.
 #[track_caller]
 pub fn sleep(duration: Duration) {
-    if runtime::is_active() {
-        yield_now();
-    } else {
+    if runtime::is_managed() {
+        let gate = if runtime::times_out(duration) {
+            Gate::Free
+        } else {
+            runtime::with(|execution| execution.set_deadline(duration));
+            Gate::Shut
+        };
+        runtime::pause_on(None, Kind::Sleep, gate, Location::caller());
+    } else if !runtime::is_active() {
         std::thread::sleep(duration);
     }
 }

@@ -1,13 +1,18 @@
 //! Explores a program: runs it under schedule after schedule until it fails.
 
-use crate::coroutine::Pool;
+mod check;
+
+pub(crate) use check::seed_from_environment;
+pub use check::{Check, check};
+
+use crate::execution::coroutine::Pool;
 use crate::execution::{Limits, Outcome};
 use crate::failure::{Cause, Failure};
 use crate::ids::{small, wide};
 use crate::op::{Picks, Step};
-use crate::runtime;
-use crate::scheduler::{Exhaustive, Pct, Pick, Random, Replay, Scheduler};
+use crate::scheduler::{Exhaustive, Pick, Replay, Scheduler};
 use crate::{REPLAY_VARIABLE, Schedule};
+use crate::{runtime, thread};
 use std::sync::Arc;
 
 /// Limits of an exploration.
@@ -26,6 +31,9 @@ pub struct Settings {
     pub surprises_max: u32,
     /// Whether loads return older values where their orderings allow it.
     pub memory: Memory,
+    /// Whether an execution fails if a value is left at its end that was put into a [`sync::Arc`](crate::sync::Arc) in it:
+    /// a circle of pointers, or one that was forgotten. Only those are counted: not the pointers of std, boxes, or memory.
+    pub leaks_fail: bool,
 }
 
 /// What loads of atomics return.
@@ -45,12 +53,26 @@ impl Settings {
         self.memory = Memory::SequentiallyConsistent;
         self
     }
+
+    /// Without [`Settings::leaks_fail`].
+    #[must_use]
+    pub fn leaks_allowed(mut self) -> Settings {
+        self.leaks_fail = false;
+        self
+    }
 }
 
 impl Default for Settings {
-    /// 10,000 steps, 3 repeated executions, 2,000 to simplify, 1 surprise, weak memory.
+    /// 10,000 steps, 3 repeated executions, 2,000 to simplify, 1 surprise, weak memory, leaks fail.
     fn default() -> Settings {
-        Settings { steps_max: 10_000, repeated: 3, simplify_max: 2_000, surprises_max: 1, memory: Memory::Weak }
+        Settings {
+            steps_max: 10_000,
+            repeated: 3,
+            simplify_max: 2_000,
+            surprises_max: 1,
+            memory: Memory::Weak,
+            leaks_fail: true,
+        }
     }
 }
 
@@ -85,8 +107,9 @@ pub struct Explored {
 ///
 /// # Errors
 ///
-/// A thread panicked, no thread could continue, an execution had too many steps, or the program did not do the same
-/// under the same schedule. The failure is reported as it was found; [`simplify`] looks for one with fewer preemptions.
+/// A thread panicked, no thread could continue, an execution had too many steps, two threads raced for data that is not
+/// atomic, something leaked, or the program did not do the same under the same schedule. The failure is reported as it was
+/// found; [`simplify`] looks for one with fewer preemptions.
 ///
 /// # Panics
 ///
@@ -141,50 +164,6 @@ pub fn simplify(
     Explorer::new(*settings, Arc::new(program)).simplify(failure)
 }
 
-/// Tests a program: under 500 schedules at random, and 500 each of PCT for bugs of depths 2 and 3.
-///
-/// If the variable `HISTCHECK_REPLAY` is set, under the schedule that it says and no other. Seeds are fixed, so a test
-/// that passes once passes always; set `HISTCHECK_SEED` to a number to search elsewhere.
-///
-/// # Panics
-///
-/// With a report, if the program fails: see [`explore`]. Also if one of the variables cannot be understood.
-///
-/// ```
-/// use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
-/// use record_parallel::{check, thread};
-/// use std::sync::Arc;
-///
-/// check(|| {
-///     let number = Arc::new(AtomicU32::new(0));
-///     let adders = [1, 2].map(|_| {
-///         let number = Arc::clone(&number);
-///         thread::spawn(move || number.fetch_add(1, SeqCst))
-///     });
-///     adders.into_iter().for_each(|adder| _ = adder.join().unwrap());
-///     assert_eq!(number.load(SeqCst), 2);
-/// });
-/// ```
-#[track_caller]
-pub fn check(program: impl Fn() + Send + Sync + 'static) {
-    let mut explorer = Explorer::new(Settings::default(), Arc::new(program));
-    if let Ok(text) = std::env::var(REPLAY_VARIABLE) {
-        match explorer.replay(&text) {
-            Ok(_) => eprintln!("{REPLAY_VARIABLE}={text}: the program does not fail under this schedule"),
-            Err(failure) => fail(&failure),
-        }
-        return;
-    }
-    let seed = seed_from_environment();
-    let schedulers: [Box<dyn Scheduler>; 3] =
-        [Box::new(Random::new(seed, 500)), Box::new(Pct::new(seed, 2, 500)), Box::new(Pct::new(seed, 3, 500))];
-    for scheduler in schedulers {
-        if let Err(failure) = explorer.explore(scheduler) {
-            fail(&explorer.simplify(failure));
-        }
-    }
-}
-
 /// A number below `options`, which is not 0: each of them under some schedule, 0 under one without surprises.
 ///
 /// What takes its numbers from here instead of a random generator is tested under all of them, and fails again in the
@@ -210,20 +189,6 @@ pub fn choose(options: u32) -> u32 {
     }
     let high = choose(options.div_ceil(Picks::OPTIONS_MAX)) * Picks::OPTIONS_MAX;
     high + choose((options - high).min(Picks::OPTIONS_MAX))
-}
-
-/// Fails the test with a report that says how to see the failure again.
-#[track_caller]
-fn fail(failure: &Failure) -> ! {
-    panic!("{failure}\n\nreplay: {REPLAY_VARIABLE}={} cargo test NAME", failure.schedule)
-}
-
-/// The number that `HISTCHECK_SEED` says; 0 if it says nothing.
-pub(crate) fn seed_from_environment() -> u64 {
-    let Ok(text) = std::env::var(crate::SEED_VARIABLE) else { return 0 };
-    text.trim()
-        .parse()
-        .unwrap_or_else(|_| panic!("{} is not a number from 0 to 2^64-1: {text:?}", crate::SEED_VARIABLE))
 }
 
 /// How many steps two executions have in common from the beginning.
@@ -266,11 +231,11 @@ impl Explorer {
                     // What the program holds goes away before it is finished.
                     drop(program);
                 },
-                |()| {},
+                |()| thread::end_locals(),
             );
         });
-        let Settings { steps_max, surprises_max, memory, .. } = self.settings;
-        let limits = Limits { steps_max, surprises_max, is_weak: memory == Memory::Weak };
+        let Settings { steps_max, surprises_max, memory, leaks_fail, .. } = self.settings;
+        let limits = Limits { steps_max, surprises_max, is_weak: memory == Memory::Weak, leaks_fail };
         runtime::run(&mut self.pool, scheduler, limits, job)
     }
 

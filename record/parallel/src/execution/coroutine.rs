@@ -4,10 +4,30 @@
 //! microseconds. What is paid for it: `std::thread_local!` variables are shared by all managed threads.
 
 use generator::{Generator, Gn};
+use send_wrapper::SendWrapper;
 use std::cell::RefCell;
 
-/// Bytes of each thread's stack. Only what is used takes memory.
-const STACK_BYTES: usize = 1 << 20;
+/// Bytes of a thread's stack. Only what is used takes memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct StackSize(usize);
+
+impl StackSize {
+    /// As many as are asked for; at least those that a panic needs.
+    pub(crate) fn of(bytes: usize) -> StackSize {
+        StackSize(bytes.clamp(1 << 16, 1 << 32))
+    }
+
+    fn words(self) -> usize {
+        self.0 / size_of::<usize>()
+    }
+}
+
+impl Default for StackSize {
+    /// A mebibyte.
+    fn default() -> StackSize {
+        StackSize(1 << 20)
+    }
+}
 
 /// What a coroutine does until it is done.
 pub(crate) type Job = Box<dyn FnOnce()>;
@@ -18,23 +38,50 @@ thread_local! {
 }
 
 /// A stack with what runs on it.
-pub(crate) struct Coroutine(Generator<'static, (), ()>);
+pub(crate) struct Coroutine {
+    generator: Generator<'static, (), ()>,
+    size: StackSize,
+}
 
 impl Coroutine {
-    fn new() -> Coroutine {
+    fn new(size: StackSize) -> Coroutine {
         // A body that ends takes its stack with it, so it continues with job after job. Without a job it ends.
-        Coroutine(Gn::<()>::new_opt(STACK_BYTES / size_of::<usize>(), || {
+        let body = || {
             while let Some(job) = JOB.take() {
                 job();
                 suspend();
             }
-        }))
+        };
+        Coroutine { generator: Gn::<()>::new_opt(size.words(), body), size }
     }
 
     /// Runs until [`suspend`] is called or its job is done.
     pub(crate) fn resume(&mut self) {
-        self.0.resume();
+        self.generator.resume();
     }
+}
+
+/// A stack on which something runs that borrows from whoever resumes it.
+pub(crate) struct Fiber<'a>(Generator<'a, (), ()>);
+
+impl<'a> Fiber<'a> {
+    pub(crate) fn new(size: StackSize, body: impl FnOnce() + 'a) -> Fiber<'a> {
+        // A stack could go to another thread of the system with what is on it; this one does not, and the wrapper panics if
+        // it did. The constructors for what cannot be sent make stacks that `suspend` does not know.
+        let body = SendWrapper::new(body);
+        Fiber(Gn::<()>::new_opt(size.words(), move || body.take()()))
+    }
+
+    /// Runs until [`suspend`] is called or its body is done. Returns whether it is done.
+    pub(crate) fn resume(&mut self) -> bool {
+        self.0.resume();
+        self.0.is_done()
+    }
+}
+
+/// Whether a panic is that of a stack that was too small.
+pub(crate) fn is_overflow(payload: &(dyn std::any::Any + Send)) -> bool {
+    matches!(payload.downcast_ref(), Some(generator::Error::StackErr))
 }
 
 /// Goes back to whoever resumed this coroutine, until it is resumed again.
@@ -50,17 +97,20 @@ pub(crate) fn suspend() {
 pub(crate) struct Pool(Vec<Coroutine>);
 
 impl Pool {
-    /// A coroutine that has done `job` up to its first suspension, or all of it.
-    pub(crate) fn start(&mut self, job: Job) -> Coroutine {
-        let mut coroutine = self.0.pop().unwrap_or_else(Coroutine::new);
+    /// A coroutine that does `job` when it is resumed next.
+    pub(crate) fn get(&mut self, job: Job, size: StackSize) -> Coroutine {
+        let usual = if size == StackSize::default() { self.0.pop() } else { None };
         JOB.set(Some(job));
-        coroutine.resume();
-        coroutine
+        usual.unwrap_or_else(|| Coroutine::new(size))
     }
 
     /// Takes back a coroutine whose job is done.
-    pub(crate) fn put(&mut self, coroutine: Coroutine) {
-        self.0.push(coroutine);
+    pub(crate) fn put(&mut self, mut coroutine: Coroutine) {
+        if coroutine.size == StackSize::default() {
+            self.0.push(coroutine);
+        } else {
+            coroutine.resume();
+        }
     }
 }
 
@@ -74,7 +124,7 @@ impl Drop for Pool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pool, suspend};
+    use super::{Pool, StackSize, suspend};
     use std::sync::{Arc, Mutex};
 
     #[test]
@@ -91,7 +141,11 @@ mod tests {
                     }
                 })
             };
-            let mut both = [pool.start(job('a')), pool.start(job('b'))];
+            let mut both = ['a', 'b'].map(|name| {
+                let mut coroutine = pool.get(job(name), StackSize::default());
+                coroutine.resume();
+                coroutine
+            });
             for _ in 0..2 {
                 both.iter_mut().for_each(super::Coroutine::resume);
             }

@@ -1,0 +1,156 @@
+//! Finds managed threads that wait for something that is not under the schedule, such as a lock of std that another
+//! managed thread holds over a pause point: as all run on one thread of the system, the wait would never end.
+//!
+//! The thread of the system that runs an execution notes each step. A thread of this module looks at it ten times a
+//! second. If no step was taken for a second, and the system says all that time that the thread sleeps in a futex, no
+//! schedule can go on; nothing can be unwound either, so the process ends with a report. A thread that computes, reads a
+//! file or sleeps is left alone. Where the system does not say what a thread waits for (other than Linux), nothing is
+//! found.
+
+use crate::ThreadId;
+use crate::ids::byte;
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
+use std::time::Duration;
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Looks in a row that find a thread waiting at the same step, before the process ends.
+const LOOKS_MAX: u32 = 10;
+
+/// The exit code of a test binary that failed.
+const EXIT_CODE: i32 = 101;
+
+/// The number of the system call that waits for a futex.
+const FUTEX: Option<&str> = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+    Some("202")
+} else if cfg!(all(target_os = "linux", any(target_arch = "aarch64", target_arch = "riscv64"))) {
+    Some("98")
+} else {
+    None
+};
+
+static ALL: Mutex<Vec<Weak<Notes>>> = Mutex::new(Vec::new());
+
+/// What a thread of the system is doing.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    /// Where the system says what the thread waits for.
+    path: Option<String>,
+    /// The name of the thread, which is that of the test.
+    name: String,
+    /// An execution is under way.
+    is_active: AtomicBool,
+    /// Steps in all executions.
+    steps: AtomicU64,
+    /// Who took the last one, and where: an address that is in `places`.
+    thread: AtomicU8,
+    place: AtomicUsize,
+    places: Mutex<HashMap<usize, &'static Location<'static>>>,
+}
+
+/// The notes of this thread of the system, with the places that are known to be in them.
+#[derive(Debug)]
+pub(crate) struct Noting {
+    notes: Arc<Notes>,
+    /// By the low bits of their addresses.
+    known: [usize; 64],
+}
+
+impl Noting {
+    pub(crate) fn new() -> Noting {
+        static START: Once = Once::new();
+        START.call_once(|| {
+            if FUTEX.is_some() {
+                // Without it nothing is found, as on other systems.
+                _ = std::thread::Builder::new().name("record-parallel".into()).spawn(watch);
+            }
+        });
+        let task = std::fs::read_link("/proc/thread-self").ok();
+        let current = std::thread::current();
+        let notes = Arc::new(Notes {
+            path: task.map(|task| format!("/proc/{}/syscall", task.display())),
+            name: current.name().unwrap_or("without a name").to_owned(),
+            is_active: AtomicBool::new(false),
+            steps: AtomicU64::new(0),
+            thread: AtomicU8::new(0),
+            place: AtomicUsize::new(0),
+            places: Mutex::default(),
+        });
+        lock(&ALL).push(Arc::downgrade(&notes));
+        Noting { notes, known: [0; 64] }
+    }
+
+    pub(crate) fn set_active(&self, is_active: bool) {
+        self.notes.is_active.store(is_active, Relaxed);
+        self.notes.thread.store(0, Relaxed);
+        self.notes.place.store(0, Relaxed);
+    }
+
+    /// A thread takes a step.
+    #[inline]
+    pub(crate) fn step(&mut self, thread: ThreadId, place: &'static Location<'static>) {
+        let address = std::ptr::from_ref(place).addr();
+        let slot = &mut self.known[address / align_of::<Location<'_>>() % 64];
+        if *slot != address {
+            *slot = address;
+            lock(&self.notes.places).insert(address, place);
+        }
+        let Notes { steps, thread: last, place, .. } = &*self.notes;
+        last.store(thread.0, Relaxed);
+        place.store(address, Relaxed);
+        steps.store(steps.load(Relaxed) + 1, Relaxed);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Notes {
+    /// Whether the thread of the system waits for another one.
+    fn waits(&self) -> bool {
+        let call = self.path.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
+        self.is_active.load(Relaxed) && call.is_some_and(|call| call.split(' ').next() == FUTEX)
+    }
+
+    fn report(&self) -> String {
+        let places = lock(&self.places);
+        let place = places.get(&self.place.load(Relaxed));
+        let after = place.map_or("its start".to_owned(), |place| format!("the pause point at {place}"));
+        let thread = ThreadId(byte(self.thread.load(Relaxed)));
+        format!(
+            "\nrecord-parallel: thread {thread} of an execution waits for something that is not under the schedule, after \
+             {after} (in the test {}).\nIt waits in the system: for a lock, a channel or a thread of std, or in \
+             std::thread::park. All threads of an execution run in turns on one thread of the system, so whoever it waits for \
+             cannot continue, and nothing would ever end.\nUse record_parallel::sync and record_parallel::thread, or do not \
+             hold a lock of std over an operation on them. The process ends.\n",
+            self.name
+        )
+    }
+}
+
+/// Looks at all threads of the system that run executions.
+fn watch() {
+    let mut seen: Vec<(Weak<Notes>, u64, u32)> = Vec::new();
+    loop {
+        std::thread::sleep(LOOK);
+        seen.extend(lock(&ALL).drain(..).map(|notes| (notes, 0, 0)));
+        seen.retain_mut(|(notes, last, looks)| {
+            let Some(notes) = notes.upgrade() else { return false };
+            let steps = notes.steps.load(Relaxed);
+            *looks = if steps == *last && notes.waits() { *looks + 1 } else { 0 };
+            *last = steps;
+            if *looks >= LOOKS_MAX {
+                // Not through what a test captures.
+                _ = std::io::stderr().write_all(notes.report().as_bytes());
+                std::process::exit(EXIT_CODE);
+            }
+            true
+        });
+    }
+}

@@ -1,0 +1,132 @@
+//! Every small program: all sequences of given commands, up to given sizes, each under one schedule of every kind.
+//!
+//! The smallest programs come first, so the first that fails has as few commands as any. Programs that differ only in the
+//! order of their branches are run once.
+
+use super::ParallelModel;
+use super::counterexample::{Counterexample, Origin};
+use super::parallel::{Parallel, Tested};
+use super::program::{Program, makes_sense};
+use crate::ids::index;
+use crate::scheduler::Reduced;
+
+/// Programs of one enumeration, at most.
+const PROGRAMS_MAX: usize = 100_000;
+
+/// What an enumeration that found no failure has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Enumerated {
+    /// Programs that were run.
+    pub programs: u64,
+    /// Programs that were not, because a command of them might be given where its precondition does not hold.
+    pub skipped: u64,
+    /// Executions of all of them.
+    pub executions: u64,
+    /// Whether the search was complete for each program.
+    pub is_complete: bool,
+}
+
+impl<M: ParallelModel> Parallel<M> {
+    /// Runs every program of these commands whose sizes are those of the test: up to so many commands in the prefix,
+    /// and as many branches as may be, with at least one command each.
+    ///
+    /// # Errors
+    ///
+    /// The smallest program that fails, with the first failure as it was found. Its replay string is only the schedule.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than 100,000 programs.
+    pub fn enumerate(&self, commands: &[M::Command]) -> Tested<Enumerated, M> {
+        let mut runner = self.runner();
+        let mut enumerated = Enumerated { is_complete: true, ..Enumerated::default() };
+        for program in self.programs(commands) {
+            if !makes_sense(self.model(), &program) {
+                enumerated.skipped += 1;
+                continue;
+            }
+            runner.set_program(program.clone());
+            match runner.explore(Box::new(Reduced::new())) {
+                Ok(explored) => {
+                    enumerated.programs += 1;
+                    enumerated.executions += explored.executions;
+                    enumerated.is_complete &= explored.is_complete;
+                }
+                Err(found) => {
+                    return Err(Box::new(Counterexample::new(self.model(), program, &found, &Origin::default())));
+                }
+            }
+        }
+        Ok(enumerated)
+    }
+
+    fn programs(&self, commands: &[M::Command]) -> Vec<Program<M::Command>> {
+        let sizes = self.sizes();
+        let prefixes = sequences(commands, 0, index(sizes.prefix_max));
+        let branches = sequences(commands, 1, index(sizes.commands_max));
+        let mut programs = Vec::new();
+        for count in sizes.branches.clone() {
+            for chosen in combinations(branches.len(), index(count)) {
+                for prefix in &prefixes {
+                    assert!(
+                        programs.len() < PROGRAMS_MAX,
+                        "there are more than {PROGRAMS_MAX} programs of these sizes"
+                    );
+                    let branches = chosen.iter().map(|at| branches[*at].clone()).collect();
+                    programs.push(Program { prefix: prefix.clone(), branches });
+                }
+            }
+        }
+        programs.sort_by_key(Program::len);
+        programs
+    }
+}
+
+/// All sequences of so many commands.
+fn sequences<C: Clone>(commands: &[C], len_min: usize, len_max: usize) -> Vec<Vec<C>> {
+    let mut all = vec![Vec::new()];
+    let mut last = 0;
+    for _ in 0..len_max {
+        let next: Vec<Vec<C>> = all[last..]
+            .iter()
+            .flat_map(|sequence: &Vec<C>| {
+                commands.iter().map(move |command| [&sequence[..], std::slice::from_ref(command)].concat())
+            })
+            .collect();
+        last = all.len();
+        all.extend(next);
+        assert!(all.len() <= PROGRAMS_MAX, "there are more than {PROGRAMS_MAX} sequences of these commands");
+    }
+    all.retain(|sequence| sequence.len() >= len_min);
+    all
+}
+
+/// So many of `len` numbers, each any number of times, in ascending order.
+fn combinations(len: usize, count: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..count {
+        all = all
+            .iter()
+            .flat_map(|chosen: &Vec<usize>| {
+                let from = chosen.last().copied().unwrap_or(0);
+                (from..len).map(move |next| [&chosen[..], &[next]].concat())
+            })
+            .collect();
+        assert!(all.len() <= PROGRAMS_MAX, "there are more than {PROGRAMS_MAX} programs of these sizes");
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{combinations, sequences};
+
+    #[test]
+    fn all_sequences_and_combinations_are_there_once() {
+        assert_eq!(sequences(&['a', 'b'], 0, 2).len(), 1 + 2 + 4);
+        assert_eq!(sequences(&['a'], 1, 3), [vec!['a'; 1], vec!['a'; 2], vec!['a'; 3]]);
+        assert_eq!(combinations(2, 2), [[0, 0], [0, 1], [1, 1]]);
+        assert_eq!(combinations(4, 3).len(), 20);
+        assert_eq!(combinations(3, 0), [vec![]; 1]);
+    }
+}

@@ -1,0 +1,77 @@
+//! What the programs of a property test are made of: which commands, and which of them at once.
+
+use super::ParallelModel;
+use super::draw::Drawn;
+use super::parallel::Parallel;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Counts of the programs that a test draws.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Statistics {
+    /// Programs.
+    pub programs: u64,
+    /// How many commands of each name there are.
+    pub commands: BTreeMap<String, u64>,
+    /// In how many programs two commands of these names are in different branches; a name comes first that is less.
+    pub pairs: BTreeMap<(String, String), u64>,
+    /// How many programs have so many branches.
+    pub branches: BTreeMap<usize, u64>,
+}
+
+/// The name of a command: the first word of how it is shown.
+fn name(command: &impl fmt::Debug) -> String {
+    let text = format!("{command:?}");
+    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|end| *end > 0);
+    end.map_or(text.clone(), |end| text[..end].to_owned())
+}
+
+impl<M: ParallelModel> Parallel<M> {
+    /// What the programs of this test are made of. A test that never runs two commands at once does not test them.
+    pub fn statistics(&self) -> Statistics {
+        let mut statistics = Statistics::default();
+        for seed in self.seeds() {
+            let program = Drawn::new(self.model(), self.sizes(), seed).program();
+            statistics.programs += 1;
+            *statistics.branches.entry(program.branches.len()).or_default() += 1;
+            for command in program.commands() {
+                *statistics.commands.entry(name(command)).or_default() += 1;
+            }
+            let names: Vec<Vec<String>> =
+                program.branches.iter().map(|commands| commands.iter().map(name).collect()).collect();
+            let mut pairs = Vec::new();
+            for (at, branch) in names.iter().enumerate() {
+                let others = names[at + 1..].iter().flatten();
+                let both = others.flat_map(|other| branch.iter().map(move |own| [own.clone(), other.clone()]));
+                pairs.extend(both.map(|mut pair| {
+                    pair.sort();
+                    pair
+                }));
+            }
+            pairs.sort();
+            pairs.dedup();
+            for [first, second] in pairs {
+                *statistics.pairs.entry((first, second)).or_default() += 1;
+            }
+        }
+        statistics
+    }
+}
+
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |count: u64, of: u64| format!("{:>3} %", 100 * count / of.max(1));
+        let commands = self.commands.values().sum();
+        writeln!(f, "{} programs, {commands} commands", self.programs)?;
+        for (name, count) in &self.commands {
+            writeln!(f, "  {} of the commands: {name}", percent(*count, commands))?;
+        }
+        for (branches, count) in &self.branches {
+            writeln!(f, "  {} of the programs have {branches} branches", percent(*count, self.programs))?;
+        }
+        for ((first, second), count) in &self.pairs {
+            writeln!(f, "  {} of the programs run {first} and {second} at once", percent(*count, self.programs))?;
+        }
+        Ok(())
+    }
+}

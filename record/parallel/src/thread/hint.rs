@@ -1,0 +1,13 @@
+//! A hint that a loop spins: others go first.
+
+/// As [`std::hint::spin_loop`]. In a managed thread, this lets others go first, as
+/// [`yield_now`](crate::thread::yield_now) does.
+#[track_caller]
+#[inline]
+pub fn spin_loop() {
+    if crate::runtime::is_managed() {
+        crate::thread::yield_now();
+    } else {
+        std::hint::spin_loop();
+    }
+}

@@ -1,0 +1,235 @@
+//! Threads that borrow from whoever starts them.
+//!
+//! Their stacks hold borrowed data, so they cannot be kept where those of other threads are. The thread that opens the
+//! scope keeps them instead: from then on its own body runs on one more stack, and what is left of the thread does
+//! nothing but resume, among the stacks of its scope, that of the thread whose turn it is; if it is someone else's turn,
+//! it goes back to whoever resumes it. It returns when its body is done, which waits for all threads of the scope. So no
+//! stack outlives what it borrows, and the compiler sees that it does not.
+
+use super::{Builder, Thread, managed_handle};
+use crate::execution::Host;
+use crate::execution::coroutine::{self, Fiber, StackSize};
+use crate::op::{Gate, Kind, ObjectId, ThreadId};
+use crate::runtime;
+use std::fmt;
+use std::io;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+type Body<'scope> = Box<dyn FnOnce() + Send + 'scope>;
+
+/// As [`std::thread::Scope`].
+pub struct Scope<'scope, 'env> {
+    inner: Inner<'scope, 'env>,
+    lifetime: PhantomData<&'scope mut &'scope ()>,
+    borrowed: PhantomData<&'env mut &'env ()>,
+}
+
+enum Inner<'scope, 'env> {
+    Std(&'scope std::thread::Scope<'scope, 'env>),
+    Managed {
+        owner: ThreadId,
+        number: u32,
+        /// The body of a thread that is to start now. It is taken out, and never dropped in here: that is what lets a
+        /// scope be borrowed for as long as it lives.
+        starting: Mutex<Option<ManuallyDrop<(Body<'scope>, StackSize)>>>,
+        /// The threads that were started: their objects, and whether they were joined.
+        threads: Mutex<Vec<(ObjectId, Arc<AtomicBool>)>>,
+    },
+}
+
+/// As [`std::thread::ScopedJoinHandle`].
+pub struct ScopedJoinHandle<'scope, T>(Joining<'scope, T>);
+
+enum Joining<'scope, T> {
+    Std { handle: std::thread::ScopedJoinHandle<'scope, T>, thread: Thread },
+    Managed { thread: Thread, object: ObjectId, result: Arc<Mutex<Option<T>>>, is_joined: Arc<AtomicBool> },
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Opens a scope for threads that borrow; returns when all of them have finished.
+///
+/// Outside of executions each call leaks a few bytes.
+#[track_caller]
+pub fn scope<'env, F, T>(f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    if !runtime::is_active() {
+        return std::thread::scope(|scope| {
+            // A scope must live as long as that of std, which is longer than this closure.
+            f(Box::leak(Box::new(Scope { inner: Inner::Std(scope), lifetime: PhantomData, borrowed: PhantomData })))
+        });
+    }
+    assert!(runtime::is_managed(), "a destructor opens a scope while its thread panics");
+    let place = Location::caller();
+    let begun = runtime::with(crate::execution::Execution::begin_scope);
+    let (owner, number) = begun.expect("the caller is managed");
+    let mut result = None;
+    let inner = Inner::Managed { owner, number, starting: Mutex::new(None), threads: Mutex::new(Vec::new()) };
+    let scope = Scope { inner, lifetime: PhantomData, borrowed: PhantomData };
+    run(&scope, owner, number, || {
+        let own = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+        scope.wait(place);
+        result = Some(own);
+    });
+    match result {
+        Some(Ok(value)) => value,
+        Some(Err(payload)) => resume_unwind(payload),
+        None => unreachable!("the body has run to its end"),
+    }
+}
+
+/// Resumes the stacks of a scope in turns until its body is done.
+fn run<'a>(scope: &'a Scope<'a, '_>, owner: ThreadId, number: u32, body: impl FnOnce() + 'a) {
+    let mut stacks = vec![(owner, Fiber::new(StackSize::default(), body))];
+    loop {
+        let Some(turn) = runtime::with(|execution| execution.turn_in(owner, number)).flatten() else {
+            coroutine::suspend();
+            continue;
+        };
+        if let Some((body, size)) = scope.take_starting() {
+            stacks.push((turn, Fiber::new(size, body)));
+        }
+        let at = stacks.iter().position(|(thread, _)| *thread == turn).expect("a thread of the scope has a stack");
+        if stacks[at].1.resume() {
+            stacks.remove(at);
+            if turn == owner {
+                return;
+            }
+        }
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    fn take_starting(&self) -> Option<(Body<'scope>, StackSize)> {
+        let Inner::Managed { starting, .. } = &self.inner else { return None };
+        lock(starting).take().map(ManuallyDrop::into_inner)
+    }
+
+    /// Waits for the threads that nobody has joined.
+    fn wait(&self, place: &'static Location<'static>) {
+        let Inner::Managed { threads, .. } = &self.inner else { return };
+        loop {
+            let Some((object, is_joined)) = lock(threads).pop() else { return };
+            if !is_joined.load(Relaxed) {
+                runtime::pause_on(Some(object), Kind::Join, Gate::First, place);
+            }
+        }
+    }
+
+    /// Starts a thread.
+    ///
+    /// # Panics
+    ///
+    /// If the system cannot start it, or an execution has [`THREADS_MAX`](crate::THREADS_MAX) of them.
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        Builder::new().spawn_scoped(self, f).expect("the system cannot start a thread")
+    }
+}
+
+impl Builder {
+    /// Starts a thread of a scope.
+    ///
+    /// # Errors
+    ///
+    /// If the system cannot.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, F, T>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        f: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let (owner, number, starting, threads) = match &scope.inner {
+            Inner::Std(scope) => {
+                let handle = self.to_std().spawn_scoped(scope, f)?;
+                let thread = Thread::of_std(handle.thread());
+                return Ok(ScopedJoinHandle(Joining::Std { handle, thread }));
+            }
+            Inner::Managed { owner, number, starting, threads } => (*owner, *number, starting, threads),
+        };
+        assert!(runtime::is_managed(), "a thread of a scope is started by a managed thread that does not panic");
+        let result = Arc::new(Mutex::new(None));
+        let kept = Arc::clone(&result);
+        let size = self.size();
+        let body = Box::new(move || super::run(f, kept));
+        let (id, object) = runtime::spawn(self.name.clone(), Location::caller(), || {
+            *lock(starting) = Some(ManuallyDrop::new((body, size)));
+            Host::Scope(owner, number)
+        });
+        let is_joined = Arc::new(AtomicBool::new(false));
+        lock(threads).push((object, Arc::clone(&is_joined)));
+        let thread = managed_handle(id, object, self.name);
+        Ok(ScopedJoinHandle(Joining::Managed { thread, object, result, is_joined }))
+    }
+}
+
+impl<T> ScopedJoinHandle<'_, T> {
+    /// Waits until the thread has finished; what it returned.
+    ///
+    /// # Errors
+    ///
+    /// If it panicked. Under a schedule it never does: a panic ends the execution.
+    #[track_caller]
+    pub fn join(self) -> super::Result<T> {
+        match self.0 {
+            Joining::Std { handle, .. } => handle.join(),
+            Joining::Managed { object, result, is_joined, .. } => {
+                assert!(
+                    runtime::is_managed(),
+                    "a managed thread can be joined by a managed thread that does not panic"
+                );
+                runtime::pause_on(Some(object), Kind::Join, Gate::First, Location::caller());
+                is_joined.store(true, Relaxed);
+                let value = lock(&result).take();
+                Ok(value.expect("a thread that has finished has left its result"))
+            }
+        }
+    }
+
+    /// The thread.
+    pub fn thread(&self) -> &Thread {
+        match &self.0 {
+            Joining::Std { thread, .. } | Joining::Managed { thread, .. } => thread,
+        }
+    }
+
+    /// Whether it has finished.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        match &self.0 {
+            Joining::Std { handle, .. } => handle.is_finished(),
+            Joining::Managed { object, result, .. } => {
+                runtime::pause_or_touch(*object, Kind::Load, Location::caller());
+                lock(result).is_some()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedJoinHandle").finish_non_exhaustive()
+    }
+}

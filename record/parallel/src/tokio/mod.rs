@@ -1,0 +1,56 @@
+//! What tokio has under the same names, for code that is to be tested under schedules.
+//!
+//! Without the feature `scheduled` this module is tokio itself (feature `tokio`). With it, tasks are threads of the
+//! execution, and each operation on what they share is a pause point: `use record_parallel::tokio` in place of `tokio`, and
+//! [`runtime::block_on`] in place of `#[tokio::test]`.
+//!
+//! ```
+//! use record_parallel::scheduler::Reduced;
+//! use record_parallel::tokio::{self, runtime::block_on, sync::mpsc};
+//! use record_parallel::{Settings, explore};
+//!
+//! let program = || {
+//!     block_on(async {
+//!         let (sender, mut receiver) = mpsc::channel(1);
+//!         let task = tokio::spawn(async move { sender.send(7).await });
+//!         assert_eq!(receiver.recv().await, Some(7));
+//!         task.await.unwrap().unwrap();
+//!     });
+//! };
+//! assert!(explore(&Settings::default(), Reduced::new(), program).unwrap().is_complete);
+//! ```
+//!
+//! What differs from tokio under a schedule:
+//!
+//! - The runtime is the one with threads: a task may be preempted at each operation, not only where it awaits. There is no
+//!   `current_thread` runtime, no `spawn_local`, and no attribute for tests.
+//! - An execution has [`THREADS_MAX`](crate::THREADS_MAX) threads and tasks at most.
+//! - A panic that nobody sees in a [`JoinHandle`](task::JoinHandle) fails the execution.
+//! - A task has no budget of operations after which it must yield, as tokio's have (128): it can be preempted anyway. So a
+//!   future that is ready and that tokio would poll in vain is never seen to be pending by a biased `select!`.
+//! - A task is polled without a wake-up as often as [`Settings::surprises_max`](crate::Settings::surprises_max) says, and
+//!   only where it begins to wait.
+//! - What locks guard must be `Sized`, and their guards cannot be mapped.
+//!
+//! The types also work outside of executions, under any executor, except for [`time`], which needs this module's runtime;
+//! there each task is a thread of std.
+
+mod executor;
+mod macros;
+pub mod runtime;
+mod scope;
+pub mod sync;
+pub mod task;
+pub mod time;
+
+pub use crate::{__join as join, __pin as pin, __select as select, __try_join as try_join};
+pub use task::spawn;
+
+#[doc(hidden)]
+pub mod private {
+    pub use super::macros::{Order, first};
+}
+
+/// What is said where a runtime is needed.
+const NO_RUNTIME: &str = "there is no reactor running, must be called from the context of a Tokio 1.x runtime: \
+                          record_parallel::tokio::runtime::block_on is one";

@@ -1,0 +1,90 @@
+//! What the tasks of a runtime belong to: it cancels those that are left when the runtime goes.
+
+use super::executor::{self, Entered, Task};
+use crate::execution::Execution;
+use crate::object::Object;
+use crate::op::Kind;
+use crate::{runtime, thread};
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The tasks of a runtime.
+pub(crate) struct Scope {
+    object: Object,
+    made: &'static Location<'static>,
+    state: Mutex<Members>,
+}
+
+#[derive(Default)]
+struct Members {
+    is_over: bool,
+    /// Those that nobody has joined; without a task where a closure runs.
+    all: Vec<(u64, Option<Arc<Task>>, thread::JoinHandle<()>)>,
+}
+
+impl Scope {
+    pub(super) fn new(made: &'static Location<'static>) -> Arc<Scope> {
+        Arc::new(Scope { object: Object::new("runtime", made), made, state: Mutex::default() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, Members> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it takes no more tasks.
+    pub(crate) fn is_over(&self) -> bool {
+        self.state().is_over
+    }
+
+    pub(crate) fn add(&self, id: u64, task: Option<Arc<Task>>, handle: thread::JoinHandle<()>) {
+        self.state().all.push((id, task, handle));
+    }
+
+    /// Someone has seen the task's end.
+    pub(crate) fn forget(&self, id: u64) {
+        let mut state = self.state();
+        let at = state.all.iter().position(|(own, ..)| *own == id);
+        let joined = at.map(|at| state.all.swap_remove(at));
+        drop(state);
+        drop(joined);
+    }
+
+    /// Cancels all tasks that are left, and waits for them.
+    pub(super) fn shut_down(&self) {
+        let is_empty = {
+            let mut state = self.state();
+            state.is_over |= state.all.is_empty();
+            state.all.is_empty()
+        };
+        if is_empty || (runtime::is_active() && !runtime::is_managed()) {
+            return;
+        }
+        self.object.pause_at(Kind::Shutdown, self.made, || [true; 2]);
+        // Any task may be among those that are left.
+        runtime::with(Execution::depend_on_all);
+        let all = {
+            let mut state = self.state();
+            state.is_over = true;
+            std::mem::take(&mut state.all)
+        };
+        for (_, task, _) in &all {
+            if let Some(task) = task {
+                task.abort(true, self.made);
+            }
+        }
+        for (_, _, handle) in all {
+            _ = handle.join();
+        }
+    }
+}
+
+/// The runtime that the caller is part of.
+pub(super) fn current() -> Option<Arc<Scope>> {
+    executor::context()?.downcast().ok()
+}
+
+/// The caller's thread runs a task of this runtime from now on, or nothing.
+pub(super) fn enter(task: Option<Arc<Task>>, scope: &Arc<Scope>) -> Entered {
+    let scope = Arc::clone(scope);
+    executor::enter(task, Some(scope))
+}

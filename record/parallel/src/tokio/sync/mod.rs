@@ -1,0 +1,21 @@
+//! As `tokio::sync`: locks, notifications and channels of tasks.
+//!
+//! Each poll of a future of these types is a pause point, and so is each other operation that another task can see. What
+//! waits is served in the order in which it began to wait, where tokio promises that. Locks guard values by moving them into
+//! their guards, since this crate has no unsafe code; so the values must be `Sized`.
+
+mod batch;
+pub mod broadcast;
+pub mod mpsc;
+mod mutex;
+mod notify;
+pub mod oneshot;
+mod rwlock;
+mod semaphore;
+mod waiters;
+pub mod watch;
+
+pub use mutex::{Mutex, MutexGuard, OwnedMutexGuard, TryLockError};
+pub use notify::{Notified, Notify};
+pub use rwlock::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use semaphore::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError};

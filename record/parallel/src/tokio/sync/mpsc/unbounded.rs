@@ -1,0 +1,177 @@
+//! Channels with room for any number of messages.
+
+use super::channel::Channel;
+use super::error::{SendError, TryRecvError};
+use crate::tokio::executor;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+
+/// As `tokio::sync::mpsc::UnboundedSender`.
+pub struct UnboundedSender<T>(Arc<Channel<T>>);
+
+/// As `tokio::sync::mpsc::WeakUnboundedSender`.
+pub struct WeakUnboundedSender<T>(Weak<Channel<T>>);
+
+/// As `tokio::sync::mpsc::UnboundedReceiver`.
+pub struct UnboundedReceiver<T>(Arc<Channel<T>>);
+
+/// As `tokio::sync::mpsc::unbounded_channel`.
+#[track_caller]
+pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
+    let channel = Arc::new(Channel::new(None, Location::caller()));
+    (UnboundedSender(Arc::clone(&channel)), UnboundedReceiver(channel))
+}
+
+impl<T> UnboundedSender<T> {
+    /// Sends a message.
+    ///
+    /// # Errors
+    ///
+    /// The message, if the receiver is gone or closed.
+    #[track_caller]
+    pub fn send(&self, message: T) -> Result<(), SendError<T>> {
+        self.0.push(message, Location::caller()).map_err(SendError)
+    }
+
+    /// Waits until the receiver is gone or closed.
+    #[track_caller]
+    pub fn closed(&self) -> impl Future<Output = ()> {
+        self.0.closed(Location::caller())
+    }
+
+    /// Whether the receiver is gone or closed.
+    #[track_caller]
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed(Location::caller())
+    }
+
+    /// Whether two senders are of one channel.
+    pub fn same_channel(&self, other: &UnboundedSender<T>) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// A sender that does not keep the channel open.
+    pub fn downgrade(&self) -> WeakUnboundedSender<T> {
+        WeakUnboundedSender(Arc::downgrade(&self.0))
+    }
+}
+
+impl<T> WeakUnboundedSender<T> {
+    /// A sender, if there is still one.
+    #[track_caller]
+    pub fn upgrade(&self) -> Option<UnboundedSender<T>> {
+        let channel = self.0.upgrade()?;
+        channel.revive(Location::caller()).then(|| UnboundedSender(channel))
+    }
+}
+
+impl<T> Clone for UnboundedSender<T> {
+    fn clone(&self) -> UnboundedSender<T> {
+        self.0.add_sender();
+        UnboundedSender(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Drop for UnboundedSender<T> {
+    fn drop(&mut self) {
+        self.0.drop_sender();
+    }
+}
+
+impl<T> Clone for WeakUnboundedSender<T> {
+    fn clone(&self) -> WeakUnboundedSender<T> {
+        WeakUnboundedSender(Weak::clone(&self.0))
+    }
+}
+
+impl<T> UnboundedReceiver<T> {
+    /// Waits for a message; `None` if there will be none.
+    #[track_caller]
+    pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
+        let place = Location::caller();
+        poll_fn(move |cx| self.0.poll_recv(cx, place))
+    }
+
+    /// Waits for messages and puts up to so many into the buffer; returns how many.
+    #[track_caller]
+    pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
+        self.0.recv_many(buffer, limit, Location::caller())
+    }
+
+    /// Takes a message if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    #[track_caller]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        self.0.try_recv(Location::caller())
+    }
+
+    /// Waits for a message on a thread that is part of no task.
+    ///
+    /// # Panics
+    ///
+    /// In a task.
+    #[track_caller]
+    pub fn blocking_recv(&mut self) -> Option<T> {
+        executor::block(self.recv())
+    }
+
+    /// As [`UnboundedReceiver::recv`], for futures made by hand.
+    #[track_caller]
+    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        self.0.poll_recv(cx, Location::caller())
+    }
+
+    /// Keeps senders from sending; what they have sent can still be received.
+    #[track_caller]
+    pub fn close(&mut self) {
+        self.0.close(Location::caller());
+    }
+
+    /// Whether it is closed, or all senders are gone.
+    #[track_caller]
+    pub fn is_closed(&self) -> bool {
+        self.0.is_over(Location::caller())
+    }
+
+    /// Messages that are there.
+    #[track_caller]
+    pub fn len(&self) -> usize {
+        self.0.len(Location::caller())
+    }
+
+    /// Whether there is no message.
+    #[track_caller]
+    pub fn is_empty(&self) -> bool {
+        self.0.len(Location::caller()) == 0
+    }
+}
+
+impl<T> Drop for UnboundedReceiver<T> {
+    fn drop(&mut self) {
+        self.0.drop_receiver();
+    }
+}
+
+impl<T> fmt::Debug for UnboundedSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnboundedSender").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for WeakUnboundedSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakUnboundedSender").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for UnboundedReceiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnboundedReceiver").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,48 @@
+//! Tasks that wait for something to change: each leaves a waker, in the order in which they came.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+/// The wakers of tasks that wait, the first one first.
+#[derive(Debug)]
+pub(super) struct Waiters {
+    all: VecDeque<(u64, Waker)>,
+    made: u64,
+}
+
+impl Waiters {
+    pub(super) const fn new() -> Waiters {
+        Waiters { all: VecDeque::new(), made: 0 }
+    }
+
+    /// Leaves a waker in place of the one that has this number; returns its number, and what is to be dropped.
+    pub(super) fn leave(&mut self, number: Option<u64>, waker: Waker) -> (u64, Option<Waker>) {
+        if let Some((number, own)) = self.all.iter_mut().find(|(own, _)| Some(*own) == number) {
+            return (*number, Some(std::mem::replace(own, waker)));
+        }
+        self.made += 1;
+        self.all.push_back((self.made, waker));
+        (self.made, None)
+    }
+
+    /// Takes away the one that has this number.
+    pub(super) fn remove(&mut self, number: u64) -> Option<Waker> {
+        let at = self.all.iter().position(|(own, _)| *own == number)?;
+        self.all.remove(at).map(|(_, waker)| waker)
+    }
+
+    /// Takes the one that came first.
+    pub(super) fn pop_first(&mut self) -> Option<(u64, Waker)> {
+        self.all.pop_front()
+    }
+
+    /// Takes the one that came last.
+    pub(super) fn pop_last(&mut self) -> Option<(u64, Waker)> {
+        self.all.pop_back()
+    }
+
+    /// Takes all of them.
+    pub(super) fn take(&mut self) -> Vec<Waker> {
+        self.all.drain(..).map(|(_, waker)| waker).collect()
+    }
+}

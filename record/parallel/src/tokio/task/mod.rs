@@ -1,0 +1,282 @@
+//! As `tokio::task`: tasks, and the handles with which one waits for them or cancels them.
+//!
+//! A panic of a task goes to who awaits its handle, as with tokio. One that nobody has seen by the end fails the
+//! execution, where tokio would go on in silence.
+
+mod error;
+mod join_set;
+
+pub use error::JoinError;
+pub use join_set::JoinSet;
+
+use super::executor::{self, Task};
+use super::scope::{self, Scope};
+use crate::ids::wide;
+use crate::object::Object;
+use crate::op::{Kind, ThreadId};
+use crate::{runtime, thread};
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// As `tokio::task::Id`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Id(u64);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What a task leaves for its handle.
+struct Join<T> {
+    object: Object,
+    place: &'static Location<'static>,
+    result: Mutex<Completion<T>>,
+}
+
+struct Completion<T> {
+    is_finished: bool,
+    value: Option<Result<T, JoinError>>,
+    /// The thread whose panic nobody has seen.
+    panicked: Option<ThreadId>,
+    is_detached: bool,
+    waker: Option<Waker>,
+}
+
+impl<T> Join<T> {
+    fn result(&self) -> MutexGuard<'_, Completion<T>> {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The task has come to its end.
+    fn complete(&self, value: Result<T, JoinError>, panicked: Option<ThreadId>) {
+        self.object.pause_at(Kind::Complete, self.place, || [true; 2]);
+        self.object.release();
+        let mut result = self.result();
+        (result.is_finished, result.panicked) = (true, panicked);
+        let unwanted = if result.is_detached { Some(value) } else { result.value.replace(value) };
+        let waker = result.waker.take();
+        drop(result);
+        executor::wake_all(waker);
+        drop(unwanted);
+    }
+}
+
+/// As `tokio::task::JoinHandle`.
+pub struct JoinHandle<T> {
+    join: Arc<Join<T>>,
+    abort: AbortHandle,
+    scope: Arc<Scope>,
+}
+
+/// As `tokio::task::AbortHandle`.
+#[derive(Clone)]
+pub struct AbortHandle {
+    /// `None` of a closure that blocks: it cannot be cancelled.
+    task: Option<Arc<Task>>,
+    is_finished: Arc<dyn Fn() -> bool + Send + Sync>,
+    id: Id,
+}
+
+impl AbortHandle {
+    /// Cancels the task where it awaits something next, or before it begins.
+    #[track_caller]
+    pub fn abort(&self) {
+        if let Some(task) = &self.task {
+            task.abort(false, Location::caller());
+        }
+    }
+
+    /// Whether the task has finished.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        (self.is_finished)()
+    }
+
+    /// Distinguishes tasks.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+}
+
+impl<T> JoinHandle<T> {
+    /// Cancels the task where it awaits something next, or before it begins.
+    #[track_caller]
+    pub fn abort(&self) {
+        self.abort.abort();
+    }
+
+    /// Whether the task has finished.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        self.join.object.touch(Kind::Load);
+        self.join.result().is_finished
+    }
+
+    /// What can cancel the task, and not wait for it.
+    pub fn abort_handle(&self) -> AbortHandle {
+        self.abort.clone()
+    }
+
+    /// Distinguishes tasks.
+    pub fn id(&self) -> Id {
+        self.abort.id
+    }
+}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let join = &self.join;
+        join.object.pause_at(Kind::Join, join.place, || [true; 2]);
+        let waker = cx.waker().clone();
+        let mut result = join.result();
+        if !result.is_finished {
+            let before = result.waker.replace(waker);
+            drop(result);
+            drop(before);
+            executor::awaits(Some(&join.object), join.place);
+            return Poll::Pending;
+        }
+        let value = result.value.take();
+        let panicked = result.panicked.take();
+        drop(result);
+        join.object.acquire(true);
+        if let Some(thread) = panicked {
+            runtime::with(|execution| execution.see_panic(thread));
+        }
+        self.scope.forget(self.abort.id.0);
+        Poll::Ready(value.expect("JoinHandle polled after completion"))
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        if std::mem::needs_drop::<T>() {
+            // What the task returns is dropped by whoever comes last.
+            self.join.object.pause_at(Kind::Drop, self.join.place, || [true; 2]);
+        }
+        let mut result = self.join.result();
+        result.is_detached = true;
+        let left = (result.value.take(), result.waker.take());
+        drop(result);
+        drop(left);
+    }
+}
+
+impl<T> Unpin for JoinHandle<T> {}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").field("id", &self.abort.id).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for AbortHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AbortHandle").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Starts a task in the runtime of the caller.
+///
+/// # Panics
+///
+/// If the caller is part of no runtime, or an execution has [`THREADS_MAX`](crate::THREADS_MAX) threads and tasks.
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let scope = scope::current().expect(super::NO_RUNTIME);
+    spawn_on(&scope, future)
+}
+
+/// Runs a closure that blocks on a thread of its own.
+///
+/// # Panics
+///
+/// As [`spawn`].
+#[track_caller]
+pub fn spawn_blocking<F, R>(f: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    let own = scope::current().expect(super::NO_RUNTIME);
+    let inner = Arc::clone(&own);
+    start(&own, None, move |_| {
+        let _entered = scope::enter(None, &inner);
+        Some(f())
+    })
+}
+
+#[track_caller]
+pub(super) fn spawn_on<F>(scope: &Arc<Scope>, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let task = Task::new(Location::caller());
+    let (own, inner) = (Arc::clone(&task), Arc::clone(scope));
+    let is_over = scope.is_over();
+    start(scope, Some(task), move |_| {
+        let is_aborted = own.start();
+        let _entered = scope::enter(Some(Arc::clone(&own)), &inner);
+        let mut future = Box::pin(future);
+        if is_aborted || is_over { None } else { own.run(future.as_mut()) }
+    })
+}
+
+/// Starts a thread for a task or a closure, which returns nothing if it was cancelled.
+#[track_caller]
+fn start<R: Send + 'static>(
+    scope: &Arc<Scope>,
+    task: Option<Arc<Task>>,
+    body: impl FnOnce(Id) -> Option<R> + Send + 'static,
+) -> JoinHandle<R> {
+    static IDS: AtomicU64 = AtomicU64::new(1);
+    let made = runtime::with(|execution| wide(execution.threads_made()));
+    let id = Id(made.unwrap_or_else(|| IDS.fetch_add(1, Ordering::Relaxed)));
+    let place = Location::caller();
+    let result = Completion { is_finished: false, value: None, panicked: None, is_detached: false, waker: None };
+    let join = Arc::new(Join { object: Object::new("task", place), place, result: Mutex::new(result) });
+    let (ends, looks) = (Arc::clone(&join), Arc::clone(&join));
+    let handle = thread::spawn(move || match runtime::catch(|| body(id)) {
+        Ok(Some(value)) => ends.complete(Ok(value), None),
+        Ok(None) => ends.complete(Err(JoinError::cancelled(id)), None),
+        Err(caught) => {
+            let panicked = runtime::with(|execution| execution.note_panic(caught.message, caught.place));
+            ends.complete(Err(JoinError::panicked(id, caught.payload)), panicked);
+        }
+    });
+    scope.add(id.0, task.clone(), handle);
+    let is_finished = Arc::new(move || {
+        looks.object.touch(Kind::Load);
+        looks.result().is_finished
+    });
+    JoinHandle { join, abort: AbortHandle { task, is_finished, id }, scope: Arc::clone(scope) }
+}
+
+/// Lets other tasks go first, or continues at once, as the schedule says.
+#[track_caller]
+pub fn yield_now() -> impl Future<Output = ()> {
+    let place = Location::caller();
+    let mut is_done = false;
+    poll_fn(move |cx| {
+        if std::mem::replace(&mut is_done, true) {
+            return Poll::Ready(());
+        }
+        executor::awaits(None, place);
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+}
