@@ -3,7 +3,7 @@
 use history_core::{Datum, NewOp, OpKind, Process};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
 /// Containers in containers, at most. histcheck has a limit of its own; this one is for objects that hold themselves.
 const DEPTH_MAX: usize = 200;
@@ -170,13 +170,17 @@ fn other(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
         items.sort_by_cached_key(Datum::to_string);
         return Ok(Datum::Set(items));
     }
-    let is_text = value.is_instance_of::<PyBytes>();
-    // Numbers of numpy and the like.
-    if !is_text && let Ok(number) = value.extract::<i64>() {
-        return Ok(Datum::Int(number));
+    // An array or a number of numpy and the like says itself what it is in Python. One that has no such form answers with itself.
+    if value.hasattr("dtype")? && value.hasattr("tolist")? {
+        let plain = value.call_method0("tolist")?;
+        if !plain.get_type().is(value.get_type()) {
+            return datum(&plain, depth + 1);
+        }
     }
-    if !is_text && let Ok(number) = value.extract::<f64>() {
-        return Ok(Datum::Float(number));
+    // What has `__index__` is an integer by Python's contract. `__float__` says no such thing: Decimal, Fraction and numpy's bool
+    // have it, and distinct values of theirs become one float.
+    if let Ok(number) = value.extract::<i64>() {
+        return Ok(Datum::Int(number));
     }
     let expected = "expected None, a bool, int, float, str, list, tuple, set or dict";
     Err(PyTypeError::new_err(format!("{} cannot be in a history; {expected}", shown(value))))

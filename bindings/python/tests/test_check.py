@@ -3,6 +3,8 @@ import json
 import subprocess
 import sys
 import threading
+from decimal import Decimal
+from fractions import Fraction
 
 import histcheck
 import pytest
@@ -252,6 +254,49 @@ def test_numbers_of_numpy():
     numpy = pytest.importorskip("numpy")
     ops = [{**one, "value": None if one["value"] is None else numpy.int64(one["value"])} for one in wrote_and_read(4)]
     assert histcheck.check(ops, "cas-register").valid is False
+
+
+class Numpys:
+    """As scalars and arrays of numpy look, with what they say that they are in Python."""
+
+    dtype = "of any kind"
+
+    def __init__(self, plain):
+        self.plain = plain
+
+    def tolist(self):
+        return self.plain
+
+    def __float__(self):
+        return float(self.plain)
+
+
+class NoPlainForm(Numpys):
+    """As numpy's longdouble."""
+
+    def tolist(self):
+        return self
+
+
+def test_numpys_bool_is_no_number():
+    written = op("invoke", 0, "write", True), op("ok", 0, "write", True)
+    assert histcheck.check([*written, op("invoke", 1, "read"), op("ok", 1, "read", Numpys(True))], "register").valid is True
+    assert histcheck.check([*written, op("invoke", 1, "read"), op("ok", 1, "read", Numpys(1.0))], "register").valid is False
+
+
+def test_an_array_is_a_list():
+    with_array = appends(op("ok", 3, "txn", [["r", "x", Numpys([1])]]))
+    with_list = appends(op("ok", 3, "txn", [["r", "x", [1]]]))
+    assert histcheck.check(with_array, "list-append").to_json() == histcheck.check(with_list, "list-append").to_json()
+
+
+def test_distinct_numbers_do_not_become_one_float():
+    # As floats both are 0.1, and the read would be of what was written.
+    written, read = Decimal("0.1"), Decimal("0.1000000000000000000001")
+    assert float(written) == float(read)
+    for value in [written, Fraction(1, 3), NoPlainForm(1)]:
+        with pytest.raises(TypeError, match="cannot be in a history"):
+            histcheck.check([op("invoke", 0, "write", value), op("ok", 0, "write", value)], "register")
 
 
 def test_all_checkers_are_listed():

@@ -1,5 +1,6 @@
 import json
 import threading
+from decimal import Decimal
 
 import histcheck
 import pytest
@@ -123,3 +124,11 @@ def test_the_file_is_a_history(tmp_path):
 def test_what_cannot_be_written_is_refused():
     with pytest.raises(TypeError, match="object"):
         Recorder().invoke("write", object)
+
+
+def test_what_would_lose_its_value_is_refused():
+    recorder = Recorder()
+    for value in [Decimal("0.1"), {1: "a", "1": "b"}]:
+        with pytest.raises(TypeError, match="cannot be in a history"), recorder.operation("write", value):
+            pass
+    assert recorder.ops == []

@@ -200,15 +200,19 @@ def _frozen(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, dict):
-        return {key if isinstance(key, str) else str(key): _frozen(item) for key, item in value.items()}
+        fields = {key if isinstance(key, str) else str(key): _frozen(item) for key, item in value.items()}
+        if len(fields) < len(value):
+            raise TypeError(f"{value!r} cannot be in a history; two of its keys are the same text")
+        return fields
     if isinstance(value, (list, tuple)):
         return [_frozen(item) for item in value]
     if isinstance(value, (set, frozenset)):
         return sorted((_frozen(item) for item in value), key=repr)
-    for convert in (int, float):  # Numbers of numpy and the like.
-        try:
-            if convert(value) == value:
-                return convert(value)
-        except (TypeError, ValueError):
-            pass
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):  # Arrays and numbers of numpy and the like.
+        plain = value.tolist()
+        if type(plain) is not type(value):
+            return _frozen(plain)
+    # Not `__float__`: distinct Decimals and Fractions become one float.
+    if hasattr(value, "__index__"):
+        return int(value)
     raise TypeError(f"{value!r} cannot be in a history; expected None, a bool, int, float, str, list, tuple, set or dict")

@@ -1,0 +1,12 @@
+//! libhistcheck: checking and watching histories from C. The functions are in `exports`, and `include/histcheck.h` declares them.
+//!
+//! No panic leaves a function: it becomes an error of the result. All texts are UTF-8.
+
+mod exports;
+mod outcome;
+mod settings;
+mod stream;
+
+pub use exports::*;
+pub use outcome::HistcheckResult;
+pub use stream::HistcheckStream;

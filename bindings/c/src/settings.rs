@@ -1,0 +1,119 @@
+//! What is asked of a history: a checker's name and settings as JSON.
+
+use histcheck_front::setup::WhetherKeyed;
+use histcheck_front::{ReadAs, Registry, Setup, options};
+use history_core::{Budget, Checker, Compose, OptionKind, Options};
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// A checker, how histories are read for it, and how long it may take.
+pub(crate) struct Settings {
+    pub(crate) setup: Setup<'static>,
+    pub(crate) read_as: ReadAs,
+    timeout: Option<Duration>,
+}
+
+const KNOWN: &str = "options, keyed, format, time_unit or timeout_seconds";
+
+impl Settings {
+    /// The checker of this name, or several with commas between, for whole histories or for such as are still being written.
+    pub(crate) fn parse(checker: &str, settings: &str, is_online: bool) -> Result<Settings, String> {
+        let given = match serde_json::from_str(if settings.trim().is_empty() { "{}" } else { settings }) {
+            Ok(Value::Object(given)) => given,
+            Ok(other) => return Err(format!("the settings are {other}; expected a JSON object")),
+            Err(error) => return Err(format!("the settings are not JSON: {error}")),
+        };
+        let mut settings = Settings {
+            setup: Setup { checker: find(checker, is_online)?, options: Options::new(), keyed: WhetherKeyed::No },
+            read_as: ReadAs::default(),
+            timeout: None,
+        };
+        for (name, value) in &given {
+            settings.set(name, value)?;
+        }
+        // Options that make no sense are an error before the first op.
+        settings.setup.checker.start(&settings.setup.options).map_err(|error| error.to_string())?;
+        Ok(settings)
+    }
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
+        let wrong = |expected: &str| Err(format!("{name} is {value}; expected {expected}"));
+        match (name, value) {
+            ("options", Value::Object(given)) => self.set_options(given)?,
+            ("options", _) => return wrong("an object"),
+            ("keyed", Value::Bool(true)) => self.setup.keyed = WhetherKeyed::Yes,
+            ("keyed", Value::Bool(false)) => self.setup.keyed = WhetherKeyed::No,
+            ("keyed", Value::String(auto)) if auto == "auto" => self.setup.keyed = WhetherKeyed::Auto,
+            ("keyed", _) => return wrong("true, false or \"auto\""),
+            ("format", Value::String(format)) => match format.parse() {
+                Ok(format) => self.read_as.format = Some(format),
+                Err(_) => return wrong("the name of a format"),
+            },
+            ("format", _) => return wrong("the name of a format"),
+            ("time_unit", Value::String(unit)) => match unit.parse() {
+                Ok(unit) => self.read_as.time_unit = Some(unit),
+                Err(_) => return wrong("\"s\", \"ms\", \"us\" or \"ns\""),
+            },
+            ("time_unit", _) => return wrong("\"s\", \"ms\", \"us\" or \"ns\""),
+            ("timeout_seconds", value) => {
+                match value.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+                    Some(timeout) => self.timeout = Some(timeout),
+                    None => return wrong("a number that is not negative"),
+                }
+            }
+            _ => return Err(format!("there is no setting {name}; expected {KNOWN}")),
+        }
+        Ok(())
+    }
+
+    fn set_options(&mut self, given: &Map<String, Value>) -> Result<(), String> {
+        let Setup { checker, options, .. } = &mut self.setup;
+        for (name, value) in given {
+            let kind = checker.options().iter().find(|spec| spec.name == *name).map(|spec| spec.kind);
+            let wrong = || format!("option {name} is {value}; expected true, false, an integer, a string or strings");
+            let value: options::Value = match (kind, value) {
+                (Some(OptionKind::File), Value::String(path)) => {
+                    options::read_file(name, Path::new(path)).map_err(|error| error.to_string())?.as_str().into()
+                }
+                // What an object holds at first: 0, [1, 2].
+                (Some(OptionKind::Text), value) if !value.is_string() => value.to_string().as_str().into(),
+                (_, Value::Bool(flag)) => (*flag).into(),
+                (_, Value::Number(number)) => number.as_i64().ok_or_else(wrong)?.into(),
+                (_, Value::String(text)) => text.as_str().into(),
+                (_, Value::Array(names)) => {
+                    let names = names.iter().map(|name| name.as_str().map(str::to_owned).ok_or_else(wrong));
+                    names.collect::<Result<Vec<String>, String>>()?.into()
+                }
+                _ => return Err(wrong()),
+            };
+            options::set(options, &**checker, name, value).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// What may be spent from now on.
+    pub(crate) fn budget(&self) -> Budget {
+        let deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        deadline.map_or_else(Budget::default, |deadline| Budget::default().with_deadline(deadline))
+    }
+}
+
+fn find(checker: &str, is_online: bool) -> Result<Box<dyn Checker + 'static>, String> {
+    static WHOLE: OnceLock<Registry> = OnceLock::new();
+    static ONLINE: OnceLock<Registry> = OnceLock::new();
+    let registry =
+        if is_online { ONLINE.get_or_init(Registry::watchers) } else { WHOLE.get_or_init(Registry::built_in) };
+    let mut named: Vec<Box<dyn Checker>> = Vec::new();
+    for name in checker.split(',') {
+        let found = registry
+            .find(name)
+            .map_err(|error| format!("{}; expected one of {}", error.message, registry.names().join(", ")))?;
+        named.push(Box::new(found.checker));
+    }
+    match named.len() {
+        1 => Ok(named.remove(0)),
+        _ => Ok(Box::new(Compose::new(named).map_err(|error| error.to_string())?)),
+    }
+}

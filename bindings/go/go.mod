@@ -1,0 +1,3 @@
+module histcheck
+
+go 1.19

@@ -1,0 +1,204 @@
+package histcheck
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// register is a register with compare-and-set, and a number of operations that get no answer.
+type register struct {
+	mu    sync.Mutex
+	value any
+}
+
+func (r *register) do(f string, value any) (any, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch f {
+	case "read":
+		return r.value, nil
+	case "write":
+		r.value = value
+	default:
+		pair := value.([]int)
+		if r.value != pair[0] {
+			return nil, errors.New("another value")
+		}
+		r.value = pair[1]
+	}
+	return value, nil
+}
+
+func record(clients, ops int) *Recorder {
+	recorder, store := NewRecorder(), &register{}
+	var all sync.WaitGroup
+	for number := 0; number < clients; number++ {
+		all.Add(1)
+		go func(number int, client *Client) {
+			defer all.Done()
+			for at := 0; at < ops; at++ {
+				f, value := "read", any(nil)
+				switch (number + at) % 3 {
+				case 1:
+					f, value = "write", at%5
+				case 2:
+					f, value = "cas", []int{at % 5, (at + 1) % 5}
+				}
+				op := client.Invoke(f, value)
+				result, err := store.do(f, value)
+				switch {
+				case err != nil:
+					op.Fail(err)
+				case at%17 == 16:
+					op.Info(errors.New("no answer"))
+				default:
+					op.Ok(result)
+				}
+			}
+		}(number, recorder.Client())
+	}
+	all.Wait()
+	return recorder
+}
+
+func TestConcurrentClientsAreLinearizable(t *testing.T) {
+	recorder := record(4, 60)
+	report := Check(t, recorder, "-m", "cas-register")
+	if len(report.Anomalies) != 0 {
+		t.Fatal(report)
+	}
+	history, err := recorder.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	validate := exec.Command(os.Getenv("HISTCHECK"), "validate", "-")
+	validate.Stdin = bytes.NewReader(history)
+	if out, err := validate.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	if err := recorder.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if saved, err := os.ReadFile(path); err != nil || !bytes.Equal(saved, history) {
+		t.Fatal(err)
+	}
+}
+
+// failures notes how a test fails, instead of failing.
+type failures struct{ text string }
+
+func (f *failures) Helper() {}
+func (f *failures) Fatalf(format string, arguments ...any) {
+	f.text += fmt.Sprintf(format, arguments...)
+}
+
+func TestAViolationFailsTheTestWithItsExplanation(t *testing.T) {
+	recorder := NewRecorder()
+	client := recorder.Client()
+	client.Invoke("write", 1).Ok(1)
+	client.Invoke("read", nil).Ok(2)
+	failed := &failures{}
+	report := Check(failed, recorder, "-m", "register")
+	if report.Verdict != Invalid || !strings.Contains(failed.text, "nonlinearizable (1)\nLet:") {
+		t.Fatal(failed.text)
+	}
+	failed = &failures{}
+	unanswered := NewRecorder()
+	unanswered.Client().Invoke("write", 1).Info(nil)
+	if Check(failed, unanswered, "-m", "register").Verdict != Unknown || !strings.Contains(failed.text, "verdict: unknown") {
+		t.Fatal("nothing was checked, and the test passed")
+	}
+}
+
+func TestErrorsOfTheCommandAreErrors(t *testing.T) {
+	if _, err := Run([]byte("{"), "-m", "register"); err == nil || !strings.Contains(err.Error(), "<stdin>") {
+		t.Fatal(err)
+	}
+	if _, err := Run(nil, "-m", "no-such-checker"); err == nil || !strings.Contains(err.Error(), "no-such-checker") {
+		t.Fatal(err)
+	}
+	recorder := NewRecorder()
+	recorder.Client().Invoke("write", func() {}).Ok(nil)
+	if _, err := recorder.History(); err == nil || !strings.Contains(err.Error(), "value of write") {
+		t.Fatal(err)
+	}
+}
+
+func TestMisuseOfAClientPanics(t *testing.T) {
+	panics := func(does func()) (said any) {
+		defer func() { said = recover() }()
+		does()
+		return nil
+	}
+	client := NewRecorder().Client()
+	op := client.Invoke("read", nil)
+	if panics(func() { client.Invoke("read", nil) }) == nil {
+		t.Fatal("two operations in flight")
+	}
+	op.Ok(1)
+	if panics(func() { op.Ok(1) }) == nil {
+		t.Fatal("completed twice")
+	}
+}
+
+// casRegister is the model that TestMain serves when histcheck starts this program.
+var casRegister = Model{
+	Name: "cas-register", Ops: []string{"read", "write", "cas"}, Reads: []string{"read"}, Shows: []string{"read", "cas"},
+	Step: func(state any, op Op) ([]any, error) {
+		switch op.F {
+		case "read":
+			if op.Value == nil || reflect.DeepEqual(op.Value, state) {
+				return []any{state}, nil
+			}
+			return nil, nil
+		case "write":
+			return []any{op.Value}, nil
+		}
+		pair, ok := op.Value.([]any)
+		if !ok || len(pair) != 2 {
+			return nil, errors.New("expected [old new]")
+		}
+		if reflect.DeepEqual(pair[0], state) {
+			return []any{pair[1]}, nil
+		}
+		return nil, nil
+	},
+}
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "serve" {
+		if err := casRegister.Serve(os.Stdin, os.Stdout); err != nil {
+			panic(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestAModelInGoChecksWhatTheBuiltInOneChecks(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := "exec:" + program + " serve"
+	Check(t, record(3, 20), "-m", "linearizable", "--spec", spec, "--trust")
+	recorder := NewRecorder()
+	client := recorder.Client()
+	client.Invoke("write", 1).Ok(1)
+	client.Invoke("cas", []int{1, 2}).Ok([]int{1, 2})
+	client.Invoke("read", nil).Ok(1)
+	history, _ := recorder.History()
+	report, err := Run(history, "-m", "linearizable", "--spec", spec, "--trust")
+	if err != nil || report.Verdict != Invalid {
+		t.Fatal(report, err)
+	}
+}
