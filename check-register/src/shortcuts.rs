@@ -150,6 +150,13 @@ pub trait Shortcuts<S: Clone, O> {
         None
     }
 
+    /// The same, and what is in it at the start, for those who know all operations of a history, of whom some of those given
+    /// may be equal: they may be of an object that has no such order of its own, but behaves in this history as one that has.
+    fn collection_of(&self, ops: &mut dyn Iterator<Item = &O>) -> Option<(Collection, Vec<i64>)> {
+        let _ = ops;
+        self.collection().map(|collection| (collection, self.contents()))
+    }
+
     /// What an operation does to the [collection](Shortcuts::collection). `None` for any other operation.
     fn handling<'a>(&'a self, op: &'a O) -> Option<Handling<'a>> {
         let _ = op;
@@ -160,6 +167,12 @@ pub trait Shortcuts<S: Clone, O> {
     /// that are alike leaves first is not said.
     fn priority(&self, value: i64) -> i64 {
         value
+    }
+
+    /// Whether an operation puts in or takes out at the front, if the [collection](Shortcuts::collection) has two ends.
+    fn is_at_front(&self, op: &O) -> bool {
+        let _ = op;
+        false
     }
 
     /// The values of the [collection](Shortcuts::collection) at the start, the oldest first.

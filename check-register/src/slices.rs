@@ -119,8 +119,8 @@ struct Search<'a, M: Model> {
 impl<'a, M: Model> Search<'a, M> {
     fn new(model: &'a M, columns: &'a Columns<M::Op>, settings: Settings, budget: &'a Budget) -> Search<'a, M> {
         let kinds = columns.classes.iter().map(|op| Kind::of(model, op)).collect();
-        let collection = model.shortcuts().collection();
-        let mut contents = model.shortcuts().contents();
+        let of_these = model.shortcuts().collection_of(&mut columns.classes.iter());
+        let (collection, mut contents) = of_these.map_or((None, Vec::new()), |(one, holds)| (Some(one), holds));
         if collection == Some(Collection::Bag) {
             contents.sort_unstable();
         }
@@ -148,10 +148,12 @@ impl<'a, M: Model> Search<'a, M> {
         let more_transitions = || self.transitions();
         let handling = |op: usize| self.model.shortcuts().handling(&self.columns.classes[part.ops[op].class.at()]);
         let priority = |value: i64| self.model.shortcuts().priority(value);
+        let is_front = |op: usize| self.model.shortcuts().is_at_front(&self.columns.classes[part.ops[op].class.at()]);
         let object = self.collection.map(|collection| Object {
             collection,
             initial: &self.contents,
             priority: &priority,
+            is_front: &is_front,
             handling: &handling,
             is_part: self.parts.names[at].is_some(),
         });

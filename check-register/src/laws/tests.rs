@@ -2,9 +2,9 @@
 
 use super::{assert_model_laws, broken_law};
 use crate::models::{
-    CasRegister, Counter, CounterOp, FifoQueue, Kv, KvAction, KvOp, LockOp, MultiRegister, Mutex, OwnerMutex,
-    PlainRegister, PriorityQueue, QueueOp, QueueState, ReentrantMutex, RegisterAccess, RegisterOp, Removed, Semaphore,
-    SemaphoreOp, Set, SetOp, Stack, UnorderedQueue,
+    CasRegister, Counter, CounterOp, Deque, DequeOp, End, FifoQueue, Kv, KvAction, KvOp, LockOp, MultiRegister, Mutex,
+    OwnerMutex, PlainRegister, PriorityQueue, QueueOp, QueueState, ReentrantMutex, RegisterAccess, RegisterOp, Removed,
+    Semaphore, SemaphoreOp, Set, SetOp, Stack, UnorderedQueue,
 };
 use crate::{Access, Model, Settlement, Shortcuts};
 use history_core::Budget;
@@ -328,6 +328,13 @@ fn queues_keep_the_laws() {
     assert_model_laws(&UnorderedQueue::default(), &[], &queue_ops()[..4]);
     assert_model_laws(&Stack::default(), &[], &queue_ops());
     assert_model_laws(&PriorityQueue::default(), &[], &queue_ops());
+    let of_ends = |(op, end)| match op {
+        QueueOp::Put(value) => DequeOp::Push(end, value),
+        QueueOp::Take(removed) => DequeOp::Pop(end, removed),
+    };
+    let ends = [End::Front, End::Back].into_iter().cycle();
+    let both_ends: Vec<DequeOp> = queue_ops().into_iter().zip(ends).map(of_ends).collect();
+    assert_model_laws(&Deque::default(), &[], &both_ends);
 }
 
 #[test]

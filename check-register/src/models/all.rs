@@ -1,7 +1,7 @@
 //! All objects that are here, for whoever does something with each of them.
 
 use super::{
-    CasRegister, Counter, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, PlainRegister, PriorityQueue,
+    CasRegister, Counter, Deque, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, PlainRegister, PriorityQueue,
     ReentrantMutex, Semaphore, Set, Spec, Stack, UnorderedQueue,
 };
 
@@ -40,6 +40,7 @@ pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<FifoQueue>();
     visitor.visit::<UnorderedQueue>();
     visitor.visit::<Stack>();
+    visitor.visit::<Deque>();
     visitor.visit::<PriorityQueue>();
     visitor.visit::<Set>();
     visitor.visit::<Counter>();

@@ -4,12 +4,12 @@
 
 mod all;
 mod counter;
+mod deque;
 mod kv;
 mod locks;
 mod multi_register;
 mod priority_queue;
 mod queue_notes;
-mod queue_op;
 mod queue_state;
 mod queues;
 mod register;
@@ -20,14 +20,15 @@ mod spec;
 
 pub use all::{Visitor, visit_all};
 pub use counter::{Counter, CounterOp};
+pub use deque::{Deque, DequeOp, DequeState, End};
 pub use kv::{Kv, KvAction, KvOp, KvState};
 pub use locks::{LockOp, Mutex, OwnedLock, OwnerMutex, ReentrantMutex};
 pub use multi_register::{MultiRegister, RegisterAccess};
 pub use priority_queue::{PriorityQueue, PriorityState};
-pub use queue_op::{QueueOp, Removed};
 pub use queue_state::QueueState;
 pub use queues::{Discipline, FifoQueue, Queue, Stack, UnorderedQueue};
 pub use register::{CasRegister, PlainRegister, Register, RegisterOp};
 pub use semaphore::{Semaphore, SemaphoreOp};
 pub use set::{Set, SetOp, SetState};
+pub use shared::queue_op::{QueueOp, Removed};
 pub use spec::{Shows, Spec};

@@ -1,6 +1,6 @@
 //! A priority queue: the least value leaves first.
 
-use super::queue_op::{Names, QueueOp, Removed};
+use super::shared::queue_op::{Names, QueueOp, Removed};
 use super::shared::sequence::{Item, Sequence};
 use super::spec::{Shows, Spec, bad_value, unknown_op};
 use crate::{Collection, Handling, Model, Shortcuts};

@@ -1,8 +1,8 @@
 //! When the puts and takes of a queue took effect that its states remembered.
 
-use super::queue_op::{QueueOp, Removed};
 use super::queue_state::{QueueState, Source, Taken};
 use super::queues::Discipline;
+use super::shared::queue_op::{QueueOp, Removed};
 use crate::{Moment, Settlement};
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Queues and the stack: what is put in comes out once.
 
-use super::queue_op::{Names, QueueOp, Removed};
 use super::queue_state::QueueState;
+use super::shared::queue_op::{Names, QueueOp, Removed};
 use super::spec::{Shows, Spec, bad_value, unknown_op};
 use crate::{Collection, Handling, Model, Settlement, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};

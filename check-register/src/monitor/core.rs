@@ -43,7 +43,7 @@ impl Core<'_> {
                 let below = self.chain((value.take_call, value.take_ret), Some(value.priority));
                 std::iter::once(at).chain(below).collect()
             }),
-            Collection::Bag | Collection::Set => None,
+            Collection::Bag | Collection::Deque | Collection::Set => None,
         }
     }
 

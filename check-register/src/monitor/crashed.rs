@@ -38,7 +38,7 @@ pub(super) fn decide(moments: &Moments, collection: Collection) -> Known {
         Collection::Bag | Collection::Fifo => decide_queue(moments, collection),
         Collection::Stack => decide_stack(moments),
         Collection::Priority if order(&relaxed(moments), collection).is_none() => Known::Refused,
-        Collection::Priority | Collection::Set => Known::Unknown,
+        Collection::Priority | Collection::Deque | Collection::Set => Known::Unknown,
     }
 }
 

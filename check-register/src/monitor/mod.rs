@@ -26,6 +26,7 @@
 mod bag;
 mod core;
 mod crashed;
+mod deque;
 mod emission;
 mod fifo;
 mod moments;
@@ -54,6 +55,8 @@ pub enum Collection {
     Stack,
     /// The least first: see [`Shortcuts::priority`](crate::Shortcuts::priority).
     Priority,
+    /// The first or the last: see [`Shortcuts::is_at_front`](crate::Shortcuts::is_at_front).
+    Deque,
     /// All at one time, and they stay.
     Set,
 }
@@ -82,6 +85,8 @@ pub(crate) struct Object<'a> {
     pub(crate) is_part: bool,
     /// By value, if the least leaves first.
     pub(crate) priority: &'a dyn Fn(i64) -> i64,
+    /// By operation of the part, whether it acts at the front, if there are two ends.
+    pub(crate) is_front: &'a dyn Fn(usize) -> bool,
     /// By operation of the part.
     pub(crate) handling: &'a dyn Fn(usize) -> Option<Handling<'a>>,
 }
@@ -123,10 +128,12 @@ pub(crate) fn decide(part: &Part, object: &Object<'_>, budget: &Budget) -> Optio
         part,
         budget,
         |end| match Moments::new(part, &sheet, end) {
+            Ok(moments) if object.collection == Collection::Deque => deque::decide(&moments, object.is_front),
             Ok(moments) => crashed::decide(&moments, object.collection),
             Err(_) => Known::Refused,
         },
         |end| match Moments::new(part, &sheet, end) {
+            Ok(moments) if object.collection == Collection::Deque => deque::conflict(&moments, object.is_front),
             Ok(moments) => core::find(&moments, object.collection),
             Err(conflict) => Some(conflict),
         },

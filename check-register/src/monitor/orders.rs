@@ -10,6 +10,6 @@ pub(super) fn order(moments: &Moments, collection: Collection) -> Option<Vec<u32
         Collection::Fifo => fifo::order(moments),
         Collection::Stack => stack::order(moments),
         Collection::Priority => priority::order(moments),
-        Collection::Set => None,
+        Collection::Deque | Collection::Set => None,
     }
 }

@@ -9,7 +9,7 @@ pub(super) const SPEC: OptionSpec = OptionSpec::new(
     "spec",
     OptionKind::Text,
     "Type of the object: register, cas-register, multi-register, kv, mutex, owner-mutex, reentrant-mutex, semaphore, \
-           fifo-queue, unordered-queue, stack, priority-queue, set or counter.",
+           fifo-queue, unordered-queue, stack, deque, priority-queue, set or counter.",
 )
 .with_value_name("NAME");
 

@@ -54,6 +54,11 @@ const OBJECTS: &[Row] = &[
         "no ok :pop together with a :push",
     ),
     row(
+        "deque",
+        &[(":f :push-front, :value 1", ":f :push-front"), (":f :pop-back", ":f :pop-back, :value 1")],
+        "no ok :pop-front or :pop-back together with a :push-front or :push-back",
+    ),
+    row(
         "priority-queue",
         &[(":f :insert, :value 1", ":f :insert"), (":f :delete-min", ":f :delete-min, :value 1")],
         "no ok :delete-min together with an :insert",

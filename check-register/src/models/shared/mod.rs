@@ -1,5 +1,6 @@
-//! What states are made of that share what they have in common with the states before them.
+//! What several objects share: operations of queues, texts, and sequences of which one shares what it has in common with the one before.
 
 mod polynomial;
+pub(super) mod queue_op;
 pub(super) mod sequence;
 pub(super) mod text;

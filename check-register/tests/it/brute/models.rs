@@ -88,6 +88,27 @@ fn stack() {
 }
 
 #[test]
+fn deque() {
+    use DequeOp::{Pop, Push};
+    use End::{Back, Front};
+    hold_model::<Deque>(&[
+        Push(Front, 1),
+        Push(Back, 2),
+        Pop(Front, Removed::Value(1)),
+        Pop(Back, Removed::Value(1)),
+        Pop(Front, Removed::Value(2)),
+        Pop(Back, Removed::Nothing),
+        Pop(Back, Removed::Unknown),
+    ]);
+    // Of one end, so that the monitors decide what they can.
+    let of_queue = queue_ops().into_iter().map(|op| match op {
+        QueueOp::Put(value) => Push(Front, value),
+        QueueOp::Take(removed) => Pop(Back, removed),
+    });
+    hold_model::<Deque>(&of_queue.collect::<Vec<_>>());
+}
+
+#[test]
 fn priority_queue() {
     hold_model::<PriorityQueue>(&queue_ops());
 }

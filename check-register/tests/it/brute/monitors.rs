@@ -6,7 +6,9 @@
 
 use super::oracle::{admits, linearizable};
 use super::world;
-use check_register::models::{FifoQueue, PriorityQueue, QueueOp, Removed, Set, SetOp, Spec, Stack, UnorderedQueue};
+use check_register::models::{
+    Deque, DequeOp, End, FifoQueue, PriorityQueue, QueueOp, Removed, Set, SetOp, Spec, Stack, UnorderedQueue,
+};
 use check_register::{Conflict, Engine, Handling, Held, Operation, Outcome, Reason, Refusal, Settings, check_with};
 use history_core::{Budget, History};
 use std::collections::BTreeSet;
@@ -269,6 +271,55 @@ fn stacks() {
 #[test]
 fn priority_queues() {
     hold_kind::<PriorityQueue>(&queue(4));
+}
+
+/// Where all values come in at one end, and leave at one end.
+#[test]
+fn deques() {
+    let front = |value| DequeOp::Push(End::Front, value);
+    let back = |value| DequeOp::Push(End::Back, value);
+    let from_front = |removed| DequeOp::Pop(End::Front, removed);
+    let from_back = |removed| DequeOp::Pop(End::Back, removed);
+    hold_kind::<Deque>(&Kind { put: front, take: from_back, unknown_in: 1_000 });
+    hold_kind::<Deque>(&Kind { put: back, take: from_front, unknown_in: 1_000 });
+    hold_kind::<Deque>(&Kind { put: front, take: from_front, unknown_in: 40 });
+    hold_kind::<Deque>(&Kind { put: back, take: from_back, unknown_in: 40 });
+}
+
+/// Where values come and go at both ends, some refusals are all that the monitor knows.
+#[test]
+fn deques_of_both_ends() {
+    let end = |is_front| if is_front { End::Front } else { End::Back };
+    let put = |value: i64| DequeOp::Push(if value % 2 == 0 { End::Front } else { End::Back }, value);
+    let take = |removed| match removed {
+        Removed::Value(value) => DequeOp::Pop(if value % 3 == 0 { End::Front } else { End::Back }, removed),
+        _ => DequeOp::Pop(End::Front, removed),
+    };
+    let kind = Kind::<Deque> { put, take, unknown_in: 1 };
+    let mut seen = Seen::default();
+    for (len, crash_one_in) in [(6, 1_000_000), (6, 10), (6, 4), (9, 1_000_000), (9, 6)] {
+        random(&kind, (len, crash_one_in), |initial, operations| hold::<Deque>(initial, operations, &mut seen));
+    }
+    assert!(seen.invalid > 1_000 && seen.unknown > 100, "{seen:?}");
+
+    // Of two values at each end, those at one end contradict each other.
+    let at = |at: u64, op| Operation { process: 0, op, call: 2 * at, ret: Some(2 * at + 1) };
+    let taken = |first, second| {
+        let ops = [put(1), put(2), put(3), put(4)].into_iter().chain([first, second]);
+        ops.enumerate().map(|(place, op)| at(place as u64, op)).collect::<Vec<_>>()
+    };
+    let pop = |is_front, value| DequeOp::Pop(end(is_front), Removed::Value(value));
+    let refused = |operations: &[Operation<DequeOp>]| match &decide(&Deque::default(), operations, Engine::Monitor)[..]
+    {
+        [Outcome::Refused(refusal)] => refusal.conflict.clone(),
+        [Outcome::Unknown(Reason::NoMonitor)] => None,
+        other => panic!("{other:?}"),
+    };
+    // From front to back: 4 2 1 3.
+    assert_eq!(refused(&taken(pop(true, 4), pop(false, 3))), None);
+    let values = vec![Held { put: Some(0), take: Some(4) }, Held { put: Some(2), take: None }];
+    let conflict = refused(&taken(pop(false, 1), pop(true, 4)));
+    assert_eq!(conflict, Some(Conflict::Values { values }));
 }
 
 /// Up to how many operations to look at every history.

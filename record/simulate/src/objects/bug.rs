@@ -88,7 +88,7 @@ impl ObjectBug {
         if let Some(bugs) = ObjectBug::of_workload(object) {
             return self == ObjectBug::None || bugs.contains(&self);
         }
-        let ordered = matches!(object, Object::FifoQueue | Object::Stack);
+        let ordered = matches!(object, Object::FifoQueue | Object::Stack | Object::Deque);
         match self {
             ObjectBug::None | ObjectBug::FalseFail => true,
             ObjectBug::StaleRead => !object.is_lock() && !object.is_sequence(),

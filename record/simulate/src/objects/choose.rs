@@ -48,6 +48,7 @@ pub(super) fn of(parameters: &Objects) -> Box<dyn System> {
         Object::FifoQueue
         | Object::UnorderedQueue
         | Object::Stack
+        | Object::Deque
         | Object::PriorityQueue
         | Object::Queue
         | Object::TotalQueue => {

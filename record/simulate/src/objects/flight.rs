@@ -24,6 +24,10 @@ pub(super) enum Ask {
     Dequeue,
     Push(i64),
     Pop,
+    PushFront(i64),
+    PushBack(i64),
+    PopFront,
+    PopBack,
     Insert(i64),
     DeleteMin,
     Add(i64),
@@ -58,6 +62,10 @@ impl Ask {
             Ask::Dequeue => "dequeue",
             Ask::Push(_) => "push",
             Ask::Pop => "pop",
+            Ask::PushFront(_) => "push-front",
+            Ask::PushBack(_) => "push-back",
+            Ask::PopFront => "pop-front",
+            Ask::PopBack => "pop-back",
             Ask::Insert(_) => "insert",
             Ask::DeleteMin => "delete-min",
             Ask::Add(_) => "add",
@@ -130,6 +138,11 @@ pub(super) struct Flight {
 }
 
 impl Flight {
+    /// Whether it takes an element out.
+    pub(super) fn is_take(&self) -> bool {
+        matches!(self.ask, Ask::Dequeue | Ask::Pop | Ask::PopFront | Ask::PopBack | Ask::DeleteMin)
+    }
+
     /// Makes it a new operation, keeping what memory it has.
     pub(super) fn begin(&mut self, client: u32, number: u64, pick: u64) {
         (self.client, self.number, self.pick) = (client, number, pick);
@@ -150,7 +163,8 @@ impl Flight {
 
     /// Whether its result depends on the object.
     pub(super) fn is_observation(&self) -> bool {
-        matches!(self.ask, Ask::Read | Ask::Get | Ask::Dequeue | Ask::Pop | Ask::DeleteMin)
+        self.is_take()
+            || matches!(self.ask, Ask::Read | Ask::Get)
             || self.mops.iter().any(|mop| matches!(mop, RegisterMop::Read { .. }))
     }
 
@@ -180,8 +194,14 @@ impl Flight {
                 (Some(ids), Some(number)) => ObjectValue::Id(ids.id(number.unsigned_abs())),
                 _ => ObjectValue::Nil,
             },
-            Ask::Read | Ask::Dequeue | Ask::Pop | Ask::DeleteMin => int(self.seen),
-            Ask::Write(n) | Ask::Add(n) | Ask::Enqueue(n) | Ask::Push(n) | Ask::Insert(n) => ObjectValue::Int(n),
+            Ask::Read | Ask::Dequeue | Ask::Pop | Ask::PopFront | Ask::PopBack | Ask::DeleteMin => int(self.seen),
+            Ask::Write(n)
+            | Ask::Add(n)
+            | Ask::Enqueue(n)
+            | Ask::Push(n)
+            | Ask::PushFront(n)
+            | Ask::PushBack(n)
+            | Ask::Insert(n) => ObjectValue::Int(n),
             Ask::Cas { old, new } => ObjectValue::Cas(old, new),
             Ask::Txn => ObjectValue::Mops { mops: &self.mops, shown },
             Ask::Acquire | Ask::Release if shape.owners => ObjectValue::Owner(self.client),

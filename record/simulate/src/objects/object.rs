@@ -27,6 +27,8 @@ pub enum Object {
     UnorderedQueue,
     /// `push`, `pop`: last in, first out. A pop from an empty stack fails.
     Stack,
+    /// `push-front`, `push-back`, `pop-front`, `pop-back`: in and out at both ends. A pop from an empty deque fails.
+    Deque,
     /// `insert`, `delete-min`: the least element first. A delete-min from an empty queue fails.
     PriorityQueue,
     /// `add` of an element, `read` of all of them.
@@ -73,7 +75,7 @@ const fn row(object: Object, name: &'static str, values: u32, summary: &'static 
 }
 
 /// In the order of the variants.
-const TABLE: [Row; 23] = [
+const TABLE: [Row; 24] = [
     row(Object::Register, "register", 5, "Reads and writes of a register"),
     row(Object::CasRegister, "cas-register", 5, "Reads, writes and compare-and-sets of a register"),
     Row {
@@ -92,6 +94,7 @@ const TABLE: [Row; 23] = [
     row(Object::FifoQueue, "fifo-queue", 0, "A queue, first in, first out"),
     row(Object::UnorderedQueue, "unordered-queue", 0, "A queue that returns its elements in any order"),
     row(Object::Stack, "stack", 0, "A stack, last in, first out"),
+    row(Object::Deque, "deque", 0, "A double-ended queue"),
     row(Object::PriorityQueue, "priority-queue", 0, "A priority queue, the least element first"),
     row(Object::Set, "set", 64, "A set with add, and reads of the whole set"),
     row(Object::Counter, "counter", 5, "A counter with add and read"),
@@ -135,7 +138,8 @@ impl Object {
 
     /// Whether a take that finds nothing may return so: `ok` with nil.
     pub fn may_show_nothing(self) -> bool {
-        matches!(self, Object::FifoQueue | Object::UnorderedQueue | Object::Stack | Object::PriorityQueue)
+        use Object::{Deque, FifoQueue, PriorityQueue, Stack, UnorderedQueue};
+        matches!(self, FifoQueue | UnorderedQueue | Stack | Deque | PriorityQueue)
     }
 
     /// Whether operations name a key anyway, so that `keyed` has no meaning for it.

@@ -1,4 +1,4 @@
-//! Queues, stacks and priority queues: elements are put in and taken out, in an order that depends on which it is.
+//! Queues, stacks, deques and priority queues: elements are put in and taken out, in an order that depends on which it is.
 
 use super::flight::{Ask, Flight};
 use super::model::{Model, Outcome, Values, Want};
@@ -7,7 +7,7 @@ use crate::ids::{index, wide};
 use crate::rng::{Chance, Rng};
 use std::collections::VecDeque;
 
-/// A queue or a stack, empty at first.
+/// A queue, a stack or a deque, empty at first. A deque from front to back.
 pub(super) struct Sequence {
     pub(super) object: Object,
     pub(super) values: Values,
@@ -28,14 +28,17 @@ impl Sequence {
         if self.values.are_new() { element.wrapping_mul(FACTOR) & ((1 << 31) - 1) } else { element }
     }
 
-    fn take(&self, state: &mut VecDeque<i64>, pick: u64) -> Option<i64> {
+    fn take(&self, state: &mut VecDeque<i64>, flight: &Flight) -> Option<i64> {
         match self.object {
             Object::Stack => state.pop_back(),
+            Object::Deque if flight.ask == Ask::PopBack => state.pop_back(),
             Object::PriorityQueue => {
                 let least = state.iter().enumerate().min_by_key(|(_, element)| **element)?.0;
                 state.remove(least)
             }
-            Object::UnorderedQueue if !state.is_empty() => state.swap_remove_back(index(pick % wide(state.len()))),
+            Object::UnorderedQueue if !state.is_empty() => {
+                state.swap_remove_back(index(flight.pick % wide(state.len())))
+            }
             _ => state.pop_front(),
         }
     }
@@ -55,6 +58,10 @@ impl Model for Sequence {
         flight.ask = match (self.object, takes) {
             (Object::Stack, true) => Ask::Pop,
             (Object::Stack, false) => Ask::Push(self.values.draw(rng)),
+            (Object::Deque, true) if rng.happens(Chance::HALF) => Ask::PopFront,
+            (Object::Deque, true) => Ask::PopBack,
+            (Object::Deque, false) if rng.happens(Chance::HALF) => Ask::PushFront(self.values.draw(rng)),
+            (Object::Deque, false) => Ask::PushBack(self.values.draw(rng)),
             (Object::PriorityQueue, true) => Ask::DeleteMin,
             (Object::PriorityQueue, false) => Ask::Insert(self.priority(rng)),
             (_, true) => Ask::Dequeue,
@@ -64,8 +71,12 @@ impl Model for Sequence {
 
     fn apply(&mut self, state: &mut VecDeque<i64>, flight: &mut Flight) -> Outcome {
         match flight.ask {
-            Ask::Enqueue(element) | Ask::Push(element) | Ask::Insert(element) => {
+            Ask::Enqueue(element) | Ask::Push(element) | Ask::PushBack(element) | Ask::Insert(element) => {
                 state.push_back(element);
+                return Outcome::Done;
+            }
+            Ask::PushFront(element) => {
+                state.push_front(element);
                 return Outcome::Done;
             }
             Ask::Drain => {
@@ -75,7 +86,7 @@ impl Model for Sequence {
             }
             _ => {}
         }
-        flight.seen = self.take(state, flight.pick);
+        flight.seen = self.take(state, flight);
         if flight.seen.is_some() || self.empty_ok { Outcome::Done } else { Outcome::Refused }
     }
 

@@ -212,8 +212,8 @@ fn shape(object: Object, keyed: bool, ids: &mut Rng) -> Shape {
 /// Whether it adds or writes something, rather than reading, taking or releasing.
 fn changes(flight: &Flight) -> bool {
     match flight.ask {
-        Ask::Dequeue | Ask::Pop | Ask::DeleteMin | Ask::Drain | Ask::Acquire | Ask::Release => false,
-        _ => !flight.is_read(),
+        Ask::Drain | Ask::Acquire | Ask::Release => false,
+        _ => !flight.is_read() && !flight.is_take(),
     }
 }
 

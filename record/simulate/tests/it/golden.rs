@@ -204,6 +204,10 @@ const OBJECTS_EDN: &str = r#"{:index 40, :type :ok, :process 6, :f :read, :value
 {:index 43, :type :ok, :process 3, :f :dequeue, :value 4, :time 351199}
 {:index 40, :type :ok, :process 6, :f :push, :value 10, :time 317397}
 {:index 43, :type :ok, :process 3, :f :pop, :value 10, :time 351199}
+{:index 40, :type :ok, :process 6, :f :pop-front, :value 6, :time 317397}
+{:index 41, :type :ok, :process 8, :f :push-back, :value 9, :time 339618}
+{:index 44, :type :ok, :process 5, :f :pop-back, :value 9, :time 363125}
+{:index 62, :type :ok, :process 5, :f :push-front, :value 12, :time 513974}
 {:index 40, :type :ok, :process 6, :f :insert, :value 774553834, :time 317397}
 {:index 43, :type :ok, :process 3, :f :delete-min, :value 267601721, :time 351199}
 {:index 40, :type :ok, :process 6, :f :read, :value #{4 10 18 19 23 24 25 32 33 34 40 45}, :time 317397}
@@ -260,6 +264,10 @@ const OBJECTS_JSON_LINES: &str = r#"{"index":40,"type":"ok","process":6,"f":"rea
 {"index":43,"type":"ok","process":3,"f":"dequeue","value":4,"time":351199}
 {"index":40,"type":"ok","process":6,"f":"push","value":10,"time":317397}
 {"index":43,"type":"ok","process":3,"f":"pop","value":10,"time":351199}
+{"index":40,"type":"ok","process":6,"f":"pop-front","value":6,"time":317397}
+{"index":41,"type":"ok","process":8,"f":"push-back","value":9,"time":339618}
+{"index":44,"type":"ok","process":5,"f":"pop-back","value":9,"time":363125}
+{"index":62,"type":"ok","process":5,"f":"push-front","value":12,"time":513974}
 {"index":40,"type":"ok","process":6,"f":"insert","value":774553834,"time":317397}
 {"index":43,"type":"ok","process":3,"f":"delete-min","value":267601721,"time":351199}
 {"index":40,"type":"ok","process":6,"f":"read","value":[4,10,18,19,23,24,25,32,33,34,40,45],"time":317397}
@@ -370,6 +378,12 @@ a8c5eca5dd91e00c stack wrong-read
 44b96c62759ebb69 stack lost-element
 458ed079de2240e3 stack duplicate-element
 5a1c4904e71844e3 stack reordered-element
+d183f9ee94fac62e deque none
+38cc35f90376d076 deque false-fail
+8aaafc4b753b93e1 deque wrong-read
+71e446e532b40614 deque lost-element
+33c1fffb9d898dac deque duplicate-element
+0a4b20655dcf81d6 deque reordered-element
 3cb07360c620ef72 priority-queue none
 4d7cbd9a79167b93 priority-queue false-fail
 0e844db086d3840b priority-queue wrong-read

@@ -202,9 +202,15 @@ fn keys_are_replaced_after_their_share_of_operations() {
 /// What clients ask for stays within bounds, however long the history.
 #[test]
 fn objects_do_not_grow() {
-    for object in
-        [Object::FifoQueue, Object::UnorderedQueue, Object::Stack, Object::PriorityQueue, Object::Set, Object::Kv]
-    {
+    for object in [
+        Object::FifoQueue,
+        Object::UnorderedQueue,
+        Object::Stack,
+        Object::Deque,
+        Object::PriorityQueue,
+        Object::Set,
+        Object::Kv,
+    ] {
         let recorded = Recorded::of(&Objects { ops: 30_000, info_rate: 0.0, ..Objects::of(object) });
         let mut states: BTreeMap<String, State> = BTreeMap::new();
         for at in &recorded.effects {

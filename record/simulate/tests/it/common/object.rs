@@ -229,9 +229,10 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
         (_, "write", Said::Int(new)) => vec![vec![*new]],
         (_, "put", Said::Many(piece)) => vec![piece.clone()],
         (_, "append", Said::Many(piece)) => vec![[&state[..], piece].concat()],
-        (_, "enqueue" | "push" | "insert", Said::Int(n)) => with(&|state| state.push(*n)),
+        (_, "enqueue" | "push" | "push-back" | "insert", Said::Int(n)) => with(&|state| state.push(*n)),
+        (_, "push-front", Said::Int(n)) => with(&|state| state.insert(0, *n)),
         (_, "drain", _) => only(result.is_none_or(|said| *said == Said::Many(state.clone())), vec![]),
-        (_, "dequeue" | "pop" | "delete-min", _) => take(object, state, result),
+        (_, "dequeue" | "pop" | "pop-front" | "pop-back" | "delete-min", _) => take(object, did.f, state, result),
         (_, "txn", Said::Mops(asked)) => {
             let Some(Said::Mops(mops)) = result.or(Some(&did.asked)) else { panic!("{did:?}") };
             let mut state = state.clone();
@@ -272,14 +273,15 @@ fn said_key(said: &Said) -> i64 {
     shown[0]
 }
 
-fn take(object: Object, state: &State, result: Option<&Said>) -> Vec<State> {
+fn take(object: Object, f: &str, state: &State, result: Option<&Said>) -> Vec<State> {
     if result == Some(&Said::Nothing) && state.is_empty() {
         return vec![vec![]];
     }
     let candidates: Vec<usize> = match object {
         Object::FifoQueue | Object::Queue | Object::TotalQueue => (0..state.len().min(1)).collect(),
         Object::PriorityQueue => (0..state.len()).filter(|at| state.iter().all(|other| state[*at] <= *other)).collect(),
-        Object::Stack => (state.len().saturating_sub(1)..state.len()).collect(),
+        Object::Deque if f == "pop-front" => (0..state.len().min(1)).collect(),
+        Object::Stack | Object::Deque => (state.len().saturating_sub(1)..state.len()).collect(),
         _ => (0..state.len()).collect(),
     };
     let fits = |at: &usize| result.is_none_or(|said| *said == Said::Int(state[*at]));

@@ -1,10 +1,10 @@
 //! Operations on a collection from which each value is taken out once: what queues, stacks and priority queues share.
 
-use super::spec::{Shows, call};
 use crate::Handling;
+use crate::models::spec::{Shows, call};
 use history_core::{Datum, Interner};
 
-/// An operation on a [`Queue`](super::Queue) or a [`PriorityQueue`](super::PriorityQueue).
+/// An operation on a [`Queue`](crate::models::Queue) or a [`PriorityQueue`](crate::models::PriorityQueue).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum QueueOp {
     /// It put this value in.
@@ -26,18 +26,18 @@ pub enum Removed {
 
 /// What the two operations are called in histories.
 #[derive(Clone, Copy)]
-pub(super) struct Names {
-    pub(super) put: &'static str,
-    pub(super) take: &'static str,
+pub(in crate::models) struct Names {
+    pub(in crate::models) put: &'static str,
+    pub(in crate::models) take: &'static str,
 }
 
 impl QueueOp {
-    pub(super) fn is_take(self) -> bool {
+    pub(in crate::models) fn is_take(self) -> bool {
         matches!(self, QueueOp::Take(_))
     }
 
     /// See [`Shortcuts::effect`](crate::Shortcuts::effect).
-    pub(super) fn effect(self) -> Option<u64> {
+    pub(in crate::models) fn effect(self) -> Option<u64> {
         match self {
             QueueOp::Put(value) => Some(value.cast_unsigned()),
             QueueOp::Take(_) => None,
@@ -45,7 +45,7 @@ impl QueueOp {
     }
 
     /// See [`Shortcuts::sees`](crate::Shortcuts::sees).
-    pub(super) fn sees(self, effects: &mut Vec<u64>) -> bool {
+    pub(in crate::models) fn sees(self, effects: &mut Vec<u64>) -> bool {
         match self {
             // What is never taken out hinders only operations that find nothing, or something that leaves after it.
             QueueOp::Put(_) | QueueOp::Take(Removed::Nothing) => false,
@@ -58,7 +58,7 @@ impl QueueOp {
     }
 
     /// See [`Shortcuts::needs`](crate::Shortcuts::needs).
-    pub(super) fn needs(self, initial: &[i64]) -> Option<u64> {
+    pub(in crate::models) fn needs(self, initial: &[i64]) -> Option<u64> {
         match self {
             QueueOp::Take(Removed::Value(value)) if !initial.contains(&value) => Some(value.cast_unsigned()),
             _ => None,
@@ -66,7 +66,7 @@ impl QueueOp {
     }
 
     /// See [`Shortcuts::handling`](crate::Shortcuts::handling).
-    pub(super) fn handling(self) -> Handling<'static> {
+    pub(in crate::models) fn handling(self) -> Handling<'static> {
         match self {
             QueueOp::Put(value) => Handling::Put(value),
             QueueOp::Take(Removed::Value(value)) => Handling::Take(value),
@@ -76,7 +76,7 @@ impl QueueOp {
     }
 
     /// See [`Model::describe_op`](crate::Model::describe_op).
-    pub(super) fn describe(self, Names { put, take }: Names, values: &Interner) -> String {
+    pub(in crate::models) fn describe(self, Names { put, take }: Names, values: &Interner) -> String {
         match self {
             QueueOp::Put(value) => format!("{put} of {}", values.datum(value)),
             QueueOp::Take(Removed::Value(value)) => format!("{take} of {}", values.datum(value)),
@@ -85,8 +85,8 @@ impl QueueOp {
         }
     }
 
-    /// See [`Spec::datum`](super::Spec::datum).
-    pub(super) fn datum(self, Names { put, take }: Names, values: &Interner) -> Datum {
+    /// See [`Spec::datum`](crate::models::Spec::datum).
+    pub(in crate::models) fn datum(self, Names { put, take }: Names, values: &Interner) -> Datum {
         match self {
             QueueOp::Put(value) => call(put, values.datum(value)),
             QueueOp::Take(Removed::Value(value)) => call(take, values.datum(value)),
@@ -94,14 +94,14 @@ impl QueueOp {
         }
     }
 
-    /// See [`Spec::contradicts`](super::Spec::contradicts).
-    pub(super) fn contradicts(invoked: Option<&QueueOp>, done: Option<&QueueOp>) -> bool {
+    /// See [`Spec::contradicts`](crate::models::Spec::contradicts).
+    pub(in crate::models) fn contradicts(invoked: Option<&QueueOp>, done: Option<&QueueOp>) -> bool {
         let change = |op: Option<&QueueOp>| op.filter(|op| !op.is_take()).copied();
         change(invoked) != change(done)
     }
 
-    /// See [`Spec::shows`](super::Spec::shows).
-    pub(super) fn shows(done: Option<&QueueOp>, initial: &[i64]) -> Shows {
+    /// See [`Spec::shows`](crate::models::Spec::shows).
+    pub(in crate::models) fn shows(done: Option<&QueueOp>, initial: &[i64]) -> Shows {
         match done {
             Some(QueueOp::Take(Removed::Nothing)) if initial.is_empty() => Shows::Absence,
             Some(QueueOp::Take(Removed::Value(_) | Removed::Nothing)) => Shows::Something,
