@@ -355,8 +355,8 @@ impl Part {
                 if self.is_used_class(world, was) {
                     return true;
                 }
-                self.pile.remove(op, was, world.ops.get(op).seq);
-                false
+                // What is there no more was used in every configuration, and forgotten.
+                self.pile.remove(op, was, world.ops.get(op).seq).is_none()
             }
         }
     }

@@ -117,7 +117,7 @@ impl Extract {
                     let priorities = (0..).zip(self.priorities.iter().copied());
                     check_with(&PriorityQueue::with_priorities(priorities), operations, settings, &budget)
                 }
-                Collection::Bag | Collection::Set => {
+                Collection::Bag | Collection::Deque | Collection::Set => {
                     check_with(&UnorderedQueue::default(), operations, settings, &budget)
                 }
             }

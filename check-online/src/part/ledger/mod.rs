@@ -65,6 +65,9 @@ impl Ledger {
         if collection == Collection::Set {
             return Some(Ledger::Sets(Sets::new(contents)));
         }
+        if collection == Collection::Deque {
+            return None;
+        }
         Moved::new(collection, contents, priority).map(Ledger::Moved)
     }
 

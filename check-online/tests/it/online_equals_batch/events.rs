@@ -120,3 +120,34 @@ where
     }
     assert!(valid > 500 && invalid > 500, "{}: {valid} valid, {invalid} invalid: too few to learn from", M::NAME);
 }
+
+/// A put that is passed over, taken out by somebody, and forgotten for that: when it fails, its element came from nowhere.
+#[test]
+fn what_was_used_and_forgotten_may_fail() {
+    use check_register::models::{FifoQueue, QueueOp, Removed};
+    let at = |op, call, ret| Operation { process: 0, op, call, ret: Some(ret) };
+    let operations = [
+        at(QueueOp::Take(Removed::Value(1)), 0, 2),
+        at(QueueOp::Put(1), 1, 6),
+        at(QueueOp::Take(Removed::Nothing), 3, 5),
+        at(QueueOp::Put(1), 4, 7),
+    ];
+    let ends = [End::Ok, End::Fail, End::Ok, End::Ok];
+    let mut events = Events::with_settings(FifoQueue::default(), Settings { lag_max: 3, ..Settings::default() });
+    let model = FifoQueue::default();
+    let invoke = |events: &mut Events<FifoQueue>, at: usize| {
+        let operation = &operations[at];
+        events.invoke(i64::from(at as u32), operation.call, without_result(&model, &operation.op).as_ref())
+    };
+    let take = invoke(&mut events, 0);
+    let put = invoke(&mut events, 1);
+    events.complete(take, 2, Some(&operations[0].op));
+    let nothing = invoke(&mut events, 2);
+    let _in_flight = invoke(&mut events, 3);
+    events.complete(nothing, 5, Some(&operations[2].op));
+    assert_eq!(events.outcome(), Outcome::Ok, "1 may have been put in, and taken out");
+    events.fail(put);
+    assert_eq!(events.outcome(), Outcome::Unknown(check_online::Reason::Lag));
+    assert!(hold(&model, &operations, &ends, 3), "as above");
+    assert!(!hold(&model, &operations, &ends, 1_000), "whoever keeps enough of the past refuses it");
+}
