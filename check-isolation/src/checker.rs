@@ -1,6 +1,6 @@
 //! The checker, its options, and what it says about itself.
 
-use crate::decode::{IsolationRun, Settings};
+use crate::decode::{IsolationRun, Prefixes, Settings};
 use crate::level::Level;
 use crate::report;
 use crate::timestamps;
@@ -40,7 +40,8 @@ pub struct Isolation {
     /// Whether to judge against the store's timestamps, the fields `start-ts` and `commit-ts` of completions: do these times explain what
     /// was read?
     pub timestamps: bool,
-    /// With `timestamps`: whether no value is written to a key twice. Then violations are certain while the history is still being written.
+    /// Whether no value is written to a key twice. Then violations are certain while the history is still being written:
+    /// [`Checker::start_online`] reports them, and with `timestamps` [`Checker::start`] does, too.
     pub distinct_values: bool,
 }
 
@@ -94,8 +95,8 @@ const TIMESTAMPS: OptionSpec = OptionSpec::new(
 const DISTINCT_VALUES: OptionSpec = OptionSpec::new(
     "distinct-values",
     OptionKind::Flag,
-    "With --timestamps: no value is written to a key twice, so violations are certain while the history is being written. \
-     `histcheck watch` sets it.",
+    "No value is written to a key twice, so violations are certain while the history is being written. `histcheck watch` \
+     sets it.",
 );
 
 const OPTIONS: &[OptionSpec] =
@@ -127,6 +128,19 @@ impl Checker for Isolation {
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Ok(Box::new(IsolationRun::new(self.settings(options)?)))
+    }
+
+    fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        let settings = self.settings(options)?;
+        let is_judged_early = settings.distinct_values && !settings.timestamps;
+        Ok(if is_judged_early { Box::new(Prefixes::new(settings)) } else { Box::new(IsolationRun::new(settings)) })
+    }
+}
+
+impl Isolation {
+    /// These, as options say.
+    fn settings(&self, options: &Options) -> Result<Settings, OptionError> {
         let mut settings = Settings {
             levels: self.consistency_models.clone(),
             initial: self.initial.clone(),
@@ -151,7 +165,7 @@ impl Checker for Isolation {
             let wrong = || OptionError::new(INITIAL.name, format!("{text} is neither an EDN nor a JSON value"));
             settings.initial = value(text).ok_or_else(wrong)?;
         }
-        Ok(Box::new(IsolationRun::new(settings)))
+        Ok(settings)
     }
 }
 

@@ -15,7 +15,7 @@ use history_core::cast::Cast as _;
 const MOPS_MAX: usize = 512;
 
 /// Operations that were not looked up yet.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Block {
     rows: Vec<(NewRow, u32)>,
     raw: RawOp,

@@ -51,7 +51,7 @@ impl Decoded {
 }
 
 /// A history as columns.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Decoded {
     pub(crate) settings: Settings,
     /// The code of what registers hold before anything is written.

@@ -6,6 +6,7 @@
 mod block;
 mod decoded;
 mod lists;
+mod prefixes;
 mod raw;
 mod registers;
 mod rows;
@@ -16,6 +17,7 @@ mod shown;
 mod versions;
 
 pub(crate) use decoded::{Decoded, Settings};
+pub(crate) use prefixes::Prefixes;
 pub(crate) use run::IsolationRun;
 pub(crate) use settle::Settled;
 pub(crate) use shown::{Ambiguous, Direct, DirectCase};
@@ -36,7 +38,7 @@ pub(crate) enum Holds {
 }
 
 /// A read of a list that is no prefix of the longest one of its key.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Contradiction {
     /// How many elements both begin with.
     pub(crate) shared: u32,

@@ -34,7 +34,7 @@ impl RawMop {
 }
 
 /// The micro-ops of one op.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RawOp {
     pub(super) mops: Vec<RawMop>,
     /// The elements of lists that were read.
@@ -45,7 +45,7 @@ pub(super) struct RawOp {
 const MOPS: &str = "[:r key value], [:w key value] of a value other than nil, or [:append key value]";
 
 /// Decodes micro-ops: keeps what the keys hold, and what it is at first.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RawReader {
     /// The code of what registers hold before anything is written.
     pub(super) initial: i64,

@@ -10,7 +10,7 @@ const NOTHING: i64 = i64::MIN;
 
 /// All transactions that happened, may have happened, or failed after they wrote something: in the order in which they completed, those
 /// that never did at the end.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     kind: Vec<OpKind>,
     index: Vec<u64>,

@@ -8,6 +8,7 @@ use super::seen::Seen;
 use super::settle;
 use super::versions::Versions;
 use super::{Mop, Row, What};
+use crate::level::Level;
 use crate::report;
 use crate::timestamps::{self, Online, Stamps};
 use history_core::cast::Cast as _;
@@ -16,8 +17,60 @@ use history_core::{
 };
 use std::ops::ControlFlow;
 
+/// What counts of an op beside its micro-ops.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    kind: OpKind,
+    index: u64,
+    process: Option<i64>,
+    time_ns: Option<i64>,
+    pair: Pair,
+    has_value: bool,
+    /// Where timestamps are judged: those of the op, or why it has none.
+    stamps: Option<Result<Stamps, String>>,
+}
+
+impl Event {
+    fn of(op: &Op<'_>, settings: &Settings) -> Event {
+        Event {
+            kind: op.kind,
+            index: op.index,
+            process: client(op),
+            time_ns: op.time,
+            pair: op.pair,
+            has_value: !op.value.is_nil(),
+            stamps: settings.timestamps.then(|| timestamps::stamps(op.extra)),
+        }
+    }
+}
+
+/// Ops that were decoded, to be taken again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kept {
+    /// With the ends of their micro-ops and elements.
+    events: Vec<(Event, usize, usize)>,
+    raw: RawOp,
+}
+
+impl Kept {
+    pub(crate) fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The index of an op.
+    pub(crate) fn index(&self, at: usize) -> u64 {
+        self.events[at].0.index
+    }
+
+    fn push(&mut self, event: &Event, raw: &RawOp) {
+        self.raw.mops.extend_from_slice(&raw.mops);
+        self.raw.elements.extend_from_slice(&raw.elements);
+        self.events.push((event.clone(), self.raw.mops.len(), self.raw.elements.len()));
+    }
+}
+
 /// An invocation that waits for its completion.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Open {
     waits: bool,
     has_value: bool,
@@ -29,7 +82,7 @@ struct Open {
 }
 
 /// A history on its way through the checker.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct IsolationRun {
     data: Decoded,
     reader: RawReader,
@@ -42,6 +95,8 @@ pub(crate) struct IsolationRun {
     block: Block,
     /// What timestamps come to by now, if that is to be known while the history is written.
     online: Option<Online>,
+    /// What was taken since somebody began to keep it.
+    kept: Option<Kept>,
 }
 
 impl IsolationRun {
@@ -75,6 +130,7 @@ impl IsolationRun {
             op: RawOp::default(),
             block: Block::default(),
             online,
+            kept: None,
         }
     }
 
@@ -83,17 +139,94 @@ impl IsolationRun {
         raw.mops.clear();
         raw.elements.clear();
         let read = self.reader.read(op, &mut self.data.interner, &mut self.data.holds, &mut raw);
-        match read {
-            Ok(()) if op.kind == OpKind::Invoke => self.invoke(op, &raw.mops),
-            Ok(()) => self.complete(op, &mut raw),
+        if op.kind == OpKind::Ok && self.data.counts.ok == 0 {
+            self.data.has_timestamps = timestamps::stamps(op.extra).is_ok_and(Stamps::is_complete);
+        }
+        let event = Event::of(op, &self.data.settings);
+        if let Some(kept) = &mut self.kept {
+            kept.push(&event, &raw);
+        }
+        match read.and_then(|()| self.enter(event, &mut raw)) {
+            Ok(is_row) if is_row && self.online.is_some() => self.push_online(op),
+            Ok(_) => {}
             Err(reason) => self.leave_out(op, &reason, &raw.mops),
         }
         self.op = raw;
-        // Until it is known what keys hold, it is not known what nil is.
-        if self.online.is_some() || self.block.is_full() && self.data.holds.is_some() {
-            self.flush()?;
+        self.flush_full()
+    }
+
+    /// Keeps what is taken from now on. What was kept before is forgotten.
+    pub(crate) fn keep(&mut self) {
+        self.kept = Some(Kept::default());
+    }
+
+    /// Keeps nothing from now on.
+    pub(crate) fn stop_keeping(&mut self) {
+        self.kept = None;
+    }
+
+    /// What was kept; nothing if an op could not be decoded, for then it is not known what ops say together.
+    pub(crate) fn kept(&self) -> Option<&Kept> {
+        self.kept.as_ref().filter(|_| self.undecoded.is_empty())
+    }
+
+    pub(crate) fn levels_mut(&mut self) -> &mut Vec<Level> {
+        &mut self.data.settings.levels
+    }
+
+    /// What was taken so far, to continue from later. Of values it has only the codes: see [`IsolationRun::again`].
+    pub(crate) fn snapshot(&mut self) -> IsolationRun {
+        let (interner, kept) = (std::mem::take(&mut self.data.interner), self.kept.take());
+        let snapshot = self.clone();
+        (self.data.interner, self.kept) = (interner, kept);
+        snapshot
+    }
+
+    /// The report on what a snapshot of this run had taken and the first so many ops that were kept since, as the whole history.
+    pub(crate) fn again(
+        &mut self,
+        mut snapshot: IsolationRun,
+        count: usize,
+        budget: &Budget,
+    ) -> Result<Report, HistoryError> {
+        let kept = self.kept.take().unwrap_or_default();
+        // Codes of values never change, so those of later ones do no harm.
+        std::mem::swap(&mut snapshot.data.interner, &mut self.data.interner);
+        snapshot.data.holds = self.data.holds;
+        let report = snapshot.take_kept(&kept, count).and_then(|()| snapshot.conclude(budget));
+        std::mem::swap(&mut snapshot.data.interner, &mut self.data.interner);
+        self.kept = Some(kept);
+        report
+    }
+
+    fn take_kept(&mut self, kept: &Kept, count: usize) -> Result<(), HistoryError> {
+        let (mut mops, mut elements) = (0, 0);
+        let mut raw = RawOp::default();
+        for (event, mops_end, elements_end) in &kept.events[..count] {
+            raw.mops.clear();
+            raw.mops.extend_from_slice(&kept.raw.mops[mops..*mops_end]);
+            raw.elements.clear();
+            raw.elements.extend_from_slice(&kept.raw.elements[elements..*elements_end]);
+            (mops, elements) = (*mops_end, *elements_end);
+            let entered = self.enter(event.clone(), &mut raw);
+            debug_assert!(entered.is_ok(), "what was kept could be decoded");
+            self.flush_full()?;
         }
         Ok(())
+    }
+
+    /// Takes an op whose micro-ops were decoded. Whether it became a row.
+    fn enter(&mut self, event: Event, raw: &mut RawOp) -> Result<bool, String> {
+        if event.kind != OpKind::Invoke {
+            return self.complete(event, raw);
+        }
+        self.invoke(&event, &raw.mops);
+        Ok(false)
+    }
+
+    fn flush_full(&mut self) -> Result<(), HistoryError> {
+        // Until it is known what keys hold, it is not known what nil is.
+        if self.online.is_some() || self.block.is_full() && self.data.holds.is_some() { self.flush() } else { Ok(()) }
     }
 
     /// Leaves an operation out: its invocation and its completion. What it wrote may be read, but not from others.
@@ -132,18 +265,17 @@ impl IsolationRun {
         Ok(())
     }
 
-    fn invoke(&mut self, op: &Op<'_>, mops: &[RawMop]) {
-        let process = client(op);
+    fn invoke(&mut self, event: &Event, mops: &[RawMop]) {
         let fill = |open: &mut Open| {
             open.waits = true;
-            open.has_value = !op.value.is_nil();
-            open.index = op.index;
-            open.process = process;
-            open.time_ns = op.time;
+            open.has_value = event.has_value;
+            open.index = event.index;
+            open.process = event.process;
+            open.time_ns = event.time_ns;
             open.mops.clear();
             open.mops.extend_from_slice(mops);
         };
-        if let Pair::Invokes { slot } = op.pair {
+        if let Pair::Invokes { slot } = event.pair {
             let slot = slot.to_usize();
             if slot >= self.open.len() {
                 self.open.resize_with(slot + 1, Open::default);
@@ -156,51 +288,37 @@ impl IsolationRun {
         }
     }
 
-    fn complete(&mut self, op: &Op<'_>, raw: &mut RawOp) {
+    fn complete(&mut self, event: Event, raw: &mut RawOp) -> Result<bool, String> {
         let mut begin = None;
-        if let Pair::Completes { slot, invoked, .. } = op.pair
+        if let Pair::Completes { slot, invoked, .. } = event.pair
             && let Some(open) = self.open.get_mut(slot.to_usize())
         {
             begin = Some(invoked);
             open.waits = false;
-            if op.value.is_nil() {
+            if !event.has_value {
                 raw.mops.extend_from_slice(&open.mops);
-            } else if open.has_value && op.kind != OpKind::Fail && !is_same(&open.mops, &raw.mops) {
+            } else if open.has_value && event.kind != OpKind::Fail && !is_same(&open.mops, &raw.mops) {
                 // What a failed op says that it wrote is of no consequence: it did not.
                 let invoked = open.index;
-                let reason = format!(
+                return Err(format!(
                     "the op's writes differ from those of its invocation at index {invoked}: a completion repeats the writes"
-                );
-                return self.leave_out(op, &reason, &raw.mops);
+                ));
             }
         }
-        match op.kind {
-            OpKind::Ok => {
-                if self.data.counts.ok == 0 {
-                    self.data.has_timestamps = timestamps::stamps(op.extra).is_ok_and(Stamps::is_complete);
-                }
-                self.data.counts.ok += 1;
-            }
+        match event.kind {
+            OpKind::Ok => self.data.counts.ok += 1,
             OpKind::Fail => self.data.counts.fail += 1,
             OpKind::Info | OpKind::Invoke => self.data.counts.info += 1,
         }
-        if op.kind == OpKind::Fail && !raw.mops.iter().any(|mop| mop.is_write()) {
+        if event.kind == OpKind::Fail && !raw.mops.iter().any(|mop| mop.is_write()) {
             // What it read is nothing, but the history has its keys.
             raw.mops.iter().for_each(|mop| _ = self.data.versions.key(mop.key));
-            return;
+            return Ok(false);
         }
-        let mut row =
-            NewRow { kind: op.kind, index: op.index, process: client(op), time_ns: op.time, begin, stamps: None };
-        if self.data.settings.timestamps {
-            match timestamps::stamps(op.extra) {
-                Ok(stamps) => row.stamps = Some(stamps),
-                Err(reason) => return self.leave_out(op, &reason, &raw.mops),
-            }
-        }
+        let Event { kind, index, process, time_ns, .. } = event;
+        let row = NewRow { kind, index, process, time_ns, begin, stamps: event.stamps.transpose()? };
         self.block.push(row, raw);
-        if self.online.is_some() {
-            self.push_online(op);
-        }
+        Ok(true)
     }
 
     /// Judges what was pushed last, before the next op.
@@ -212,6 +330,23 @@ impl IsolationRun {
             Some(reason) => self.undecoded.push(op, &reason, true),
             None => online.push(&self.data, id),
         }
+    }
+
+    /// The report on what was taken, as the whole history. Nothing may be taken after it.
+    pub(crate) fn conclude(&mut self, budget: &Budget) -> Result<Report, HistoryError> {
+        if let Some(note) = self.undecoded.note(Verdict::Unknown)
+            && self.undecoded.has_stopped()
+        {
+            return Ok(report::unknown(&note));
+        }
+        self.push_open()?;
+        self.data.is_partial = !self.undecoded.is_empty();
+        self.data.unclear.sort_unstable();
+        budget.begin("finding who read from whom");
+        let settled = settle::settle(&mut self.data);
+        let mut report = report::report(&self.data, &settled, budget);
+        self.undecoded.conclude(&mut report);
+        Ok(report)
     }
 
     /// Rows for what was never answered: it may have happened.
@@ -295,18 +430,6 @@ impl Run for IsolationRun {
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        if let Some(note) = self.undecoded.note(Verdict::Unknown)
-            && self.undecoded.has_stopped()
-        {
-            return Ok(report::unknown(&note));
-        }
-        self.push_open()?;
-        self.data.is_partial = !self.undecoded.is_empty();
-        self.data.unclear.sort_unstable();
-        budget.begin("finding who read from whom");
-        let settled = settle::settle(&mut self.data);
-        let mut report = report::report(&self.data, &settled, budget);
-        self.undecoded.conclude(&mut report);
-        Ok(report)
+        self.conclude(budget)
     }
 }

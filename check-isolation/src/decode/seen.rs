@@ -22,7 +22,7 @@ struct Late {
 }
 
 /// What the rows so far show, as long as all of it is plain.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// A row each. The numbers of writers are those of rows.
     txns: Transactions,

@@ -10,7 +10,7 @@ history_core::id! {
 }
 
 /// All keys and their values: columns, since who wrote a value is looked up far more often than the rest.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Versions {
     keys: IntMap<KeyId>,
     /// The code of each key.

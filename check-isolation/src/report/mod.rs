@@ -19,6 +19,9 @@ use std::collections::BTreeMap;
 /// The checker's name.
 pub(crate) const NAME: &str = "isolation";
 
+/// A value without a writer.
+pub(crate) const THIN_AIR: (&str, &str) = ("thin-air-read", "A transaction read a value that was never written.");
+
 /// What it can report: names, and what each is.
 pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     ("G0", "A cycle of ww: transactions overwrote one another."),
@@ -29,7 +32,7 @@ pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     ("G-nonadjacent-item", "A cycle with several rw, no two of them side by side."),
     ("G2-item", "A cycle with two rw side by side."),
     NO_COMMIT_ORDER,
-    ("thin-air-read", "A transaction read a value that was never written."),
+    THIN_AIR,
     ("future-read", "A transaction read what it wrote itself only later."),
     ("internal", "A transaction's read after its own write does not show that write."),
     ("incompatible-order", "Two reads of a list, of which neither is a prefix of the other."),
@@ -96,11 +99,16 @@ fn nothing_to_judge(run: &Decoded) -> Option<String> {
     ))
 }
 
-fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
-    let expected: Vec<Level> = match &run.settings.levels[..] {
+/// The levels that a history is expected to have, where these were named.
+pub(crate) fn expected(named: &[Level]) -> Vec<Level> {
+    match named {
         [] => vec!["strict-serializable".parse().expect("a level")],
         levels => levels.to_vec(),
-    };
+    }
+}
+
+fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
+    let expected = expected(&run.settings.levels);
     let mut judgement = Judgement::new(settled, &run.settings.levels, budget);
     if run.is_partial {
         judgement.keep_violations();

@@ -32,7 +32,7 @@ impl Seen {
 }
 
 /// A level on its way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Watched {
     order: Order,
     axiom: Axiom,
@@ -49,7 +49,7 @@ struct Watched {
 }
 
 /// All levels that are expected.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Online {
     watched: Vec<Watched>,
     /// What was found first.

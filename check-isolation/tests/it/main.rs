@@ -10,4 +10,5 @@ mod relaxed;
 mod small;
 mod special_cases;
 mod timestamps;
+mod watched;
 mod worlds;

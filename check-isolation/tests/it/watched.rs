@@ -1,0 +1,185 @@
+//! Histories that are judged while they are being written, beside each of their beginnings as a history of its own.
+
+use crate::worlds::Random;
+use check_isolation::{Base, Isolation, Level};
+use history_core::{Checker as _, History, Options, Verdict};
+use std::fmt::Write as _;
+
+/// A store that sometimes shows an old value, or another's value before it is committed.
+struct Store {
+    /// By key, all values in the order of the writes; 0 stands for the first.
+    values: Vec<Vec<i64>>,
+    lists: bool,
+    next: i64,
+    /// One read in so many is wrong.
+    wrong_in: usize,
+}
+
+/// A transaction under way: reads, and what is written, by key.
+type Txn = Vec<(usize, Option<i64>)>;
+
+impl Store {
+    fn draw(&mut self, source: &mut Random) -> Txn {
+        (0..=source.below(2))
+            .map(|_| {
+                let key = source.below(self.values.len());
+                let writes = source.below(2) == 0;
+                self.next += i64::from(writes);
+                (key, writes.then_some(self.next))
+            })
+            .collect()
+    }
+
+    fn read(&self, key: usize, source: &mut Random) -> String {
+        let all = &self.values[key];
+        let is_wrong = source.below(self.wrong_in) == 0;
+        let last = if is_wrong { source.below(all.len()) } else { all.len() - 1 };
+        if self.lists {
+            return format!("{:?}", &all[1..=last]).replace(',', "");
+        }
+        if is_wrong && source.below(3) == 0 {
+            // Of somebody who may write it, or will.
+            return (self.next + 1 - i64::try_from(source.below(3)).unwrap()).max(1).to_string();
+        }
+        if last == 0 { "nil".into() } else { all[last].to_string() }
+    }
+
+    /// The micro-ops of a completion, after which the store has what they wrote, or of an invocation.
+    fn shown(&mut self, txn: &Txn, source: &mut Random, executes: bool) -> String {
+        let mut shown = String::new();
+        for (key, write) in txn {
+            _ = match write {
+                Some(value) => write!(shown, "[:{} {key} {value}] ", if self.lists { "append" } else { "w" }),
+                None if executes => write!(shown, "[:r {key} {}] ", self.read(*key, source)),
+                None => write!(shown, "[:r {key} nil] "),
+            };
+            if let Some(value) = write.filter(|_| executes) {
+                self.values[*key].push(value);
+            }
+        }
+        format!("[{shown}]")
+    }
+}
+
+/// The lines of a history of so many events.
+fn lines(source: &mut Random, events: usize, lists: bool, wrong_in: usize) -> Vec<String> {
+    let mut store = Store { values: vec![vec![0]; 2], lists, next: 0, wrong_in };
+    let mut clients: Vec<(usize, Option<Txn>)> = (0..3).map(|at| (at, None)).collect();
+    let mut lines = Vec::new();
+    for index in 0..events {
+        let at = source.below(clients.len());
+        let (process, open) = clients[at].clone();
+        let (kind, value) = match &open {
+            None => {
+                let txn = store.draw(source);
+                let value = store.shown(&txn, source, false);
+                clients[at].1 = Some(txn);
+                ("invoke", value)
+            }
+            Some(txn) => {
+                let kind = ["fail", "info", "ok", "ok", "ok", "ok", "ok", "ok"][source.below(8)];
+                // What failed, and happened nevertheless, is soon read by somebody.
+                let executes = kind == "ok" || (kind == "info" || events < 64) && source.below(4) == 0;
+                let value = store.shown(txn, source, executes);
+                clients[at] = (if kind == "info" { process + 3 } else { process }, None);
+                (kind, value)
+            }
+        };
+        lines.push(format!("{{:index {index} :process {process} :type :{kind} :f :txn :value {value}}}\n"));
+    }
+    lines
+}
+
+/// The first beginning, by its length, that is violated for certain: without real time, what was read may be written later.
+fn first_violated(checker: &Isolation, lines: &[String]) -> Option<usize> {
+    let has_real_time = checker
+        .consistency_models
+        .iter()
+        .all(|level| level.decided_by().is_some_and(|(_, base)| base == Base::RealTime));
+    (1..=lines.len()).find(|count| {
+        let report = checker.check(&History::parse(&lines[..*count].concat()).unwrap()).unwrap();
+        let is_certain = has_real_time || report.anomalies.iter().all(|anomaly| anomaly.name != "thin-air-read");
+        report.verdict == Verdict::Invalid && is_certain
+    })
+}
+
+fn hold(level: &str, events: usize, lists: bool, rounds: usize, wrong_in: usize) {
+    let level: Level = level.parse().unwrap();
+    let checker = Isolation { consistency_models: vec![level], distinct_values: true, ..Isolation::default() };
+    let (mut source, mut violated) = (Random(events as u64), 0);
+    for _ in 0..rounds {
+        let lines = lines(&mut source, events, lists, wrong_in);
+        let text = lines.concat();
+        let history = History::parse(&text).unwrap();
+        let mut run = checker.start_online(&Options::new()).unwrap();
+        let mut seen = None;
+        for (at, op) in history.ops().enumerate() {
+            assert!(run.observe(&op).unwrap().is_continue(), "{text}");
+            if run.is_violated() {
+                seen.get_or_insert(at + 1);
+            }
+        }
+        let expected = first_violated(&checker, &lines);
+        violated += usize::from(expected.is_some());
+        if events <= 64 {
+            assert_eq!(seen, expected, "{level}\n{text}");
+        } else if let Some(first) = expected {
+            assert!(seen.is_none_or(|seen| seen >= first && seen - first <= events / 8 + 1), "{text}");
+        } else {
+            assert_eq!(seen, None, "{text}");
+        }
+        if let Some(report) = run.violation() {
+            let first = expected.unwrap() - 1;
+            let note = format!("the op at index {first} is the first up to which it is violated");
+            assert!(report.notes.iter().any(|other| other.contains(&note)), "{:?}, not {first}\n{text}", report.notes);
+            assert!(report.not.iter().chain(&report.also_not).any(|not| *not == level.name()), "{report:?}");
+        }
+        // What is violated stays so, and at the end nothing is left open that was found.
+        let whole = run.finish(&history_core::Budget::default()).unwrap();
+        let batch = checker.check(&history).unwrap();
+        assert_eq!(whole.verdict, batch.verdict, "{level}\n{text}");
+        assert!(expected.is_none() || whole.verdict == Verdict::Invalid, "{level}\n{text}");
+    }
+    assert!(violated > rounds / 8 && violated < rounds - rounds / 16, "{level}: {violated} of {rounds}");
+}
+
+#[test]
+fn each_op_of_small_histories() {
+    for lists in [false, true] {
+        for level in
+            ["strict-serializable", "serializable", "strong-session-snapshot-isolation", "strong-snapshot-isolation"]
+        {
+            let wrong_in = if level.starts_with("strict") { 20 } else { 6 };
+            hold(level, 24, lists, 150, wrong_in);
+        }
+    }
+}
+
+#[test]
+fn larger_histories_name_the_op() {
+    hold("strict-serializable", 400, false, 12, 300);
+    hold("serializable", 400, true, 12, 600);
+}
+
+/// Who wrote a value may be known only later: if ops have no invocations, or invocations do not say what they write.
+#[test]
+fn what_is_written_later_may_have_been_read() {
+    let without_invocations = "
+        {:process 0, :type :ok, :f :txn, :value [[:r :x 1]]}
+        {:process 1, :type :ok, :f :txn, :value [[:w :x 1]]}";
+    let without_values = "
+        {:process 0, :type :invoke, :f :txn, :value nil}
+        {:process 1, :type :invoke, :f :txn, :value nil}
+        {:process 1, :type :ok, :f :txn, :value [[:r :x 1]]}
+        {:process 0, :type :ok, :f :txn, :value [[:w :x 1]]}";
+    for text in [without_invocations, without_values] {
+        let checker = Isolation { distinct_values: true, ..Isolation::default() };
+        let history = History::parse(text).unwrap();
+        let mut run = checker.start_online(&Options::new()).unwrap();
+        for op in history.ops() {
+            assert!(run.observe(&op).unwrap().is_continue());
+            assert!(!run.is_violated(), "at {} of {text}", op.index);
+        }
+        assert_eq!(run.finish(&history_core::Budget::default()).unwrap().verdict, Verdict::Valid, "{text}");
+    }
+}
