@@ -2,8 +2,8 @@
 
 mod table;
 
-use crate::closure::{converse, transitive};
 use crate::names::equal;
+use crate::set::closure::{converse, transitive};
 use crate::set::{Row, RowSet};
 use history_core::cast::Cast as _;
 use std::fmt;
@@ -61,6 +61,10 @@ impl AnomalyType {
     pub const GSI: AnomalyType = named("GSI");
     pub const G_SI: AnomalyType = named("G-SI");
     pub const GARBAGE_READ: AnomalyType = named("garbage-read");
+    pub const PREDICATE_READ_MISS: AnomalyType = named("predicate-read-miss");
+    pub const INIT_READ_MISS: AnomalyType = named("init-read-miss");
+    pub const PREDICATE_MISMATCH: AnomalyType = named("predicate-mismatch");
+    pub const PL_2_99_CYCLE_EXISTS: AnomalyType = named("PL-2.99-cycle-exists");
     pub const EMPTY_TRANSACTION_GRAPH: AnomalyType = named("empty-transaction-graph");
     pub const CYCLE_SEARCH_TIMEOUT: AnomalyType = named("cycle-search-timeout");
 }

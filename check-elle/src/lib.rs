@@ -2,8 +2,9 @@
 //! them.
 //!
 //! [`list_append`] judges transactions that append to lists and read them, [`rw_register`] such as write and read
-//! registers. [`anomaly`], [`model`] and [`lattice`] are what is known of anomalies and consistency levels, and how
-//! they imply and forbid each other. The crate `histcheck-draw` draws what was found.
+//! registers, [`closed_predicate`] such as read by predicates. [`anomaly`], [`model`] and [`lattice`] are what is known of
+//! anomalies and consistency levels, and how they imply and forbid each other. The crate `histcheck-draw` draws what was
+//! found.
 //!
 //! # Features
 //!
@@ -15,7 +16,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod anomaly;
-mod closure;
+pub mod closed_predicate;
 pub mod cycle_spec;
 mod cycles;
 pub mod dependency;
@@ -34,7 +35,11 @@ pub use exact::Exact;
 
 /// All checkers of this crate, in the order in which to list them.
 pub fn checkers() -> Vec<Box<dyn history_core::Checker>> {
-    vec![Box::new(list_append::ListAppend::default()), Box::new(rw_register::RwRegister::default())]
+    vec![
+        Box::new(list_append::ListAppend::default()),
+        Box::new(rw_register::RwRegister::default()),
+        Box::new(closed_predicate::ClosedPredicate::default()),
+    ]
 }
 
 /// The README's example, compiled and run.

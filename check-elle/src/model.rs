@@ -3,8 +3,8 @@
 mod table;
 
 use crate::anomaly::{self, AnomalySet, AnomalyType};
-use crate::closure::{converse, transitive};
 use crate::names::equal;
+use crate::set::closure::{converse, transitive};
 use crate::set::{Row, RowSet};
 use history_core::cast::Cast as _;
 use std::fmt;

@@ -2,6 +2,8 @@
 //!
 //! Closures of these tables are computed at compile time; `bitvec`'s operations are not `const`.
 
+pub(crate) mod closure;
+
 use std::fmt;
 use std::marker::PhantomData;
 

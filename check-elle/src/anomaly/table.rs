@@ -77,6 +77,12 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
         "The known parts of a key's version order contradict each other [Elle]."),
     row("garbage-read", &["G1"],
         "A read of a value that was never written."),
+    row("predicate-read-miss", &[],
+        "A predicate read missed a matching item [Elle]."),
+    row("init-read-miss", &[],
+        "A read missed a key that the op :init had created and that nobody deletes."),
+    row("predicate-mismatch", &["G1"],
+        "A predicate read showed an item that does not match."),
 
     // These leave a verdict unknown.
     row("empty-transaction-graph", &[],
@@ -131,8 +137,6 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
         "Interference or missed effects, as snapshot isolation forbids them [Adya]."),
     row("G-update", &[],
         "A cycle with rw edges among transactions that write and one read-only transaction [Adya]."),
-    row("predicate-read-miss", &[],
-        "A predicate read missed a matching item [Elle]."),
 
     // A cycle is known to exist, by a strongly connected component, but its type is not.
     cycle_exists("PL-1-cycle-exists"),

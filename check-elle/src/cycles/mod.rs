@@ -8,6 +8,7 @@
 
 pub(crate) mod cycle;
 mod exists;
+pub(crate) mod predicate;
 mod search;
 
 pub(crate) use cycle::Cycle;

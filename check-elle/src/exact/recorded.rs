@@ -46,7 +46,7 @@ impl<A: Analysis> Recorded for AsRecorded<'_, A> {
             return self.analysis.first(key);
         }
         let mops = self.analysis.txns().mops(self.txn(txn));
-        let last = mops.iter().rfind(|mop| A::is_write(**mop) && A::key_of(**mop) == key);
+        let last = mops.iter().rfind(|mop| A::writes_key(**mop) == Some(key));
         match last.map(|mop| self.analysis.mop(*mop)) {
             Some(Datum::Vector(mut parts)) => parts.pop().unwrap_or(Datum::Nil),
             _ => Datum::Nil,

@@ -11,7 +11,7 @@ use crate::cycle_spec::Suffix;
 use crate::graph::Relation;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::model::Model;
-use crate::txn::analysis::{Analysis, Named, Reason};
+use crate::txn::analysis::{Analysis, Named, Reason, reads_what_is_written};
 use crate::txn::report::shown_first;
 use crate::txn::{TxnGraph, Txns};
 use history_core::cast::Cast as _;
@@ -208,16 +208,13 @@ impl Analysis for Lists {
         self.writes_known
     }
 
-    fn is_read(mop: Mop) -> bool {
-        matches!(mop.what(), What::Read(_))
+    fn has_evidence(&self) -> bool {
+        let reads = |mop: Mop| matches!(mop.what(), What::Read(_)).then_some(mop.key);
+        reads_what_is_written(&self.txns, self.keys(), Self::writes_key, reads)
     }
 
-    fn is_write(mop: Mop) -> bool {
-        matches!(mop.what(), What::Write(_))
-    }
-
-    fn key_of(mop: Mop) -> KeyId {
-        mop.key
+    fn writes_key(mop: Mop) -> Option<KeyId> {
+        matches!(mop.what(), What::Write(_)).then_some(mop.key)
     }
 
     fn notes(&self, _: bool) -> Vec<String> {

@@ -120,9 +120,9 @@ pub(crate) const MODELS: &[ModelRow] = &[
     // Transactions.
     row("serializable", &["conflict-serializable", "PL-3"],
         &["repeatable-read", "update-serializable", "snapshot-isolation", "view-serializable"],
-        &["internal", "G1", "G2", "predicate-read-miss", "PL-3-cycle-exists"],
+        &["internal", "G1", "G2", "predicate-read-miss", "init-read-miss", "PL-3-cycle-exists"],
         "Transactions appear to run one at a time, in some order [Adya].",
-        Yes("G1, and cycles of ww, wr and rw, are searched for; there are no predicate reads")),
+        Yes("G1, and cycles of ww, wr and rw, are searched for")),
     row("update-serializable", &["PL-3U"],
         &["forward-consistent-view"],
         &["G1", "G-update"],

@@ -28,6 +28,22 @@ pub(crate) struct Named<'a> {
     pub(crate) txn: TxnId,
 }
 
+/// Whether some `ok` transaction has a read with a result, of a key that any transaction writes: what a micro-op writes and what it
+/// reads are given.
+pub(crate) fn reads_what_is_written<M: Copy>(
+    txns: &Txns<M>,
+    keys: usize,
+    writes: impl Fn(M) -> Option<KeyId>,
+    reads: impl Fn(M) -> Option<KeyId>,
+) -> bool {
+    let mut is_written = vec![false; keys];
+    for key in txns.all_mops().iter().filter_map(|mop| writes(*mop)) {
+        is_written[key.at()] = true;
+    }
+    let is_evidence = |mop: &M| reads(*mop).is_some_and(|key| is_written[key.at()]);
+    txns.ids().any(|txn| txns.is_ok(txn) && txns.mops(txn).iter().any(is_evidence))
+}
+
 /// All that is known of a history once it was read.
 pub(crate) trait Analysis {
     type Mop: Copy;
@@ -57,6 +73,14 @@ pub(crate) trait Analysis {
     /// Where two transactions meet whose relation is ww, wr or rw.
     fn reason(&self, relation: Relation, from: Named<'_>, to: Named<'_>) -> Option<Reason>;
 
+    /// What a step between two transactions is called.
+    fn relation_name(&self, relation: Relation, _from: TxnId, _to: TxnId) -> &'static str {
+        relation.name()
+    }
+
+    /// Types that other workloads cannot show, and so do not search for, but this one does.
+    const SEARCHED: AnomalySet = AnomalySet::EMPTY;
+
     /// The types found without searching for cycles.
     fn direct(&self) -> AnomalySet;
 
@@ -66,14 +90,12 @@ pub(crate) trait Analysis {
     /// Whether each write of the history is known; else what some op wrote is unknown.
     fn writes_known(&self) -> bool;
 
-    /// Whether a micro-op is a read with a result.
-    fn is_read(mop: Self::Mop) -> bool;
+    /// Whether some `ok` transaction read a key that any transaction writes, whether that succeeded or not: such a read
+    /// could have shown something wrong.
+    fn has_evidence(&self) -> bool;
 
-    /// Whether it is a write.
-    fn is_write(mop: Self::Mop) -> bool;
-
-    /// Its key.
-    fn key_of(mop: Self::Mop) -> KeyId;
+    /// The key that a micro-op writes, if it is a write.
+    fn writes_key(mop: Self::Mop) -> Option<KeyId>;
 
     /// What should be known of the verdict in addition to the anomalies; `is_decided`: each level was decided exactly.
     fn notes(&self, is_decided: bool) -> Vec<String>;

@@ -89,6 +89,6 @@ impl Builder {
         for (members, first_gate) in &self.crowds {
             Crowd::new(members, *first_gate).push_gates(&mut self.graph);
         }
-        TxnGraph { graph: self.graph, is_empty: !self.is_related }
+        TxnGraph { graph: self.graph, is_empty: !self.is_related, predicates: Vec::new() }
     }
 }

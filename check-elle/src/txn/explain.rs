@@ -101,7 +101,7 @@ fn step<A: Analysis>(
         Some((key, value, next_value)) => (Some(key), Some(value), next_value),
         None => (None, None, None),
     };
-    Step::new(from, to, relation.name(), because).with_versions(key, value, next_value)
+    Step::new(from, to, analysis.relation_name(relation, a.txn, b.txn), because).with_versions(key, value, next_value)
 }
 
 fn because_of_process<A: Analysis>(analysis: &A, a: Named<'_>, b: Named<'_>) -> String {

@@ -18,9 +18,16 @@ pub(crate) trait Workload: Send {
     const MOPS: &'static str;
     /// Ids stay below this.
     const IDS_MAX: usize;
+    /// Whether a micro-op may have no value, `[f key]`, which is as good as nil.
+    const VALUES_MAY_BE_MISSING: bool = false;
 
     /// The micro-op `[f key value]` of an op of this kind; `None` if it is none of this workload's.
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Self::Mop>;
+
+    /// The micro-ops of an op that is not a list of them, or why it is none of this workload's; `None` if it is none by its shape.
+    fn decode_whole(&mut self, _op: &Op<'_>, _mops: &mut Vec<Self::Mop>) -> Option<Result<(), String>> {
+        None
+    }
 
     /// More than the greatest id that it has given out.
     fn ids(&self) -> usize;
@@ -159,6 +166,9 @@ impl<W: Workload> TxnRun<W> {
             Value::Nil => return Ok(Ok(())),
             Value::Vector(items) | Value::List(items) => items,
             other => {
+                if let Some(read) = self.workload.decode_whole(op, mops) {
+                    return Ok(read);
+                }
                 return Ok(Err(format!(
                     "the op's value is not a list of micro-ops, but {other}; expected {}",
                     W::MOPS
@@ -184,9 +194,14 @@ impl<W: Workload> TxnRun<W> {
     #[inline]
     fn read_mop(&mut self, op: &Op<'_>, item: Value<'_>) -> Option<W::Mop> {
         let mut parts = item.as_seq()?.iter();
-        let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
-            return None;
+        let (Some(f), Some(key)) = (parts.next(), parts.next()) else { return None };
+        let value = match parts.next() {
+            None if W::VALUES_MAY_BE_MISSING => Value::Nil,
+            value => value?,
         };
+        if parts.next().is_some() {
+            return None;
+        }
         self.workload.decode(op.kind, f.as_name()?, key, value)
     }
 

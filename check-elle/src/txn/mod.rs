@@ -28,4 +28,6 @@ use crate::graph::Graph;
 pub(crate) struct TxnGraph {
     pub(crate) graph: Graph,
     pub(crate) is_empty: bool,
+    /// Pairs of transactions that only an rw edge of a predicate joins, of all rw edges. Ascending.
+    pub(crate) predicates: Vec<(u32, u32)>,
 }

@@ -40,17 +40,18 @@ pub(crate) fn report<A: Analysis>(
     let allowed = if expected.garbage_reads_allowed { AnomalyType::GARBAGE_READ.into() } else { AnomalySet::EMPTY };
     let prohibited = lattice::prohibited(models, expected.anomalies).difference(allowed);
     let reportable = lattice::reportable(models, expected.anomalies).difference(allowed);
-    let undecided = Undecided::of(models, expected.anomalies);
+    let undecided = Undecided::of(models, expected.anomalies.difference(A::SEARCHED));
     let order = undecided.order(lattice::order_needed(reportable));
     let graph = analysis.graph(order);
     budget.begin("searching for cycles");
-    let cycles = cycles::find(&graph.graph, order, analysis.txns().lacks_invocations(), budget);
+    let lacks_invocations = analysis.txns().lacks_invocations();
+    let cycles = cycles::predicate::find(&graph.graph, &graph.predicates, order, lacks_invocations, budget);
     budget.begin("explaining anomalies");
 
     let all = types_of(analysis, allowed, &cycles, graph.is_empty);
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
-    let has_read = has_read(analysis);
+    let has_read = analysis.has_evidence();
     let mut standing = Standing::new(analysis, all, order, &cycles.components, has_read);
     let is_broken = !all.is_disjoint(prohibited);
     let is_settled = is_broken || !analysis.writes_known();
@@ -130,18 +131,6 @@ fn levels(report: &mut Report, all: AnomalySet, shown: AnomalySet, violated: Mod
         report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
     }
     report.not_checked = lattice::names(standing.open(ruled_out)).into_iter().map(Into::into).collect();
-}
-
-/// Whether some `ok` transaction read a key that any transaction writes, whether that succeeded or not: such a read
-/// could have shown something wrong.
-fn has_read<A: Analysis>(analysis: &A) -> bool {
-    let txns = analysis.txns();
-    let mut is_written = vec![false; analysis.keys()];
-    for mop in txns.all_mops().iter().filter(|mop| A::is_write(**mop)) {
-        is_written[A::key_of(*mop).at()] = true;
-    }
-    let is_evidence = |mop: &A::Mop| A::is_read(*mop) && is_written[A::key_of(*mop).at()];
-    txns.ids().any(|txn| txns.is_ok(txn) && txns.mops(txn).iter().any(is_evidence))
 }
 
 /// All types found, but for those that are allowed.

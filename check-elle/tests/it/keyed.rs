@@ -1,6 +1,7 @@
 //! Histories of independent keys, each with transactions of its own: judged by key, each gets the verdict that it gets
 //! alone.
 
+use check_elle::Exact;
 use check_elle::list_append::ListAppend;
 use check_elle::rw_register::RwRegister;
 use history_core::{
@@ -100,6 +101,45 @@ fn each_key_of_lists_is_judged_as_if_it_were_alone() {
 fn each_key_of_registers_is_judged_as_if_it_were_alone() {
     let options = Options::new().with("linearizable-keys", "true");
     check_all(&RwRegister::default(), &options, &(0..STORES).map(store::<OverRegisters>).collect::<Vec<_>>());
+}
+
+/// While the history is written, the op that proves a violation of some key is the first up to which all of it is invalid.
+fn watch_all(checker: &dyn Checker, options: &Options, histories: &[History]) {
+    let history = History::parse(&side_by_side(histories)).unwrap();
+    let of_first = |count: usize| {
+        let mut run = Keyed::start(checker, options).unwrap();
+        for op in history.ops().take(count) {
+            assert!(run.observe(&op).unwrap().is_continue());
+        }
+        Box::new(run).finish(&Budget::default()).unwrap()
+    };
+    let mut keyed = Keyed::start_online(checker, options).unwrap();
+    assert!(keyed.decides_early());
+    let mut auto = KeyedAuto::start_online(checker, options, |_| {}).unwrap();
+    let mut seen = None;
+    for (at, op) in history.ops().enumerate() {
+        assert!(keyed.observe(&op).unwrap().is_continue());
+        assert!(auto.observe(&op).unwrap().is_continue());
+        if keyed.is_violated() {
+            seen.get_or_insert(at + 1);
+        }
+    }
+    let seen = seen.expect("some of them are wrong");
+    assert_eq!(of_first(seen).verdict, Verdict::Invalid);
+    assert_ne!(of_first(seen - 1).verdict, Verdict::Invalid);
+    let report = keyed.violation().unwrap();
+    assert_eq!(report.keys.len(), 1, "{report:?}");
+    assert!(auto.is_violated() && auto.violation() == Some(report));
+    assert_eq!(Box::new(keyed).finish(&Budget::default()).unwrap(), of_first(history.len()));
+}
+
+#[test]
+fn each_key_is_judged_while_the_history_is_written() {
+    watch_all(&ListAppend::default(), &Options::new(), &(0..STORES).map(store::<OverLists>).collect::<Vec<_>>());
+    let options = Options::new().with("linearizable-keys", "true");
+    // Orders of commits are looked for at the end.
+    let checker = RwRegister { exact: Exact::No, ..RwRegister::default() };
+    watch_all(&checker, &options, &(0..STORES).map(store::<OverRegisters>).collect::<Vec<_>>());
 }
 
 #[test]

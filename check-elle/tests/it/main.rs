@@ -12,6 +12,7 @@ mod lattice;
 mod list_append;
 mod monotone;
 mod oracle;
+mod predicates;
 mod properties;
 mod properties_registers;
 mod rw_register;

@@ -18,7 +18,7 @@ fn refused_pairs(ops: &[Entry], workload: Workload<'_>, exact: Exact) -> Result<
         let verdict = check(&history, &Question { models: &[model], workload, ..Question::default() }, exact).verdict;
         (model.clone(), verdict)
     };
-    let verdicts: BTreeMap<String, Verdict> = lattice::models().iter().map(judge).collect();
+    let verdicts: BTreeMap<String, Verdict> = lattice::models().map(judge).collect();
     let mut refused = 0;
     for (stronger, verdict) in &verdicts {
         for weaker in lattice::implied(stronger).iter().filter(|weaker| verdicts[*weaker] == Verdict::Invalid) {

@@ -19,7 +19,7 @@ fn histories() -> impl Strategy<Value = Vec<Entry>> {
 
 /// One model or two, and now and then an anomaly by name.
 fn questions() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
-    let models: Vec<String> = lattice::models().into_iter().collect();
+    let models: Vec<String> = lattice::models().cloned().collect();
     let anomalies: Vec<String> = lattice::anomalies().cloned().collect();
     let often = prop::sample::select(&["strict-serializable", "strong-session-serializable", "serializable"][..]);
     let models = prop_oneof![often.prop_map(|model| vec![model.to_owned()]), prop::sample::subsequence(models, 0..=2),];

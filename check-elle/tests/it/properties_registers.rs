@@ -30,7 +30,7 @@ fn orders() -> impl Strategy<Value = Option<Vec<u64>>> {
 }
 
 fn models() -> impl Strategy<Value = Vec<String>> {
-    let models: Vec<String> = lattice::models().into_iter().collect();
+    let models: Vec<String> = lattice::models().cloned().collect();
     let often = prop::sample::select(&["strict-serializable", "strong-session-serializable", "serializable"][..]);
     prop_oneof![often.prop_map(|model| vec![model.to_owned()]), prop::sample::subsequence(models, 0..=2)]
 }

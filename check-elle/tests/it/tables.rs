@@ -9,7 +9,7 @@ const ANOMALY_CHAINS: &str = "
     G0 -> G1c, G0-process
     G0-process -> G1c-process, G0-realtime
     G0-realtime -> G1c-realtime
-    G1a, G1b, G1c, garbage-read -> G1 -> G1-process -> G1-realtime
+    G1a, G1b, G1c, garbage-read, predicate-mismatch -> G1 -> G1-process -> G1-realtime
     G1c -> G1c-process -> G1c-realtime
     G1c-process -> G1-process
     G1c-realtime -> G1-realtime
@@ -123,7 +123,7 @@ fn models_forbid_what_their_sources_say_and_no_more() {
         ("read-atomic", "internal G1a future-read"),
         ("update-atomic", "lost-update"),
         ("PL-SI", "internal G1 G-SI G-nonadjacent PL-SI-cycle-exists"),
-        ("PL-3", "internal G1 G2 predicate-read-miss PL-3-cycle-exists"),
+        ("PL-3", "internal G1 G2 predicate-read-miss init-read-miss PL-3-cycle-exists"),
         ("strong-session-PL-1", "G0-process strong-session-PL-1-cycle-exists"),
         ("strong-session-PL-2", "G1c-process strong-session-PL-2-cycle-exists"),
         (

@@ -1,5 +1,6 @@
 //! Which anomalies imply which, and which models they rule out: the specification's lists once more, as text.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
@@ -127,7 +128,7 @@ struct Lattice {
 
 static LATTICE: LazyLock<Lattice> = LazyLock::new(|| {
     let also_is = closures(all_anomalies(), also_is_directly);
-    let implied = closures(models(), |model| right_of(IMPLIES, model));
+    let implied = closures(all_models(), |model| right_of(IMPLIES, model));
     let forbidden = |model: &String| -> Names {
         let forbids: Names = implied[model].iter().flat_map(|weaker| right_of(FORBIDS, weaker)).collect();
         also_is.iter().filter(|(_, also)| !also.is_disjoint(&forbids)).map(|(name, _)| name.clone()).collect()
@@ -179,9 +180,13 @@ fn all_anomalies() -> Names {
     suffixed.chain(implying).chain(forbidden).collect()
 }
 
-/// All models that are named anywhere.
-pub(crate) fn models() -> Names {
+fn all_models() -> Names {
     IMPLIES.iter().flat_map(|(stronger, weaker)| words(weaker).chain(words(stronger))).collect()
+}
+
+/// All models that are named anywhere.
+pub(crate) fn models() -> impl Iterator<Item = &'static String> {
+    LATTICE.implied.keys()
 }
 
 /// All anomalies that are named anywhere.
@@ -206,6 +211,17 @@ pub(crate) fn implied(model: &str) -> &'static Names {
 
 /// The weakest models that these anomalies rule out, and the stronger ones that go with them.
 pub(crate) fn ruled_out(anomalies: &Names) -> (Names, Names) {
+    // Many histories show the same few.
+    thread_local! {
+        static KNOWN: RefCell<BTreeMap<Names, (Names, Names)>> = const { RefCell::new(BTreeMap::new()) };
+    }
+    KNOWN.with_borrow_mut(|known| match known.get(anomalies) {
+        Some(out) => out.clone(),
+        None => known.entry(anomalies.clone()).or_insert_with(|| work_out_ruled_out(anomalies)).clone(),
+    })
+}
+
+fn work_out_ruled_out(anomalies: &Names) -> (Names, Names) {
     let is_out = |(_, by): &(&String, &Names)| !by.is_disjoint(anomalies);
     let out: Names = LATTICE.ruled_out_by.iter().filter(is_out).map(|(model, _)| model.clone()).collect();
     let is_weakest = |model: &String| LATTICE.implied[model].intersection(&out).count() == 1;

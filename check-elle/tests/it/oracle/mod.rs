@@ -30,6 +30,8 @@ use history_core::{History, Verdict};
 use lattice::{Names, also_is, forbids};
 use registers::Sources;
 use standing::Standing;
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use world::World;
 
 /// What was asked of a history.
@@ -82,8 +84,21 @@ impl<'a> Question<'a> {
         asked || self.models.iter().any(|model| forbids(model, anomaly))
     }
 
-    /// The order that the question makes the graph take in.
+    /// The order that the question makes the graph take in. The same few questions are asked of many histories.
     pub(crate) fn order(&self) -> Order {
+        type Asked = (Vec<String>, Vec<String>);
+        static KNOWN: LazyLock<Mutex<BTreeMap<Asked, Order>>> = LazyLock::new(Mutex::default);
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let asked: Asked = (owned(self.models), owned(self.anomalies));
+        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&asked).copied();
+        known.unwrap_or_else(|| {
+            let order = self.work_out_order();
+            KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(asked, order);
+            order
+        })
+    }
+
+    fn work_out_order(&self) -> Order {
         let any = |suffix: &str, order: Order| {
             let needs = |name: &&String| name.ends_with(suffix) || exists::order_of(name) == Some(order);
             lattice::anomalies().filter(needs).any(|name| self.is_prohibited(name))
@@ -180,7 +195,7 @@ fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Ques
     };
     let (not, also_not) = if anomaly_types.is_empty() { Default::default() } else { lattice::ruled_out(&found) };
     let known: Names = [&not, &also_not, &standing.known].into_iter().flatten().cloned().collect();
-    let not_checked = &lattice::models() - &known;
+    let not_checked = lattice::models().filter(|model| !known.contains(*model)).cloned().collect();
     let shown = anomaly_types.clone();
     anomaly_types.retain(|name| !unnamed.contains(name) || !is_redundant(name, &shown, unnamed));
     Judgement { verdict, anomaly_types, not, also_not, not_checked, found, may_be: Names::new() }

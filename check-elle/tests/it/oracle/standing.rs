@@ -56,8 +56,8 @@ static DECIDED_ORDERS: LazyLock<BTreeMap<String, Order>> = LazyLock::new(|| {
             _ => Order::None,
         }
     };
-    let decided = lattice::models().into_iter().filter(|model| is_decided(model));
-    decided.map(|model| (model.clone(), order(&model))).collect()
+    let decided = lattice::models().filter(|model| is_decided(model));
+    decided.map(|model| (model.clone(), order(model))).collect()
 });
 
 /// What was asked for and cannot be searched for, each with the decided models that answer for it if they hold.
@@ -123,7 +123,9 @@ impl Standing {
             standing.known.insert(model.clone());
             if !garbage && order_is_known && (is_acyclic || *is_ordered) {
                 standing.proven.insert(model.clone());
-                standing.known.extend(lattice::implied(model).iter().cloned());
+                let weaker = lattice::implied(model).iter();
+                let new: Vec<&String> = weaker.filter(|weaker| !standing.known.contains(*weaker)).collect();
+                standing.known.extend(new.into_iter().cloned());
             }
         }
         standing.open = &standing.open - &standing.known;

@@ -1,0 +1,200 @@
+//! Dependencies and anomalies, from what reads show.
+//!
+//! Adya, "Weak Consistency" (MIT, 1999), section 3.1: a predicate read depends on who wrote the version that it selected, and who
+//! changes afterwards whether an object matches depends on it.
+
+use super::keys::{Key, Keys, Mutation};
+use super::mop::{Mop, Selects};
+use super::reads::{Finding, Look, Reader, Seen, Version};
+use crate::graph::Relation;
+use crate::ids::{KeyId, TxnId};
+use crate::txn::{Txns, updates};
+use history_core::cast::Cast as _;
+use history_core::{Budget, Spent};
+
+/// A dependency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Edge {
+    pub(crate) from: TxnId,
+    pub(crate) to: TxnId,
+    /// ww, wr or rw.
+    pub(crate) relation: Relation,
+    /// Whether it is of a predicate: wrp or rwp.
+    pub(crate) of_predicate: bool,
+    pub(crate) key: KeyId,
+    /// What the key held before, and after; nil if it was not there. The same for wr.
+    pub(crate) before: i64,
+    pub(crate) after: i64,
+    /// What was read, unless it is ww.
+    pub(crate) look: Option<Look>,
+}
+
+/// What was found, each list in the order of the history.
+#[derive(Debug, Default)]
+pub(crate) struct Inferred {
+    /// Ascending; of several of one relation between two transactions one.
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) internal: Vec<(Look, i64)>,
+    /// With the position of the mutation among those of the key.
+    pub(crate) aborted: Vec<(Look, u32)>,
+    pub(crate) intermediate: Vec<(Look, u32)>,
+    pub(crate) future: Vec<Look>,
+    pub(crate) garbage: Vec<Look>,
+    pub(crate) mismatches: Vec<Look>,
+    pub(crate) misses: Vec<Look>,
+    /// Reads that saw nothing where there always was something.
+    pub(crate) early: Vec<Look>,
+    /// A version, and the transactions that read it and then wrote its key.
+    pub(crate) lost_updates: Vec<((KeyId, Version), Vec<TxnId>)>,
+    /// A read that saw one of several versions, but not any of them.
+    pub(crate) ambiguous: Option<Look>,
+    /// Why not all reads were looked at, if so.
+    pub(crate) spent: Option<Spent>,
+}
+
+/// Looks at all reads, within the budget: a step is a read of a key.
+pub(super) fn infer(keys: &Keys, selects: &Selects, txns: &Txns<Mop>, budget: &Budget) -> Inferred {
+    let mut inferred = Inferred::default();
+    let mut update = Vec::new();
+    let mut reader = Reader::new(keys, selects, txns);
+    let mut steps = 0_u64;
+    for txn in txns.ids().filter(|txn| txns.is_ok(*txn)) {
+        let start = inferred.edges.len();
+        reader.read(txn, &mut |look, finding| {
+            steps += 1;
+            inferred.add(keys, look, finding);
+            if let (Finding::Of(version), Seen::Item(_) | Seen::Shown(_)) = (finding, look.seen)
+                && keys.of(look.key).external().any(|mutation| mutation.txn == txn)
+            {
+                update.push(((look.key, version), txn));
+            }
+        });
+        // All of these lead to or from this transaction.
+        merge(&mut inferred.edges, start);
+        let bytes = size_of::<Edge>().to_u64() * inferred.edges.len().to_u64();
+        if let Err(spent) = budget.check(steps, bytes) {
+            inferred.spent = Some(spent);
+            break;
+        }
+    }
+    let start = inferred.edges.len();
+    for key in keys.ids() {
+        inferred.replaced(keys.of(key), key);
+    }
+    merge(&mut inferred.edges, start);
+    inferred.edges.sort_unstable();
+    update.sort_unstable();
+    update.dedup();
+    inferred.lost_updates = updates::lost(update);
+    // One of each transaction: what follows may be its consequence.
+    inferred.internal.dedup_by_key(|(look, _)| look.txn);
+    inferred
+}
+
+/// Keeps one of several edges of a relation between two transactions, from a position on.
+fn merge(edges: &mut Vec<Edge>, start: usize) {
+    let mut new = edges.split_off(start);
+    new.sort_unstable();
+    new.dedup_by_key(|edge| (edge.from, edge.to, edge.relation, edge.of_predicate));
+    edges.append(&mut new);
+}
+
+impl Inferred {
+    fn add(&mut self, keys: &Keys, look: Look, finding: Finding) {
+        let key = keys.of(look.key);
+        match finding {
+            Finding::Of(version) => {
+                if version == Version::Before {
+                    self.early.push(look);
+                }
+                self.depend(key, look, version);
+            }
+            Finding::OneOfSeveral => _ = self.ambiguous.get_or_insert(look),
+            Finding::Internal { expected, .. } => self.internal.push((look, expected)),
+            Finding::Aborted(at) => self.aborted.push((look, at)),
+            Finding::Intermediate(at) => self.intermediate.push((look, at)),
+            Finding::Future => self.future.push(look),
+            Finding::Garbage => self.garbage.push(look),
+            Finding::Mismatch => self.mismatches.push(look),
+            Finding::Miss => {
+                self.misses.push(look);
+                // It may have seen what nobody should have seen.
+                if !key.mutations.iter().any(|mutation| look.seen.fits(mutation.code)) {
+                    self.depend(key, look, Version::Before);
+                }
+            }
+        }
+    }
+
+    /// What follows from a read of a version.
+    fn depend(&mut self, key: &Key, look: Look, version: Version) {
+        match version {
+            // Who created the universe comes before all who mutated it.
+            Version::Before => self.followed_by(look, history_core::Interner::NIL, key.base.iter()),
+            Version::Base => {
+                if let Some(base) = &key.base {
+                    self.follows(look, base);
+                }
+                self.followed_by(look, key.base_code(), key.external());
+            }
+            Version::Mutation(at) => self.follows(look, &key.mutations[at.to_usize()]),
+        }
+    }
+
+    /// The read follows a mutation that it saw.
+    fn follows(&mut self, look: Look, mutation: &Mutation) {
+        let (from, to) = (mutation.txn, look.txn);
+        let of_predicate = !matches!(look.seen, Seen::Item(_));
+        let (before, after) = (mutation.code, mutation.code);
+        self.push(Edge {
+            from,
+            to,
+            relation: Relation::Wr,
+            of_predicate,
+            key: look.key,
+            before,
+            after,
+            look: Some(look),
+        });
+    }
+
+    /// Mutations follow a read that saw the version before them.
+    fn followed_by<'a>(&mut self, look: Look, before: i64, mutations: impl Iterator<Item = &'a Mutation>) {
+        let of_predicate = matches!(look.seen, Seen::Hidden(_));
+        for mutation in mutations {
+            let (from, to, after) = (look.txn, mutation.txn, mutation.code);
+            let relation = Relation::Rw;
+            self.push(Edge { from, to, relation, of_predicate, key: look.key, before, after, look: Some(look) });
+        }
+    }
+
+    /// All who mutated a key follow who created it with the universe.
+    fn replaced(&mut self, key: &Key, id: KeyId) {
+        let Some(base) = key.base.filter(|_| !key.left_out) else { return };
+        for mutation in key.external() {
+            self.push(Edge {
+                from: base.txn,
+                to: mutation.txn,
+                relation: Relation::Ww,
+                of_predicate: false,
+                key: id,
+                before: base.code,
+                after: mutation.code,
+                look: None,
+            });
+        }
+    }
+
+    fn push(&mut self, edge: Edge) {
+        if edge.from != edge.to {
+            self.edges.push(edge);
+        }
+    }
+
+    /// Those between two transactions.
+    pub(crate) fn between(&self, from: TxnId, to: TxnId) -> &[Edge] {
+        let start = self.edges.partition_point(|edge| (edge.from, edge.to) < (from, to));
+        let count = self.edges[start..].partition_point(|edge| (edge.from, edge.to) == (from, to));
+        &self.edges[start..start + count]
+    }
+}

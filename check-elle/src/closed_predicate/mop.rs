@@ -1,0 +1,85 @@
+//! Micro-ops, and what predicate reads showed, as columns.
+
+use super::predicate::Predicate;
+use crate::ids::KeyId;
+use history_core::cast::Cast as _;
+
+/// How a key was mutated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// By the op that creates the universe.
+    Init,
+    Insert,
+    Write,
+    Delete,
+}
+
+/// A micro-op. Contents are codes; that of nil is there for what is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mop {
+    Mutate {
+        key: KeyId,
+        code: i64,
+        how: How,
+    },
+    Read {
+        key: KeyId,
+        code: i64,
+    },
+    /// A read of which it is unknown what it saw.
+    Unseen {
+        key: KeyId,
+    },
+    /// A predicate read; a row of [`Selects`].
+    Select(u32),
+}
+
+impl Mop {
+    /// The key, unless it is a predicate read.
+    pub(super) fn key(self) -> Option<KeyId> {
+        match self {
+            Mop::Mutate { key, .. } | Mop::Read { key, .. } | Mop::Unseen { key } => Some(key),
+            Mop::Select(_) => None,
+        }
+    }
+}
+
+/// All predicate reads.
+#[derive(Debug, Default)]
+pub(crate) struct Selects {
+    predicates: Vec<Predicate>,
+    /// Where what each showed ends in `shown`; `None` if it is unknown what it showed. Nondecreasing.
+    ends: Vec<(u32, bool)>,
+    /// Keys and codes, those of one predicate read by ascending key.
+    shown: Vec<(KeyId, i64)>,
+}
+
+impl Selects {
+    /// A row for a predicate read that showed these.
+    pub(super) fn push(&mut self, predicate: Predicate, shown: Option<&[(KeyId, i64)]>) -> Mop {
+        self.shown.extend_from_slice(shown.unwrap_or_default());
+        self.predicates.push(predicate);
+        self.ends.push((self.shown.len().to_u32(), shown.is_some()));
+        Mop::Select((self.predicates.len() - 1).to_u32())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.predicates.len() + self.shown.len()
+    }
+
+    pub(super) fn predicate(&self, row: u32) -> Predicate {
+        self.predicates[row.to_usize()]
+    }
+
+    /// What it showed, if that is known.
+    pub(super) fn shown(&self, row: u32) -> Option<&[(KeyId, i64)]> {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before.to_usize()].0);
+        let (end, is_known) = self.ends[row.to_usize()];
+        is_known.then(|| &self.shown[start.to_usize()..end.to_usize()])
+    }
+
+    /// Whether some predicate can only be evaluated for integers.
+    pub(super) fn take_integers(&self) -> bool {
+        self.predicates.iter().any(|predicate| predicate.takes_integers())
+    }
+}

@@ -1,0 +1,206 @@
+//! The workload: what its micro-ops mean.
+
+use super::analysis::Universe;
+use super::keys::Keys;
+use super::mop::{How, Mop, Selects};
+use super::predicate::Predicate;
+use crate::ids::{KeyId, TxnId};
+use crate::txn::expected::Expected;
+use crate::txn::fold::{Counts, Malformed, Workload};
+use crate::txn::{Txns, mop, report};
+use history_core::hash::HashSet;
+use history_core::{Budget, Interner, Op, OpKind, Report, Value};
+
+/// A history on its way through the closed-predicate checker.
+pub(crate) struct PredicateRun {
+    expected: Expected,
+    interner: Interner,
+    keys: Keys,
+    selects: Selects,
+    /// Keys and codes of mutations that completions hold.
+    completed: HashSet<(KeyId, i64)>,
+    shown: Vec<(KeyId, i64)>,
+}
+
+impl PredicateRun {
+    pub(crate) fn new(expected: Expected) -> PredicateRun {
+        PredicateRun {
+            expected,
+            interner: Interner::default(),
+            keys: Keys::default(),
+            selects: Selects::default(),
+            completed: HashSet::default(),
+            shown: Vec::new(),
+        }
+    }
+
+    /// The key in a value. A string that is an integer represents it: the keys of a JSON object are strings.
+    fn key(&mut self, key: Value<'_>) -> KeyId {
+        let integer = match key {
+            Value::Str(text) => text.parse().ok().filter(|int: &i64| int.to_string() == text),
+            _ => None,
+        };
+        let code = self.interner.code(integer.map_or(key, Value::Int));
+        self.keys.id(code)
+    }
+
+    /// A predicate read. An `ok` one has a result: a map, or pairs of keys and values.
+    fn select(&mut self, kind: OpKind, predicate: Value<'_>, result: Value<'_>) -> Option<Mop> {
+        let predicate = Predicate::parse(predicate, &mut self.interner)?;
+        // What others say that they saw may not have been so.
+        if kind != OpKind::Ok {
+            return Some(self.selects.push(predicate, None));
+        }
+        let mut shown = std::mem::take(&mut self.shown);
+        shown.clear();
+        let is_read = match result {
+            Value::Map(entries) => entries.iter().all(|entry| self.show(entry, &mut shown)),
+            Value::Vector(pairs) | Value::List(pairs) => {
+                pairs.iter().all(|pair| pair.as_pair().is_some_and(|entry| self.show(entry, &mut shown)))
+            }
+            _ => false,
+        };
+        shown.sort_unstable();
+        let is_distinct = shown.windows(2).all(|pair| pair[0].0 != pair[1].0);
+        let mop = (is_read && is_distinct).then(|| self.selects.push(predicate, Some(&shown)));
+        self.shown = shown;
+        mop
+    }
+
+    fn show(&mut self, (key, value): (Value<'_>, Value<'_>), shown: &mut Vec<(KeyId, i64)>) -> bool {
+        let key = self.key(key);
+        shown.push((key, self.interner.code(value)));
+        !value.is_nil()
+    }
+
+    /// The transaction that created the universe: the first one, if it did nothing else, is `ok`, and was over when any other began.
+    fn creator(txns: &Txns<Mop>) -> Option<TxnId> {
+        let is_init = |mop: &Mop| matches!(mop, Mop::Mutate { how: How::Init, .. });
+        let creates =
+            |txn: &TxnId| txns.is_ok(*txn) && !txns.mops(*txn).is_empty() && txns.mops(*txn).iter().all(is_init);
+        let creator = txns.ids().find(creates)?;
+        let is_later = |txn: TxnId| txns.invoked(txn).is_some_and(|invoked| invoked > txns.index(creator));
+        // One that failed did nothing.
+        let others = txns.ids().filter(|txn| *txn != creator && txns.is_possible(*txn));
+        others.into_iter().all(is_later).then_some(creator)
+    }
+}
+
+impl Workload for PredicateRun {
+    type Mop = Mop;
+
+    const NAME: &'static str = "closed-predicate";
+    const MOPS: &'static str = "[:r key value], [:rp predicate {key value}], [:insert key value], [:w key value] or \
+        [:delete key], with the predicate :true, [:= value] or [:mod modulus remainder]";
+    const IDS_MAX: usize = mop::IDS_MAX;
+    const VALUES_MAY_BE_MISSING: bool = true;
+
+    fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
+        if f == "rp" {
+            return self.select(kind, key, value);
+        }
+        let how = match f {
+            "insert" => How::Insert,
+            "w" => How::Write,
+            "delete" => How::Delete,
+            "r" => {
+                let key = self.key(key);
+                let code = self.interner.code(value);
+                return Some(if kind == OpKind::Ok { Mop::Read { key, code } } else { Mop::Unseen { key } });
+            }
+            _ => return None,
+        };
+        // A deletion has no value, and whatever else is written has one.
+        if value.is_nil() != (how == How::Delete) {
+            return None;
+        }
+        Some(Mop::Mutate { key: self.key(key), code: self.interner.code(value), how })
+    }
+
+    /// The op that creates the universe: a map of what each key begins with.
+    fn decode_whole(&mut self, op: &Op<'_>, mops: &mut Vec<Mop>) -> Option<Result<(), String>> {
+        let (Some("init"), Value::Map(entries)) = (op.f, op.value) else { return None };
+        for (key, value) in entries {
+            if value.is_nil() {
+                return Some(Err(format!("key {key} begins with nil; expected a value, or no such key")));
+            }
+            mops.push(Mop::Mutate { key: self.key(key), code: self.interner.code(value), how: How::Init });
+        }
+        // The order in a map does not matter.
+        mops.sort_unstable_by_key(|mop| mop.key());
+        Some(Ok(()))
+    }
+
+    fn ids(&self) -> usize {
+        self.keys.keys.len().max(self.selects.len())
+    }
+
+    fn is_write(mop: Mop) -> bool {
+        matches!(mop, Mop::Mutate { .. })
+    }
+
+    fn claim(&mut self, mops: &[Mop], completes: bool) -> Result<(), String> {
+        for mop in mops.iter().filter(|_| completes) {
+            if let Mop::Mutate { key, code, .. } = mop {
+                self.completed.insert((*key, *code));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_completed(&self, mop: Mop) -> bool {
+        matches!(mop, Mop::Mutate { key, code, .. } if self.completed.contains(&(key, code)))
+    }
+
+    /// Nothing: values may be written twice.
+    fn completed_by_another(&mut self, _: Mop) -> Option<String> {
+        None
+    }
+
+    fn leave_out(&mut self, mop: Mop) {
+        if let Some(key) = mop.key() {
+            self.keys.keys[key.at()].left_out = true;
+        }
+    }
+
+    fn enter(&mut self, txn: TxnId, kind: OpKind, mops: &[Mop]) {
+        for (at, mop) in mops.iter().enumerate() {
+            if let Mop::Mutate { key, code, .. } = mop {
+                self.keys.mutate(*key, (txn, at), *code, kind == OpKind::Fail);
+            }
+        }
+    }
+
+    /// Leaves out the keys of which a predicate does not say whether they match.
+    fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
+        if let Some(creator) = Self::creator(txns) {
+            self.keys.found_universe(creator);
+        }
+        if !self.selects.take_integers() {
+            return None;
+        }
+        let mut malformed = None;
+        for key in &mut self.keys.keys {
+            // Codes of other values than small integers are below that of nil.
+            let strange = key.base.iter().chain(&key.mutations).find(|mutation| mutation.code < Interner::NIL);
+            let Some(mutation) = strange else { continue };
+            key.left_out = true;
+            malformed.get_or_insert_with(|| Malformed {
+                index: txns.index(mutation.txn),
+                line: None,
+                reason: format!(
+                    "key {} holds {}, and whether that matches a predicate [:mod ...] is unknown: expected an integer of less than 62 bits",
+                    self.interner.datum(key.code),
+                    self.interner.datum(mutation.code)
+                ),
+            });
+        }
+        malformed
+    }
+
+    fn report(self, txns: Txns<Mop>, counts: Counts, writes_known: bool, budget: &Budget) -> Report {
+        let PredicateRun { expected, interner, keys, selects, .. } = self;
+        let universe = Universe::new(interner, keys, selects, txns, writes_known, budget);
+        report::report(Self::NAME, &universe, &expected, counts, budget)
+    }
+}

@@ -1,0 +1,240 @@
+//! closed-predicate: Elle's cases in our words, and small worlds judged by trying all orders.
+
+mod certify;
+mod world;
+
+use check_elle::closed_predicate::ClosedPredicate;
+use history_core::{Checker, History, Options, Report, Verdict};
+use std::fmt::Write as _;
+use world::{Fate, World};
+
+fn judge(level: &str, text: &str) -> Report {
+    let history = History::parse(text).unwrap();
+    let run = ClosedPredicate::default().start(&Options::new().with("consistency-models", level)).unwrap();
+    let report = history_core::check_history(run, &history, &history_core::Budget::default()).unwrap();
+    for anomaly in &report.anomalies {
+        for witness in &anomaly.witnesses {
+            if let Err(error) = certify::certify(&history, &anomaly.name, witness) {
+                panic!("{}: {error}\n{}\n{text}", anomaly.name, witness.explanation);
+            }
+        }
+    }
+    report
+}
+
+/// Concurrent transactions after `init`, if it is given, each by its micro-ops.
+fn concurrent(init: &str, txns: &[&str]) -> String {
+    let mut text = String::new();
+    if !init.is_empty() {
+        _ = writeln!(
+            text,
+            "{{:process 9, :type :invoke, :f :init, :value {init}}} {{:process 9, :type :ok, :f :init, :value {init}}}"
+        );
+    }
+    for kind in ["invoke", "ok"] {
+        for (process, mops) in txns.iter().enumerate() {
+            _ = writeln!(text, "{{:process {process}, :type :{kind}, :f :txn, :value {mops}}}");
+        }
+    }
+    text
+}
+
+fn types(report: &Report) -> Vec<&str> {
+    report.anomaly_types().collect()
+}
+
+#[test]
+fn predicate_reads_depend_on_what_they_do_not_show() {
+    let cases: &[(&str, &str, &[&str], &[&str])] = &[
+        (
+            "shown by each other",
+            "",
+            &["[[:w :x 1] [:rp :true {:x 1, :y 2}]]", "[[:w :y 2] [:rp :true {:x 1, :y 2}]]"],
+            &["G1c"],
+        ),
+        ("both miss the other", "", &["[[:rp :true {}] [:w :x 1]]", "[[:rp :true {}] [:w :y 2]]"], &["G2"]),
+        (
+            "both see the other's deletion",
+            "{:x 0, :y 0}",
+            &["[[:delete :x] [:rp :true {}]]", "[[:delete :y] [:rp :true {}]]"],
+            &["G1c"],
+        ),
+        (
+            "both see the other's write by elimination",
+            "{:x 0, :y 0}",
+            &["[[:rp [:= 0] {:x 0}] [:w :x 1]]", "[[:rp [:= 0] {:y 0}] [:w :y 1]]"],
+            &["G1c"],
+        ),
+        (
+            "both miss the other's write",
+            "{:x 0, :y 0}",
+            &["[[:rp [:= 1] {}] [:w :x 1]]", "[[:rp [:= 1] {}] [:w :y 1]]"],
+            &["G2"],
+        ),
+        (
+            "a deletion seen as nil",
+            "{:x 0, :z 0}",
+            &["[[:r :z 3] [:delete :x]]", "[[:r :x nil] [:insert :y 2]]", "[[:r :y 2] [:w :z 3]]"],
+            &["G1c"],
+        ),
+        (
+            "one deletion seen, one not",
+            "{3 0, 4 0, 5 0}",
+            &["[[:delete 3] [:delete 5]]", "[[:rp :true {3 0, 4 0}]]"],
+            &["G-single-item"],
+        ),
+        ("half of a transaction", "{:x 0}", &["[[:w :x 1] [:insert :y 1]]", "[[:rp [:= 1] {:y 1}]]"], &["G-single"]),
+    ];
+    for (name, init, txns, expected) in cases {
+        let report = judge("serializable", &concurrent(init, txns));
+        assert_eq!((types(&report), report.verdict), (expected.to_vec(), Verdict::Invalid), "{name}");
+    }
+}
+
+#[test]
+fn what_cycles_do_not_show_is_found_on_its_own() {
+    let cases: &[(&str, &str, &[&str], &str)] = &[
+        ("omits what always matches", "{5 3}", &["[[:rp [:mod 2 1] {}]]"], "predicate-read-miss"),
+        ("nothing where there always was something", "{:x 0}", &["[[:r :x nil]]"], "init-read-miss"),
+        ("shows what does not match", "{:x 0}", &["[[:rp [:= 1] {:x 0}]]"], "predicate-mismatch"),
+        ("not its own insert", "", &["[[:insert :x 1] [:rp :true {}]]"], "internal"),
+        ("not its own deletion", "{:x 0}", &["[[:delete :x] [:rp :true {:x 0}]]"], "internal"),
+        ("two contents", "{:x 0}", &["[[:r :x 0] [:rp :true {:x 1}]]", "[[:w :x 1]]"], "internal"),
+        ("never written", "", &["[[:rp :true {:x 1}]]"], "garbage-read"),
+        ("written later by itself", "{:x 0}", &["[[:r :x 1] [:w :x 1]]"], "future-read"),
+        ("an intermediate version", "", &["[[:insert :x 1] [:w :x 2]]", "[[:rp :true {:x 1}]]"], "G1b"),
+        ("its own later deletion", "{:x 0}", &["[[:rp :true {}] [:delete :x]]"], "predicate-read-miss"),
+        ("a lost update", "{:x 0}", &["[[:r :x 0] [:w :x 1]]", "[[:rp :true {:x 0}] [:w :x 2]]"], "lost-update"),
+    ];
+    for (name, init, txns, expected) in cases {
+        let report = judge("serializable", &concurrent(init, txns));
+        assert_eq!(report.verdict, Verdict::Invalid, "{name}");
+        assert!(types(&report).contains(expected), "{name}: {:?}", types(&report));
+    }
+    let failed = "{:process 0, :type :fail, :f :txn, :value [[:insert :x 1]]} {:process 1, :type :ok, :f :txn, :value [[:rp :true {:x 1}]]}";
+    assert!(types(&judge("read-committed", failed)).contains(&"G1a"));
+}
+
+#[test]
+fn repeatable_read_allows_rw_of_predicates() {
+    let phantoms = concurrent("", &["[[:rp :true {}] [:w :x 1]]", "[[:rp :true {}] [:w :y 2]]"]);
+    assert_eq!(judge("repeatable-read", &phantoms).verdict, Verdict::Valid);
+    assert_eq!(judge("serializable", &phantoms).verdict, Verdict::Invalid);
+    assert_eq!(judge("snapshot-isolation", &phantoms).verdict, Verdict::Valid);
+    let half = concurrent("{:x 0}", &["[[:w :x 1] [:insert :y 1]]", "[[:rp [:= 1] {:y 1}]]"]);
+    assert_eq!(judge("repeatable-read", &half).verdict, Verdict::Valid);
+    assert_eq!(judge("consistent-view", &half).verdict, Verdict::Invalid);
+    assert_eq!(judge("read-atomic", &half).verdict, Verdict::Invalid);
+    assert_eq!(judge("read-committed", &half).verdict, Verdict::Valid);
+}
+
+#[test]
+fn what_is_in_the_wrong_form_is_not_valid() {
+    let wrong = |init: &str, mops: &str, gist: &str| {
+        let report = judge("serializable", &concurrent(init, &[mops]));
+        assert_eq!(report.verdict, Verdict::Unknown, "{mops}");
+        assert!(report.notes.iter().any(|note| note.contains(gist)), "{mops}: {:?}", report.notes);
+    };
+    wrong("{:x 0}", "[[:rp :true nil]]", "is not a micro-op of closed-predicate");
+    wrong("{:x 0}", "[[:rp :false {:x 0}]]", "is not a micro-op");
+    wrong("{:x 0}", "[[:rp [:mod 0 0] {:x 0}]]", "is not a micro-op");
+    wrong("{:x 0}", "[[:rp [:> 1] {:x 0}]]", "is not a micro-op");
+    wrong("{:x 0}", "[[:rp :true {:x nil}]]", "is not a micro-op");
+    wrong("{:x 0}", "[[:delete :x 5]]", "is not a micro-op");
+    wrong("{:x 0}", "[[:append :x 5]]", "is not a micro-op");
+    wrong("{:x nil}", "[[:r :x 0]]", "begins with nil");
+    wrong("{:x :a}", "[[:rp [:mod 2 0] {}]]", "expected an integer");
+    wrong("", "[[:rp :true {}]]", "No op contains a micro-op");
+    wrong("", "[[:rp :true {}] [:r :x nil]]", "No transaction is related to another");
+    wrong("{:x 0}", "[[:w :x 1]]", "No ok transaction read");
+    // The universe created late, and two writers in no known order.
+    let late = "{:process 0, :type :ok, :f :txn, :value [[:rp :true {}]]} {:process 1, :type :ok, :f :init, :value {:x 0}}
+        {:process 1, :type :ok, :f :txn, :value [[:w :x 1]]} {:process 2, :type :ok, :f :txn, :value [[:rp [:= 0] {}]]}";
+    assert_eq!(judge("serializable", late).verdict, Verdict::Unknown);
+}
+
+#[test]
+fn keys_of_json_objects_are_those_of_micro_ops() {
+    let op = |kind: &str, f: &str, value: &str| {
+        format!("{{\"process\": 0, \"type\": \"{kind}\", \"f\": \"{f}\", \"value\": {value}}}\n")
+    };
+    let history = |shown: &str| {
+        let rows = [
+            ("init", "{\"7\": 0, \"8\": 1}".to_owned()),
+            ("txn", format!("[[\"rp\", [\"=\", 0], {shown}], [\"r\", 8, 1]]")),
+        ];
+        rows.iter().map(|(f, value)| op("invoke", f, value) + &op("ok", f, value)).collect::<String>()
+    };
+    assert_eq!(judge("strict-serializable", &history("{\"7\": 0}")).verdict, Verdict::Valid);
+    assert_eq!(judge("strict-serializable", &history("[[7, 0]]")).verdict, Verdict::Valid);
+    assert!(types(&judge("strict-serializable", &history("{}"))).contains(&"predicate-read-miss"));
+}
+
+#[test]
+fn values_too_many_for_the_budget_leave_the_verdict_unknown() {
+    let text = concurrent("{:x 0, :y 0}", &["[[:rp :true {:x 0, :y 0}] [:rp [:= 1] {}]]"]);
+    let history = History::parse(&text).unwrap();
+    let mut budget = history_core::Budget::default();
+    budget.states_max = Some(1);
+    let run = ClosedPredicate::default().start(&Options::new()).unwrap();
+    let report = history_core::check_history(run, &history, &budget).unwrap();
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes.iter().any(|note| note.contains("not all reads were compared")), "{:?}", report.notes);
+}
+
+/// Judges worlds made from seeds; what the checker says must be what trying all orders says.
+fn compare(seeds: std::ops::Range<u64>, mutations_max: usize) -> [usize; 3] {
+    let mut counts = [0; 3];
+    for seed in seeds {
+        let world = World::new(seed, mutations_max);
+        let text = world.text();
+        for (level, by_time) in [("serializable", false), ("strict-serializable", true)] {
+            let report = judge(level, &text);
+            let holds = world.is_serializable(by_time);
+            match report.verdict {
+                Verdict::Valid => assert!(holds, "{level}, seed {seed}: no order\n{text}"),
+                Verdict::Invalid => {
+                    assert!(!holds, "{level}, seed {seed}: an order exists\n{text}\n{:?}", types(&report));
+                }
+                Verdict::Unknown if mutations_max == 1 => {
+                    let is_unrelated = report.notes.iter().any(|note| note.contains("No transaction is related"));
+                    assert!(is_unrelated || !world.has_evidence(), "{level}, seed {seed}: {:?}\n{text}", report.notes);
+                }
+                Verdict::Unknown => {}
+            }
+            counts[report.verdict as usize] += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn small_worlds_are_judged_as_all_orders_say() {
+    let counts = compare(0..12_000, 1);
+    assert!(counts.iter().all(|count| *count > 200), "{counts:?}");
+}
+
+#[test]
+fn where_keys_are_mutated_again_nothing_wrong_is_said() {
+    let counts = compare(0..6_000, 3);
+    assert!(counts.iter().all(|count| *count > 200), "{counts:?}");
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test -p check-elle --release -- --ignored predicates"]
+fn many_small_worlds_are_judged_as_all_orders_say() {
+    compare(0..2_000_000, 1);
+}
+
+#[test]
+#[ignore = "takes minutes, as above"]
+fn in_many_worlds_where_keys_are_mutated_again_nothing_wrong_is_said() {
+    compare(0..500_000, 3);
+}
+
+#[test]
+fn canary_a_world_with_a_wrong_read_is_not_serializable() {
+    let broken = (0..2_000).map(|seed| World::new(seed, 1)).filter(|world| !world.is_serializable(false)).count();
+    let failed = (0..2_000).filter(|seed| World::new(*seed, 1).txns.iter().any(|txn| txn.fate == Fate::Fail)).count();
+    assert!(broken > 400 && broken < 1_600 && failed > 100, "{broken} {failed}");
+}
