@@ -76,11 +76,10 @@ impl<'c> Setup<'c> {
     ///
     /// If the checker refuses its options.
     pub fn start<'s>(&'s self, decided: impl FnMut(String) + Send + 's) -> Result<Box<dyn Run + 's>, HistoryError> {
-        self.start_by(|| self.checker.start(&self.options), decided)
+        self.start_by(false, decided)
     }
 
-    /// Starts a history that is still being written: see [`Checker::start_online`]. Of separate keys, each is as with
-    /// [`Setup::start`].
+    /// Starts a history that is still being written: see [`Checker::start_online`].
     ///
     /// # Errors
     ///
@@ -89,22 +88,29 @@ impl<'c> Setup<'c> {
         &'s self,
         decided: impl FnMut(String) + Send + 's,
     ) -> Result<Box<dyn Run + 's>, HistoryError> {
-        self.start_by(|| self.checker.start_online(&self.options), decided)
+        self.start_by(true, decided)
     }
 
     fn start_by<'s>(
         &'s self,
-        start: impl FnOnce() -> Result<Box<dyn Run>, OptionError>,
+        online: bool,
         mut decided: impl FnMut(String) + Send + 's,
     ) -> Result<Box<dyn Run + 's>, HistoryError> {
+        let (checker, options) = (&*self.checker, &self.options);
         let started = || -> Result<Box<dyn Run + 's>, OptionError> {
+            let whole = || if online { checker.start_online(options) } else { checker.start(options) };
             Ok(match self.keyed {
-                WhetherKeyed::No => start()?,
-                WhetherKeyed::Yes | WhetherKeyed::Auto if self.checker.about().is_keyed => start()?,
-                WhetherKeyed::Yes => Box::new(Keyed::start(&*self.checker, &self.options)?),
+                WhetherKeyed::No => whole()?,
+                WhetherKeyed::Yes | WhetherKeyed::Auto if checker.about().is_keyed => whole()?,
+                WhetherKeyed::Yes if online => Box::new(Keyed::start_online(checker, options)?),
+                WhetherKeyed::Yes => Box::new(Keyed::start(checker, options)?),
                 WhetherKeyed::Auto => {
                     let decided = move |decision: &history_core::Decision| decided(decision.to_string());
-                    Box::new(KeyedAuto::start(&*self.checker, &self.options, decided)?)
+                    Box::new(if online {
+                        KeyedAuto::start_online(checker, options, decided)?
+                    } else {
+                        KeyedAuto::start(checker, options, decided)?
+                    })
                 }
             })
         };

@@ -483,5 +483,5 @@ fn nothing_is_left_out_of_what_counts_everything() {
         assert_ne!(checker.about().reduction.parts, Parts::Unknown, "{} does not say", checker.name());
     }
     let objects = registry.find("linearizable").ok().map(|found| found.checker.about().members);
-    assert_eq!(objects.map(|members| members.len()), Some(14));
+    assert_eq!(objects.map(|members| members.len()), Some(15));
 }

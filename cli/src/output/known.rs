@@ -3,18 +3,20 @@
 //! The verdict stays what it is. Only what follows from it changes: a history that has no anomalies but known ones does
 //! not count for the exit code, and is no failure of a test in a document.
 
+mod baseline;
+
 use crate::line::usage::UsageError;
+use baseline::Baseline;
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
-use history_core::{Checker, Report, Verdict};
+use history_core::{Anomaly, Checker, KeyReport, Report, Verdict};
 use std::collections::BTreeSet;
 
-/// Types of anomalies that are known.
+/// What is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
-    /// Of every checker.
+    /// Types of anomalies, of every checker and history.
     all: BTreeSet<String>,
-    /// Of one checker, with its name before.
-    of_checkers: BTreeSet<(String, String)>,
+    baseline: Baseline,
 }
 
 /// The options, for what judges histories that are there as a whole.
@@ -31,7 +33,7 @@ pub(crate) fn options() -> [Arg; 2] {
             .value_name("FILE")
             .value_hint(ValueHint::FilePath)
             .action(ArgAction::Append)
-            .help("Allow the types of anomalies in this report, which an earlier run wrote with --output json"),
+            .help("Allow the anomalies in this report, which an earlier run wrote with --output json: same file, type and keys"),
     ]
 }
 
@@ -70,34 +72,46 @@ impl Known {
                 continue;
             }
             // Beside the report stand the version of the schema and the file.
+            let file = value.get("file").and_then(serde_json::Value::as_str).map(str::to_owned).ok_or(at + 1)?;
             let report = serde_json::from_value::<Report>(value).map_err(|_| at + 1)?;
-            self.take_report(&report);
+            self.baseline.add(&file, &report);
         }
         Ok(())
     }
 
-    fn take_report(&mut self, report: &Report) {
-        let types = report.anomalies.iter().map(|anomaly| anomaly.name.to_string());
-        self.of_checkers.extend(types.map(|name| (report.checker.to_string(), name)));
-        report.checkers.iter().for_each(|report| self.take_report(report));
-    }
-
-    fn has(&self, checker: &str, anomaly: &str) -> bool {
-        self.all.contains(anomaly) || self.of_checkers.contains(&(checker.to_owned(), anomaly.to_owned()))
-    }
-
     /// The verdict without what is known. Of keys some may be unknown beside those that are not valid.
-    pub(crate) fn verdict(&self, report: &Report) -> Verdict {
+    pub(crate) fn verdict(&self, file: &str, report: &Report) -> Verdict {
         if report.verdict != Verdict::Invalid || self == &Known::default() {
             return report.verdict;
         }
-        if !report.checkers.is_empty() {
-            return report.checkers.iter().map(|report| self.verdict(report)).fold(Verdict::Valid, Verdict::and);
+        // As it is read again from a baseline: there a keyword is a string.
+        let as_read = || serde_json::from_value(serde_json::to_value(report).ok()?).ok();
+        match if self.baseline.is_empty() { None } else { as_read() } {
+            Some(read) => self.of_report(file, &read),
+            None => self.of_report(file, report),
         }
-        let has = |name: &str| self.has(&report.checker, name);
-        let is_known = !report.anomalies.is_empty()
-            && report.anomalies.iter().all(|anomaly| has(&anomaly.name))
-            && report.keys.iter().flat_map(|key| &key.anomaly_types).all(|name| has(name));
+    }
+
+    fn of_report(&self, file: &str, report: &Report) -> Verdict {
+        if report.verdict != Verdict::Invalid {
+            return report.verdict;
+        }
+        if !report.checkers.is_empty() {
+            return report
+                .checkers
+                .iter()
+                .map(|report| self.of_report(file, report))
+                .fold(Verdict::Valid, Verdict::and);
+        }
+        let checker = &*report.checker;
+        let has = |anomaly: &Anomaly| self.all.contains(&*anomaly.name) || self.baseline.has(file, checker, anomaly);
+        let has_key = |key: &KeyReport| {
+            let text = key.key.to_string();
+            let is_known = |name: &str| self.all.contains(name) || self.baseline.has_key(file, checker, &text, name);
+            key.anomaly_types.iter().all(|name| is_known(name))
+        };
+        let is_known =
+            !report.anomalies.is_empty() && report.anomalies.iter().all(has) && report.keys.iter().all(has_key);
         let unknown = report.counts.iter().any(|(name, count)| name == "unknown-key-count" && *count > 0);
         match (is_known, unknown) {
             (false, _) => Verdict::Invalid,
@@ -130,7 +144,6 @@ fn canonical(name: &str, checker: &dyn Checker) -> Result<String, UsageError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use history_core::Anomaly;
 
     fn report(checker: &'static str, anomalies: &[&'static str]) -> Report {
         let verdict = if anomalies.is_empty() { Verdict::Valid } else { Verdict::Invalid };
@@ -141,19 +154,19 @@ mod tests {
     }
 
     fn allowing(names: &[&str]) -> Known {
-        Known { all: names.iter().map(|name| (*name).to_owned()).collect(), of_checkers: BTreeSet::new() }
+        Known { all: names.iter().map(|name| (*name).to_owned()).collect(), ..Known::default() }
     }
 
     #[test]
     fn only_what_is_known_fails_nothing() {
         let known = allowing(&["a"]);
-        assert_eq!(known.verdict(&report("c", &["a"])), Verdict::Valid);
-        assert_eq!(known.verdict(&report("c", &["a", "b"])), Verdict::Invalid);
-        assert_eq!(known.verdict(&Report::new("c", Verdict::Invalid)), Verdict::Invalid, "nobody knows why");
-        assert_eq!(known.verdict(&Report::new("c", Verdict::Unknown)), Verdict::Unknown);
+        assert_eq!(known.verdict("f", &report("c", &["a"])), Verdict::Valid);
+        assert_eq!(known.verdict("f", &report("c", &["a", "b"])), Verdict::Invalid);
+        assert_eq!(known.verdict("f", &Report::new("c", Verdict::Invalid)), Verdict::Invalid, "nobody knows why");
+        assert_eq!(known.verdict("f", &Report::new("c", Verdict::Unknown)), Verdict::Unknown);
         let mut keyed = report("c", &["a"]);
         keyed.counts.push(("unknown-key-count".into(), 2));
-        assert_eq!(known.verdict(&keyed), Verdict::Unknown);
+        assert_eq!(known.verdict("f", &keyed), Verdict::Unknown);
     }
 
     #[test]
@@ -166,8 +179,8 @@ mod tests {
         };
         let line = histcheck_front::result::json("f", Ok(&both(&["a"], &["b"]))).unwrap();
         known.take(&format!("{line}\n{{\"schema\":1,\"file\":\"g\",\"error\":{{\"message\":\"no\"}}}}\n")).unwrap();
-        assert_eq!(known.verdict(&both(&["a"], &["b"])), Verdict::Valid);
-        assert_eq!(known.verdict(&both(&["b"], &["b"])), Verdict::Invalid);
+        assert_eq!(known.verdict("f", &both(&["a"], &["b"])), Verdict::Valid);
+        assert_eq!(known.verdict("f", &both(&["b"], &["b"])), Verdict::Invalid);
         assert_eq!(known.take("\n{}"), Err(2));
     }
 }

@@ -102,7 +102,8 @@ impl Results {
             );
         }
         self.count(judged.as_ref().ok().map(|report| report.verdict));
-        let mut exit = judged.as_ref().map_or(Exit::FAILED, |report| self.policy.exit(self.known.verdict(report)));
+        let mut exit =
+            judged.as_ref().map_or(Exit::FAILED, |report| self.policy.exit(self.known.verdict(&input.name(), report)));
         if let Err(error) = self.output.write(input, &judged) {
             self.sums_up = false;
             return Err(exit.and(exit::unwritten(&error)));
@@ -111,7 +112,7 @@ impl Results {
         let wanted =
             |report: &Report| self.terse && (report.verdict != Verdict::Invalid || Terminal::get().stderr_on_screen);
         if let Ok(report) = &judged
-            && self.known.verdict(report) != report.verdict
+            && self.known.verdict(&input.name(), report) != report.verdict
         {
             diagnose::hint(&input.place(), "known: all anomalies of this history are allowed");
         }

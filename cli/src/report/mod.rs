@@ -8,6 +8,7 @@ mod facts;
 mod gather;
 mod meaning;
 mod page;
+mod severity;
 mod statistics;
 mod timeline;
 mod witness;
@@ -57,8 +58,18 @@ pub(crate) struct Pages {
 struct Listed {
     name: String,
     page: PathBuf,
-    /// As [`Verdict::name`] or `error`; unknown if another process wrote the page.
-    verdict: Option<&'static str>,
+    /// Unknown if another process wrote the page.
+    said: Option<Said>,
+}
+
+/// What the head of a page says to programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Said {
+    /// As [`Verdict::name`] or `error`.
+    verdict: String,
+    checker: String,
+    /// The types of anomalies.
+    found: String,
 }
 
 impl Pages {
@@ -101,7 +112,7 @@ impl Pages {
     /// Leaves a page to another process.
     pub(crate) fn pass_over(&mut self, input: &Input) -> Result<(), String> {
         let page = self.directory.folder_of(input).join(PAGE);
-        self.listed.push(Listed { name: input.place().into_owned(), page, verdict: None });
+        self.listed.push(Listed { name: input.place().into_owned(), page, said: None });
         self.end()
     }
 
@@ -111,6 +122,8 @@ impl Pages {
     ///
     /// If it cannot be written; says why.
     pub(crate) fn write(&mut self, input: &Input, judged: Result<&Report, &HistoryError>) -> Result<(), String> {
+        let sorted = judged.map(|report| severity::worst_first(report, &self.about));
+        let judged = sorted.as_ref().map_err(|error| *error);
         let mut gathered = Gathered::new(self.annotations.clone());
         // Whatever is wrong with the history was said by whoever judged it; of what can be read there are numbers.
         let read = gathered.read(input);
@@ -132,8 +145,15 @@ impl Pages {
             diagnose::hint(&name, &format!("note: {what} of the page left out to keep it below {limit} bytes"));
         }
         diagnose::hint(&name, &format!("report: {}", path.display()));
-        let verdict = Some(judged.map_or("error", |report| report.verdict.name()));
-        self.listed.push(Listed { name: name.into_owned(), page: path, verdict });
+        let said = match judged {
+            Ok(report) => Said {
+                verdict: report.verdict.name().to_owned(),
+                checker: report.checker.to_string(),
+                found: severity::found(report),
+            },
+            Err(_) => Said { verdict: "error".to_owned(), ..Said::default() },
+        };
+        self.listed.push(Listed { name: name.into_owned(), page: path, said: Some(said) });
         self.end()
     }
 
@@ -149,9 +169,10 @@ impl Pages {
     }
 
     fn index(&self) -> String {
-        let rows: Vec<(&Listed, Option<Verdict>)> =
-            self.listed.iter().map(|listed| (listed, listed.verdict())).collect();
-        let count = |wanted: Option<Verdict>| wide(rows.iter().filter(|(_, verdict)| *verdict == wanted).count());
+        let said: Vec<(&Listed, Said)> = self.listed.iter().map(|listed| (listed, listed.said())).collect();
+        let rows: Vec<(&Listed, &Said, Option<Verdict>)> =
+            said.iter().map(|(listed, said)| (*listed, said, said.verdict())).collect();
+        let count = |wanted: Option<Verdict>| wide(rows.iter().filter(|(.., verdict)| *verdict == wanted).count());
         let all = [Some(Verdict::Invalid), Some(Verdict::Unknown), None, Some(Verdict::Valid)];
         let counts: Vec<String> = all
             .into_iter()
@@ -163,18 +184,20 @@ impl Pages {
             relative.iter().map(|part| encoded(&part.to_string_lossy())).collect::<Vec<_>>().join("/")
         };
         html! {
-            (page::head_of("Histories", ""))
+            (page::head_of("Histories", [""; 3]))
             header { p.kicker { "histcheck" } h1 { (text::count(wide(self.listed.len()), "history", "histories")) } p.verdict { (counts.join(", ")) "." } }
             main {
                 div.scroll tabindex="0" role="region" aria-label="Histories" {
                     table {
-                        thead { tr { th scope="col" { "Verdict" } th scope="col" { "History" } } }
+                        thead { tr { @for title in ["Verdict", "History", "Anomalies", "Checker"] { th scope="col" { (title) } } } }
                         tbody {
-                            @for (listed, verdict) in &rows {
+                            @for (listed, said, verdict) in &rows {
                                 @let (mark, word, class) = meaning::badge(*verdict);
                                 tr {
                                     td { span class={ "badge " (class) } { span aria-hidden="true" { (mark) " " } (word) } }
                                     td.what { a href=(link(listed)) { bdi { (text::shown(&listed.name, 300)) } } }
+                                    td.what { bdi { (text::shown(&said.found, 600)) } }
+                                    td { bdi { (text::shown(&said.checker, 120)) } }
                                 }
                             }
                         }
@@ -188,22 +211,36 @@ impl Pages {
 }
 
 impl Listed {
-    /// The verdict; where another process wrote the page, it says so in its first lines.
-    fn verdict(&self) -> Option<Verdict> {
-        const HEAD_BYTES: u64 = 1024;
-        let mut head = String::new();
-        let named = self.verdict.or_else(|| {
+    /// What is said of it; where another process wrote the page, it says so in its first lines.
+    fn said(&self) -> Said {
+        const HEAD_BYTES: u64 = 8 * 1024;
+        let read = || {
             // What a link leads to is not a page of ours.
             self.page.parent().filter(|folder| !folder.is_symlink())?;
             let mut bytes = Vec::new();
             File::open(&self.page).ok()?.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
-            head = String::from_utf8_lossy(&bytes).into_owned();
-            let (_, rest) = head.split_once("name=\"histcheck-verdict\" content=\"")?;
-            Some(rest.split_once('"')?.0)
-                .and_then(|name| ["true", "false", "unknown"].into_iter().find(|known| *known == name))
-        });
-        [Verdict::Valid, Verdict::Invalid, Verdict::Unknown].into_iter().find(|verdict| Some(verdict.name()) == named)
+            let head = String::from_utf8_lossy(&bytes).into_owned();
+            Some(Said {
+                verdict: meta(&head, "verdict")?,
+                checker: meta(&head, "checker")?,
+                found: meta(&head, "found")?,
+            })
+        };
+        self.said.clone().or_else(read).unwrap_or_default()
     }
+}
+
+impl Said {
+    fn verdict(&self) -> Option<Verdict> {
+        [Verdict::Valid, Verdict::Invalid, Verdict::Unknown].into_iter().find(|verdict| verdict.name() == self.verdict)
+    }
+}
+
+/// What the head of a page says under a name, as it was before it became HTML.
+fn meta(head: &str, name: &str) -> Option<String> {
+    let (_, rest) = head.split_once(&format!("name=\"histcheck-{name}\" content=\""))?;
+    let (html, _) = rest.split_once('"')?;
+    Some(html.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 }
 
 /// One part of a link's path.

@@ -2,7 +2,7 @@
 
 use super::facts::{CHARS_MAX, Facts};
 use super::meaning;
-use super::{statistics, witness};
+use super::{severity, statistics, witness};
 use crate::ids::wide;
 use histcheck_draw::bands::Band;
 use histcheck_draw::lattice::{Lattice, Standing};
@@ -67,13 +67,15 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
 }
 
 /// Everything above the body; the verdict in the head is for programs.
-pub(super) fn head_of(title: &str, verdict: &str) -> Markup {
+pub(super) fn head_of(title: &str, [verdict, checker, found]: [&str; 3]) -> Markup {
     html! {
         (DOCTYPE)
         (PreEscaped("<html lang=\"en\">\n"))
         head {
             meta charset="utf-8";
             meta name="histcheck-verdict" content=(verdict);
+            meta name="histcheck-checker" content=(checker);
+            meta name="histcheck-found" content=(found);
             meta name="viewport" content="width=device-width, initial-scale=1";
             meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
             meta name="color-scheme" content="light dark";
@@ -86,7 +88,10 @@ pub(super) fn head_of(title: &str, verdict: &str) -> Markup {
 
 fn head(facts: &Facts<'_>, verdict: Option<Verdict>) -> Markup {
     let (_, word, _) = meaning::badge(verdict);
-    head_of(&format!("{}: {word}", text::shown(facts.name, 200)), verdict.map_or("error", Verdict::name))
+    let (checker, found) = facts.judged.map(|report| (&*report.checker, severity::found(report))).unwrap_or_default();
+    let (checker, found) = (text::shown(checker, 120), text::shown(&found, CHARS_MAX));
+    let verdict = verdict.map_or("error", Verdict::name);
+    head_of(&format!("{}: {word}", text::shown(facts.name, 200)), [verdict, &checker, &found])
 }
 
 fn badge(verdict: Option<Verdict>) -> Markup {
@@ -159,16 +164,16 @@ impl Draft<'_> {
         if !report.keys.is_empty() {
             self.add(keys(report, level));
         }
-        // Where nothing could be found out, nothing can be said of any level.
-        let lattice = Lattice::of(self.facts.about.of(&report.checker), report);
-        if lattice.says_something() {
-            self.add(ruled_out(report, &lattice, self.facts.asked, level));
-        }
         if !report.anomalies.is_empty() {
             self.add(heading(level, None, &plain("Anomalies")));
         }
         for anomaly in &report.anomalies {
             self.anomaly(report, anomaly, level + 1);
+        }
+        // Where nothing could be found out, nothing can be said of any level.
+        let lattice = Lattice::of(self.facts.about.of(&report.checker), report);
+        if lattice.says_something() {
+            self.add(ruled_out(report, &lattice, self.facts.asked, level));
         }
     }
 

@@ -19,6 +19,7 @@ const WORLDS: &[(&str, &str, &str)] = &[
     ("fifo-queue", "lost-element", "fifo-queue"),
     ("unordered-queue", "duplicate-element", "unordered-queue"),
     ("stack", "lost-element", "stack"),
+    ("deque", "lost-element", "deque"),
     ("priority-queue", "lost-element", "priority-queue"),
     ("set", "lost-element", "linearizable-set"),
     ("counter", "lost-write", "linearizable-counter"),

@@ -3,7 +3,7 @@
 use crate::{histcheck, stderr, stdout};
 use std::fs;
 
-const OBJECTS: [&str; 23] = [
+const OBJECTS: [&str; 24] = [
     "register",
     "cas-register",
     "multi-register",
@@ -14,6 +14,7 @@ const OBJECTS: [&str; 23] = [
     "fifo-queue",
     "unordered-queue",
     "stack",
+    "deque",
     "priority-queue",
     "set",
     "counter",

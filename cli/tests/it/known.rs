@@ -1,6 +1,6 @@
 //! `--allow-anomalies` and `--baseline`.
 
-use crate::{check, stderr, stdout};
+use crate::{check, fixtures, histcheck, stderr, stdout};
 
 #[test]
 fn what_is_allowed_fails_nothing_and_stays_what_it_is() {
@@ -31,6 +31,16 @@ fn of_a_baseline_only_new_anomalies_fail() {
     check(&format!("--output json={baseline} valid.edn stale.edn")).code(1);
     check(&format!("--baseline {baseline} valid.edn stale.edn")).code(0);
     check(&format!("--baseline {baseline} --keyed keyed.edn")).code(1);
+    // The same, recorded again: other ops, the same keys.
+    let stale = std::fs::read_to_string(fixtures().join("stale.edn")).unwrap();
+    let again = |text: &str, code: i32| {
+        std::fs::write(dir.path().join("stale.edn"), text).unwrap();
+        let words = format!("-m list-append --baseline {baseline} stale.edn");
+        histcheck(&words).current_dir(dir.path()).assert().code(code);
+    };
+    again(&stale, 0);
+    again(&format!("{{:process 7, :type :invoke, :value []}}\n{stale}"), 0);
+    again(&stale.replace(":x", ":other"), 1);
     std::fs::write(&baseline, "\n{}\n").unwrap();
     let said = stderr(&check(&format!("--baseline {baseline} valid.edn")).code(254));
     assert!(said.contains("baseline.json:2: expected a report"), "{said}");

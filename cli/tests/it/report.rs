@@ -83,6 +83,7 @@ fn standard_output_and_pages_are_always_the_same() {
     assert_sound(&index);
     assert!(index.contains("1 invalid, 1 not checked, 1 valid."), "{index}");
     assert!(index.contains("href=\"stale.edn/report.html\""), "{index}");
+    assert!(index.contains("<bdi>G-single-item-realtime</bdi>") && index.contains("<bdi>list-append</bdi>"), "{index}");
 }
 
 #[test]
@@ -91,6 +92,7 @@ fn the_index_knows_what_other_processes_found() {
     report("-m list-append stale.edn valid.edn --timeout 60", dir.path()).code(1);
     let index = fs::read_to_string(dir.path().join("index.html")).unwrap();
     assert!(index.contains("1 invalid, 1 valid."), "{index}");
+    assert!(index.contains("<bdi>G-single-item-realtime</bdi>") && index.contains("<bdi>list-append</bdi>"), "{index}");
     assert!(dir.path().join("stale.edn/report.html").exists());
 }
 

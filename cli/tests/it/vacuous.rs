@@ -27,6 +27,7 @@ const fn row(checker: &'static str, workload: &'static str, bug: &'static str, s
 const CHECKERS: &[Row] = &[
     row("list-append", "list-append", "stale-read", 2),
     row("rw-register --linearizable-keys", "rw-register", "stale-read", 2),
+    row("closed-predicate", "closed-predicate", "missed-insert", 1),
     row("isolation", "rw-register", "stale-read", 2),
     row("versioned-register", "versioned-register", "lost-write", 1),
     row("register", "register", "wrong-read", 1),
@@ -40,6 +41,7 @@ const CHECKERS: &[Row] = &[
     row("fifo-queue", "fifo-queue", "duplicate-element", 1),
     row("unordered-queue", "unordered-queue", "duplicate-element", 1),
     row("stack", "stack", "duplicate-element", 1),
+    row("deque", "deque", "duplicate-element", 1),
     row("priority-queue", "priority-queue", "duplicate-element", 1),
     row("linearizable-set", "set", "lost-element", 1),
     row("linearizable-counter", "counter", "wrong-read", 1),
@@ -68,6 +70,7 @@ const CHECKERS: &[Row] = &[
 /// What is `true` of a valid history of another workload, and why that is right.
 const TRUE_OF_ANOTHER: &[(&str, &[&str], &str)] = &[
     ("rw-register --linearizable-keys", &["long-fork"], "it reads and writes registers in transactions"),
+    ("closed-predicate", &["long-fork", "rw-register"], "it reads and writes registers in transactions"),
     ("isolation", &["list-append", "long-fork"], "it reads and writes registers or lists in transactions"),
     ("register", &["versioned-register"], "it reads and writes a register"),
     ("cas-register", &["register", "versioned-register"], "they read and write a register"),
@@ -133,6 +136,17 @@ fn made(workload: &str, has_bug: bool) -> Option<Ops> {
                 push(0, "write", json!(count), "ok", json!(count), at(2 * count - 1));
                 let shown = if has_bug && count == 11 { 10 } else { count };
                 push(0, "read", Value::Null, "ok", json!(shown), at(2 * count));
+            }
+        }
+        "closed-predicate" => {
+            push(0, "init", json!({"0": 0}), "ok", json!({"0": 0}), json!({}));
+            for key in 1..20_u64 {
+                let mops = |shown: Value| json!([["insert", key, 5], ["rp", "true", shown], ["r", key - 1, null]]);
+                let first = u64::from(has_bug && key == 11);
+                let shown: Vec<Value> = (first..=key).map(|key| json!([key, if key == 0 { 0 } else { 5 }])).collect();
+                let mut ended = mops(shown.into());
+                ended[2][2] = json!(if key == 1 { 0 } else { 5 });
+                push(key % 3, "txn", mops(Value::Null), "ok", ended, json!({}));
             }
         }
         "pn-counter" => {
@@ -279,6 +293,7 @@ fn of_one_op(row: &Row) -> Option<(&'static str, &'static str)> {
         // Or it is a write, or an enqueue, which nothing refuses.
         "list-append"
         | "rw-register"
+        | "closed-predicate"
         | "comments"
         | "causal-reverse"
         | "set-full"
@@ -289,6 +304,7 @@ fn of_one_op(row: &Row) -> Option<(&'static str, &'static str)> {
         | "fifo-queue"
         | "unordered-queue"
         | "stack"
+        | "deque"
         | "priority-queue" => None,
         "register"
         | "multi-register"

@@ -54,6 +54,7 @@ pub(crate) const WORLDS: &[World] = &[
     object("fifo-queue", "fifo-queue", Values::Plain),
     object("unordered-queue", "unordered-queue", Values::Plain),
     object("stack", "stack", Values::Plain),
+    object("deque", "deque", Values::Plain),
     object("priority-queue", "priority-queue", Values::Meaningful),
     object("set", "linearizable-set", Values::Plain),
     object("counter", "linearizable-counter", Values::Meaningful),

@@ -80,16 +80,31 @@ impl<'c> KeyedAuto<'c> {
         options: &Options,
         announce: impl FnMut(&Decision) + Send + 'c,
     ) -> Result<KeyedAuto<'c>, OptionError> {
-        let whole = checker.start(options)?;
-        let keyed = Box::new(Keyed { guessed: true, ..Keyed::start(checker, options)? });
-        Ok(KeyedAuto {
-            keyed: Branch::new(keyed),
+        Ok(KeyedAuto::new(checker.start(options)?, Keyed::start(checker, options)?, announce))
+    }
+
+    /// The same of a history that is still being written: see [`Checker::start_online`].
+    ///
+    /// # Errors
+    ///
+    /// As [`KeyedAuto::start`].
+    pub fn start_online(
+        checker: &'c dyn Checker,
+        options: &Options,
+        announce: impl FnMut(&Decision) + Send + 'c,
+    ) -> Result<KeyedAuto<'c>, OptionError> {
+        Ok(KeyedAuto::new(checker.start_online(options)?, Keyed::start_online(checker, options)?, announce))
+    }
+
+    fn new(whole: Box<dyn Run>, keyed: Keyed<'c>, announce: impl FnMut(&Decision) + Send + 'c) -> KeyedAuto<'c> {
+        KeyedAuto {
+            keyed: Branch::new(Box::new(Keyed { guessed: true, ..keyed })),
             whole: Branch::new(whole),
             form: None,
             invocations: 0,
             decided: None,
             announce: Box::new(announce),
-        })
+        }
     }
 
     /// Looks at an op of a client. Whether it can be one on a single key.

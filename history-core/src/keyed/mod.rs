@@ -115,6 +115,14 @@ pub struct Keyed<'c> {
     trouble: Option<String>,
     /// Whether the user did not say that the history has keys: then `trouble` shows that it may have none.
     guessed: bool,
+    /// Whether the history is still being written: see [`Checker::start_online`].
+    online: Option<Online>,
+}
+
+/// What a run of one key that is still being written says of itself.
+struct Online {
+    decides_early: bool,
+    growth: Option<String>,
 }
 
 impl fmt::Debug for Keyed<'_> {
@@ -162,11 +170,27 @@ impl<'c> Keyed<'c> {
             violated: None,
             trouble: None,
             guessed: false,
+            online: None,
         })
     }
 
+    /// The same of a history that is still being written: each key is as with [`Checker::start_online`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Keyed::start`].
+    pub fn start_online(checker: &'c dyn Checker, options: &Options) -> Result<Keyed<'c>, OptionError> {
+        let run = checker.start_online(options)?;
+        let growth = run.growth().map(|growth| format!("For each key: {growth}"));
+        let online = Some(Online { decides_early: run.decides_early(), growth });
+        Ok(Keyed { online, ..Keyed::start(checker, options)? })
+    }
+
     fn new_run(&self) -> Result<Box<dyn Run>, HistoryError> {
-        let run = self.checker.start(&self.options);
+        let run = match self.online {
+            Some(_) => self.checker.start_online(&self.options),
+            None => self.checker.start(&self.options),
+        };
         // It started before, with the same options.
         run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))
     }
@@ -247,6 +271,14 @@ impl Run for Keyed<'_> {
 
     fn is_violated(&self) -> bool {
         self.violated.is_some() && !self.has_no_keys()
+    }
+
+    fn decides_early(&self) -> bool {
+        self.online.as_ref().is_some_and(|online| online.decides_early)
+    }
+
+    fn growth(&self) -> Option<String> {
+        self.online.as_ref()?.growth.clone()
     }
 
     fn violation(&self) -> Option<Report> {

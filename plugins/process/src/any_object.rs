@@ -39,7 +39,7 @@ impl AnyObject {
         let mut options = inner.options().to_vec();
         for spec in options.iter_mut().filter(|spec| spec.name == SPEC) {
             spec.help = "Type of the object: register, cas-register, multi-register, kv, mutex, owner-mutex, \
-                reentrant-mutex, semaphore, fifo-queue, unordered-queue, stack, priority-queue, set or counter; or \
+                reentrant-mutex, semaphore, fifo-queue, unordered-queue, stack, deque, priority-queue, set or counter; or \
                 exec:COMMAND, a model of your own in another process.";
         }
         AnyObject { inner, options, trust, limits, last: Mutex::default() }

@@ -91,7 +91,7 @@ fn asks(d: &Objects) -> Vec<Arg> {
             d.read_fraction,
             match object {
                 Object::MultiRegister => "Share of micro-operations that are reads, from 0 to 1",
-                Object::Stack => "Share of operations that are pops, from 0 to 1",
+                Object::Stack | Object::Deque => "Share of operations that are pops, from 0 to 1",
                 Object::PriorityQueue => "Share of operations that are delete-mins, from 0 to 1",
                 _ if object.is_sequence() => "Share of operations that are dequeues, from 0 to 1",
                 _ => "Share of operations that are reads, from 0 to 1",
@@ -127,7 +127,7 @@ fn asks(d: &Objects) -> Vec<Arg> {
     });
     if object.may_show_nothing() {
         let take = match object {
-            Object::Stack => "pop",
+            Object::Stack | Object::Deque => "pop",
             Object::PriorityQueue => "delete-min",
             _ => "dequeue",
         };

@@ -10,7 +10,8 @@ impl Needs<'_> {
     pub(super) fn values(&self, unit: Unit) -> Vec<String> {
         let operation = self.whole.operation_of(unit);
         let f = self.whole.history.op(operation.first).f;
-        let is_result = is_read(f) || matches!(f, Some("dequeue" | "pop" | "delete-min" | "drain"));
+        let is_result =
+            is_read(f) || matches!(f, Some("dequeue" | "pop" | "pop-front" | "pop-back" | "delete-min" | "drain"));
         if is_result && operation.kind(self.whole.history) != OpKind::Ok {
             return Vec::new();
         }

@@ -80,11 +80,12 @@ pub(crate) struct Failed {
 }
 
 impl Case {
-    pub(crate) fn new(checker: &str, judged: &Result<Report, HistoryError>, known: &Known) -> Case {
+    /// `file` is the name of the history, and `known` what is known of it.
+    pub(crate) fn new(checker: &str, judged: &Result<Report, HistoryError>, (file, known): (&str, &Known)) -> Case {
         match judged {
             Ok(report) => {
                 let mut findings = Vec::new();
-                collect(report, known, &mut findings);
+                collect(report, (file, known), &mut findings);
                 Case::Judged(findings)
             }
             Err(error) => Case::Failed(Failed {
@@ -115,7 +116,7 @@ impl Case {
 }
 
 /// Those of several checkers speak for themselves.
-fn collect(report: &Report, known: &Known, findings: &mut Vec<Finding>) {
+fn collect(report: &Report, known: (&str, &Known), findings: &mut Vec<Finding>) {
     if report.checkers.is_empty() {
         findings.push(Finding::new(report, known));
     }
@@ -123,14 +124,14 @@ fn collect(report: &Report, known: &Known, findings: &mut Vec<Finding>) {
 }
 
 impl Finding {
-    fn new(report: &Report, known: &Known) -> Finding {
+    fn new(report: &Report, (file, known): (&str, &Known)) -> Finding {
         let mut account = Vec::new();
         // A vector takes everything.
         let _ = text::account(&mut account, report, "", Paint::Plain);
         Finding {
             checker: report.checker.clone().into_owned(),
             verdict: report.verdict,
-            is_known: report.verdict == Verdict::Invalid && known.verdict(report) != Verdict::Invalid,
+            is_known: report.verdict == Verdict::Invalid && known.verdict(file, report) != Verdict::Invalid,
             account: String::from_utf8_lossy(&account).into_owned(),
             notes: report.notes.clone(),
             counts: report.counts.iter().map(|(name, count)| (name.clone().into_owned(), *count)).collect(),
@@ -217,7 +218,7 @@ mod tests {
         report.counts.push(("key-count".into(), 3));
         let witness = Witness::new(Vec::new(), "It is so.");
         report.anomalies.push(Anomaly { name: "G0".into(), count: 2, witnesses: vec![witness] });
-        let sent = Case::new("c", &Ok(report), &Known::default());
+        let sent = Case::new("c", &Ok(report), ("f", &Known::default()));
         let got: Case = serde_json::from_str(&serde_json::to_string(&sent).unwrap()).unwrap();
         assert_eq!(format!("{sent:?}"), format!("{got:?}"));
         let Case::Judged(findings) = got else { panic!("it was judged") };

@@ -98,7 +98,11 @@ impl Output {
                 self.sinks[at].write(&text)?;
             }
         }
-        if self.needs_cases() { self.add(input, Case::new(&self.checker, judged, &self.known)) } else { Ok(()) }
+        if self.needs_cases() {
+            self.add(input, Case::new(&self.checker, judged, (&input.name(), &self.known)))
+        } else {
+            Ok(())
+        }
     }
 
     /// What is written of a history as soon as it is known.
@@ -147,7 +151,7 @@ impl Output {
                 texts.push((format, String::from_utf8_lossy(&text).into_owned()));
             }
         }
-        let case = self.needs_cases().then(|| Case::new(&self.checker, judged, &self.known));
+        let case = self.needs_cases().then(|| Case::new(&self.checker, judged, (&input.name(), &self.known)));
         let mut out = io::stdout().lock();
         serde_json::to_writer(
             &mut out,
@@ -164,7 +168,11 @@ impl Output {
         let packet = serde_json::from_slice(&end[begin..]).unwrap_or_else(|_| {
             let message = "the process that checked it ended without a report, which is a bug: please report it";
             let failed = Err(HistoryError::new(ErrorKind::Unexpected, message));
-            Packet { verdict: None, texts: Vec::new(), case: Some(Case::new(&self.checker, &failed, &self.known)) }
+            Packet {
+                verdict: None,
+                texts: Vec::new(),
+                case: Some(Case::new(&self.checker, &failed, (&input.name(), &self.known))),
+            }
         });
         for sink in &mut self.sinks {
             if let ResultFormat::Stream(format) = sink.format {
