@@ -14,7 +14,7 @@ const IN_CIRCLES: [(&str, usize); 8] = [
     ("check-online", 3),
     ("check-register", 13),
     ("history-core", 4),
-    ("record/parallel", 8),
+    ("record/parallel", 7),
     ("record/simulate", 15),
 ];
 
@@ -34,7 +34,7 @@ const CROWDED: [(&str, usize); 5] = [
 
 /// Names of checkers and anomalies, any of which would be wrong in the command line. Those that are words of English as
 /// well are distinguished by their quotes.
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 26] = [
     "list-append",
     "rw-register",
     "versioned-register",
@@ -47,6 +47,7 @@ const NAMES: [&str; 25] = [
     "fifo-queue",
     "unordered-queue",
     "stack",
+    "deque",
     "priority-queue",
     "bank",
     "counter",
@@ -120,7 +121,7 @@ fn the_command_line_knows_no_checker_by_name() {
 
 /// The lint refuses `unsafe` wherever it is not lifted.
 #[test]
-fn unsafe_code_stands_in_three_files() {
+fn unsafe_code_stands_in_four_files() {
     let lifts = |line: &str| {
         let line = line.trim_start();
         line == "unsafe_code," || line.starts_with('#') && line.contains("(unsafe_code")
@@ -128,6 +129,11 @@ fn unsafe_code_stands_in_three_files() {
     let lifted: Vec<String> = files(".rs").into_iter().filter(|path| read(path).lines().any(lifts)).collect();
     assert_eq!(
         lifted,
-        ["plugins/abi/src/guest.rs", "plugins/abi/src/host/library.rs", "plugins/abi/src/host/remote.rs"]
+        [
+            "bindings/c/src/exports.rs",
+            "plugins/abi/src/guest.rs",
+            "plugins/abi/src/host/library.rs",
+            "plugins/abi/src/host/remote.rs"
+        ]
     );
 }
