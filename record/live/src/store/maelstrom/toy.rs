@@ -1,8 +1,8 @@
 //! A small store that speaks Maelstrom's protocol: registers, a counter and logs at a primary, `n1`, with backups.
 //!
-//! Writes go to the primary, which sends them on to the backups. Reads go to the primary, too; with [`Reads::Local`]
-//! each node answers from what
-//! it has, which may be old.
+//! Writes go to the primary, which sends them on to the backups, once: a register's value, a counter's addition, a log's
+//! message. Reads go to the primary, too; with [`Reads::Local`] each node answers from what it has, which may be old, and
+//! lacks for good what was lost on the way.
 
 use super::message::{KEY_DOES_NOT_EXIST, Message, NOT_SUPPORTED, PRECONDITION_FAILED, error};
 use crate::error::LiveError;
@@ -125,6 +125,10 @@ impl Toy {
                 self.logs.copy(body);
                 Vec::new()
             }
+            "replicate" if body["delta"].is_i64() => {
+                self.add(body);
+                Vec::new()
+            }
             "replicate" => {
                 self.values.insert(body["key"].to_string(), body["value"].clone());
                 Vec::new()
@@ -147,6 +151,7 @@ impl Toy {
         let copy = match asked["type"].as_str().unwrap_or_default() {
             "read" | "poll" => None,
             "send" => self.logs.last(key),
+            "add" => Some(json!({"type": "replicate", "key": key, "delta": asked["delta"]})),
             _ => {
                 let value = self.values.get(&key.to_string());
                 value.map(|value| json!({"type": "replicate", "key": key, "value": value}))
@@ -165,11 +170,8 @@ impl Toy {
         match (asked["type"].as_str().unwrap_or_default(), self.values.get(&key)) {
             ("send", _) => self.logs.append(asked),
             ("poll", _) => self.logs.poll(asked),
-            // A counter is a register without a key, and 0 before the first addition.
-            ("add", value) => {
-                let sum =
-                    value.and_then(Json::as_i64).unwrap_or_default() + asked["delta"].as_i64().unwrap_or_default();
-                self.values.insert(key, sum.into());
+            ("add", _) => {
+                self.add(asked);
                 json!({"type": "add_ok"})
             }
             ("read", None) if asked["key"].is_null() => json!({"type": "read_ok", "value": 0}),
@@ -185,6 +187,12 @@ impl Toy {
             }
             (_, Some(value)) => error(PRECONDITION_FAILED, &format!("expected {}, found {value}", asked["from"])),
         }
+    }
+
+    /// A counter is a register without a key, and 0 before the first addition.
+    fn add(&mut self, asked: &Json) {
+        let sum = self.values.entry(asked["key"].to_string()).or_insert_with(|| 0.into());
+        *sum = (sum.as_i64().unwrap_or_default() + asked["delta"].as_i64().unwrap_or_default()).into();
     }
 }
 
