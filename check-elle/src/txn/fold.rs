@@ -66,6 +66,9 @@ pub(crate) struct Counts {
     pub(crate) ok: u64,
     pub(crate) fail: u64,
     pub(crate) info: u64,
+    /// The index of the first op that says neither when it is invoked nor when it completes what it does, and may have
+    /// happened: it may have written anything that no other op wrote.
+    pub(crate) unsaid: Option<u64>,
 }
 
 /// An op that no such workload writes.
@@ -229,6 +232,8 @@ impl<W: Workload> TxnRun<W> {
             let mut open = Open::default();
             fill(&mut open);
             self.nameless.push(open);
+        } else if op.value.is_nil() {
+            self.counts.unsaid.get_or_insert(op.index);
         }
     }
 
@@ -242,6 +247,7 @@ impl<W: Workload> TxnRun<W> {
 
     fn complete(&mut self, op: &Op<'_>, mops: &mut Vec<W::Mop>) {
         let mut oks_before = None;
+        let mut is_said = !op.value.is_nil();
         if let Pair::Completes { slot, .. } = op.pair
             && let Some(open) = self.open.get_mut(slot.to_usize())
         {
@@ -250,6 +256,7 @@ impl<W: Workload> TxnRun<W> {
                 return self.leave_keys_out(mops);
             }
             oks_before = Some(open.oks_before);
+            is_said |= open.has_value;
             if op.value.is_nil() {
                 mops.extend_from_slice(&open.mops);
             } else if open.has_value && op.kind != OpKind::Fail && !is_same(open.mops.iter(), mops.iter(), W::is_write)
@@ -261,6 +268,9 @@ impl<W: Workload> TxnRun<W> {
                 );
                 return self.leave_out(op, mops, reason);
             }
+        }
+        if !is_said && op.kind != OpKind::Fail {
+            self.counts.unsaid.get_or_insert(op.index);
         }
         self.claim(op, mops, true);
         match op.kind {
@@ -340,6 +350,9 @@ impl<W: Workload> TxnRun<W> {
         }
         for open in &open {
             self.counts.info += 1;
+            if !open.has_value {
+                self.counts.unsaid.get_or_insert(open.index);
+            }
             let txn = TxnId::new(self.txns.len());
             self.txns.push_open(open);
             self.workload.enter(txn, OpKind::Info, &open.mops);

@@ -10,10 +10,12 @@ use crate::cycles::{self, Found};
 #[cfg(feature = "exact")]
 use crate::exact;
 use crate::exact::Answers;
+use crate::graph::Graph;
 use crate::ids::{KeyId, TxnId};
 use crate::lattice;
 use crate::model::ModelSet;
 use history_core::cast::Cast as _;
+use history_core::figure::Figure;
 use history_core::hash::HashSet;
 use history_core::{Anomaly, Budget, Datum, Report, Verdict, Witness};
 use std::borrow::Cow;
@@ -37,7 +39,10 @@ pub(crate) fn report<A: Analysis>(
     budget: &Budget,
 ) -> Report {
     let models = expected.models.iter().copied().collect();
-    let allowed = if expected.garbage_reads_allowed { AnomalyType::GARBAGE_READ.into() } else { AnomalySet::EMPTY };
+    let is_garbage = analysis.direct().contains(AnomalyType::GARBAGE_READ);
+    let unsaid = counts.unsaid.filter(|_| is_garbage && !expected.garbage_reads_allowed);
+    let is_allowed = expected.garbage_reads_allowed || unsaid.is_some();
+    let allowed = if is_allowed { AnomalyType::GARBAGE_READ.into() } else { AnomalySet::EMPTY };
     let prohibited = lattice::prohibited(models, expected.anomalies).difference(allowed);
     let reportable = lattice::reportable(models, expected.anomalies).difference(allowed);
     let undecided = Undecided::of(models, expected.anomalies.difference(A::SEARCHED));
@@ -52,31 +57,31 @@ pub(crate) fn report<A: Analysis>(
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
     let has_read = analysis.has_evidence();
-    let mut standing = Standing::new(analysis, all, order, &cycles.components, has_read);
+    let may_hold = has_read && unsaid.is_none();
+    let mut standing = Standing::new(analysis, all, order, &cycles.components, may_hold);
     let is_broken = !all.is_disjoint(prohibited);
     let is_settled = is_broken || !analysis.writes_known();
     let asked = if is_settled { ModelSet::EMPTY } else { standing.to_decide(models) };
     let mut answers = decided(analysis, asked, expected, budget);
     standing.learn(&answers);
-    let is_refused = !answers.violated.is_disjoint(models);
     let shown = if answers.contradicts_itself { shown.union(AnomalyType::INTERNAL.into()) } else { shown };
-    let is_broken = is_broken || is_refused;
+    let is_broken = is_broken || !answers.violated.is_disjoint(models);
     let undecided = standing.remaining(undecided);
     let left_open = standing.left_open(models, &answers);
-    let is_open = !shown.is_empty() || !undecided.is_empty() || !left_open.is_empty() || !has_read;
-    let verdict = match (!is_broken, is_open) {
-        (false, _) => Verdict::Invalid,
-        (true, true) => Verdict::Unknown,
-        (true, false) => Verdict::Valid,
+    let is_open = !shown.is_empty() || !undecided.is_empty() || !left_open.is_empty() || !may_hold;
+    let verdict = match (is_broken, is_open) {
+        (true, _) => Verdict::Invalid,
+        (false, true) => Verdict::Unknown,
+        (false, false) => Verdict::Valid,
     };
-
     let mut report = Report::new(checker, verdict);
     levels(&mut report, all, shown, answers.violated, &standing);
     let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
     report.anomalies = shown.iter().map(|anomaly| witnesses.of(anomaly)).collect();
     report.anomalies.extend(std::mem::take(&mut answers.anomalies));
     report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
-    report.notes = notes(checker, analysis, counts, &cycles, shown, allowed, answers.is_complete);
+    report.notes = notes(checker, analysis, counts, &cycles, shown, answers.is_complete);
+    report.notes.extend((is_garbage && is_allowed).then(|| garbage_left_out(analysis, unsaid)));
     report.notes.extend((shown.is_empty() && !has_read).then(|| NO_READ.to_owned()));
     report.notes.extend(left_open);
     if verdict == Verdict::Valid {
@@ -92,10 +97,7 @@ pub(crate) fn report<A: Analysis>(
     let shown_ones = report.anomalies.iter().filter(|anomaly| !anomaly.witnesses.is_empty());
     report.artifacts = shown_ones.map(history_core::explain::artifact).collect();
     if budget.figures {
-        let max = expected.witnesses_max;
-        report.figures = figures::of_cycles(&report.anomalies).collect();
-        report.figures.extend(figures::of_components(analysis, &graph.graph, &cycles, max));
-        report.figures.extend(analysis.figures(shown, max));
+        report.figures = witnesses.figures(&report.anomalies, shown, &graph.graph);
     }
     report
 }
@@ -159,7 +161,6 @@ fn notes<A: Analysis>(
     counts: Counts,
     cycles: &Found,
     shown: AnomalySet,
-    allowed: AnomalySet,
     is_decided: bool,
 ) -> Vec<String> {
     let mut notes = Vec::new();
@@ -173,12 +174,6 @@ fn notes<A: Analysis>(
             }
         }
         notes.push(note);
-    }
-    let garbage = allowed.intersection(analysis.direct());
-    if !garbage.is_empty() {
-        let (count, _) = analysis.direct_witnesses(AnomalyType::GARBAGE_READ, 0);
-        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-        notes.push(format!("garbage-read is allowed, and was found {times}."));
     }
     if shown.contains(AnomalyType::EMPTY_TRANSACTION_GRAPH) {
         notes.push(if counts.ok + counts.fail + counts.info == 0 {
@@ -205,6 +200,20 @@ fn notes<A: Analysis>(
     notes
 }
 
+/// What garbage reads were found and do not count: they are allowed, or this op may have written what they show.
+fn garbage_left_out<A: Analysis>(analysis: &A, unsaid: Option<u64>) -> String {
+    let (count, _) = analysis.direct_witnesses(AnomalyType::GARBAGE_READ, 0);
+    let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    match unsaid {
+        None => format!("garbage-read is allowed, and was found {times}."),
+        Some(index) => format!(
+            "A value was read that no op says it wrote ({times}). Whether that is a garbage-read is unknown: the op at \
+             index {index} may have happened, and neither it nor its other end says what it wrote. Give invocations \
+             their micro-ops."
+        ),
+    }
+}
+
 fn count<A: Analysis>(analysis: &A, counts: Counts) -> Vec<(Cow<'static, str>, u64)> {
     vec![
         ("ok-count".into(), counts.ok),
@@ -223,6 +232,14 @@ struct Witnesses<'a, A> {
 }
 
 impl<A: Analysis> Witnesses<'_, A> {
+    /// Pictures of these anomalies.
+    fn figures(&self, anomalies: &[Anomaly], shown: AnomalySet, graph: &Graph) -> Vec<Figure> {
+        let mut figures: Vec<Figure> = figures::of_cycles(anomalies).collect();
+        figures.extend(figures::of_components(self.analysis, graph, self.cycles, self.max));
+        figures.extend(self.analysis.figures(shown, self.max));
+        figures
+    }
+
     fn of(&self, anomaly: AnomalyType) -> Anomaly {
         let (count, witnesses) = match anomaly {
             AnomalyType::EMPTY_TRANSACTION_GRAPH | AnomalyType::CYCLE_SEARCH_TIMEOUT => (1, Vec::new()),

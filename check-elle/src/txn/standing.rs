@@ -82,7 +82,7 @@ struct Doubts {
 pub(crate) struct Standing {
     /// Whether anything may be known to hold.
     is_judged: bool,
-    /// Whether some read could have been wrong, and none shows what was never written.
+    /// The same, and no read shows what was never written.
     can_be_decided: bool,
     /// Whether that the order of versions is not known leaves a model open, or only in doubt.
     doubt_is_of_this_history: bool,
@@ -109,11 +109,11 @@ impl Standing {
         found: AnomalySet,
         order: Suffix,
         components: &[Vec<u32>],
-        has_read: bool,
+        may_hold: bool,
     ) -> Standing {
         let mut standing = Standing {
-            is_judged: found.is_disjoint(UNKNOWN) && has_read,
-            can_be_decided: has_read && !analysis.direct().contains(AnomalyType::GARBAGE_READ),
+            is_judged: found.is_disjoint(UNKNOWN) && may_hold,
+            can_be_decided: may_hold && !analysis.direct().contains(AnomalyType::GARBAGE_READ),
             doubt_is_of_this_history: A::DOUBT_IS_OF_THIS_HISTORY,
             found,
             order,

@@ -6,10 +6,11 @@ use super::raw::{Act, RawMop, RawOp, RawReader};
 use super::rows::{NewRow, Rows};
 use super::seen::Seen;
 use super::settle;
+use super::shown::{Direct, DirectCase};
 use super::versions::Versions;
 use super::{Mop, Row, What};
 use crate::level::Level;
-use crate::report;
+use crate::report::{self, explain};
 use crate::timestamps::{self, Online, Stamps};
 use history_core::cast::Cast as _;
 use history_core::{
@@ -118,6 +119,7 @@ impl IsolationRun {
             holds: None,
             is_partial: false,
             unclear: Vec::new(),
+            unsaid: None,
             counts: Counts::default(),
             has_timestamps: false,
         };
@@ -285,16 +287,20 @@ impl IsolationRun {
             let mut open = Open::default();
             fill(&mut open);
             self.nameless.push(open);
+        } else if !event.has_value {
+            self.data.unsaid.get_or_insert(event.index);
         }
     }
 
     fn complete(&mut self, event: Event, raw: &mut RawOp) -> Result<bool, String> {
         let mut begin = None;
+        let mut is_said = event.has_value;
         if let Pair::Completes { slot, invoked, .. } = event.pair
             && let Some(open) = self.open.get_mut(slot.to_usize())
         {
             begin = Some(invoked);
             open.waits = false;
+            is_said |= open.has_value;
             if !event.has_value {
                 raw.mops.extend_from_slice(&open.mops);
             } else if open.has_value && event.kind != OpKind::Fail && !is_same(&open.mops, &raw.mops) {
@@ -304,6 +310,9 @@ impl IsolationRun {
                     "the op's writes differ from those of its invocation at index {invoked}: a completion repeats the writes"
                 ));
             }
+        }
+        if !is_said && event.kind != OpKind::Fail {
+            self.data.unsaid.get_or_insert(event.index);
         }
         match event.kind {
             OpKind::Ok => self.data.counts.ok += 1,
@@ -343,8 +352,16 @@ impl IsolationRun {
         self.data.is_partial = !self.undecoded.is_empty();
         self.data.unclear.sort_unstable();
         budget.begin("finding who read from whom");
-        let settled = settle::settle(&mut self.data);
+        let mut settled = settle::settle(&mut self.data);
+        let is_thin_air = |case: &DirectCase| case.what == Direct::ThinAirRead;
+        let unsaid = self.data.unsaid.filter(|_| settled.direct.iter().any(is_thin_air));
+        if unsaid.is_some() {
+            // It may have written what was read, and is missing.
+            self.data.is_partial = true;
+            settled = settle::settle(&mut self.data);
+        }
         let mut report = report::report(&self.data, &settled, budget);
+        report.notes.extend(unsaid.map(explain::unsaid));
         self.undecoded.conclude(&mut report);
         Ok(report)
     }
@@ -367,7 +384,10 @@ impl IsolationRun {
         open.sort_unstable_by_key(|open| open.index);
         for open in open {
             self.data.counts.info += 1;
-            let Open { index, process, time_ns, mops, .. } = open;
+            let Open { index, process, time_ns, mops, has_value, .. } = open;
+            if !has_value {
+                self.data.unsaid.get_or_insert(index);
+            }
             // One whose client is unknown may as well be the invocation of something that completed.
             let begin = process.map(|_| index);
             let stamps = self.data.settings.timestamps.then(Stamps::default);

@@ -50,6 +50,15 @@ pub(crate) fn mop(run: &Decoded, mop: Mop) -> Datum {
     Datum::Vector(vec![Datum::keyword(f), key(run, mop.key), value])
 }
 
+/// Says why a value without a known writer may have one.
+pub(crate) fn unsaid(index: u64) -> String {
+    format!(
+        "A value was read that no op says it wrote. Whether that is a {} is unknown: the op at index {index} may have happened, and \
+         neither its invocation nor a completion says what it wrote. Give invocations their micro-ops. Reads of such values are left out.",
+        super::THIN_AIR.0
+    )
+}
+
 /// Says why the writer of a read value is not known.
 pub(super) fn ambiguous(run: &Decoded, case: crate::decode::Ambiguous) -> String {
     let (key, value) = (key(run, case.key), run.interner.datum(case.code));

@@ -183,3 +183,39 @@ fn what_is_written_later_may_have_been_read() {
         assert_eq!(run.finish(&history_core::Budget::default()).unwrap().verdict, Verdict::Valid, "{text}");
     }
 }
+
+/// An op that never says what it wrote may have written what was read; any other violation stands.
+#[test]
+fn what_is_never_said_may_have_been_written() {
+    let check = |end: &str, other: &str| {
+        let text = format!(
+            "{{:process 0, :type :invoke, :f :txn, :value nil}}
+            {{:process 1, :type :invoke, :f :txn, :value [[:r :x nil]]}}
+            {{:process 1, :type :ok, :f :txn, :value [[:r :x 1]]}}
+            {end}
+            {other}"
+        );
+        Isolation::default().check(&History::parse(&text).unwrap()).unwrap()
+    };
+    for unknown in
+        ["", "{:process 0, :type :info, :f :txn, :value nil}", "{:process 0, :type :ok, :f :txn, :value nil}"]
+    {
+        let report = check(unknown, "");
+        assert_eq!((report.verdict, report.anomalies.len()), (Verdict::Unknown, 0), "{unknown}");
+        assert!(report.notes.iter().any(|note| note.contains("says what it wrote")), "{:?}", report.notes);
+        assert!(report.not_checked.iter().any(|level| level == "read-committed"), "{:?}", report.not_checked);
+        let internal = "{:process 3, :type :invoke, :f :txn, :value [[:w :y 1] [:r :y nil]]}
+            {:process 3, :type :ok, :f :txn, :value [[:w :y 1] [:r :y 2]]}";
+        assert_eq!(check(unknown, internal).verdict, Verdict::Invalid, "{unknown}");
+    }
+    for known in [
+        "{:process 0, :type :fail, :f :txn, :value nil}",
+        "{:process 0, :type :info, :f :txn, :value [[:w :y 1]]}",
+        "{:process 0, :type :ok, :f :txn, :value []}",
+    ] {
+        let report = check(known, "");
+        assert_eq!(report.verdict, Verdict::Invalid, "{known}");
+        assert_eq!(report.anomalies[0].name, "thin-air-read");
+    }
+    assert_eq!(check("{:process 0, :type :ok, :f :txn, :value [[:w :x 1]]}", "").verdict, Verdict::Valid);
+}

@@ -360,7 +360,7 @@ impl ListJudge {
                 elem
             } else {
                 if self.graph.has_real_time() && !may_be_garbage {
-                    self.findings.direct(AnomalyType::GARBAGE_READ, index, code, Some(*value))?;
+                    self.findings.garbage(index, code, *value)?;
                 }
                 self.unwritten(key, *value)
             };

@@ -10,7 +10,7 @@ use crate::txn::online::judge::Rules;
 use crate::txn::online::limits::Limits;
 use crate::txn::online::run::{OnlineRun, Sizes};
 use crate::txn::online::tests::{self as testing, AT_ONCE, Bugs, NEVER, Random, bugs, history, sizes};
-use history_core::{History, Report, Run as _, Verdict};
+use history_core::{Checker as _, History, Report, Run as _, Verdict};
 
 fn batch(text: &str, ops: usize, model: Model) -> Report {
     testing::batch(&checker(model), text, ops)
@@ -22,6 +22,10 @@ fn first_refused(text: &str, model: Model) -> Option<usize> {
 
 fn checker(model: Model) -> ListAppend {
     ListAppend { consistency_models: vec![model], exact: Exact::No, ..ListAppend::default() }
+}
+
+fn checker_report(text: &str) -> Report {
+    checker(Model::STRICT_SERIALIZABLE).check(&History::parse(text).unwrap()).unwrap()
 }
 
 fn rules() -> Rules {
@@ -100,6 +104,29 @@ fn every_prefix_at_other_levels() {
     ] {
         let refused = all_prefixes(name, 0..800, 27);
         assert!((150..780).contains(&refused), "{name}: {refused}");
+    }
+}
+
+#[test]
+fn what_is_never_said_may_have_been_appended() {
+    let checker = checker(Model::STRICT_SERIALIZABLE);
+    let refused = testing::unsaid_prefixes::<ListJudge>(&checker, &rules(), false);
+    assert!((150..580).contains(&refused), "{refused}");
+    let read = "{:process 0, :type :invoke, :value nil} {:process 1, :type :invoke, :value nil}
+        {:process 1, :type :ok, :value [[:r :x [1]]]}
+        {:process 1, :type :invoke, :value [[:append :y 1]]} {:process 1, :type :ok, :value [[:append :y 1]]}
+        {:process 1, :type :invoke, :value [[:r :y nil]]} {:process 1, :type :ok, :value [[:r :y [1]]]} ";
+    let end = |end: &str| {
+        let text = format!("{read}{end}");
+        checker_report(&text)
+    };
+    let failed = end("{:process 0, :type :fail, :value nil}");
+    assert!(failed.anomaly_types().eq(["garbage-read"]));
+    for unknown in ["", "{:process 0, :type :info, :value nil}", "{:process 0, :type :ok, :value nil}"] {
+        let report = end(unknown);
+        assert_eq!((report.verdict, report.anomalies.len()), (Verdict::Unknown, 0), "{unknown}");
+        assert!(report.notes.iter().any(|note| note.contains("may have happened")), "{:?}", report.notes);
+        assert!(report.not_checked.iter().any(|level| level == "read-committed"));
     }
 }
 

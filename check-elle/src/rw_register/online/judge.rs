@@ -353,13 +353,13 @@ impl RegisterJudge {
             self.findings.direct(AnomalyType::G1B, index, code, Some(value))?;
         }
         if at.dead.contains(value) {
-            let is_known = at.dead.is_exact() || !self.assumed.rules.garbage_allowed;
+            let is_known = at.dead.is_exact() || !(self.assumed.rules.garbage_allowed || self.findings.has_unsaid);
             return if is_known { Ok(None) } else { Err(Stop::Twice { key: code, value }) };
         }
         // What is read of a key that was dropped may be of before.
         let may_be_garbage = self.assumed.rules.garbage_allowed || at.is_renamed;
         if self.graph.has_real_time() && !may_be_garbage {
-            self.findings.direct(AnomalyType::GARBAGE_READ, index, code, Some(value))?;
+            self.findings.garbage(index, code, value)?;
         }
         Ok(Some(self.insert(Version::new(key, value, VersionKind::Unwritten))))
     }

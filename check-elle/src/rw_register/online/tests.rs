@@ -100,6 +100,13 @@ fn every_prefix_at_strict_serializable() {
 }
 
 #[test]
+fn what_is_never_said_may_have_been_written() {
+    let checker = checker(Model::STRICT_SERIALIZABLE, LINEARIZABLE);
+    let refused = testing::unsaid_prefixes::<RegisterJudge>(&checker, &assumed(LINEARIZABLE), true);
+    assert!((150..580).contains(&refused), "{refused}");
+}
+
+#[test]
 fn every_prefix_at_other_levels() {
     for name in [
         "strong-snapshot-isolation",

@@ -69,11 +69,15 @@ pub(crate) struct Findings {
     keeps_going: bool,
     /// Those of the event that is being judged.
     violations: Vec<Violation>,
+    /// Whether there is an operation that may have written anything.
+    pub(crate) has_unsaid: bool,
+    /// The first read of what nobody wrote by then, while there was such an operation.
+    passed: Option<Violation>,
 }
 
 impl Findings {
     pub(crate) fn new(prohibited: AnomalySet) -> Findings {
-        Findings { prohibited, keeps_going: false, violations: Vec::new() }
+        Findings { prohibited, keeps_going: false, violations: Vec::new(), has_unsaid: false, passed: None }
     }
 
     pub(crate) fn is_prohibited(&self, anomaly: AnomalyType) -> bool {
@@ -83,6 +87,25 @@ impl Findings {
     /// An anomaly that needs no cycle was found.
     pub(crate) fn direct(&self, anomaly: AnomalyType, index: u64, key: i64, value: Option<i64>) -> Result<(), Stop> {
         if self.is_prohibited(anomaly) { Err(Stop::direct(anomaly, index, key, value)) } else { Ok(()) }
+    }
+
+    /// A read showed what nobody was invoked to write, although all that completed before is known.
+    pub(crate) fn garbage(&mut self, index: u64, key: i64, value: i64) -> Result<(), Stop> {
+        let found = self.direct(AnomalyType::GARBAGE_READ, index, key, Some(value));
+        match found {
+            Err(Stop::Violated(violation)) if self.has_unsaid => {
+                self.passed.get_or_insert(violation);
+                Ok(())
+            }
+            found => found,
+        }
+    }
+
+    /// No operation may have written anything any more.
+    pub(crate) fn all_said(&mut self) -> Result<(), Stop> {
+        self.has_unsaid = false;
+        let found = self.passed.take().map_or(Ok(()), |violation| Err(Stop::Violated(violation)));
+        self.go_on(found)
     }
 
     /// What the micro-ops of a transaction say of each other.

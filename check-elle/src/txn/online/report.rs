@@ -53,8 +53,12 @@ impl<J: Judge> OnlineRun<J> {
         let mut notes = Vec::new();
         let mut judges = doubts.levels.iter().filter_map(|(_, judge, _)| *judge);
         let unwritten = judges.find_map(J::garbage);
-        if let Some(unwritten) = unwritten.filter(|_| !self.expected().garbage_reads_allowed) {
-            return self.report_garbage(unwritten);
+        let is_allowed = self.expected().garbage_reads_allowed;
+        if let Some(unwritten) = unwritten.filter(|_| !is_allowed) {
+            match self.unsaid().why() {
+                Some(why) => notes.push(why),
+                None => return self.report_garbage(unwritten),
+            }
         }
         for model in &self.expected().models {
             let why = match why_open(*model, &doubts) {
@@ -80,7 +84,7 @@ impl<J: Judge> OnlineRun<J> {
             _ => ModelSet::EMPTY,
         };
         report.not_checked = lattice::names(ModelSet::ALL.difference(known)).into_iter().map(Into::into).collect();
-        if unwritten.is_some() {
+        if unwritten.is_some() && is_allowed {
             notes.push("garbage-read is allowed, and was found.".to_owned());
         }
         notes.extend(self.participants().note());

@@ -1,6 +1,7 @@
 //! The run: ops go to the judges, and at first to the batch checker too.
 
 mod doubts;
+mod unsaid;
 
 use super::decode::{Decoder, writes};
 use super::judge::{Judge, Stop, Violation};
@@ -14,6 +15,7 @@ pub(crate) use doubts::Doubts;
 use history_core::cast::Cast as _;
 use history_core::{Budget, Evidence, HistoryError, Op, OpKind, Pair, Participants, Process, Report, Run, Verdict};
 use std::ops::ControlFlow;
+use unsaid::Unsaid;
 
 /// Limits of a run: see [`Limits`].
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +67,7 @@ pub(crate) struct OnlineRun<J: Judge> {
     strict: Option<Level<J>>,
     open: Vec<Open>,
     in_flight: u64,
+    unsaid: Unsaid,
     counts: Counts,
     given_up: GivenUp,
     /// Whether ops come without invocations, once that is known.
@@ -154,6 +157,7 @@ impl<J: Judge> OnlineRun<J> {
             participants: Participants::new(),
             open: Vec::new(),
             in_flight: 0,
+            unsaid: Unsaid::default(),
             counts: Counts::default(),
             given_up: GivenUp::default(),
             lacks_invocations: None,
@@ -219,8 +223,14 @@ impl<J: Judge> OnlineRun<J> {
         open.writes.clear();
         open.writes.extend(writes(&self.decoder.mops));
         open.txns.clear();
-        let mops = &self.decoder.mops;
+        if !open.has_value {
+            self.unsaid.invoke();
+        }
+        let (mops, has_unsaid) = (&self.decoder.mops, self.unsaid.is_any());
         for level in self.levels.iter_mut().chain(&mut self.strict) {
+            if let Some(judge) = level.judge.as_mut().filter(|_| has_unsaid) {
+                judge.findings().has_unsaid = true;
+            }
             let invoked = level.judge.as_mut().map(|judge| judge.invoke(at, process, mops));
             let txn = invoked.map(|invoked| level.take(op.index, invoked));
             open.txns.push(txn.unwrap_or_default());
@@ -267,6 +277,8 @@ impl<J: Judge> OnlineRun<J> {
             };
             return self.stop(op, why);
         }
+        let is_silent = op.value.is_nil() && op.kind != OpKind::Fail;
+        let is_last_said = !open.has_value && self.unsaid.complete(op.index, is_silent);
         let txns = std::mem::take(&mut open.txns);
         let (mops, codes) = (&self.decoder.mops, &self.decoder.codes);
         for (level, txn) in self.levels.iter_mut().chain(&mut self.strict).zip(&txns) {
@@ -277,6 +289,10 @@ impl<J: Judge> OnlineRun<J> {
                 OpKind::Info | OpKind::Invoke => judge.crash(*txn),
             };
             level.take(op.index, completed);
+            if let Some(judge) = level.judge.as_mut().filter(|_| is_last_said) {
+                let said = judge.findings().all_said();
+                level.take(op.index, said);
+            }
         }
         self.open[slot.to_usize()].txns = txns;
     }

@@ -152,13 +152,17 @@ pub(crate) fn judge(history: &History, question: &Question<'_>) -> Result<Judgem
     let graph = Graph::of(&world, order);
     let orders = orders_there(&world, order);
     let mut found = cycle_types(&graph, orders[0]);
-    let is_allowed = |name: &&str| question.allow_garbage && *name == "garbage-read";
-    found.extend(direct::types(&world).into_iter().filter(|name| !is_allowed(name)).map(str::to_owned));
+    let direct = direct::types(&world);
+    // Nobody knows whether it was never written.
+    let is_unsaid = world.has_unsaid && !question.allow_garbage && direct.contains(&"garbage-read");
+    let is_allowed = |name: &&str| (question.allow_garbage || is_unsaid) && *name == "garbage-read";
+    found.extend(direct.into_iter().filter(|name| !is_allowed(name)).map(str::to_owned));
     if graph.is_empty() {
         found.insert(EMPTY.into());
     }
     let unnamed = exists::types(&graph, &orders);
-    let standing = Standing::of(&world, &graph, &orders, &(&found | &unnamed));
+    let standing =
+        if is_unsaid { Standing::default() } else { Standing::of(&world, &graph, &orders, &(&found | &unnamed)) };
     let mut judgement = conclude(&found, &unnamed, &standing, question);
     if world.versions.is_some() {
         let graph = Graph::unnamed(&world, order);

@@ -82,7 +82,8 @@ pub(crate) fn order(question: &Question<'_>) -> Order {
     greatest.unwrap_or(Order::None)
 }
 
-/// What is known of models.
+/// What is known of models: nothing, by default.
+#[derive(Default)]
 pub(crate) struct Standing {
     pub(crate) known: Names,
     proven: Names,

@@ -43,6 +43,8 @@ pub(crate) struct World {
     pub(crate) elements: Vec<String>,
     /// What is known of the versions of registers; `None` where keys are lists.
     pub(crate) versions: Option<Versions>,
+    /// Whether some op that may have happened says at neither end what it did.
+    pub(crate) has_unsaid: bool,
 }
 
 impl Txn {
@@ -117,6 +119,8 @@ impl World {
                 OpKind::Fail => Kind::Fail,
                 OpKind::Info | OpKind::Invoke => Kind::Info,
             };
+            let is_said = |at: usize| !history.op(at).value.is_nil();
+            world.has_unsaid |= kind != Kind::Fail && !is_said(at) && !partner.is_some_and(is_said);
             let process = if let Process::Client(number) = op.process { Some(number) } else { None };
             let invoked = partner.map(|partner| history.op(partner).index);
             // Only what happened saw something.

@@ -1,6 +1,7 @@
 //! What a report needs to know of a run: counts, and what may keep levels from being known to hold.
 
 use super::OnlineRun;
+use super::unsaid::Unsaid;
 use crate::cycle_spec::{CycleExistsSpec, Suffix};
 use crate::model::Model;
 use crate::txn::expected::Expected;
@@ -20,6 +21,10 @@ impl<J: Judge> OnlineRun<J> {
     /// Ops by kind: an operation in flight may have happened.
     pub(crate) fn counts(&self) -> Counts {
         Counts { info: self.counts.info + self.in_flight, ..self.counts }
+    }
+
+    pub(crate) fn unsaid(&self) -> Unsaid {
+        self.unsaid
     }
 
     pub(crate) fn participants(&self) -> &Participants {
