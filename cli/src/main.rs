@@ -13,6 +13,8 @@ mod minimize;
 mod new_plugin;
 mod output;
 mod report;
+#[cfg(feature = "serve")]
+mod serve;
 mod validate;
 mod watch;
 
@@ -57,6 +59,8 @@ fn main() -> ExitCode {
             args::live::Asked::Stores(format) => live::list(format),
             args::live::Asked::Worker(worker) => live::serve_run(&worker),
         },
+        #[cfg(feature = "serve")]
+        Ok(Command::Serve(job)) => serve::run(job),
         Ok(Command::Minimize(job)) => minimize::run(&job),
         Ok(Command::Anonymize(job)) => anonymize::run(&job),
         Ok(Command::Validate(job)) => validate::run(&job),

@@ -37,6 +37,8 @@ pub(crate) enum Command<'c> {
     Watch(Watch<'c>),
     #[cfg(all(unix, feature = "live"))]
     Live(Box<live::Asked<'c>>),
+    #[cfg(feature = "serve")]
+    Serve(crate::serve::Serve),
     Minimize(Minimize<'c>),
     Anonymize(Anonymize<'c>),
     Validate(Validate),
@@ -96,6 +98,8 @@ pub(crate) fn parse<'c>(
         Some(("live", matches)) => {
             live::parse(words.split_off(2), matches, checkers).map(|asked| Command::Live(Box::new(asked)))
         }
+        #[cfg(feature = "serve")]
+        Some(("serve", matches)) => crate::serve::args::parse(matches).map(Command::Serve),
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("convert", matches)) => convert(matches).map(Command::Convert),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),

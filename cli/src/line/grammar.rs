@@ -331,6 +331,8 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
         watch(checkers),
         #[cfg(all(unix, feature = "live"))]
         live(checkers),
+        #[cfg(feature = "serve")]
+        crate::serve::args::command(),
         Command::new("validate")
             .about("List errors and doubtful ops in histories")
             .after_help(help::VALIDATE)

@@ -1,0 +1,119 @@
+//! The options of `histcheck serve`.
+
+use super::Serve;
+use crate::line::usage::UsageError;
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use histcheck_serve::{Config, Token};
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+const USAGE: &str = "histcheck serve [OPTIONS] [DIR]";
+
+const AFTER: &str = "\
+Lists the runs below DIR with their verdicts, and shows each with its report, pictures and files, at an address for your browser. A run is a \
+directory of Jepsen's store, of `histcheck live -d`, `histcheck report -d` or `histcheck -d`, or a history file (*.edn, *.json, *.jsonl or \
+*.ndjson, also with .gz or .zst). New runs appear without reloading. Ends with an interrupt (Ctrl-C).
+
+Prints its address on standard output. Addresses of views can be sent on; `curl ADDRESSapi/runs` prints the list as JSON. Serves no hidden \
+files, no links, and nothing outside of DIR. Keeps an index in DIR/.histcheck-serve, which may be deleted; with --read-only it writes nothing.
+
+Only this machine can reach it, unless --listen names another address. That needs --token, which the browser asks for once, and programs send as \
+the header `Authorization: Bearer TOKEN`. The connection is not encrypted: on a network that others can listen to, use a tunnel \
+(`ssh -L 8090:localhost:8090 HOST`) in place of --listen.
+
+Examples:
+  histcheck serve store
+      The runs in Jepsen's store, at http://127.0.0.1:8090/.
+  histcheck serve --open
+      The runs in this directory, in your browser.
+  histcheck serve --listen 127.0.0.1:0 store
+      At any free port.
+  histcheck serve --listen 0.0.0.0:8090 --token @token.txt --host ci.example store
+      For other machines, as http://ci.example:8090/. The token stands in a file, so that it is in no list of processes.";
+
+/// The grammar of the command.
+pub(crate) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    Command::new("serve")
+        .about("Show runs, verdicts and reports in the browser")
+        .override_usage(USAGE)
+        .after_help(AFTER)
+        .max_term_width(100)
+        .arg(
+            Arg::new("directory")
+                .value_name("DIR")
+                .value_hint(ValueHint::DirPath)
+                .value_parser(value_parser!(OsString))
+                .default_value(".")
+                .help("Directory with runs"),
+        )
+        .arg(
+            Arg::new("listen")
+                .long("listen")
+                .value_name("ADDRESS")
+                .value_parser(listen)
+                .default_value("127.0.0.1:8090")
+                .help("Address to listen at, ADDRESS:PORT (port 0 = any free port)"),
+        )
+        .arg(flag("open", "Open the address in your browser"))
+        .arg(
+            Arg::new("token")
+                .long("token")
+                .value_name("TOKEN")
+                .value_parser(value_parser!(OsString))
+                .help("Require this token, of 16 to 256 characters; @FILE reads it from a file"),
+        )
+        .arg(
+            Arg::new("host")
+                .long("host")
+                .value_name("NAME")
+                .action(ArgAction::Append)
+                .help("Answer to this name, too, besides localhost and addresses (may be repeated)"),
+        )
+        .arg(flag("read-only", "Write nothing: keep no index"))
+}
+
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    let with_port = || format!("expected an address and a port, such as 127.0.0.1:8090 or [::1]:0, found {text}");
+    text.replacen("localhost:", "127.0.0.1:", 1).parse().map_err(|_| with_port())
+}
+
+/// Understands the command line.
+///
+/// # Errors
+///
+/// Wrong usage.
+pub(crate) fn parse(matches: &ArgMatches) -> Result<Serve, UsageError> {
+    let directory = matches.get_one::<OsString>("directory").map(PathBuf::from).unwrap_or_default();
+    if !directory.is_dir() {
+        let message = format!("{} is not a directory", directory.display());
+        return Err(UsageError::new(message).tip("pass the directory that the runs are in"));
+    }
+    let mut config = Config::new(directory);
+    if let Some(listen) = matches.get_one::<SocketAddr>("listen") {
+        config.listen = *listen;
+    }
+    config.token = matches.get_one::<OsString>("token").map(token).transpose()?;
+    config.hosts = matches.get_many::<String>("host").into_iter().flatten().cloned().collect();
+    config.is_read_only = matches.get_flag("read-only");
+    let tip = "--token @FILE, with 16 characters or more in the file: `openssl rand -hex 16 > FILE` makes one";
+    config.check().map_err(|why| UsageError::new(why).tip(tip))?;
+    Ok(Serve { config, opens: matches.get_flag("open") })
+}
+
+/// The token as it was given, or from a file.
+fn token(given: &OsString) -> Result<Token, UsageError> {
+    /// Bytes of the file, at most.
+    const BYTES_MAX: u64 = 4096;
+    let wrong = |why: String| UsageError::new(format!("--token: {why}"));
+    let text = given.to_str().ok_or_else(|| wrong("it is not UTF-8".to_owned()))?;
+    let Some(path) = text.strip_prefix('@') else { return Token::new(text).map_err(wrong) };
+    let read = || {
+        use std::io::Read as _;
+        let mut text = String::new();
+        std::fs::File::open(path)?.take(BYTES_MAX).read_to_string(&mut text).map(|_| text)
+    };
+    let text = read().map_err(|error| wrong(format!("cannot read {path}: {error}")))?;
+    Token::new(text.trim_end_matches(['\r', '\n'])).map_err(wrong)
+}

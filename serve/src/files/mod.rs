@@ -1,0 +1,60 @@
+//! `/files/` and `/zip/`: the files of runs.
+
+mod archive;
+pub(crate) mod place;
+mod source;
+
+use crate::http::answer::{self, Answer};
+use crate::http::stream;
+use crate::state::State;
+use archive::Archive;
+use hyper::header::{self, HeaderValue};
+use source::FileSource;
+
+/// Files of an archive, at most.
+const ZIPPED_MAX: usize = 100_000;
+
+/// A file below the directory; nothing if there is none.
+pub(crate) fn file(state: &State, path: &str) -> Option<Answer> {
+    let (source, length) = FileSource::open(&state.config.directory, path).ok()?;
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let is_timeline = name.starts_with("timeline") || path.contains("/timeline");
+    let mut answer = answer::file(kind(name), is_timeline, stream::content(source, Some(length)));
+    if kind(name) == BINARY {
+        answer.headers_mut().insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
+    }
+    Some(answer)
+}
+
+/// The files of a run as an archive.
+pub(crate) fn zip(state: &State, id: &str) -> Option<Answer> {
+    let root = &state.config.directory;
+    let id = id.strip_suffix(".zip").unwrap_or(id);
+    state.watcher.snapshot().run(id).filter(|run| run.is_directory)?;
+    let (path, _) = place::find(root, id).ok()?;
+    let (files, is_all) = place::files(&path, ZIPPED_MAX);
+    if !is_all {
+        return None;
+    }
+    let archive = Archive::new(root.clone(), id, files);
+    let mut answer = answer::file("application/zip", false, stream::content(archive, None));
+    answer.headers_mut().insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
+    Some(answer)
+}
+
+const BINARY: &str = "application/octet-stream";
+
+/// The type of a file. Texts of all kinds are shown as they are.
+fn kind(name: &str) -> &'static str {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    match extension.to_ascii_lowercase().as_str() {
+        "html" | "htm" => "text/html; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "json" => "application/json",
+        "txt" | "log" | "edn" | "jsonl" | "ndjson" | "csv" | "md" | "clj" | "yaml" | "yml" | "toml" | "stdout"
+        | "stderr" => "text/plain; charset=utf-8",
+        _ => BINARY,
+    }
+}

@@ -1,0 +1,154 @@
+//! Files below the directory that is served: no address leads to any other file.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Whether a path below the directory is made of plain names: none is hidden, none leads up.
+pub(crate) fn is_plain(path: &str) -> bool {
+    // Elsewhere than on Unix, these lead to other directories, drives and streams.
+    let is_foreign = |name: &str| !cfg!(unix) && name.contains(['\\', ':']);
+    let is_name = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains('\0') && !is_foreign(name);
+    path == "." || path.split('/').all(is_name)
+}
+
+/// The path of a file or directory below `root`, if it is there without links.
+///
+/// # Errors
+///
+/// If it is not, or if the path is not plain.
+pub(crate) fn find(root: &Path, path: &str) -> io::Result<(PathBuf, Metadata)> {
+    if !is_plain(path) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let mut place = root.to_owned();
+    let mut metadata = fs::metadata(root)?;
+    for name in path.split('/').filter(|name| *name != ".") {
+        place.push(name);
+        metadata = fs::symlink_metadata(&place)?;
+        if metadata.is_symlink() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+    }
+    Ok((place, metadata))
+}
+
+/// Opens a file below `root`.
+///
+/// # Errors
+///
+/// If there is none, or it is not a plain file: a pipe is never opened.
+pub(crate) fn open(root: &Path, path: &str) -> io::Result<(File, u64)> {
+    let (place, metadata) = find(root, path)?;
+    if !metadata.is_file() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let file = File::open(&place)?;
+    // A link may have come in between.
+    let is_below = place.canonicalize()?.starts_with(root.canonicalize()?);
+    let opened = file.metadata()?;
+    if !is_below || !opened.is_file() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    Ok((file, opened.len()))
+}
+
+/// A file of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Its path below the run.
+    pub(crate) path: String,
+    pub(crate) bytes: u64,
+}
+
+/// The files of a directory and below it, without links and hidden names, at most so many, in order; and whether these are all.
+pub(crate) fn files(directory: &Path, count_max: usize) -> (Vec<Entry>, bool) {
+    const DEPTH_MAX: usize = 16;
+    let (mut found, mut is_all) = (Vec::new(), true);
+    let mut open = vec![(directory.to_owned(), String::new(), 0)];
+    while let Some((directory, above, depth)) = open.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata()) else { continue };
+            let path = if above.is_empty() { name } else { format!("{above}/{name}") };
+            if !is_plain(&path) {
+                continue;
+            }
+            if metadata.is_dir() && depth < DEPTH_MAX {
+                open.push((entry.path(), path, depth + 1));
+            } else if metadata.is_file() {
+                if found.len() >= count_max {
+                    is_all = false;
+                    break;
+                }
+                found.push(Entry { path, bytes: metadata.len() });
+            } else {
+                is_all &= !metadata.is_dir();
+            }
+        }
+    }
+    found.sort_by(|a: &Entry, b| a.path.cmp(&b.path));
+    (found, is_all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_path_leads_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        fs::create_dir_all(root.join("a")).unwrap();
+        fs::write(dir.path().join("secret"), "s").unwrap();
+        fs::write(root.join(".hidden"), "s").unwrap();
+        fs::write(root.join("a/b.txt"), "b").unwrap();
+        assert_eq!(open(&root, "a/b.txt").unwrap().1, 1);
+        for path in [
+            "../secret",
+            "a/../../secret",
+            "/etc/passwd",
+            ".hidden",
+            "a/./b.txt",
+            "a//b.txt",
+            "a",
+            "",
+            "a/..",
+            "a/b.txt/",
+            "a/b.txt\0",
+        ] {
+            assert!(open(&root, path).is_err(), "{path:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_link_is_followed_and_no_pipe_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        fs::create_dir(&root).unwrap();
+        fs::create_dir(dir.path().join("outside")).unwrap();
+        fs::write(dir.path().join("outside/secret"), "s").unwrap();
+        std::os::unix::fs::symlink(dir.path().join("outside"), root.join("folder")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("outside/secret"), root.join("file")).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap().success());
+        for path in ["folder/secret", "file", "pipe"] {
+            assert!(open(&root, path).is_err(), "{path}");
+        }
+        assert_eq!(files(&root, 9), (Vec::new(), true));
+        // What is served may itself be reached by a link.
+        std::os::unix::fs::symlink(dir.path().join("outside"), dir.path().join("link")).unwrap();
+        assert!(open(&dir.path().join("link"), "secret").is_ok());
+    }
+
+    #[test]
+    fn the_files_of_a_run_are_counted() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("n")).unwrap();
+        for name in ["b", "n/a", ".c", "d"] {
+            fs::write(dir.path().join(name), "12").unwrap();
+        }
+        let (found, is_all) = files(dir.path(), 9);
+        assert_eq!(found.iter().map(|entry| entry.path.as_str()).collect::<Vec<_>>(), ["b", "d", "n/a"]);
+        assert!(is_all && found[0].bytes == 2 && !files(dir.path(), 2).1);
+    }
+}

@@ -1,0 +1,32 @@
+//! Why a request is refused, and how that is said.
+
+use hyper::StatusCode;
+
+/// Why a request is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It is not for us, or not from a page of ours.
+    Foreign(&'static str),
+    /// It has no token, or a wrong one.
+    NoToken,
+    /// There were too many wrong ones.
+    Later,
+}
+
+impl Refused {
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Refused::Foreign(_) => StatusCode::FORBIDDEN,
+            Refused::NoToken => StatusCode::UNAUTHORIZED,
+            Refused::Later => StatusCode::TOO_MANY_REQUESTS,
+        }
+    }
+
+    pub(crate) fn message(&self) -> &'static str {
+        match self {
+            Refused::Foreign(why) => why,
+            Refused::NoToken => "this server needs its token: send it as the header `Authorization: Bearer TOKEN`",
+            Refused::Later => "too many wrong tokens: try again in a minute",
+        }
+    }
+}

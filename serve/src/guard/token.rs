@@ -1,0 +1,141 @@
+//! The token: compared in a time that depends on nothing, never shown, and not to be guessed by trying.
+
+use super::refused::Refused;
+use crate::runs::watcher::locked;
+use std::fmt::{self, Write as _};
+use std::hint::black_box;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Characters of a token, at least and at most.
+const LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
+/// Wrong tokens in a span of time before none is looked at any more.
+const WRONG_MAX: u32 = 20;
+const SPAN: Duration = Duration::from_mins(1);
+
+/// The token of a server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+impl Token {
+    /// A token of 16 to 256 visible ASCII characters.
+    ///
+    /// # Errors
+    ///
+    /// A sentence on what is wrong with it.
+    pub fn new(text: &str) -> Result<Token, String> {
+        if !LENGTH.contains(&text.len()) || !text.bytes().all(|b| b.is_ascii_graphic()) {
+            return Err(format!(
+                "the token must have {} to {} visible ASCII characters without blanks",
+                LENGTH.start(),
+                LENGTH.end()
+            ));
+        }
+        Ok(Token(text.to_owned()))
+    }
+
+    /// Whether a text is the token. Takes as long for any text of one length.
+    fn is(&self, given: &str) -> bool {
+        let (own, given) = (self.0.as_bytes(), given.as_bytes());
+        let mut differences = u8::from(own.len() != given.len());
+        for (at, byte) in given.iter().enumerate() {
+            differences |= black_box(byte ^ own[at % own.len()]);
+        }
+        black_box(differences) == 0
+    }
+
+    /// The token as the cookie has it: no character of it means anything there.
+    pub(crate) fn cookie(&self) -> String {
+        hex(&self.0)
+    }
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+/// Counts wrong tokens.
+#[derive(Debug, Default)]
+pub(crate) struct Attempts(Mutex<Option<(Instant, u32)>>);
+
+impl Attempts {
+    /// Whether a text is the token.
+    ///
+    /// # Errors
+    ///
+    /// It is not, or too many were wrong lately.
+    pub(crate) fn check(&self, token: &Token, given: &str) -> Result<(), Refused> {
+        self.judge(|| token.is(given))
+    }
+
+    /// Whether the value of a cookie is that of the token.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Attempts::check).
+    pub(crate) fn check_cookie(&self, token: &Token, given: &str) -> Result<(), Refused> {
+        self.judge(|| Token(token.cookie()).is(given))
+    }
+
+    fn judge(&self, is: impl FnOnce() -> bool) -> Result<(), Refused> {
+        let mut wrong = locked(&self.0);
+        let (since, count) = wrong.filter(|(since, _)| since.elapsed() < SPAN).unwrap_or((Instant::now(), 0));
+        if count >= WRONG_MAX {
+            return Err(Refused::Later);
+        }
+        if is() {
+            return Ok(());
+        }
+        *wrong = Some((since, count + 1));
+        Err(Refused::NoToken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "correct-horse-battery";
+
+    #[test]
+    fn only_the_token_is_the_token() {
+        let token = Token::new(TEXT).unwrap();
+        assert!(token.is(TEXT));
+        for wrong in ["", "c", "correct-horse-batterx", "correct-horse-battery-", &TEXT.repeat(2)] {
+            assert!(!token.is(wrong), "{wrong}");
+        }
+        assert!(!format!("{token:?}").contains("horse"));
+    }
+
+    #[test]
+    fn short_ones_and_blanks_are_refused() {
+        for wrong in [
+            "",
+            "short",
+            "with a blank inside",
+            "with\na line at its end",
+            &"x".repeat(257),
+            "\u{e4}\u{e4}\u{e4}\u{e4}\u{e4}\u{e4}\u{e4}\u{e4}\u{e4}",
+        ] {
+            assert!(Token::new(wrong).unwrap_err().contains("16 to 256"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn guessing_ends() {
+        let (token, attempts) = (Token::new(TEXT).unwrap(), Attempts::default());
+        for _ in 0..WRONG_MAX {
+            assert_eq!(attempts.check(&token, "wrong"), Err(Refused::NoToken));
+        }
+        assert_eq!(attempts.check(&token, TEXT), Err(Refused::Later), "the right one is not looked at either");
+    }
+}

@@ -1,0 +1,133 @@
+//! Answers: a status, a body that is at hand or comes piece by piece, and the headers that keep a page to itself.
+
+use hyper::body::{Body, Bytes, Frame, SizeHint};
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc;
+
+/// What an answer holds.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Whole(Option<Bytes>),
+    /// Pieces from elsewhere, and how many bytes they are if that is known. An error cuts the connection off, so that nobody takes a
+    /// part for the whole.
+    Pieces(mpsc::Receiver<io::Result<Bytes>>, Option<u64>),
+}
+
+impl Body for Content {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        match &mut *self {
+            Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Content::Pieces(pieces, _) => {
+                pieces.poll_recv(context).map(|piece| piece.map(|piece| piece.map(Frame::data)))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Content::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Content::Whole(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX)))
+            }
+            Content::Pieces(_, Some(length)) => SizeHint::with_exact(*length),
+            Content::Pieces(..) => SizeHint::default(),
+        }
+    }
+}
+
+pub(crate) type Answer = Response<Content>;
+
+/// What pages of ours may do: use the style sheet, the script and the pictures that are served here, and nothing else.
+const PAGE_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
+     frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// What pages and pictures of a run may do: look as they like. Their origin is none, so that they reach nothing of ours.
+const FILE_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
+     form-action 'none'; frame-ancestors 'self'";
+/// The same for timelines, which draw themselves by a script of their own.
+const TIMELINE_POLICY: &str = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; \
+     script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+
+/// An answer with a body of this type.
+pub(crate) fn of(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
+    with(status, kind, Content::Whole(Some(body.into())))
+}
+
+fn with(status: StatusCode, kind: &'static str, content: Content) -> Answer {
+    let mut answer = Response::new(content);
+    *answer.status_mut() = status;
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    for (name, value) in [
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+    ] {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    answer
+}
+
+/// A page.
+pub(crate) fn page(status: StatusCode, html: maud::Markup) -> Answer {
+    of(status, "text/html; charset=utf-8", html.into_string())
+}
+
+/// A result for programs.
+pub(crate) fn json(status: StatusCode, value: &serde_json::Value) -> Answer {
+    // Hidden characters are escaped, as in the results of the command line.
+    let text = history_core::visible::json(&value.to_string()).into_owned();
+    of(status, "application/json", text + "\n")
+}
+
+/// An error for programs.
+pub(crate) fn error(status: StatusCode, message: &str) -> Answer {
+    json(status, &serde_json::json!({"schema": 1, "error": {"message": message}}))
+}
+
+/// Another address to go to; it must be one of ours.
+pub(crate) fn redirect(address: &str) -> Answer {
+    let mut answer = of(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
+    let value = HeaderValue::from_str(address).unwrap_or(HeaderValue::from_static("/"));
+    answer.headers_mut().insert(header::LOCATION, value);
+    answer
+}
+
+/// A file of a run.
+pub(crate) fn file(kind: &'static str, is_timeline: bool, content: Content) -> Answer {
+    let mut answer = with(StatusCode::OK, kind, content);
+    let policy = if is_timeline { TIMELINE_POLICY } else { FILE_POLICY };
+    // Browsers refuse pages that are kept apart in both ways.
+    answer.headers_mut().remove("cross-origin-opener-policy");
+    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    answer
+}
+
+/// An endless body, of which nothing is kept.
+pub(crate) fn events(pieces: mpsc::Receiver<io::Result<Bytes>>) -> Answer {
+    with(StatusCode::OK, "text/event-stream", Content::Pieces(pieces, None))
+}
+
+/// The same answer without its body, for a request that wants only the head.
+pub(crate) fn head_only(answer: Answer) -> Answer {
+    let (mut parts, content) = answer.into_parts();
+    if let Some(length) = content.size_hint().exact() {
+        parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    Response::from_parts(parts, Content::Whole(None))
+}

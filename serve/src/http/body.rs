@@ -1,0 +1,43 @@
+//! Bodies of requests: never more than was expected, and never waited for without end.
+
+use hyper::body::{Body as _, Bytes, Incoming};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// For the client to send more.
+const PIECE_TIME: Duration = Duration::from_secs(30);
+
+/// The next piece of a body; nothing at its end.
+///
+/// # Errors
+///
+/// If the client has left, or sends nothing for too long.
+pub(crate) async fn next(body: &mut Incoming) -> Result<Option<Bytes>, ()> {
+    loop {
+        let frame = timeout(PIECE_TIME, poll_fn(|context| Pin::new(&mut *body).poll_frame(context))).await;
+        match frame {
+            Ok(None) => return Ok(None),
+            Ok(Some(Ok(frame))) => {
+                // What is not data is a trailer, which nobody needs.
+                if let Ok(data) = frame.into_data() {
+                    return Ok(Some(data));
+                }
+            }
+            Ok(Some(Err(_))) | Err(_) => return Err(()),
+        }
+    }
+}
+
+/// A whole body of at most so many bytes; nothing if it has more or does not come.
+pub(crate) async fn small(mut body: Incoming, bytes_max: usize) -> Option<Vec<u8>> {
+    let mut all = Vec::new();
+    while let Some(piece) = next(&mut body).await.ok()? {
+        if all.len() + piece.len() > bytes_max {
+            return None;
+        }
+        all.extend_from_slice(&piece);
+    }
+    Some(all)
+}

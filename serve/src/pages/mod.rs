@@ -1,0 +1,19 @@
+//! The pages. They work without a script; the one script only keeps them up to date.
+
+mod layout;
+mod list;
+mod run;
+
+pub(crate) use layout::{login, problem};
+pub(crate) use list::list;
+pub(crate) use run::run;
+
+/// The style of all pages.
+pub(crate) const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE_ADDRESS: &str = "/style.css";
+/// The picture in the tab of a browser.
+pub(crate) const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\"><rect width=\"16\" height=\"16\" rx=\"3\" fill=\"#0a6b46\"/><path d=\"M3.5 8.5l3 3 6-7\" fill=\"none\" stroke=\"#fff\" stroke-width=\"2\"/></svg>";
+pub(crate) const ICON_ADDRESS: &str = "/icon.svg";
+/// What keeps a page up to date.
+pub(crate) const SCRIPT: &str = include_str!("page.js");
+pub(crate) const SCRIPT_ADDRESS: &str = "/page.js";

@@ -1,0 +1,99 @@
+//! From a request to its answer.
+
+use crate::guard::{self, Refused};
+use crate::http::answer::{self, Answer};
+use crate::http::asked::Asked;
+use crate::http::query::{self, Query};
+use crate::runs::view::View;
+use crate::state::State;
+use crate::{api, events, files, login, pages};
+use hyper::body::Incoming;
+use hyper::{Method, Request, StatusCode};
+use std::sync::Arc;
+
+/// Answers a request.
+pub(crate) async fn answer(state: Arc<State>, request: Request<Incoming>) -> Answer {
+    let method = request.method().clone();
+    let answer = judged(state, request).await;
+    if method == Method::HEAD { answer::head_only(answer) } else { answer }
+}
+
+async fn judged(state: Arc<State>, request: Request<Incoming>) -> Answer {
+    let path = query::decoded(request.uri().path());
+    let query = Query::parse(request.uri().query().unwrap_or_default());
+    let (Some(path), Some(query)) = (path, query) else {
+        return answer::error(StatusCode::BAD_REQUEST, "the address is not valid UTF-8, or too long");
+    };
+    let asked = Asked { method: request.method().clone(), path, query };
+    let headers = request.headers();
+    if let Err(refused) = guard::check_origin(&state.config, &asked.method, headers) {
+        return self::refused(&asked, &refused);
+    }
+    // What the form itself needs is no secret.
+    if asked.path == "/login" && asked.method == Method::POST {
+        return login::answer(&state, request).await;
+    }
+    if ![pages::STYLE_ADDRESS, pages::ICON_ADDRESS].contains(&asked.path.as_str())
+        && let Err(refused) = guard::check_token(&state.config, &state.attempts, headers)
+    {
+        return self::refused(&asked, &refused);
+    }
+    match asked.method {
+        Method::GET | Method::HEAD if asked.path == "/events" => events::answer(&state),
+        Method::GET | Method::HEAD => {
+            let shown = tokio::task::spawn_blocking(move || show(&state, &asked)).await;
+            shown.unwrap_or_else(|_| answer::error(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug of histcheck"))
+        }
+        _ => answer::error(StatusCode::METHOD_NOT_ALLOWED, "this address takes GET and HEAD"),
+    }
+}
+
+/// Answers a request that changes nothing.
+fn show(state: &State, asked: &Asked) -> Answer {
+    let below = |prefix: &str| asked.path.strip_prefix(prefix);
+    let runtime = tokio::runtime::Handle::current();
+    let _inside = runtime.enter();
+    match asked.path.as_str() {
+        "/" => match View::of(&asked.query) {
+            Ok(view) => answer::page(StatusCode::OK, pages::list(state, &view)),
+            Err(why) => failed(asked, StatusCode::BAD_REQUEST, &why),
+        },
+        "/api/runs" => api::runs(state, &asked.query),
+        "/api/openapi.json" => api::openapi(),
+        pages::STYLE_ADDRESS => answer::of(StatusCode::OK, "text/css; charset=utf-8", pages::STYLE),
+        pages::SCRIPT_ADDRESS => answer::of(StatusCode::OK, "text/javascript; charset=utf-8", pages::SCRIPT),
+        pages::ICON_ADDRESS => answer::of(StatusCode::OK, "image/svg+xml", pages::ICON),
+        _ => {
+            let answered = if let Some(id) = below("/runs/") {
+                pages::run(state, id).map(|page| answer::page(StatusCode::OK, page))
+            } else if let Some(path) = below("/files/") {
+                files::file(state, path)
+            } else if let Some(id) = below("/zip/") {
+                files::zip(state, id)
+            } else if let Some(id) = below("/api/runs/") {
+                api::run(state, id)
+            } else {
+                None
+            };
+            answered.unwrap_or_else(|| failed(asked, StatusCode::NOT_FOUND, "There is nothing at this address."))
+        }
+    }
+}
+
+/// Says what is wrong, to a program or a person.
+fn failed(asked: &Asked, status: StatusCode, message: &str) -> Answer {
+    if asked.is_api() {
+        return answer::error(status, message);
+    }
+    answer::page(status, pages::problem(status, message))
+}
+
+fn refused(asked: &Asked, refused: &Refused) -> Answer {
+    match refused {
+        Refused::NoToken if !asked.is_api() && asked.method == Method::GET && asked.path != "/events" => {
+            let page = pages::login(&login::back(asked), false);
+            answer::page(refused.status(), page)
+        }
+        _ => failed(asked, refused.status(), refused.message()),
+    }
+}

@@ -1,0 +1,127 @@
+//! The index: what is known of all runs, in a file, so that no history and no result is read again after a restart.
+//!
+//! It is a line of JSON for each run, behind one with its version. It is written beside its place and renamed, so that nobody finds
+//! half of it; a line that is not understood is a run that is read again. It may be removed at any time.
+
+use super::run::Run;
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+
+/// The directory for files of ours in the directory that is served; hidden, so that it is not served itself.
+pub(crate) const FOLDER: &str = ".histcheck-serve";
+const FILE: &str = "index.jsonl";
+/// Changes with what a line means.
+const VERSION: &str = "{\"histcheck-serve-index\":1}";
+/// Bytes of a line, at most.
+const LINE_BYTES_MAX: usize = 1 << 20;
+const LINES_MAX: usize = 200_000;
+
+/// Reads what is known.
+pub(super) fn read(root: &Path) -> Vec<Run> {
+    let Ok(file) = File::open(path(root)) else { return Vec::new() };
+    let mut lines = BufReader::new(file).split(b'\n').map_while(Result::ok).take(LINES_MAX);
+    if lines.next().is_none_or(|line| line != VERSION.as_bytes()) {
+        return Vec::new();
+    }
+    let lines = lines.filter(|line| line.len() <= LINE_BYTES_MAX);
+    lines.filter_map(|line| serde_json::from_slice(&line).ok()).collect()
+}
+
+/// Writes what is known.
+///
+/// # Errors
+///
+/// If it cannot be written, as where one may only read.
+pub(super) fn write(root: &Path, runs: &[Run]) -> io::Result<()> {
+    let path = path(root);
+    let folder = root.join(FOLDER);
+    if fs::symlink_metadata(&folder).is_ok_and(|found| !found.is_dir()) {
+        return Err(io::Error::other(format!("{} is not a directory", folder.display())));
+    }
+    fs::create_dir_all(&folder)?;
+    put(&path, |out| {
+        writeln!(out, "{VERSION}")?;
+        for run in runs {
+            serde_json::to_writer(&mut *out, run)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    })
+}
+
+fn path(root: &Path) -> PathBuf {
+    root.join(FOLDER).join(FILE)
+}
+
+/// Puts a file in its place as a whole: whoever opens it meanwhile, or after a crash, has the one before.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub(crate) fn put(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let new = path.with_file_name(format!(".{name}-{}", std::process::id()));
+    let written = (|| {
+        // What an earlier process left, or a link in its place, is not opened.
+        let _ = fs::remove_file(&new);
+        let file = fs::OpenOptions::new().write(true).create_new(true).open(&new)?;
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(&new, path)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::outcome::{Outcome, Verdict};
+
+    fn run(id: &str) -> Run {
+        let outcome = Outcome { verdict: Some(Verdict::Error), ..Outcome::default() };
+        let (mark, id) = ("m".to_owned(), id.to_owned());
+        Run { id, is_directory: true, history: None, time_ms: 7, length_ns: None, ops: Some(3), outcome, mark }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(read(dir.path()), []);
+        let runs = [run("a/\u{e4} \"b\"\n"), run(".")];
+        write(dir.path(), &runs).unwrap();
+        assert_eq!(read(dir.path()), runs);
+        write(dir.path(), &runs[..1]).unwrap();
+        assert_eq!(read(dir.path()), runs[..1]);
+        assert_eq!(fs::read_dir(dir.path().join(FOLDER)).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn what_is_broken_is_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), &[run("a"), run("b"), run("c")]).unwrap();
+        let text = fs::read_to_string(path(dir.path())).unwrap();
+        // Cut within the last line, with a line of something else, and of another version.
+        fs::write(path(dir.path()), &text[..text.len() - 9]).unwrap();
+        assert_eq!(read(dir.path()), [run("a"), run("b")]);
+        fs::write(path(dir.path()), text.replacen("\"id\"", "\"id", 1)).unwrap();
+        assert_eq!(read(dir.path()), [run("b"), run("c")]);
+        fs::write(path(dir.path()), text.replacen("index\":1", "index\":0", 1)).unwrap();
+        assert_eq!(read(dir.path()), []);
+        fs::write(path(dir.path()), b"\xff\xfe").unwrap();
+        assert_eq!(read(dir.path()), []);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_followed() {
+        let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::os::unix::fs::symlink(outside.path(), dir.path().join(FOLDER)).unwrap();
+        assert!(write(dir.path(), &[run("a")]).is_err());
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+    }
+}

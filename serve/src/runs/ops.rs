@@ -1,0 +1,78 @@
+//! How many ops a history has and how long it took, from its last lines: the index and the time of the last op.
+
+use super::edn;
+use history_core::cast::Cast as _;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+/// Bytes at the end of a history that are read.
+const TAIL_BYTES: u64 = 64 << 10;
+
+/// What the end of a history says about all of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub(super) ops: Option<u64>,
+    /// Nanoseconds between the beginning of the test and the last op.
+    pub(super) length_ns: Option<u64>,
+}
+
+/// Reads the end of a history. Compressed ones, and those whose ops have no index, say nothing.
+pub(super) fn read(path: &Path) -> Extent {
+    tail(path).map(|text| of(&text)).unwrap_or_default()
+}
+
+fn tail(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+    // The first character may be cut.
+    let from = bytes.iter().take(4).take_while(|byte| **byte & 0xc0 == 0x80).count();
+    String::from_utf8(bytes.split_off(from)).map_err(io::Error::other)
+}
+
+fn of(text: &str) -> Extent {
+    // The last line may be one that is still being written.
+    text.lines().rev().take(3).find_map(line).unwrap_or_default()
+}
+
+fn line(line: &str) -> Option<Extent> {
+    let line = line.trim().trim_start_matches(['[', '(']).trim_end_matches([',', ']', ')']);
+    let (index, time) = if line.contains(":index") || line.contains(":time") {
+        let entries = edn::entries(line)?;
+        let number = |name: &str| entries.iter().find(|(key, _)| *key == name)?.1.parse::<u64>().ok();
+        (number(":index"), number(":time"))
+    } else {
+        let op: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).ok()?;
+        let number = |name: &str| op.get(name)?.as_u64();
+        (number("index"), number("time"))
+    };
+    let extent = Extent { ops: index.map(|index| index.saturating_add(1)), length_ns: time };
+    (extent != Extent::default()).then_some(extent)
+}
+
+/// The first bytes of a file, at most so many.
+pub(super) fn head(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(bytes_max.to_u64()).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_op_says_it() {
+        let both = Extent { ops: Some(8), length_ns: Some(99) };
+        assert_eq!(of("{:index 6}\n{:index 7, :type :ok, :value [[:r 1 [2]]], :time 99}\n"), both);
+        assert_eq!(of("#jepsen.history.Op{:index 7, :time 99, :f :read}"), both);
+        assert_eq!(of("[{:index 6}\n {:index 7 :time 99}]\n"), both);
+        assert_eq!(of("{\"index\":7,\"time\":99}\n{\"index\":8,\"ti"), both, "the last line is not whole");
+        assert_eq!(of("{\"value\":\"{:index 9\"}"), Extent::default(), "a text is not an index");
+        assert_eq!(of("INFO jepsen 1 :ok :read 7\n"), Extent::default());
+        assert_eq!(of(""), Extent::default());
+    }
+}

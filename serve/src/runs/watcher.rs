@@ -1,0 +1,165 @@
+//! Follows the runs on a thread of its own, as long as somebody looks.
+
+use super::find::{self, Found};
+use super::index;
+use super::run::Run;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// Between two walks, at least; a walk that takes long is followed by a longer pause.
+const PAUSE: Duration = Duration::from_secs(1);
+const PAUSES_PER_WALK: u32 = 10;
+/// How long nobody may have asked before the walks end.
+const INTEREST: Duration = Duration::from_secs(30);
+
+/// All runs at a moment.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshot {
+    pub(crate) runs: Vec<Run>,
+    pub(crate) notes: Vec<String>,
+    /// Changes with each change; 0 as long as nobody has looked.
+    pub(crate) generation: u64,
+    /// Whether the first walk is over.
+    pub(crate) is_complete: bool,
+}
+
+impl Snapshot {
+    /// The run of this id.
+    pub(crate) fn run(&self, id: &str) -> Option<&Run> {
+        let at = self.runs.binary_search_by(|run| run.id.as_str().cmp(id)).ok()?;
+        Some(&self.runs[at])
+    }
+}
+
+/// Follows the runs below a directory.
+pub(crate) struct Watcher {
+    root: PathBuf,
+    is_read_only: bool,
+    current: Mutex<Arc<Snapshot>>,
+    /// When somebody last asked.
+    asked: Mutex<Option<Instant>>,
+    wake: Condvar,
+    changes: watch::Sender<u64>,
+}
+
+impl Watcher {
+    /// Starts to follow the runs. What an earlier process knew is there at once.
+    pub(crate) fn start(root: PathBuf, is_read_only: bool) -> Arc<Watcher> {
+        let mut runs = index::read(&root);
+        runs.sort_by(|a, b| a.id.cmp(&b.id));
+        runs.dedup_by(|a, b| a.id == b.id);
+        let current = Mutex::new(Arc::new(Snapshot { runs, ..Snapshot::default() }));
+        let (changes, _) = watch::channel(0);
+        let watcher = Watcher {
+            root,
+            is_read_only,
+            current,
+            asked: Mutex::new(Some(Instant::now())),
+            wake: Condvar::new(),
+            changes,
+        };
+        let watcher = Arc::new(watcher);
+        let follower = Arc::downgrade(&watcher);
+        std::thread::spawn(move || {
+            while let Some(watcher) = follower.upgrade() {
+                let took = watcher.walk();
+                let pause = PAUSE.max(took.saturating_mul(PAUSES_PER_WALK));
+                watcher.rest(pause);
+            }
+        });
+        watcher
+    }
+
+    /// The runs as they are known, which is at most some seconds ago.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        *locked(&self.asked) = Some(Instant::now());
+        self.wake.notify_all();
+        Arc::clone(&locked(&self.current))
+    }
+
+    /// Says when something has changed.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Looks at once, for whoever has changed something.
+    pub(crate) fn walk(&self) -> Duration {
+        let begin = Instant::now();
+        let before = Arc::clone(&locked(&self.current));
+        let Found { runs, notes } = find::find(&self.root, &before.runs);
+        let mut current = locked(&self.current);
+        if !Arc::ptr_eq(&current, &before) {
+            // Somebody else has looked meanwhile.
+            return begin.elapsed();
+        }
+        if before.is_complete && runs == before.runs && notes == before.notes {
+            return begin.elapsed();
+        }
+        let is_changed = runs != before.runs;
+        let generation = before.generation + 1;
+        *current = Arc::new(Snapshot { runs, notes, generation, is_complete: true });
+        let now = Arc::clone(&current);
+        drop(current);
+        if is_changed && !self.is_read_only {
+            // Without an index the next start takes longer, and no more.
+            let _ = index::write(&self.root, &now.runs);
+        }
+        self.changes.send_replace(generation);
+        begin.elapsed()
+    }
+
+    /// Waits for so long, and until somebody asks.
+    fn rest(&self, pause: Duration) {
+        std::thread::sleep(pause);
+        let asked = locked(&self.asked);
+        let is_idle = |asked: &mut Option<Instant>| {
+            asked.is_none_or(|asked| asked.elapsed() > INTEREST) && self.changes.receiver_count() == 0
+        };
+        // A thread that waits must see when the server is gone.
+        let woken = self.wake.wait_timeout_while(asked, INTEREST, is_idle);
+        drop(woken);
+    }
+}
+
+/// The value, also if a thread that held it has panicked.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_is_seen_and_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let watcher = Watcher::start(dir.path().to_owned(), false);
+        watcher.walk();
+        std::fs::write(dir.path().join("a.edn"), "{:index 3}\n").unwrap();
+        // The thread's own walk may be the one that sees it.
+        while watcher.snapshot().run("a.edn").is_none() {
+            watcher.walk();
+        }
+        assert_eq!(watcher.snapshot().run("a.edn").unwrap().ops, Some(4));
+        assert!(watcher.snapshot().run("b.edn").is_none());
+        while index::read(dir.path()).is_empty() {
+            std::thread::yield_now();
+        }
+        let again = Watcher::start(dir.path().to_owned(), true);
+        assert_eq!(again.snapshot().runs.len(), 1, "another process knows it at once");
+    }
+
+    #[test]
+    fn who_may_only_read_writes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.edn"), "").unwrap();
+        let watcher = Watcher::start(dir.path().to_owned(), true);
+        while !watcher.snapshot().is_complete {
+            watcher.walk();
+        }
+        assert_eq!(watcher.snapshot().runs.len(), 1);
+        assert!(!dir.path().join(index::FOLDER).exists());
+    }
+}

@@ -1,0 +1,5 @@
+//! A server as its clients see it.
+
+mod client;
+mod intruders;
+mod pages;
