@@ -12,7 +12,7 @@ const READS: &str = concat!("exec:python3 '", env!("CARGO_MANIFEST_DIR"), "/exam
 
 /// A limit that ends a test of something that would never end.
 fn quick() -> Limits {
-    Limits { silence: Duration::from_millis(300), ..Limits::default() }
+    Limits { silence: Duration::from_secs(2), ..Limits::default() }
 }
 
 fn ops(text: &str) -> History {
@@ -164,7 +164,7 @@ fn what_a_process_does_wrong_is_said_and_names_it() {
         (&[][..], "exit 3", "ended before it answered (exit status: 3)"),
         (&[], "echo no >&2; exit 3", "ended before it answered (exit status: 3); its last line on standard error: no"),
         (&[], "kill -9 $$", "ended before it answered (signal: 9 (SIGKILL))"),
-        (&[], "exec sleep 1000", "sent no \"hello\" for 0.3 seconds"),
+        (&[], "exec sleep 1000", "sent no \"hello\" for 2 seconds"),
         (&[], "printf {; exit", "ended within a line ({), where \"hello\" was expected"),
         (&[r#"{"started": {}}"#], "", "sent \"started\", where \"hello\" was expected"),
         (&["[1]"], "", "sent a line that is not of the protocol (expected value"),
@@ -190,7 +190,7 @@ fn what_a_process_does_wrong_is_said_and_names_it() {
         ),
         (&[HELLO, HELLO], "", "sent \"hello\", where \"started\" was expected"),
         (&[HELLO, STARTED, STARTED], &format!("{finished}exit 4"), "ended before it answered (exit status: 4)"),
-        (&[HELLO, STARTED, STARTED], &format!("{finished}exec sleep 1000"), "sent no \"report\" for 0.3 seconds"),
+        (&[HELLO, STARTED, STARTED], &format!("{finished}exec sleep 1000"), "sent no \"report\" for 2 seconds"),
         (
             &[HELLO, STARTED, STARTED],
             &format!("{finished}echo '{{\"report\": {{\"verdict\": true}}}}'; exec sleep 1000"),
@@ -208,13 +208,13 @@ fn a_process_that_does_not_read_is_ended() {
     let checker = load(&command, Trust::All, quick()).unwrap();
     let many = format!("{READ_1}\n").repeat(20_000);
     let error = run(&*checker, &Options::new(), &ops(&many)).unwrap_err().message;
-    assert!(error.ends_with("did not read its input for 0.3 seconds"), "{error}");
+    assert!(error.ends_with("did not read its input for 2 seconds"), "{error}");
 }
 
 #[test]
 fn a_process_that_is_working_is_not_silent() {
     // Says so four times within its time, and answers later than that.
-    let working = "for i in 1 2 3 4; do sleep .15; echo '{\"working\": 1}'; done; ";
+    let working = "for i in 1 2 3 4; do sleep .6; echo '{\"working\": 1}'; done; ";
     let report = "echo '{\"report\": {\"verdict\": \"unknown\", \"notes\": [\"hard\"]}}'; read l";
     let command = saying(&[HELLO, STARTED, STARTED], &format!("read l; read l; {working}{report}"));
     let checker = load(&command, Trust::All, quick()).unwrap();
@@ -225,7 +225,7 @@ fn a_process_that_is_working_is_not_silent() {
 #[test]
 fn limits_of_the_user_make_the_verdict_unknown() {
     let command = saying(&[HELLO, STARTED, STARTED], "exec sleep 1000");
-    let limits = Limits { timeout: Some(Duration::from_millis(200)), ..Limits::default() };
+    let limits = Limits { timeout: Some(Duration::from_secs(2)), ..Limits::default() };
     let checker = load(&command, Trust::All, limits).unwrap();
     let report = run(&*checker, &Options::new(), &ops(READ_1)).unwrap();
     assert_eq!(report.verdict, Verdict::Unknown);
@@ -251,7 +251,7 @@ fn a_model_that_fails_gives_no_verdict() {
     let state = r#"{"started": {"state": 0}}"#;
     for (lines, then, what) in [
         (&[MODEL, state][..], "read l; exit 5", "ended before it answered (exit status: 5)"),
-        (&[MODEL, state], "read l; exec sleep 1000", "sent no \"states\" for 0.3 seconds"),
+        (&[MODEL, state], "read l; exec sleep 1000", "sent no \"states\" for 2 seconds"),
         (&[MODEL, state, r#"{"states": []}"#], "read l", "sent 0 lists of states for 2 operations"),
         (
             &[MODEL, state, r#"{"states": [{"error": "no"}, [0]]}"#],

@@ -79,7 +79,7 @@ fn a_client_that_does_not_answer_is_given_up() {
 
 /// Answers the first request late, and every one with its own number: the late answer must not count for the second request.
 const LATE: &str = r#"number=0; while read -r line; do
-    [ $number = 0 ] && sleep 0.3
+    [ $number = 0 ] && sleep 5
     echo "{\"type\":\"ok\",\"value\":$number}"; number=$((number + 1))
 done"#;
 
@@ -97,7 +97,9 @@ fn a_late_answer_is_not_taken_for_the_next_one() {
 fn commands_are_faults() {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name).display().to_string();
-    let store = Exec::new(FORGETS)
+    // Nobody is answered before the first fault.
+    let forgets = format!("until [ -e {} ]; do sleep 0.01; done; {FORGETS}", file("begun"));
+    let store = Exec::new(forgets)
         .with_nodes(vec!["a".into(), "b".into()])
         .with_fault(format!("touch {}", file("begun")), format!("touch {}", file("ended")));
     let every = Duration::from_millis(1);

@@ -36,8 +36,8 @@ fn reads_from_backups_are_refused() {
     let ended = Setup { ops_max: 100_000, ..Setup::new(&store, "cas-register") }.run(directory.path()).unwrap();
     assert_eq!(ended.report.verdict, Verdict::Invalid);
     let violated = ended.violated.expect("the run ended at the violation");
-    let proved = violated.index.expect("the checker watches");
-    assert!(violated.ops - proved < 1_000, "{violated:?}");
+    assert!(violated.index.is_some(), "the checker watches: {violated:?}");
+    assert!(violated.ops < 100_000, "the run went on to its end: {violated:?}");
 }
 
 #[test]

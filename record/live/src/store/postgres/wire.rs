@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_server_that_does_not_answer_is_given_up() {
         let limit = Duration::from_secs(5);
-        let mut connection = Connection::open(server(HELLO.to_vec()), limit, Duration::from_millis(20)).ok().unwrap();
+        let mut connection = Connection::open(server(HELLO.to_vec()), limit, Duration::from_millis(500)).ok().unwrap();
         assert!(matches!(connection.query("commit"), Err(QueryError::Lost(_))));
     }
 
