@@ -41,14 +41,14 @@ struct Caller {
 impl Client for Caller {
     fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
         let mut values = self.store.values.lock().unwrap();
+        let is_later = self.store.answers_first && matches!(request, Request::Write(..));
+        let outcome = if is_later { Outcome::done() } else { perform(&mut values, request) };
+        // Behind the next request, so that even a client that is alone for a while reads what was there before.
         if let Some(later) = self.later.take() {
             perform(&mut values, &later);
         }
-        if self.store.answers_first && matches!(request, Request::Write(..)) {
-            self.later = Some(request.clone());
-            return Ok(Outcome::done());
-        }
-        Ok(perform(&mut values, request))
+        self.later = is_later.then(|| request.clone());
+        Ok(outcome)
     }
 }
 
