@@ -16,6 +16,11 @@ pub mod hint {
 }
 #[cfg(feature = "scheduled")]
 mod ids;
+/// Simulated networks: the hosts on which code runs that uses [`tokio::net`], and what breaks between them.
+#[cfg(feature = "scheduled")]
+pub mod net {
+    pub use crate::tokio::net::simulation::{Fault, Host, Network, NetworkSettings};
+}
 #[cfg(feature = "scheduled")]
 mod object;
 #[cfg(feature = "scheduled")]

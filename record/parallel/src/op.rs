@@ -231,6 +231,22 @@ kinds! {
     Complete "complete" true;
     /// A runtime cancels what is left of its tasks.
     Shutdown "shut down" true;
+    /// An address is bound.
+    Bind "bind" true;
+    /// A connection is opened.
+    Connect "connect" true;
+    /// A connection is taken from a listener.
+    Accept "accept" true;
+    /// Messages between hosts are stopped, and lost if they are datagrams.
+    Partition "partition" true;
+    /// Messages between hosts pass again.
+    Repair "repair" true;
+    /// Messages between hosts are held back.
+    Hold "hold" true;
+    /// A host's tasks end where they are, and its connections are reset.
+    Crash "crash" true;
+    /// A host starts again.
+    Restart "restart" true;
 }
 
 /// An object of an execution, in the order in which threads come to them.

@@ -15,6 +15,8 @@ use std::time::Duration;
 thread_local! {
     static ACTIVE: Cell<bool> = const { Cell::new(false) };
     static EXECUTION: RefCell<Option<Execution>> = const { RefCell::new(None) };
+    /// Whether a thread of the execution under way was killed.
+    static KILLS: Cell<bool> = const { Cell::new(false) };
     /// Of this thread of the system, between two executions.
     static NOTING: RefCell<Option<Noting>> = const { RefCell::new(None) };
     /// What the last panic said, and where.
@@ -33,6 +35,7 @@ struct Active;
 impl Active {
     fn new(execution: Execution) -> Active {
         EXECUTION.set(Some(execution));
+        KILLS.set(false);
         ACTIVE.set(true);
         Active
     }
@@ -102,6 +105,18 @@ pub(crate) fn pause(op: impl FnOnce(u64, &mut Vec<Row>) -> Op) {
     if switch {
         coroutine::suspend();
     }
+    if KILLS.get() && with(Execution::dies) == Some(true) {
+        resume_unwind(Box::new(Killed));
+    }
+}
+
+/// What a thread unwinds with that is part of a host that has crashed.
+struct Killed;
+
+/// Makes another thread end at its next pause point at which it holds no lock, or at the one at which it is.
+pub(crate) fn kill(thread: ThreadId) {
+    KILLS.set(true);
+    with(|execution| execution.kill(thread));
 }
 
 /// A pause point of the running thread before an operation on a thread's own object, or on none.
@@ -164,6 +179,13 @@ pub(crate) struct Caught {
     pub(crate) payload: Box<dyn std::any::Any + Send>,
     pub(crate) message: String,
     pub(crate) place: String,
+}
+
+impl Caught {
+    /// Whether the thread was killed and has not panicked.
+    pub(crate) fn is_killed(&self) -> bool {
+        self.payload.is::<Killed>()
+    }
 }
 
 /// Catches a panic, which is then not a failure of the execution.

@@ -10,6 +10,7 @@
 //! in vain.
 
 pub(crate) mod coroutine;
+mod kill;
 mod memory;
 mod pick;
 mod races;

@@ -27,12 +27,27 @@ pub enum Pick {
     Branch,
     /// A number for [`choose`](crate::choose).
     Number,
+    /// Whether what was sent over a simulated network is still on its way (1) when someone looks for it.
+    Late,
+    /// Whether one byte (1) is read from a stream, or written to it, although more could be.
+    Part,
+    /// Whether a datagram is lost (1).
+    Lose,
+    /// Whether a datagram arrives twice (1).
+    Repeat,
+    /// Whether a connection is reset (1).
+    Break,
 }
 
 impl Pick {
     /// Whether 1 is rare, and limited by [`Settings::surprises_max`](crate::Settings::surprises_max).
     pub fn is_surprise(self) -> bool {
-        matches!(self, Pick::TimeOut | Pick::Wake | Pick::Fail)
+        matches!(self, Pick::TimeOut | Pick::Wake | Pick::Fail) || self.is_fault()
+    }
+
+    /// Whether it is a surprise of the network. A thread has as many of them as of the others, which it meets more often.
+    pub fn is_fault(self) -> bool {
+        matches!(self, Pick::Late | Pick::Part | Pick::Lose | Pick::Repeat | Pick::Break)
     }
 
     /// What picking this number out of so many means, as a reader is shown it.
@@ -45,6 +60,11 @@ impl Pick {
             Pick::Message => format!("reads an older value, {value} of {}", options - 1),
             Pick::Branch => format!("polls branch {} of {options} first", value + 1),
             Pick::Number => format!("chooses {value} of 0 to {}", options - 1),
+            Pick::Late => "what was sent is still on its way".into(),
+            Pick::Part => "one byte only".into(),
+            Pick::Lose => "the datagram is lost".into(),
+            Pick::Repeat => "the datagram arrives twice".into(),
+            Pick::Break => "the connection is reset".into(),
         }
     }
 }
@@ -56,12 +76,13 @@ impl Execution {
     }
 
     fn may_pick(&self, pick: Pick) -> bool {
-        let is_spent = pick.is_surprise() && self.surprises_left() == 0;
+        let is_spent = pick.is_surprise() && self.spent(pick) >= self.limits.surprises_max;
         !(self.over || self.is_lost || is_spent)
     }
 
-    fn surprises_left(&self) -> u32 {
-        self.limits.surprises_max.saturating_sub(self.threads[self.current.at()].surprises)
+    /// Surprises of the running thread that were of this kind.
+    fn spent(&self, pick: Pick) -> u32 {
+        self.threads[self.current.at()].surprises[usize::from(pick.is_fault())]
     }
 
     /// One of so many options.
@@ -81,7 +102,8 @@ impl Execution {
         step.extras |= extra::PICKED;
         if value > 0 {
             self.picked.push((at, pick.explain(value, options)));
-            self.threads[self.current.at()].surprises += u32::from(pick.is_surprise());
+            let surprises = &mut self.threads[self.current.at()].surprises;
+            surprises[usize::from(pick.is_fault())] += u32::from(pick.is_surprise());
         }
         value
     }

@@ -52,8 +52,10 @@ pub(crate) struct Thread {
     pub(super) is_due: bool,
     /// What it awaits, if it polls a task.
     pub(super) awaited: Option<ObjectId>,
-    /// Picks of it that were surprises.
-    pub(super) surprises: u32,
+    /// Picks of it that were surprises: those of the network are the second number.
+    pub(super) surprises: [u32; 2],
+    /// It is to end at its next pause point, as part of a host that has crashed.
+    pub(super) is_killed: bool,
 }
 
 impl Thread {
@@ -99,7 +101,8 @@ impl Execution {
             late: None,
             is_due: false,
             awaited: None,
-            surprises: 0,
+            surprises: [0; 2],
+            is_killed: false,
         });
         (thread, object)
     }

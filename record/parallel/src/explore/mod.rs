@@ -26,8 +26,8 @@ pub struct Settings {
     /// Executions that the search for a failure of fewer preemptions may take.
     pub simplify_max: u64,
     /// Surprises of each thread in one execution, at most: waits that time out although others could continue, waits
-    /// that end without a notification, and weak exchanges that fail without a reason. What takes more of them is not
-    /// seen by any search.
+    /// that end without a notification, and weak exchanges that fail without a reason. As many faults of the simulated
+    /// network ([`net::Fault`](crate::net::Fault)) are added to them. What takes more is not seen by any search.
     pub surprises_max: u32,
     /// Whether loads return older values where their orderings allow it.
     pub memory: Memory,

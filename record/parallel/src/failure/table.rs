@@ -132,6 +132,7 @@ fn value(what: &str, bits: u64) -> Option<String> {
     match what {
         "AtomicPtr" => None,
         "AtomicBool" => Some((bits != 0).to_string()),
+        "connection" | "ports" => Some(format!("{bits} bytes")),
         "AtomicI8" => signed(bits, |bits: u8| bits.cast_signed().into()),
         "AtomicI16" => signed(bits, |bits: u16| bits.cast_signed().into()),
         "AtomicI32" => signed(bits, |bits: u32| bits.cast_signed().into()),

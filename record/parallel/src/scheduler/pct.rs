@@ -10,7 +10,7 @@
 //! whoever it waits for from running. So the probability is not that of the paper for a bug that shows only if a thread
 //! continues at once where it yields, or that takes a certain pick.
 
-use super::random::at_random;
+use super::random::{Faults, at_random};
 use super::rng::Rng;
 use super::{Choice, Ended, Pick, Scheduler};
 use crate::ThreadId;
@@ -26,6 +26,7 @@ pub struct Pct {
     begun: u64,
     steps: usize,
     rng: Rng,
+    faults: Faults,
     /// The higher one goes first. Priorities that were lowered are negative; those not yet drawn are `None`.
     priorities: [Option<i64>; THREADS_MAX],
     lowest: i64,
@@ -43,6 +44,7 @@ impl Pct {
             begun: 0,
             steps: 0,
             rng: Rng::new(seed),
+            faults: Faults::default(),
             priorities: [None; THREADS_MAX],
             lowest: 0,
             changes: Vec::new(),
@@ -75,6 +77,7 @@ impl Pct {
 impl Scheduler for Pct {
     fn begin(&mut self) -> bool {
         self.rng = Rng::fork(self.seed, self.begun);
+        self.faults = Faults::of(self.seed, self.begun);
         self.begun += 1;
         self.priorities = [None; THREADS_MAX];
         self.lowest = 0;
@@ -101,7 +104,7 @@ impl Scheduler for Pct {
     }
 
     fn pick(&mut self, pick: Pick, options: u32) -> Option<u32> {
-        Some(at_random(&mut self.rng, pick, options))
+        Some(at_random(&mut self.rng, self.faults, pick, options))
     }
 
     fn wants_every_step(&self) -> bool {

@@ -63,6 +63,14 @@ impl Thread {
         }
     }
 
+    /// Which of the execution's threads it is.
+    pub(crate) fn managed(&self) -> Option<Managed> {
+        match self.0 {
+            Handle::Managed { thread, .. } => Some(thread),
+            Handle::Std(_) => None,
+        }
+    }
+
     /// Distinguishes threads.
     pub fn id(&self) -> ThreadId {
         ThreadId(match &self.0 {
@@ -102,6 +110,11 @@ impl<T> JoinHandle<T> {
     /// If it panicked. Under a schedule it never does: a panic ends the execution.
     #[track_caller]
     pub fn join(self) -> Result<T> {
+        self.join_at(Location::caller())
+    }
+
+    /// The same, recorded at a place.
+    pub(crate) fn join_at(self, place: &'static Location<'static>) -> Result<T> {
         match self.0 {
             Joining::Std { handle, .. } => handle.join(),
             Joining::Managed { object, result, .. } => {
@@ -109,7 +122,7 @@ impl<T> JoinHandle<T> {
                     runtime::is_managed(),
                     "a managed thread can be joined by a managed thread that does not panic"
                 );
-                runtime::pause_on(Some(object), Kind::Join, Gate::First, Location::caller());
+                runtime::pause_on(Some(object), Kind::Join, Gate::First, place);
                 let result = result.lock().unwrap_or_else(PoisonError::into_inner).take();
                 Ok(result.expect("a thread that has finished has left its result"))
             }

@@ -30,13 +30,16 @@
 //!   future that is ready and that tokio would poll in vain is never seen to be pending by a biased `select!`.
 //! - A task is polled without a wake-up as often as [`Settings::surprises_max`](crate::Settings::surprises_max) says, and
 //!   only where it begins to wait.
+//! - [`net`] is simulated, and [`io`] has no files and no standard streams.
 //! - What locks guard must be `Sized`, and their guards cannot be mapped.
 //!
 //! The types also work outside of executions, under any executor, except for [`time`], which needs this module's runtime;
 //! there each task is a thread of std.
 
 mod executor;
+pub mod io;
 mod macros;
+pub mod net;
 pub mod runtime;
 mod scope;
 pub mod sync;

@@ -5,15 +5,21 @@ use crate::execution::Execution;
 use crate::object::Object;
 use crate::op::Kind;
 use crate::{runtime, thread};
+use std::any::Any;
 use std::panic::Location;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// The tasks of a runtime.
 pub(crate) struct Scope {
     object: Object,
     made: &'static Location<'static>,
+    /// The host that its tasks run on, if it has one.
+    host: Option<HostRef>,
     state: Mutex<Members>,
 }
+
+/// A host, whose type is known to the network only.
+pub(crate) type HostRef = Weak<dyn Any + Send + Sync>;
 
 #[derive(Default)]
 struct Members {
@@ -24,7 +30,17 @@ struct Members {
 
 impl Scope {
     pub(super) fn new(made: &'static Location<'static>) -> Arc<Scope> {
-        Arc::new(Scope { object: Object::new("runtime", made), made, state: Mutex::default() })
+        Arc::new(Scope { object: Object::new("runtime", made), made, host: None, state: Mutex::default() })
+    }
+
+    /// The same on a host.
+    pub(super) fn on(host: HostRef, made: &'static Location<'static>) -> Arc<Scope> {
+        Arc::new(Scope { object: Object::new("host", made), made, host: Some(host), state: Mutex::default() })
+    }
+
+    /// The host that its tasks run on.
+    pub(super) fn host(&self) -> Option<HostRef> {
+        self.host.clone()
     }
 
     fn state(&self) -> MutexGuard<'_, Members> {
@@ -74,6 +90,32 @@ impl Scope {
         }
         for (_, _, handle) in all {
             _ = handle.join();
+        }
+    }
+}
+
+impl Scope {
+    /// Ends all tasks that are left where they are, and waits for them. Closures that block end where they come to a pause
+    /// point next, and are not waited for; nor is the caller's task, if it is one of them.
+    pub(super) fn kill(&self, place: &'static Location<'static>) {
+        if !runtime::is_managed() {
+            return self.shut_down();
+        }
+        let all = {
+            let mut state = self.state();
+            state.is_over = true;
+            std::mem::take(&mut state.all)
+        };
+        let own = runtime::with(|execution| execution.current());
+        for (_, _, handle) in &all {
+            if let Some(thread) = handle.thread().managed() {
+                runtime::kill(thread);
+            }
+        }
+        for (_, task, handle) in all {
+            if task.is_some() && handle.thread().managed() != own {
+                _ = handle.join_at(place);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ mod fair;
 mod interleavings;
 mod lru;
 mod memory;
+mod net;
 mod noting;
 mod oracle;
 mod outcomes;

@@ -253,6 +253,7 @@ fn start<R: Send + 'static>(
     let handle = thread::spawn(move || match runtime::catch(|| body(id)) {
         Ok(Some(value)) => ends.complete(Ok(value), None),
         Ok(None) => ends.complete(Err(JoinError::cancelled(id)), None),
+        Err(caught) if caught.is_killed() => ends.complete(Err(JoinError::cancelled(id)), None),
         Err(caught) => {
             let panicked = runtime::with(|execution| execution.note_panic(caught.message, caught.place));
             ends.complete(Err(JoinError::panicked(id, caught.payload)), panicked);

@@ -1,0 +1,64 @@
+//! Threads that end at their next pause point, because the host that they are part of crashes.
+//!
+//! A program that crashes may do so between any two of its operations. So a thread that is killed does nothing more: it
+//! unwinds from the pause point at which it is. It goes on only if it holds a lock, which would be poisoned, or if it is in a
+//! destructor; then it ends at the next pause point.
+
+use super::{Execution, State};
+use crate::op::{Gate, Kind, ObjectId, ThreadId};
+
+impl Execution {
+    /// Makes a thread end.
+    pub(crate) fn kill(&mut self, thread: ThreadId) {
+        let own = &mut self.threads[thread.at()];
+        if matches!(own.state, State::Finished | State::Panicked) {
+            return;
+        }
+        own.is_killed = true;
+        // Others hand something over to a thread that waits in another way, so it is waited for.
+        let is_free = matches!(own.op.kind, Kind::Pending | Kind::Sleep);
+        if own.state == State::Paused && is_free {
+            self.redirect(thread, |op| op.gate = Gate::Free);
+        }
+    }
+
+    /// Whether the running thread ends where it is.
+    pub(crate) fn dies(&mut self) -> bool {
+        let me = self.current;
+        let thread = &self.threads[me.at()];
+        if !thread.is_killed || self.over {
+            return false;
+        }
+        let is_destructor = matches!(
+            thread.op.kind,
+            Kind::Unlock
+                | Kind::ReadUnlock
+                | Kind::Drop
+                | Kind::Disconnect
+                | Kind::Release
+                | Kind::Complete
+                | Kind::Abort
+                | Kind::Shutdown
+        );
+        let holds = self.rows.iter().any(|row| row.holder == Some(me) && !row.open[0]);
+        let ends = !is_destructor && !holds;
+        self.threads[me.at()].is_killed = !ends;
+        ends
+    }
+
+    /// Adds a remark to the step under way, which a reader of the schedule is shown.
+    pub(crate) fn remark(&mut self, text: String) {
+        if let Some(at) = self.steps.len().checked_sub(1) {
+            self.picked.push((at, text));
+        }
+    }
+
+    /// How many bytes the step under way has moved.
+    pub(crate) fn note_bytes(&mut self, object: ObjectId, bytes: usize) {
+        if let Some((at, step)) = self.steps.iter().enumerate().next_back()
+            && step.op.object == object
+        {
+            self.values.push((at, None, Some(crate::ids::wide(bytes))));
+        }
+    }
+}

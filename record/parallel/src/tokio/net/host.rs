@@ -1,0 +1,401 @@
+//! A host: what listens on its ports, the tasks that run on it, and whether it is up.
+
+use super::connection::{Connection, Side};
+use super::link::{NetworkSettings, Wires};
+use super::mailbox::Mailbox;
+use crate::object::Object;
+use crate::op::Kind;
+use crate::runtime;
+use crate::tokio::executor;
+use crate::tokio::scope::{self, Scope};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::task::Waker;
+
+const OPEN: [bool; 2] = [true; 2];
+
+/// Hosts of a network, at most: as many as there are addresses.
+pub(super) const HOSTS_MAX: usize = 250;
+
+/// Connections that wait to be accepted, at most.
+pub(super) const BACKLOG: usize = 1024;
+
+/// Ports for who does not ask for one.
+const EPHEMERAL: u16 = 49_152;
+
+/// What the hosts of a network share.
+pub(super) struct World {
+    pub(super) wires: Arc<Wires>,
+    hosts: Mutex<Vec<Arc<Node>>>,
+    connections: Mutex<Vec<Weak<Connection>>>,
+    /// Tasks that wait to connect.
+    connecting: Mutex<Vec<Waker>>,
+}
+
+/// A host.
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) number: usize,
+    /// The object of its ports.
+    ports: Object,
+    world: Arc<World>,
+    pub(super) state: Mutex<State>,
+}
+
+pub(super) struct State {
+    /// How often it was started.
+    pub(super) starts: u32,
+    pub(super) is_up: bool,
+    pub(super) scope: Arc<Scope>,
+    pub(super) program: Option<Program>,
+    listeners: BTreeMap<u16, Arc<Queue>>,
+    mailboxes: BTreeMap<u16, Arc<Mailbox>>,
+    next_port: u16,
+}
+
+/// What a host runs whenever it is started.
+pub(super) type Program = Arc<dyn Fn(&Arc<Scope>) + Send + Sync>;
+
+/// Connections that wait to be accepted, and by whom. Loopback only if that is what was bound.
+pub(super) struct Queue {
+    is_loopback: bool,
+    state: Mutex<(VecDeque<End>, Vec<Waker>)>,
+}
+
+/// A side of a connection.
+pub(super) struct End {
+    pub(super) connection: Arc<Connection>,
+    pub(super) side: Side,
+    pub(super) local: SocketAddr,
+    pub(super) peer: SocketAddr,
+    pub(super) made: &'static Location<'static>,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.connection.pause(Kind::Disconnect, self.made);
+        self.connection.drop_side(self.side);
+    }
+}
+
+impl World {
+    pub(super) fn new(settings: NetworkSettings, made: &'static Location<'static>) -> Arc<World> {
+        let wires = Arc::new(Wires::new(settings, made));
+        Arc::new(World { wires, hosts: Mutex::default(), connections: Mutex::default(), connecting: Mutex::default() })
+    }
+
+    /// All hosts.
+    pub(super) fn hosts(&self) -> MutexGuard<'_, Vec<Arc<Node>>> {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The host of this name.
+    pub(super) fn find(&self, name: &str) -> Option<Arc<Node>> {
+        self.hosts().iter().find(|host| host.name == name).cloned()
+    }
+
+    /// One more host.
+    pub(super) fn add(self: &Arc<World>, name: &str, made: &'static Location<'static>) -> Arc<Node> {
+        assert!(self.find(name).is_none(), "the network has a host {name:?} already");
+        let mut hosts = self.hosts();
+        let number = hosts.len();
+        assert!(number < HOSTS_MAX, "a network has no more than {HOSTS_MAX} hosts");
+        let host = Arc::new_cyclic(|own: &Weak<Node>| {
+            let own: Weak<dyn std::any::Any + Send + Sync> = own.clone();
+            let state = State {
+                starts: 0,
+                is_up: true,
+                scope: Scope::on(own, made),
+                program: None,
+                listeners: BTreeMap::new(),
+                mailboxes: BTreeMap::new(),
+                next_port: EPHEMERAL,
+            };
+            let ports = Object::new("ports", made);
+            Node { name: name.to_owned(), number, ports, world: Arc::clone(self), state: Mutex::new(state) }
+        });
+        hosts.push(Arc::clone(&host));
+        host
+    }
+
+    /// Notes a connection, whose links may be stopped later.
+    fn note(&self, connection: &Arc<Connection>) {
+        let mut all = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|own| own.strong_count() > 0);
+        all.push(Arc::downgrade(connection));
+    }
+
+    fn connections(&self) -> Vec<Arc<Connection>> {
+        let all = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Some links were stopped, or are not any more.
+    pub(super) fn relink(&self) {
+        for connection in self.connections() {
+            connection.relink();
+        }
+        let hosts = self.hosts().clone();
+        for host in hosts {
+            let mailboxes: Vec<Arc<Mailbox>> = host.state().mailboxes.values().cloned().collect();
+            for mailbox in mailboxes {
+                executor::wake_all(mailbox.relink());
+            }
+        }
+        self.wake_connecting();
+    }
+
+    /// Leaves a waker of a task that waits to connect.
+    pub(super) fn leave(&self, waker: &Waker) {
+        let waker = waker.clone();
+        self.connecting.lock().unwrap_or_else(PoisonError::into_inner).push(waker);
+    }
+
+    fn wake_connecting(&self) {
+        let wakers = std::mem::take(&mut *self.connecting.lock().unwrap_or_else(PoisonError::into_inner));
+        executor::wake_all(wakers);
+    }
+}
+
+impl Node {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn world(&self) -> &Arc<World> {
+        &self.world
+    }
+
+    /// A pause point before an operation on its ports.
+    pub(super) fn pause(&self, kind: Kind, place: &'static Location<'static>) {
+        self.ports.pause_at(kind, place, || OPEN);
+        self.ports.acquire(true);
+        self.ports.release();
+    }
+
+    /// Notes that the step under way changes its ports as well.
+    fn touch(&self) {
+        self.ports.touch_too(|| OPEN);
+    }
+
+    /// Notes where the task waits for its ports.
+    pub(super) fn awaits(&self, place: &'static Location<'static>) {
+        executor::awaits(Some(&self.ports), place);
+    }
+
+    /// Its address on the network.
+    pub(super) fn ip(&self) -> IpAddr {
+        let last = crate::ids::byte(self.number + 1);
+        IpAddr::V4(Ipv4Addr::new(192, 168, 0, last))
+    }
+
+    /// The host of an address, as seen from this one.
+    pub(super) fn at(self: &Arc<Node>, ip: IpAddr) -> Option<Arc<Node>> {
+        if ip.is_loopback() || ip.is_unspecified() || ip == self.ip() {
+            return Some(Arc::clone(self));
+        }
+        self.world.hosts().iter().find(|host| host.ip() == ip).cloned()
+    }
+
+    /// Says whether what was made after so many starts still works.
+    pub(super) fn is_alive(&self, starts: u32) -> io::Result<()> {
+        let state = self.state();
+        if state.is_up && state.starts == starts {
+            return Ok(());
+        }
+        Err(io::Error::new(ErrorKind::NetworkDown, format!("the host {:?} has crashed", self.name)))
+    }
+
+    /// Where this may listen: the address, if it is one of its own.
+    fn own(&self, address: SocketAddr) -> io::Result<IpAddr> {
+        let ip = address.ip();
+        let is_own = ip.is_loopback() || ip.is_unspecified() || ip == self.ip();
+        if is_own { Ok(ip) } else { Err(ErrorKind::AddrNotAvailable.into()) }
+    }
+
+    /// Listens at an address. Returns where it does.
+    pub(super) fn listen(&self, address: SocketAddr) -> io::Result<(SocketAddr, Arc<Queue>)> {
+        let ip = self.own(address)?;
+        let mut state = self.state();
+        let port = state.free_port(address.port(), |state, port| state.listeners.contains_key(&port))?;
+        let queue = Arc::new(Queue { is_loopback: ip.is_loopback(), state: Mutex::default() });
+        state.listeners.insert(port, Arc::clone(&queue));
+        Ok((SocketAddr::new(ip, port), queue))
+    }
+
+    /// Opens a UDP port. Returns where it is.
+    pub(super) fn receive(&self, address: SocketAddr) -> io::Result<(SocketAddr, Arc<Mailbox>)> {
+        let ip = self.own(address)?;
+        let mut state = self.state();
+        let port = state.free_port(address.port(), |state, port| state.mailboxes.contains_key(&port))?;
+        let mailbox = Arc::new(Mailbox::new(&self.world.wires));
+        state.mailboxes.insert(port, Arc::clone(&mailbox));
+        Ok((SocketAddr::new(ip, port), mailbox))
+    }
+
+    /// The UDP socket on a port.
+    pub(super) fn mailbox(&self, port: u16) -> Option<Arc<Mailbox>> {
+        self.state().mailboxes.get(&port).cloned()
+    }
+
+    /// Closes a port, if it is still this queue's. Connections that were not accepted are reset.
+    pub(super) fn close(&self, port: u16, queue: &Arc<Queue>) {
+        let mut state = self.state();
+        if state.listeners.get(&port).is_some_and(|own| Arc::ptr_eq(own, queue)) {
+            state.listeners.remove(&port);
+        }
+        drop(state);
+        queue.refuse();
+        self.world.wake_connecting();
+    }
+
+    /// Closes a UDP port, if it is still this mailbox's.
+    pub(super) fn stop_receiving(&self, port: u16, mailbox: &Arc<Mailbox>) {
+        let mut state = self.state();
+        if state.mailboxes.get(&port).is_some_and(|own| Arc::ptr_eq(own, mailbox)) {
+            state.mailboxes.remove(&port);
+        }
+    }
+
+    /// Opens a connection to a port of another host, or of this one. `None` if its backlog is full.
+    pub(super) fn open(
+        &self,
+        to: &Arc<Node>,
+        address: SocketAddr,
+        place: &'static Location<'static>,
+    ) -> io::Result<Option<End>> {
+        let is_loopback = address.ip().is_loopback() || address.ip().is_unspecified();
+        let queue = to.state().listeners.get(&address.port()).cloned();
+        let queue = queue.filter(|queue| to.number == self.number || !queue.is_loopback);
+        let Some(queue) = queue else { return Err(ErrorKind::ConnectionRefused.into()) };
+        if queue.state().0.len() >= BACKLOG {
+            return Ok(None);
+        }
+        self.touch();
+        let port = self.state().next_port();
+        let (own, peer) = if is_loopback { (address.ip(), address) } else { (self.ip(), address) };
+        let local = SocketAddr::new(own, port);
+        let connection = Arc::new(Connection::new(&self.world.wires, [self.number, to.number], place));
+        self.world.note(&connection);
+        let end = |side, local, peer| End { connection: Arc::clone(&connection), side, local, peer, made: place };
+        let ends = (end(0, local, peer), end(1, peer, local));
+        let mut state = queue.state();
+        state.0.push_back(ends.1);
+        let wakers = std::mem::take(&mut state.1);
+        drop(state);
+        executor::wake_all(wakers);
+        Ok(Some(ends.0))
+    }
+
+    /// Everything that the network knows of it ends.
+    pub(super) fn crash(&self) {
+        let queues: Vec<Arc<Queue>> = {
+            let mut state = self.state();
+            state.is_up = false;
+            state.mailboxes.clear();
+            std::mem::take(&mut state.listeners).into_values().collect()
+        };
+        for connection in self.world.connections() {
+            connection.crash(self.number);
+        }
+        for queue in queues {
+            queue.refuse();
+        }
+        self.world.wake_connecting();
+    }
+
+    /// It is up again, with nothing on its ports.
+    pub(super) fn restart(self: &Arc<Node>, made: &'static Location<'static>) {
+        let own: Weak<Node> = Arc::downgrade(self);
+        let mut state = self.state();
+        state.starts += 1;
+        state.is_up = true;
+        state.scope = Scope::on(own, made);
+    }
+}
+
+impl State {
+    /// A port that is asked for, or any if it is 0.
+    fn free_port(&mut self, port: u16, is_used: impl Fn(&State, u16) -> bool) -> io::Result<u16> {
+        if port != 0 {
+            return if is_used(self, port) { Err(ErrorKind::AddrInUse.into()) } else { Ok(port) };
+        }
+        for _ in EPHEMERAL..=u16::MAX {
+            let port = self.next_port();
+            if !is_used(self, port) {
+                return Ok(port);
+            }
+        }
+        Err(ErrorKind::AddrInUse.into())
+    }
+
+    fn next_port(&mut self) -> u16 {
+        let port = self.next_port;
+        self.next_port = port.checked_add(1).unwrap_or(EPHEMERAL);
+        port
+    }
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, (VecDeque<End>, Vec<Waker>)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection that came first; if there is none, leaves a waker.
+    pub(super) fn accept(&self, world: &World, waker: &Waker) -> Option<End> {
+        let waker = waker.clone();
+        let mut state = self.state();
+        let was_full = state.0.len() >= BACKLOG;
+        let Some(end) = state.0.pop_front() else {
+            if !state.1.iter().any(|own| own.will_wake(&waker)) {
+                state.1.push(waker);
+            }
+            return None;
+        };
+        drop(state);
+        if was_full {
+            world.wake_connecting();
+        }
+        Some(end)
+    }
+
+    /// Drops what was not accepted.
+    fn refuse(&self) {
+        let (ends, wakers) = std::mem::take(&mut *self.state());
+        executor::wake_all(wakers);
+        drop(ends);
+    }
+}
+
+thread_local! {
+    /// The host of those that are on none, in the execution with this serial number.
+    static LOCAL: RefCell<Option<(u64, Arc<Node>)>> = const { RefCell::new(None) };
+}
+
+/// The host that the caller's tasks run on: `localhost` if it was not said.
+pub(super) fn current() -> Arc<Node> {
+    if let Some(host) = scope::current().and_then(|scope| scope.host()?.upgrade())
+        && let Ok(host) = host.downcast::<Node>()
+    {
+        return host;
+    }
+    let made = Location::caller();
+    let new = || World::new(NetworkSettings::default(), made).add("localhost", made);
+    let Some(serial) = runtime::with(|execution| execution.serial()) else {
+        static OUTSIDE: OnceLock<Arc<Node>> = OnceLock::new();
+        return Arc::clone(OUTSIDE.get_or_init(new));
+    };
+    let known =
+        LOCAL.with_borrow(|local| local.as_ref().filter(|(of, _)| *of == serial).map(|(_, host)| Arc::clone(host)));
+    known.unwrap_or_else(|| {
+        let host = new();
+        if let Some((_, before)) = LOCAL.replace(Some((serial, Arc::clone(&host)))) {
+            before.world.hosts().clear();
+        }
+        host
+    })
+}

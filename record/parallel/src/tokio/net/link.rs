@@ -1,0 +1,184 @@
+//! Links between hosts: whether messages pass, and when they arrive.
+//!
+//! When a message arrives is left open until someone looks for it. It is usually there then; it is late if the schedule says
+//! so, and arrives when time has passed, that is when nothing else can happen. So a program is tested with messages that
+//! overtake each other on different connections, and that are still on their way when something else breaks.
+
+use crate::execution::Pick;
+use crate::object::Object;
+use crate::runtime;
+use crate::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::panic::Location;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What can happen to messages because the schedule says so. Each counts as a surprise of the thread that meets it: see
+/// [`Settings::surprises_max`](crate::Settings::surprises_max).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A message arrives later than those that are sent after it over other connections, or as other datagrams.
+    Late,
+    /// A stream is read, or written, one byte only.
+    Part,
+    /// A datagram is lost.
+    Loss,
+    /// A datagram arrives twice.
+    Repeat,
+    /// A connection is reset when it is read or written, for both sides.
+    Reset,
+}
+
+impl Fault {
+    fn pick(self) -> Pick {
+        match self {
+            Fault::Late => Pick::Late,
+            Fault::Part => Pick::Part,
+            Fault::Loss => Pick::Lose,
+            Fault::Repeat => Pick::Repeat,
+            Fault::Reset => Pick::Break,
+        }
+    }
+}
+
+/// What a [`Network`](super::Network) is like.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NetworkSettings {
+    /// How long a message is on its way between two hosts, at least.
+    pub latency: Duration,
+    /// How much longer a late one is.
+    pub delay: Duration,
+    /// What the schedule may do to messages.
+    pub faults: Vec<Fault>,
+    /// Bytes of a connection that were written and not read, at most, in each direction.
+    pub buffer_bytes: usize,
+    /// How long a connection is tried to be opened through a partition.
+    pub connect_timeout: Duration,
+    /// How long what was written is sent again and again through a partition, before the connection breaks.
+    pub write_timeout: Duration,
+}
+
+impl Default for NetworkSettings {
+    /// No latency, 100 ms of delay, all faults but [`Fault::Reset`], buffers of 64 KiB; 127 s to connect and 924 s to write, as
+    /// on Linux.
+    fn default() -> NetworkSettings {
+        NetworkSettings {
+            latency: Duration::ZERO,
+            delay: Duration::from_millis(100),
+            faults: vec![Fault::Late, Fault::Part, Fault::Loss, Fault::Repeat],
+            buffer_bytes: 1 << 16,
+            connect_timeout: Duration::from_secs(127),
+            write_timeout: Duration::from_secs(924),
+        }
+    }
+}
+
+/// From a host to a host, by their numbers.
+pub(super) type Link = (usize, usize);
+
+/// What stops messages on a link.
+#[derive(Clone, Copy, Default)]
+struct Stop {
+    is_cut: bool,
+    is_held: bool,
+}
+
+/// All links of a network.
+pub(super) struct Wires {
+    pub(super) object: Object,
+    pub(super) settings: NetworkSettings,
+    stops: Mutex<BTreeMap<Link, Stop>>,
+}
+
+/// Where a message is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arrival {
+    /// It was sent, and is there from this moment on, unless it is late.
+    Sent(Option<Instant>),
+    Late(Instant),
+    Here,
+    /// It waits for the link since this moment.
+    Stopped(Instant),
+}
+
+impl Wires {
+    pub(super) fn new(settings: NetworkSettings, made: &'static Location<'static>) -> Wires {
+        Wires { object: Object::new("network", made), settings, stops: Mutex::default() }
+    }
+
+    fn stops(&self) -> MutexGuard<'_, BTreeMap<Link, Stop>> {
+        self.stops.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_cut(&self, link: Link) -> bool {
+        link.0 != link.1 && self.stops().get(&link).is_some_and(|stop| stop.is_cut)
+    }
+
+    /// Whether messages are stopped.
+    pub(super) fn is_stopped(&self, link: Link) -> bool {
+        link.0 != link.1 && self.stops().get(&link).is_some_and(|stop| stop.is_cut || stop.is_held)
+    }
+
+    pub(super) fn set_cut(&self, link: Link, is_cut: bool) {
+        self.stops().entry(link).or_default().is_cut = is_cut;
+    }
+
+    pub(super) fn set_held(&self, link: Link, is_held: bool) {
+        self.stops().entry(link).or_default().is_held = is_held;
+    }
+
+    /// Whether something happens to a message.
+    pub(super) fn strikes(&self, fault: Fault) -> bool {
+        self.settings.faults.contains(&fault) && runtime::pick(fault.pick(), 2) == 1
+    }
+
+    /// What is sent now.
+    pub(super) fn send(&self, link: Link) -> Arrival {
+        if self.is_stopped(link) {
+            return Arrival::Stopped(Instant::unscheduled());
+        }
+        let latency = if link.0 == link.1 { Duration::ZERO } else { self.settings.latency };
+        Arrival::Sent((!latency.is_zero()).then(|| Instant::unscheduled() + latency))
+    }
+
+    /// Whether a message is there when someone looks for it; if not, when it will be, if that is known.
+    pub(super) fn look(&self, link: Link, arrival: &mut Arrival) -> Result<(), Option<Instant>> {
+        match *arrival {
+            Arrival::Here => return Ok(()),
+            Arrival::Stopped(_) => return Err(None),
+            Arrival::Sent(at) => {
+                if let Some(at) = at.filter(|at| *at > Instant::unscheduled()) {
+                    return Err(Some(at));
+                }
+                if self.strikes(Fault::Late) {
+                    let now = Instant::unscheduled();
+                    if self.is_stopped(link) {
+                        // It did not get through in time.
+                        *arrival = Arrival::Stopped(now);
+                        return Err(None);
+                    }
+                    *arrival = Arrival::Late(now + self.settings.delay);
+                    return Err(Some(now + self.settings.delay));
+                }
+            }
+            Arrival::Late(at) => {
+                if at > Instant::unscheduled() {
+                    return Err(Some(at));
+                }
+            }
+        }
+        *arrival = Arrival::Here;
+        Ok(())
+    }
+
+    /// What becomes of a message on a link that was stopped, or is not any more.
+    pub(super) fn relink(&self, link: Link, arrival: &mut Arrival) {
+        let now = Instant::unscheduled();
+        let is_stopped = self.is_stopped(link);
+        match *arrival {
+            Arrival::Sent(Some(at)) | Arrival::Late(at) if is_stopped && at > now => *arrival = Arrival::Stopped(now),
+            Arrival::Stopped(_) if !is_stopped => *arrival = self.send(link),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! A network of hosts, as a test has it: it starts programs on hosts, and breaks things.
+
+use super::host::{Node, World};
+use super::link::{Link, NetworkSettings};
+use crate::execution::Execution;
+use crate::op::Kind;
+use crate::runtime;
+use crate::tokio::executor::{self, Task};
+use crate::tokio::scope::{self, Scope};
+use crate::tokio::task::{self, JoinHandle};
+use std::fmt;
+use std::future::Future;
+use std::net::IpAddr;
+use std::panic::Location;
+use std::pin::pin;
+use std::sync::Arc;
+
+/// A simulated network. Its hosts' tasks are cancelled when it is dropped.
+///
+/// Each of its commands is a moment that the schedule chooses when it is called by a thread or a task of its own.
+///
+/// ```
+/// use record_parallel::net::Network;
+/// use record_parallel::tokio::io::{AsyncReadExt, AsyncWriteExt};
+/// use record_parallel::tokio::net::{TcpListener, TcpStream};
+/// use record_parallel::tokio::time::{Duration, timeout};
+///
+/// record_parallel::check(|| {
+///     let network = Network::new();
+///     network.host("server").run(|| async {
+///         let listener = TcpListener::bind("0.0.0.0:80").await.unwrap();
+///         while let Ok((mut stream, _)) = listener.accept().await {
+///             _ = stream.write_all(b"hello").await;
+///         }
+///     });
+///     network.host("client").block_on(async {
+///         network.partition("client", "server");
+///         let connect = timeout(Duration::from_secs(1), TcpStream::connect("server:80"));
+///         assert!(connect.await.is_err(), "nothing gets through");
+///         network.repair("client", "server");
+///         let Ok(mut stream) = TcpStream::connect("server:80").await else {
+///             return; // the server does not listen yet
+///         };
+///         let mut text = String::new();
+///         stream.read_to_string(&mut text).await.unwrap();
+///         assert_eq!(text, "hello");
+///     });
+/// });
+/// ```
+pub struct Network {
+    world: Arc<World>,
+}
+
+/// A host of a [`Network`].
+#[derive(Clone)]
+pub struct Host {
+    node: Arc<Node>,
+}
+
+impl Network {
+    /// With the settings by default.
+    #[track_caller]
+    #[expect(clippy::new_without_default, reason = "where it is made is said in reports")]
+    pub fn new() -> Network {
+        Network::with(NetworkSettings::default())
+    }
+
+    /// With these settings.
+    #[track_caller]
+    pub fn with(settings: NetworkSettings) -> Network {
+        Network { world: World::new(settings, Location::caller()) }
+    }
+
+    /// The host of this name; a new one if there is none.
+    ///
+    /// # Panics
+    ///
+    /// If there are 250 hosts already.
+    #[track_caller]
+    pub fn host(&self, name: &str) -> Host {
+        let known = self.world.find(name);
+        Host { node: known.unwrap_or_else(|| self.world.add(name, Location::caller())) }
+    }
+
+    #[track_caller]
+    fn number(&self, name: &str) -> usize {
+        let host = self.world.find(name);
+        host.unwrap_or_else(|| panic!("the network has no host {name:?}: Network::host makes one")).number
+    }
+
+    /// A moment at which something happens to the network.
+    fn command(&self, kind: Kind, what: &str, place: &'static Location<'static>, change: impl FnOnce()) {
+        self.world.wires.object.pause_at(kind, place, || [true; 2]);
+        runtime::with(|execution| {
+            Execution::depend_on_all(execution);
+            execution.remark(what.to_owned());
+        });
+        change();
+        self.world.relink();
+    }
+
+    fn cut(&self, links: &[Link], is_cut: bool, what: &str, place: &'static Location<'static>) {
+        let kind = if is_cut { Kind::Partition } else { Kind::Repair };
+        self.command(kind, what, place, || {
+            for link in links {
+                self.world.wires.set_cut(*link, is_cut);
+            }
+        });
+    }
+
+    /// Nothing gets from one host to another any more, in both directions. Datagrams are lost; what is sent over a connection
+    /// waits until the partition ends, or until the connection breaks.
+    #[track_caller]
+    pub fn partition(&self, a: &str, b: &str) {
+        let (from, to) = (self.number(a), self.number(b));
+        self.cut(&[(from, to), (to, from)], true, &format!("{a} and {b}"), Location::caller());
+    }
+
+    /// The same in one direction. Acknowledgements of what a connection carries in the other one get through.
+    #[track_caller]
+    pub fn partition_one_way(&self, from: &str, to: &str) {
+        self.cut(&[(self.number(from), self.number(to))], true, &format!("{from} to {to}"), Location::caller());
+    }
+
+    /// Nothing gets from a host to any other that there is now, nor back.
+    #[track_caller]
+    pub fn isolate(&self, name: &str) {
+        let own = self.number(name);
+        let others = (0..self.world.hosts().len()).filter(|other| *other != own);
+        let links: Vec<Link> = others.flat_map(|other| [(own, other), (other, own)]).collect();
+        self.cut(&links, true, name, Location::caller());
+    }
+
+    /// Ends a partition of two hosts, in both directions.
+    #[track_caller]
+    pub fn repair(&self, a: &str, b: &str) {
+        let (from, to) = (self.number(a), self.number(b));
+        self.cut(&[(from, to), (to, from)], false, &format!("{a} and {b}"), Location::caller());
+    }
+
+    /// Ends all partitions.
+    #[track_caller]
+    pub fn repair_all(&self) {
+        let count = self.world.hosts().len();
+        let links: Vec<Link> = (0..count).flat_map(|from| (0..count).map(move |to| (from, to))).collect();
+        self.cut(&links, false, "all", Location::caller());
+    }
+
+    fn set_held(&self, a: &str, b: &str, is_held: bool, place: &'static Location<'static>) {
+        let (from, to) = (self.number(a), self.number(b));
+        let kind = if is_held { Kind::Hold } else { Kind::Release };
+        self.command(kind, &format!("{a} and {b}"), place, || {
+            for link in [(from, to), (to, from)] {
+                self.world.wires.set_held(link, is_held);
+            }
+        });
+    }
+
+    /// Holds back all that is sent between two hosts, in both directions, datagrams as well.
+    #[track_caller]
+    pub fn hold(&self, a: &str, b: &str) {
+        self.set_held(a, b, true, Location::caller());
+    }
+
+    /// Lets go what was held back, in the order in which it was sent.
+    #[track_caller]
+    pub fn release(&self, a: &str, b: &str) {
+        self.set_held(a, b, false, Location::caller());
+    }
+
+    /// Crashes a host: its tasks end where they are, between any two operations; what it sent and what a partition stops is
+    /// lost, its connections are reset, and its ports are closed. What its tasks own is dropped, without any effect on the
+    /// network. Memory that is shared with others stays as it is, like a disk.
+    ///
+    /// Closures of `spawn_blocking` end at their next operation, and threads that are not tasks go on.
+    #[track_caller]
+    pub fn crash(&self, name: &str) {
+        self.number(name);
+        let place = Location::caller();
+        if let Some(node) = self.world.find(name) {
+            self.crash_at(&node, place);
+        }
+    }
+
+    /// Starts a host again: what it was told to [`run`](Host::run) begins anew. Crashes it before if it is up.
+    #[track_caller]
+    pub fn restart(&self, name: &str) {
+        self.number(name);
+        let place = Location::caller();
+        if let Some(node) = self.world.find(name) {
+            let is_up = node.state().is_up;
+            if is_up {
+                self.crash_at(&node, place);
+            }
+            self.command(Kind::Restart, name, place, || node.restart(place));
+            Host { node }.start();
+        }
+    }
+
+    fn crash_at(&self, node: &Arc<Node>, place: &'static Location<'static>) {
+        self.command(Kind::Crash, &node.name, place, || node.crash());
+        let scope = Arc::clone(&node.state().scope);
+        scope.kill(place);
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        let hosts = std::mem::take(&mut *self.world.hosts());
+        for host in hosts {
+            let scope = Arc::clone(&host.state().scope);
+            scope.shut_down();
+            let program = host.state().program.take();
+            drop(program);
+        }
+    }
+}
+
+impl Host {
+    /// Its name, by which others find its address.
+    pub fn name(&self) -> &str {
+        &self.node.name
+    }
+
+    /// Its address.
+    pub fn ip(&self) -> IpAddr {
+        self.node.ip()
+    }
+
+    /// Whether it has not crashed.
+    #[track_caller]
+    pub fn is_up(&self) -> bool {
+        self.node.pause(Kind::Load, Location::caller());
+        self.node.state().is_up
+    }
+
+    /// Runs a program on it now, and whenever it is [restarted](Network::restart). What the closure has captured is what is
+    /// left after a crash, like a disk.
+    #[track_caller]
+    pub fn run<F>(&self, mut program: impl FnMut() -> F + Send + 'static)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let program = std::sync::Mutex::new(move |scope: &Arc<Scope>| drop(task::spawn_on(scope, program())));
+        self.node.state().program = Some(Arc::new(move |scope| {
+            let mut program = program.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            program(scope);
+        }));
+        self.start();
+    }
+
+    fn start(&self) {
+        let (program, scope) = {
+            let state = self.node.state();
+            (state.program.clone(), Arc::clone(&state.scope))
+        };
+        if let Some(program) = program {
+            program(&scope);
+        }
+    }
+
+    /// Starts a task on it.
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let scope = Arc::clone(&self.node.state().scope);
+        task::spawn_on(&scope, future)
+    }
+
+    /// Runs a future on it, by this thread. It does not end if the host crashes: its connections then fail.
+    ///
+    /// # Panics
+    ///
+    /// If the caller is part of a task.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        assert!(
+            executor::task().is_none(),
+            "Cannot start a runtime from within a runtime: the caller is part of a task, which could not be polled meanwhile"
+        );
+        let scope = Arc::clone(&self.node.state().scope);
+        let task = Task::new(Location::caller());
+        let _entered = scope::enter(Some(Arc::clone(&task)), &scope);
+        task.run(pin!(future)).expect("nobody can abort it")
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Network").field("settings", &self.world.wires.settings).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").field("name", &self.node.name).field("ip", &self.ip()).finish()
+    }
+}

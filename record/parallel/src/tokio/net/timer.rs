@@ -1,0 +1,25 @@
+//! The moment at which something that a task waits for has to be looked at again.
+
+use crate::time::Instant;
+use crate::tokio::time::{Sleep, sleep_until};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::Context;
+
+/// At most one timer.
+#[derive(Debug, Default)]
+pub(super) struct Timer(Option<Sleep>);
+
+impl Timer {
+    /// Wakes the task at a moment, and not at the one that was set before.
+    pub(super) fn set(&mut self, at: Option<Instant>, cx: &mut Context<'_>) {
+        self.0 = None;
+        if let Some(at) = at {
+            let mut sleep = sleep_until(at);
+            if Pin::new(&mut sleep).poll(cx).is_ready() {
+                cx.waker().wake_by_ref();
+            }
+            self.0 = Some(sleep);
+        }
+    }
+}

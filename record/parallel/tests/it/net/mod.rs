@@ -1,0 +1,56 @@
+//! Simulated networks: what gets through, what does not, and that each fault has its effect and no other.
+
+mod crash;
+mod datagrams;
+mod partition;
+mod store;
+mod streams;
+
+use record_parallel::net::{Fault, Network, NetworkSettings};
+use record_parallel::scheduler::Random;
+use record_parallel::tokio::io::{AsyncReadExt, AsyncWriteExt};
+use record_parallel::tokio::net::{TcpListener, TcpStream};
+use record_parallel::{Settings, explore};
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+/// A network on which only these faults happen.
+fn only(faults: &[Fault]) -> Network {
+    Network::with(NetworkSettings { faults: faults.to_vec(), ..NetworkSettings::default() })
+}
+
+/// What a program returns under many random schedules.
+fn sampled<T: Ord + Clone + Debug + Send + 'static>(surprises_max: u32, program: fn() -> T) -> Vec<T> {
+    let seen = Arc::new(Mutex::new(BTreeSet::new()));
+    let kept = Arc::clone(&seen);
+    let settings = Settings { surprises_max, ..Settings::default() };
+    let explored = explore(&settings, Random::new(0, 2000), move || _ = kept.lock().unwrap().insert(program()));
+    explored.unwrap_or_else(|failure| panic!("{failure}"));
+    let seen = seen.lock().unwrap();
+    seen.iter().cloned().collect()
+}
+
+/// A server that answers each connection's bytes with the same ones.
+async fn echo() {
+    let listener = TcpListener::bind("0.0.0.0:7").await.unwrap();
+    while let Ok((mut stream, _)) = listener.accept().await {
+        let mut buffer = [0; 8];
+        while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+            if stream.write_all(&buffer[..count]).await.is_err() {
+                break;
+            }
+        }
+    }
+}
+
+/// Connects when the server is up.
+async fn connect(address: &str) -> TcpStream {
+    loop {
+        match TcpStream::connect(address).await {
+            Ok(stream) => return stream,
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused, "{error}"),
+        }
+        record_parallel::tokio::task::yield_now().await;
+    }
+}
