@@ -147,6 +147,11 @@ pub(crate) fn pick(pick: Pick, options: u32) -> u32 {
     with(|execution| execution.pick(pick, options)).unwrap_or(0)
 }
 
+/// The same within the step under way; 0 if the step has no room for it.
+pub(crate) fn pick_within(pick: Pick, options: u32) -> u32 {
+    with(|execution| execution.pick(pick, options)).unwrap_or(0)
+}
+
 /// Whether a wait ends for lack of time although others could continue; the clock is then at its end.
 #[track_caller]
 pub(crate) fn times_out(time: Duration) -> bool {

@@ -3,6 +3,7 @@
 //! The leader sends each write to the replica, and waits for its answer for a second at most. The right one then says that it
 //! does not know whether the write is done. The broken one says that it is.
 
+use history_core::Datum;
 use proptest::prelude::*;
 use record_parallel::net::{Host, Network};
 use record_parallel::property::{Outcome, ParallelModel};
@@ -180,6 +181,20 @@ impl ParallelModel for Map {
                 (values, DONE)
             }
             Command::Partition | Command::Repair => (values, 0),
+        }
+    }
+
+    /// As the checker `register` reads it, by key.
+    fn record(&self, command: &Command, response: Option<&u8>) -> (String, Datum) {
+        let keyed = |f: &str, key: u8, value: Option<u8>| {
+            let value = value.filter(|value| *value != 0).map_or(Datum::Nil, |value| Datum::Int(value.into()));
+            (f.to_owned(), Datum::Vector(vec![Datum::Int(key.into()), value]))
+        };
+        match *command {
+            Command::Get(key) => keyed("read", key, response.copied()),
+            Command::Put(key, value) => keyed("write", key, Some(value)),
+            Command::Partition => ("partition".to_owned(), Datum::Nil),
+            Command::Repair => ("repair".to_owned(), Datum::Nil),
         }
     }
 

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 pub(crate) struct Scope {
     object: Object,
     made: &'static Location<'static>,
-    /// The host that its tasks run on, if it has one.
-    host: Option<HostRef>,
+    /// The host that its tasks run on, if it has one, and the host's name.
+    host: Option<(HostRef, String)>,
     state: Mutex<Members>,
 }
 
@@ -34,13 +34,19 @@ impl Scope {
     }
 
     /// The same on a host.
-    pub(super) fn on(host: HostRef, made: &'static Location<'static>) -> Arc<Scope> {
-        Arc::new(Scope { object: Object::new("host", made), made, host: Some(host), state: Mutex::default() })
+    pub(super) fn on(host: HostRef, name: &str, made: &'static Location<'static>) -> Arc<Scope> {
+        let host = Some((host, name.to_owned()));
+        Arc::new(Scope { object: Object::new("host", made), made, host, state: Mutex::default() })
     }
 
     /// The host that its tasks run on.
     pub(super) fn host(&self) -> Option<HostRef> {
-        self.host.clone()
+        self.host.as_ref().map(|(host, _)| host.clone())
+    }
+
+    /// What its tasks' threads are called.
+    pub(super) fn name(&self) -> Option<String> {
+        self.host.as_ref().map(|(_, name)| name.clone())
     }
 
     fn state(&self) -> MutexGuard<'_, Members> {

@@ -18,6 +18,9 @@ use std::task::Waker;
 
 const OPEN: [bool; 2] = [true; 2];
 
+/// What operations of a side fail with whose host has crashed.
+const CRASHED: ErrorKind = ErrorKind::NetworkDown;
+
 /// One of the two ends: 0 is the one that has opened the connection.
 pub(super) type Side = usize;
 
@@ -193,6 +196,7 @@ impl Connection {
 
     fn look(&self, state: &mut [Half; 2], side: Side, due: Due) -> Result<(), Stuck> {
         let (link, error) = (self.link(1 - side), state[side].error);
+        let is_crashed = state[1 - side].error == Some(CRASHED);
         let Some(first) = state[1 - side].sent.front_mut() else {
             state[side].is_told |= error.is_some();
             return Err(error.map_or_else(|| due.stuck(None), Stuck::from));
@@ -204,6 +208,14 @@ impl Connection {
                 Err(ErrorKind::ConnectionReset.into())
             }
             Ok(()) => Ok(()),
+            Err(Some(_)) if is_crashed && first.len() > 0 && matches!(first.arrival, Arrival::Late(_)) => {
+                // It was never sent: the host has crashed before.
+                state[1 - side].sent.retain(|segment| segment.len() == 0);
+                state[1 - side].unread = 0;
+                state[side].error.get_or_insert(ErrorKind::ConnectionReset);
+                state[side].is_told = true;
+                Err(ErrorKind::ConnectionReset.into())
+            }
             Err(at) => Err(error.map_or_else(|| due.stuck(at), Stuck::from)),
         }
     }
@@ -352,7 +364,7 @@ impl Connection {
         }
     }
 
-    /// A side is gone with its host. What it had sent and what a partition stops is lost.
+    /// A side is gone with its host. What it had sent and what is not there yet is lost.
     pub(super) fn crash(&self, host: usize) {
         let mut state = self.state();
         for side in 0..2 {
@@ -361,9 +373,10 @@ impl Connection {
             }
             let own = &mut state[side];
             own.is_gone = true;
-            own.sent.retain(|segment| !matches!(segment.arrival, Arrival::Stopped(_)));
+            // What was not there for sure is lost with it: see `look` for what nobody has looked for.
+            own.sent.retain(|segment| matches!(segment.arrival, Arrival::Here | Arrival::Sent(None)));
             own.unread = own.sent.iter().map(Segment::len).sum();
-            own.error = Some(ErrorKind::NetworkDown);
+            own.error = Some(CRASHED);
             self.refuse(&mut state, 1 - side);
         }
         Connection::wake(state);

@@ -109,7 +109,7 @@ impl World {
             let state = State {
                 starts: 0,
                 is_up: true,
-                scope: Scope::on(own, made),
+                scope: Scope::on(own, name, made),
                 program: None,
                 listeners: BTreeMap::new(),
                 mailboxes: BTreeMap::new(),
@@ -314,7 +314,7 @@ impl Node {
         let mut state = self.state();
         state.starts += 1;
         state.is_up = true;
-        state.scope = Scope::on(own, made);
+        state.scope = Scope::on(own, &self.name, made);
     }
 }
 

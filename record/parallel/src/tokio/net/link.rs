@@ -127,9 +127,9 @@ impl Wires {
         self.stops().entry(link).or_default().is_held = is_held;
     }
 
-    /// Whether something happens to a message.
+    /// Whether something happens to a message. It is chosen within the step, since the caller holds locks.
     pub(super) fn strikes(&self, fault: Fault) -> bool {
-        self.settings.faults.contains(&fault) && runtime::pick(fault.pick(), 2) == 1
+        self.settings.faults.contains(&fault) && runtime::pick_within(fault.pick(), 2) == 1
     }
 
     /// What is sent now.

@@ -241,7 +241,8 @@ impl Host {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let program = std::sync::Mutex::new(move |scope: &Arc<Scope>| drop(task::spawn_on(scope, program())));
+        let place = Location::caller();
+        let program = std::sync::Mutex::new(move |scope: &Arc<Scope>| drop(task::spawn_at(scope, program(), place)));
         self.node.state().program = Some(Arc::new(move |scope| {
             let mut program = program.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             program(scope);

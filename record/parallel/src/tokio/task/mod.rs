@@ -213,7 +213,7 @@ where
 {
     let own = scope::current().expect(super::NO_RUNTIME);
     let inner = Arc::clone(&own);
-    start(&own, None, move |_| {
+    start(&own, None, Location::caller(), move |_| {
         let _entered = scope::enter(None, &inner);
         Some(f())
     })
@@ -225,32 +225,45 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let task = Task::new(Location::caller());
+    spawn_at(scope, future, Location::caller())
+}
+
+/// Starts a task of a runtime, recorded at a place.
+pub(super) fn spawn_at<F>(scope: &Arc<Scope>, future: F, place: &'static Location<'static>) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let task = Task::new(place);
     let (own, inner) = (Arc::clone(&task), Arc::clone(scope));
     let is_over = scope.is_over();
-    start(scope, Some(task), move |_| {
+    let body = move |_| {
         let is_aborted = own.start();
         let _entered = scope::enter(Some(Arc::clone(&own)), &inner);
         let mut future = Box::pin(future);
         if is_aborted || is_over { None } else { own.run(future.as_mut()) }
-    })
+    };
+    start(scope, Some(task), place, body)
 }
 
 /// Starts a thread for a task or a closure, which returns nothing if it was cancelled.
-#[track_caller]
 fn start<R: Send + 'static>(
     scope: &Arc<Scope>,
     task: Option<Arc<Task>>,
+    place: &'static Location<'static>,
     body: impl FnOnce(Id) -> Option<R> + Send + 'static,
 ) -> JoinHandle<R> {
     static IDS: AtomicU64 = AtomicU64::new(1);
     let made = runtime::with(|execution| wide(execution.threads_made()));
     let id = Id(made.unwrap_or_else(|| IDS.fetch_add(1, Ordering::Relaxed)));
-    let place = Location::caller();
     let result = Completion { is_finished: false, value: None, panicked: None, is_detached: false, waker: None };
     let join = Arc::new(Join { object: Object::new("task", place), place, result: Mutex::new(result) });
     let (ends, looks) = (Arc::clone(&join), Arc::clone(&join));
-    let handle = thread::spawn(move || match runtime::catch(|| body(id)) {
+    let thread = match scope.name() {
+        Some(name) => thread::Builder::new().name(name),
+        None => thread::Builder::new(),
+    };
+    let body = move || match runtime::catch(|| body(id)) {
         Ok(Some(value)) => ends.complete(Ok(value), None),
         Ok(None) => ends.complete(Err(JoinError::cancelled(id)), None),
         Err(caught) if caught.is_killed() => ends.complete(Err(JoinError::cancelled(id)), None),
@@ -258,7 +271,8 @@ fn start<R: Send + 'static>(
             let panicked = runtime::with(|execution| execution.note_panic(caught.message, caught.place));
             ends.complete(Err(JoinError::panicked(id, caught.payload)), panicked);
         }
-    });
+    };
+    let handle = thread.spawn(body).expect("the system cannot start a thread");
     scope.add(id.0, task.clone(), handle);
     let is_finished = Arc::new(move || {
         looks.object.touch(Kind::Load);

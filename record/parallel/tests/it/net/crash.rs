@@ -36,6 +36,24 @@ fn connections_are_reset_and_ports_closed() {
 }
 
 #[test]
+fn what_was_sent_before_a_crash_may_be_lost_with_the_host() {
+    let (_, seen) = all(1, || {
+        let network = only(&[Fault::Late]);
+        let (server, client) = (network.host("server"), network.host("client"));
+        let listener = server.block_on(TcpListener::bind("0.0.0.0:7")).unwrap();
+        let mut near = client.block_on(TcpStream::connect("server:7")).unwrap();
+        let mut far = server.block_on(listener.accept()).unwrap().0;
+        server.block_on(far.write_all(&[1])).unwrap();
+        network.crash("server");
+        client.block_on(async {
+            let data = near.read_u8().await.map_err(|error| error.kind() == ErrorKind::ConnectionReset);
+            (data, near.read_u8().await.is_err())
+        })
+    });
+    assert_eq!(seen, [(Ok(1), true), (Err(true), true)]);
+}
+
+#[test]
 fn other_hosts_go_on() {
     let (_, seen) = all(0, || {
         let network = only(&[]);
