@@ -172,6 +172,10 @@ impl Network {
     /// lost, its connections are reset, and its ports are closed. What its tasks own is dropped, without any effect on the
     /// network. Memory that is shared with others stays as it is, like a disk.
     ///
+    /// The moments between which it can come are operations of this crate's types. What stands for the disk is to be of
+    /// [`sync`](crate::sync), or to call [`Resource::touch`](crate::Resource::touch): no search covers a crash before an access
+    /// to what is std's.
+    ///
     /// Closures of `spawn_blocking` end at their next operation, and threads that are not tasks go on.
     #[track_caller]
     pub fn crash(&self, name: &str) {
