@@ -12,6 +12,7 @@ use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
 use crate::runtime;
 use crate::time::Instant;
+use crate::tokio::turn::{Taken, Turn};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -24,6 +25,8 @@ use std::task::{Context, Poll, Wake, Waker};
 pub(crate) struct Task {
     object: Object,
     place: &'static Location<'static>,
+    /// Of a runtime of one thread, whose tasks are polled one at a time.
+    turn: Option<Arc<Turn>>,
     state: Mutex<State>,
 }
 
@@ -150,7 +153,17 @@ pub(crate) fn block<F: Future>(future: F) -> F::Output {
 
 impl Task {
     pub(crate) fn new(place: &'static Location<'static>) -> Arc<Task> {
-        Arc::new(Task { object: Object::new("waker", place), place, state: Mutex::default() })
+        Task::of(None, place)
+    }
+
+    /// Of a runtime of one thread, if it has a turn.
+    pub(crate) fn of(turn: Option<Arc<Turn>>, place: &'static Location<'static>) -> Arc<Task> {
+        Arc::new(Task { object: Object::new("waker", place), place, turn, state: Mutex::default() })
+    }
+
+    /// Waits until no other task of a runtime of one thread is polled.
+    pub(crate) fn take_turn(&self) -> Option<Taken<'_>> {
+        self.turn.as_ref().map(|turn| turn.take(self.place))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -176,7 +189,10 @@ impl Task {
                 (state.is_again, state.awaits) = (false, None);
             }
             runtime::with(|execution| execution.set_awaited(None));
-            if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            let turn = self.take_turn();
+            let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+            drop(turn);
+            if let Poll::Ready(output) = polled {
                 return Some(output);
             }
             self.wait();

@@ -22,8 +22,8 @@
 //!
 //! What differs from tokio under a schedule:
 //!
-//! - The runtime is the one with threads: a task may be preempted at each operation, not only where it awaits. There is no
-//!   `current_thread` runtime, no `spawn_local`, and no attribute for tests.
+//! - The runtime is the one with threads, unless [`runtime::Builder::new_current_thread`] makes another one: a task may be
+//!   preempted at each operation, not only where it awaits. There is no `spawn_local`, and no attribute for tests.
 //! - An execution has [`THREADS_MAX`](crate::THREADS_MAX) threads and tasks at most.
 //! - A panic that nobody sees in a [`JoinHandle`](task::JoinHandle) fails the execution.
 //! - A task has no budget of operations after which it must yield, as tokio's have (128): it can be preempted anyway. So a
@@ -45,6 +45,7 @@ mod scope;
 pub mod sync;
 pub mod task;
 pub mod time;
+mod turn;
 
 pub use crate::{__join as join, __pin as pin, __select as select, __try_join as try_join};
 pub use task::spawn;

@@ -120,7 +120,7 @@ impl Handle {
             executor::task().is_none(),
             "Cannot start a runtime from within a runtime: the caller is part of a task, which could not be polled meanwhile"
         );
-        let task = Task::new(Location::caller());
+        let task = Task::of(self.scope.turn(), Location::caller());
         let _entered = scope::enter(Some(Arc::clone(&task)), &self.scope);
         task.run(pin!(future)).expect("nobody can abort it")
     }
@@ -160,14 +160,33 @@ impl fmt::Debug for EnterGuard<'_> {
     }
 }
 
-/// As `tokio::runtime::Builder`, for runtimes with threads.
-#[derive(Debug, Default)]
-pub struct Builder(());
+/// As `tokio::runtime::Builder`.
+#[derive(Debug)]
+pub struct Builder {
+    is_one_thread: bool,
+}
 
 impl Builder {
-    /// A runtime whose tasks run on several threads: the only kind there is under a schedule.
+    /// A runtime whose tasks run on several threads.
     pub fn new_multi_thread() -> Builder {
-        Builder(())
+        Builder { is_one_thread: false }
+    }
+
+    /// A runtime whose tasks run on one thread: others run only where one awaits something. Unlike tokio's, they also run while
+    /// nobody is in [`Runtime::block_on`], and which one goes first is left to the schedule.
+    pub fn new_current_thread() -> Builder {
+        Builder { is_one_thread: true }
+    }
+
+    /// How many threads there are; here there is one for each task.
+    pub fn worker_threads(&mut self, threads: usize) -> &mut Builder {
+        assert!(threads > 0, "Worker threads cannot be set to 0");
+        self
+    }
+
+    /// The network; it always works here.
+    pub fn enable_io(&mut self) -> &mut Builder {
+        self
     }
 
     /// Timers and the network; they always work here.
@@ -187,7 +206,9 @@ impl Builder {
     /// Never.
     #[track_caller]
     pub fn build(&mut self) -> io::Result<Runtime> {
-        Runtime::new()
+        let made = Location::caller();
+        let scope = if self.is_one_thread { Scope::of_one_thread(made) } else { Scope::new(made) };
+        Ok(Runtime { handle: Handle { scope } })
     }
 }
 

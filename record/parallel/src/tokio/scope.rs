@@ -1,6 +1,7 @@
 //! What the tasks of a runtime belong to: it cancels those that are left when the runtime goes.
 
 use super::executor::{self, Entered, Task};
+use super::turn::Turn;
 use crate::execution::Execution;
 use crate::object::Object;
 use crate::op::Kind;
@@ -15,6 +16,8 @@ pub(crate) struct Scope {
     made: &'static Location<'static>,
     /// The host that its tasks run on, if it has one, and the host's name.
     host: Option<(HostRef, String)>,
+    /// Its tasks are polled one at a time, if it has this.
+    turn: Option<Arc<Turn>>,
     state: Mutex<Members>,
 }
 
@@ -30,13 +33,24 @@ struct Members {
 
 impl Scope {
     pub(super) fn new(made: &'static Location<'static>) -> Arc<Scope> {
-        Arc::new(Scope { object: Object::new("runtime", made), made, host: None, state: Mutex::default() })
+        Arc::new(Scope { object: Object::new("runtime", made), made, host: None, turn: None, state: Mutex::default() })
+    }
+
+    /// The same of a runtime of one thread.
+    pub(super) fn of_one_thread(made: &'static Location<'static>) -> Arc<Scope> {
+        let turn = Some(Arc::new(Turn::new(made)));
+        Arc::new(Scope { object: Object::new("runtime", made), made, host: None, turn, state: Mutex::default() })
+    }
+
+    /// Whose turn it is, in a runtime of one thread.
+    pub(super) fn turn(&self) -> Option<Arc<Turn>> {
+        self.turn.clone()
     }
 
     /// The same on a host.
     pub(super) fn on(host: HostRef, name: &str, made: &'static Location<'static>) -> Arc<Scope> {
         let host = Some((host, name.to_owned()));
-        Arc::new(Scope { object: Object::new("host", made), made, host, state: Mutex::default() })
+        Arc::new(Scope { object: Object::new("host", made), made, host, turn: None, state: Mutex::default() })
     }
 
     /// The host that its tasks run on.

@@ -4,18 +4,22 @@
 //! waits is served in the order in which it began to wait, where tokio promises that. Locks guard values by moving them into
 //! their guards, since this crate has no unsafe code; so the values must be `Sized`.
 
+mod barrier;
 mod batch;
 pub mod broadcast;
 pub mod mpsc;
 mod mutex;
 mod notify;
+mod once_cell;
 pub mod oneshot;
 mod rwlock;
 mod semaphore;
 mod waiters;
 pub mod watch;
 
+pub use barrier::{Barrier, BarrierWaitResult};
 pub use mutex::{Mutex, MutexGuard, OwnedMutexGuard, TryLockError};
 pub use notify::{Notified, Notify};
+pub use once_cell::{OnceCell, SetError};
 pub use rwlock::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use semaphore::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError};

@@ -234,14 +234,17 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let task = Task::new(place);
+    let task = Task::of(scope.turn(), place);
     let (own, inner) = (Arc::clone(&task), Arc::clone(scope));
     let is_over = scope.is_over();
     let body = move |_| {
         let is_aborted = own.start();
         let _entered = scope::enter(Some(Arc::clone(&own)), &inner);
         let mut future = Box::pin(future);
-        if is_aborted || is_over { None } else { own.run(future.as_mut()) }
+        let output = if is_aborted || is_over { None } else { own.run(future.as_mut()) };
+        let _turn = own.take_turn();
+        drop(future);
+        output
     };
     start(scope, Some(task), place, body)
 }

@@ -1,7 +1,9 @@
 //! Tasks: spawned, awaited, cancelled, woken and not woken, under all schedules of small programs.
 
+mod cells;
 mod channels;
 mod compare;
+mod current_thread;
 mod locks;
 mod oracle;
 mod select;
