@@ -19,8 +19,8 @@ use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::cast::Cast as _;
 use history_core::{
-    Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run, Value,
-    Verdict, Witness,
+    Checker, Datum, Expected, NextStep, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report,
+    Run, Value, Verdict, Witness,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -292,6 +292,9 @@ impl Workload for FinalRun {
                 "{} may have happened, with too many different sums to list. Every final read is between the least \
                  and the greatest.",
                 counted(uncertain, "add")
+            ));
+            report.add_next(NextStep::new(
+                "Record fewer adds whose end is unknown: let an add end with fail where it cannot have happened, or add equal amounts.",
             ));
         }
         report.counts = vec![

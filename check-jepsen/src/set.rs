@@ -19,8 +19,8 @@ use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef};
 use history_core::cast::Cast as _;
 use history_core::{
-    Artifact, Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report,
-    Run, Value, Verdict, Witness,
+    Artifact, Checker, Datum, Expected, NextStep, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair,
+    Report, Run, Value, Verdict, Witness,
 };
 
 /// The set checker. There is nothing to be set.
@@ -169,7 +169,9 @@ impl Workload for SetRun {
         let mut report = Report::new("set", Verdict::Unknown);
         let Some(last) = self.last.filter(|_| whole) else { return report };
         if let Some(reason) = &self.last_unreadable {
-            report.notes.push(format!("No verdict, because of the op at index {}: {reason}.", last.index));
+            let op = format!("the op at index {}", last.index);
+            report.notes.push(format!("No verdict, because of {op}: {reason}."));
+            report.add_next(NextStep::correct_op(&op));
             return report;
         }
         let ints = std::mem::take(&mut self.last_ints);

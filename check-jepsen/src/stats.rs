@@ -12,7 +12,8 @@
 use crate::fold::{self, Workload, WorkloadRun};
 use crate::quantiles::quantiles;
 use history_core::{
-    Checker, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run, Verdict,
+    Checker, Expected, NextStep, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report, Run,
+    Verdict,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -125,6 +126,8 @@ impl Workload for StatsRun {
             let Function { invoked, ok, fail, info, .. } = function;
             if ok == 0 {
                 report.verdict = Verdict::Unknown;
+                let what = format!("Record an ok op of the function {name}, or leave its ops out.");
+                report.add_next(NextStep::new(what));
             }
             let completed = ok + fail + info;
             // In a history of completions only, nothing is open.

@@ -25,8 +25,8 @@ use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::cast::Cast as _;
 use history_core::{
-    Artifact, Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair, Report,
-    Run, Value, Verdict, Witness,
+    Artifact, Checker, Datum, Expected, NextStep, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair,
+    Report, Run, Value, Verdict, Witness,
 };
 
 /// The total-queue checker. There is nothing to be set.
@@ -230,6 +230,10 @@ fn taken(element: &mut Element, op: &Op<'_>) -> Result<(), OpFault> {
     Ok(())
 }
 
+/// What gives an answer where missing elements may have been taken.
+const DRAIN: &str =
+    "Record the elements that each drain took, also of one that did not end: take them one by one, with :dequeue.";
+
 impl Workload for TotalQueueRun {
     const EXPECTED: Expected = Expected {
         ops: ":enqueue and :dequeue of an element, and :drain of several",
@@ -297,6 +301,7 @@ impl TotalQueueRun {
             report
                 .notes
                 .push(format!("{drains} never returned the drained elements, so missing elements may not be lost."));
+            report.add_next(NextStep::new(DRAIN));
         }
         if lost > 0 && self.crashed_dequeues > 0 {
             let dequeues = counted(self.crashed_dequeues, "dequeue");

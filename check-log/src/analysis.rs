@@ -10,7 +10,7 @@ use crate::order::{Jump, Jumps};
 use crate::scene::{Scene, excerpt};
 use crate::seen::Seen;
 use history_core::cast::Cast as _;
-use history_core::{Anomaly, Artifact, Budget, Report, Verdict, explain};
+use history_core::{Anomaly, Artifact, Budget, NextStep, Report, Verdict, explain};
 use std::fmt::Write;
 
 /// Witnesses of one type, unless all are asked for.
@@ -157,6 +157,7 @@ impl<'a> Findings<'a> {
         if let Some(spent) = spent.or(of_polls.spent) {
             self.report.verdict = Verdict::Unknown;
             self.report.notes.push(format!("The search for cycles is incomplete: {}.", spent.because()));
+            self.report.add_next(NextStep::spent(spent));
         }
     }
 

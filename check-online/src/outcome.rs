@@ -1,7 +1,7 @@
 //! What is known so far, and what may be wrong with what is fed.
 
 use crate::Violation;
-use history_core::Verdict;
+use history_core::{NextStep, Verdict};
 use std::fmt;
 use std::sync::Arc;
 
@@ -52,6 +52,26 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// What would give an answer.
+    pub fn next(self) -> NextStep {
+        match self {
+            Reason::Full => NextStep::option(
+                "max-configurations",
+                "Allow a greater --max-configurations, or record with fewer clients at once.",
+            ),
+            Reason::InFlight => NextStep::new("Record fewer operations in flight at once."),
+            Reason::Behind { .. } => NextStep::option(
+                "max-lag",
+                "Let every client report its operations soon after they end, or allow a greater --max-lag.",
+            ),
+            Reason::Lag | Reason::Crashed => NextStep::option(
+                "max-lag",
+                "Allow a greater --max-lag, or let operations that cannot have happened end with fail.",
+            ),
+            Reason::Whole => NextStep::new("Check the file when it is complete, without watch."),
+        }
+    }
+
     /// As a clause: `"the search reached its limit of configurations"`.
     pub fn because(self) -> String {
         match self {

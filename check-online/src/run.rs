@@ -6,7 +6,7 @@ use check_register::engine::ids;
 use check_register::models::{self, Spec, Visitor};
 use check_register::{DecodedEvent, Decoder, Linearizable};
 use history_core::{
-    Anomaly, Budget, Checker, Datum, HistoryError, Op, OpKind, OptionError, OptionKind, OptionSpec, Options,
+    Anomaly, Budget, Checker, Datum, HistoryError, NextStep, Op, OpKind, OptionError, OptionKind, OptionSpec, Options,
     Participants, Process, Report, Run, Verdict, Witness, WitnessOp,
 };
 use std::ops::ControlFlow;
@@ -198,12 +198,16 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
             (Some(place), _) => {
                 report.verdict = Verdict::Unknown;
                 report.notes.push(format!("No verdict, because of {place}"));
+                report.add_next(NextStep::correct_op(place));
                 return report;
             }
         }
         match outcome {
             Outcome::Ok => {}
-            Outcome::Unknown(reason) => report.notes.push(format!("No verdict, because {}.", reason.because())),
+            Outcome::Unknown(reason) => {
+                report.notes.push(format!("No verdict, because {}.", reason.because()));
+                report.add_next(reason.next());
+            }
             Outcome::Violation(_) => {
                 let witnesses = self.events.violations().iter().map(|violation| self.witness(violation)).collect();
                 let count = self.events.violations_count();

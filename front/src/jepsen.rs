@@ -35,6 +35,10 @@ fn of_report(report: &Report) -> Datum {
     if !report.notes.is_empty() {
         entries.push(("notes", report.notes.clone().into()));
     }
+    if !report.next.is_empty() {
+        let sentences = report.next.iter().map(|step| step.what.as_ref().into()).collect();
+        entries.push(("next", Datum::Vector(sentences)));
+    }
     if !report.checkers.is_empty() {
         entries.extend(report.checkers.iter().map(|report| (&*report.checker, of_report(report))));
         return map(entries);

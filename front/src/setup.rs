@@ -3,8 +3,8 @@
 use crate::read::ReadAs;
 use crate::source::Reading;
 use history_core::{
-    Budget, Checker, ErrorKind, History, HistoryError, Keyed, KeyedAuto, OptionError, Options, Reader, Report, Run,
-    Spent, Verdict,
+    Budget, Checker, ErrorKind, History, HistoryError, Keyed, KeyedAuto, NextStep, OptionError, Options, Reader,
+    Report, Run, Spent, Verdict,
 };
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -259,6 +259,7 @@ impl<'f> Fed<'f> {
         if self.budget.cancel.is_cancelled() && report.verdict == Verdict::Unknown && !self.is_settled {
             let ops = self.ops;
             report.notes.push(format!("Interrupted after all {ops} ops were read, while the checker was running."));
+            report.next = vec![NextStep::spent(Spent::Cancelled)];
         }
         Ok(report)
     }
@@ -274,6 +275,7 @@ fn cut_short(run: &dyn Run, checker: &str, spent: Spent, ops: usize) -> Report {
     let certain = if run.is_violated() { run.violation() } else { None };
     let mut report = certain.unwrap_or_else(|| Report::new(checker.to_owned(), Verdict::Unknown));
     report.notes.push(note);
+    report.add_next(NextStep::spent(spent));
     report
 }
 

@@ -2,7 +2,9 @@
 
 use crate::branch::Branch;
 use crate::error::HistoryError;
-use crate::{About, Batch, Budget, Checker, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run, Verdict};
+use crate::{
+    About, Batch, Budget, Checker, NextStep, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run, Verdict,
+};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -269,6 +271,8 @@ impl Run for ComposeRun {
                 Err(error) => {
                     let mut report = Report::new(name.clone(), Verdict::Unknown);
                     report.notes.push(format!("{name} cannot check this history: {error}."));
+                    let what = format!("Correct what {name} cannot check, or leave {name} out of -m.");
+                    report.add_next(NextStep::option("model", what));
                     failed.get_or_insert_with(|| named(&name, error));
                     report
                 }

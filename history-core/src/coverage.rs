@@ -1,6 +1,6 @@
 //! Coverage: how many ops of a history a checker understood and observed, and which verdict that allows.
 
-use crate::{Op, Report, Verdict};
+use crate::{NextStep, Op, Report, Verdict};
 use std::fmt::Write;
 
 /// What a checker did with an op of a client.
@@ -159,9 +159,10 @@ impl Coverage {
     /// Ends the history: adds counts and notes to the checker's report, and makes a valid verdict unknown if it rests
     /// on nothing.
     pub fn conclude(&self, expected: &Expected, report: &mut Report) {
-        if let Some(note) = self.why_nothing_is_known(expected, report) {
+        if let Some((note, next)) = self.why_nothing_is_known(expected, report) {
             report.verdict = Verdict::Unknown;
             report.notes.push(note);
+            report.add_next(next);
         } else if self.passed_over > 0 && self.passed_over >= self.clients.div_ceil(100) {
             report.notes.push(format!(
                 "{} ignored {} of {} client ops, because of their :f or value: {}. It expects {}.",
@@ -172,6 +173,9 @@ impl Coverage {
                 expected.ops
             ));
         }
+        if report.verdict != Verdict::Unknown {
+            report.next.clear();
+        }
         debug_assert!(
             report.verdict != Verdict::Valid || self.observed > 0,
             "true, and no result could have been wrong"
@@ -179,28 +183,33 @@ impl Coverage {
         self.add_counts(report);
     }
 
-    /// Why the verdict is unknown, if that is so because of what the history holds.
-    fn why_nothing_is_known(&self, expected: &Expected, report: &Report) -> Option<String> {
+    /// Why the verdict is unknown, if that is so because of what the history holds, and what would change it.
+    fn why_nothing_is_known(&self, expected: &Expected, report: &Report) -> Option<(String, NextStep)> {
         let (checker, Expected { ops, observation }) = (&report.checker, expected);
         if report.verdict == Verdict::Invalid {
             return None;
         }
         if self.clients == 0 {
-            return Some(format!(
+            let note = format!(
                 "The history contains no op of a client, so there was nothing to check. {checker} expects {ops}."
-            ));
+            );
+            return Some((note, NextStep::new(format!("Record the ops of clients: {ops}."))));
         }
         if self.passed_over == self.clients {
-            return Some(format!(
+            let note = format!(
                 "{checker} supports none of the {} client ops. It expects {ops}. The history contains {}.",
                 self.clients,
                 self.functions()
-            ));
+            );
+            let what =
+                format!("Choose the checker of such ops with -m; `histcheck models` lists them. Or record {ops}.");
+            return Some((note, NextStep::option("model", what)));
         }
         // A verdict that is unknown for another reason has its note.
         let is_explained = report.verdict == Verdict::Unknown && !report.notes.is_empty();
         (self.observed == 0 && !is_explained)
             .then(|| format!("The history contains no {observation}, so there was nothing to check."))
+            .map(|note| (note, NextStep::record(observation)))
     }
 
     /// The functions that were ignored, the most frequent first: `:txn (30), :cas (2) and 5 other ops`.

@@ -91,7 +91,7 @@ pub use builder::{BatchBuilder, HistoryBuilder, NewOp};
 pub use checker::{Checker, Evidence, Run, Searched, check, check_ahead, check_history};
 pub use client_rule::ClientRule;
 pub use common::{
-    FunctionsInFlight, Id, IntMap, Interner, KeyedIds, OpFault, UndecodedOps, UnknownName, cast, explain,
+    FunctionsInFlight, Id, IntMap, Interner, KeyedIds, NextStep, OpFault, UndecodedOps, UnknownName, cast, explain,
 };
 pub use compose::{Compose, ComposeError};
 pub use coverage::{Coverage, Expected, OpUse};

@@ -1,7 +1,7 @@
 //! What a checker has to say in the end: a verdict, and the evidence for it.
 
 use crate::figure::Figure;
-use crate::{Client, Datum, OpKind};
+use crate::{Client, Datum, NextStep, OpKind};
 use std::borrow::Cow;
 
 /// Whether a history obeys what was asked of it.
@@ -44,6 +44,8 @@ pub struct Report {
     pub verdict: Verdict,
     /// In words, where the verdict alone would leave one wondering: why it is unknown, what it rests on.
     pub notes: Vec<String>,
+    /// What would give an answer, if the verdict is unknown. Of several checkers each has its own.
+    pub next: Vec<NextStep>,
     /// What was found, by type, sorted by the type's name.
     pub anomalies: Vec<Anomaly>,
     /// Models that the anomalies rule out, the weakest ones; empty for checkers that know no models.
@@ -209,6 +211,7 @@ impl Report {
             checker: checker.into(),
             verdict,
             notes: Vec::new(),
+            next: Vec::new(),
             anomalies: Vec::new(),
             not: Vec::new(),
             also_not: Vec::new(),

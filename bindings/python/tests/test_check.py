@@ -58,6 +58,8 @@ def test_unknown_is_not_true():
     assert report.valid == "unknown"
     assert not report
     assert "read" in " ".join(report.notes)
+    assert any("ecord" in step for step in report.next_steps)
+    assert "next: " in str(report)
     with pytest.raises(histcheck.UnknownVerdict):
         report.require_valid()
 

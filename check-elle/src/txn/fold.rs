@@ -5,7 +5,7 @@ use crate::ids::TxnId;
 use crate::lattice;
 use crate::model::ModelSet;
 use history_core::cast::Cast as _;
-use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Pair, Process, Report, Run, Value, Verdict};
+use history_core::{Budget, ErrorKind, HistoryError, NextStep, Op, OpKind, Pair, Process, Report, Run, Value, Verdict};
 use std::ops::ControlFlow;
 
 /// What a workload's micro-ops mean.
@@ -90,6 +90,7 @@ impl Malformed {
         let mut report = Report::new(checker, Verdict::Unknown);
         let line = self.line.map(|line| format!(" (line {line})")).unwrap_or_default();
         report.notes.push(format!("No verdict, because of the op at index {}{line}: {}.", self.index, self.reason));
+        report.add_next(NextStep::correct_op(&format!("the op at index {}{line}", self.index)));
         report.not_checked = lattice::names(ModelSet::ALL).into_iter().map(Into::into).collect();
         report
     }

@@ -3,7 +3,7 @@
 use super::analysis::Analysis;
 use super::expected::Expected;
 use super::fold::Counts;
-use super::standing::{MORE_STEPS, Standing, Undecided};
+use super::standing::{Lacks, MORE_STEPS, Standing, Undecided};
 use super::{explain, figures};
 use crate::anomaly::{self, AnomalySet, AnomalyType};
 use crate::cycles::{self, Found};
@@ -17,7 +17,7 @@ use crate::model::ModelSet;
 use history_core::cast::Cast as _;
 use history_core::figure::Figure;
 use history_core::hash::HashSet;
-use history_core::{Anomaly, Budget, Datum, Report, Verdict, Witness};
+use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -77,29 +77,33 @@ pub(crate) fn report<A: Analysis>(
     let mut report = Report::new(checker, verdict);
     levels(&mut report, all, shown, answers.violated, &standing);
     let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
-    report.anomalies = shown.iter().map(|anomaly| witnesses.of(anomaly)).collect();
-    report.anomalies.extend(std::mem::take(&mut answers.anomalies));
-    report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
+    report.anomalies = witnesses.all(shown, std::mem::take(&mut answers.anomalies));
     report.notes = notes(checker, analysis, counts, &cycles, shown, answers.is_complete);
     report.notes.extend((is_garbage && is_allowed).then(|| garbage_left_out(analysis, unsaid)));
     report.notes.extend((shown.is_empty() && !has_read).then(|| NO_READ.to_owned()));
     report.notes.extend(left_open);
-    if verdict == Verdict::Valid {
-        report.notes.extend(undecided_exactly(&answers));
-    }
+    report.notes.extend((verdict == Verdict::Valid).then(|| undecided_exactly(&answers)).into_iter().flatten());
     if verdict == Verdict::Unknown && shown.is_empty() {
         let first = Witnesses { analysis, cycles: &cycles, max: 1 };
         report
             .notes
             .extend(standing.notes(checker, undecided, expected.exact, &answers, |anomaly| first.indices(anomaly)));
     }
+    let is_empty = shown.contains(AnomalyType::EMPTY_TRANSACTION_GRAPH) || !has_read;
+    let (keys, spent, answers) = (analysis.keys(), cycles.spent, &answers);
+    let lacks = Lacks { checker, counts, keys, is_empty, unsaid, spent, expected, undecided, answers, budget };
+    report.next = standing.next(verdict, &lacks);
     report.counts = count(analysis, counts);
-    let shown_ones = report.anomalies.iter().filter(|anomaly| !anomaly.witnesses.is_empty());
-    report.artifacts = shown_ones.map(history_core::explain::artifact).collect();
+    report.artifacts = artifacts(&report.anomalies);
     if budget.figures {
         report.figures = witnesses.figures(&report.anomalies, shown, &graph.graph);
     }
     report
+}
+
+/// A file for each type of anomaly that has witnesses.
+fn artifacts(anomalies: &[Anomaly]) -> Vec<Artifact> {
+    anomalies.iter().filter(|anomaly| !anomaly.witnesses.is_empty()).map(history_core::explain::artifact).collect()
 }
 
 /// What is decided exactly of the levels that the search for cycles leaves open.
@@ -238,6 +242,13 @@ impl<A: Analysis> Witnesses<'_, A> {
         figures.extend(figures::of_components(self.analysis, graph, self.cycles, self.max));
         figures.extend(self.analysis.figures(shown, self.max));
         figures
+    }
+
+    /// These types, and those that were decided exactly, sorted.
+    fn all(&self, shown: AnomalySet, decided: Vec<Anomaly>) -> Vec<Anomaly> {
+        let mut all: Vec<Anomaly> = shown.iter().map(|anomaly| self.of(anomaly)).chain(decided).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
     }
 
     fn of(&self, anomaly: AnomalyType) -> Anomaly {

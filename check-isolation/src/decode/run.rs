@@ -14,7 +14,7 @@ use crate::report::{self, explain};
 use crate::timestamps::{self, Online, Stamps};
 use history_core::cast::Cast as _;
 use history_core::{
-    Budget, ErrorKind, HistoryError, Interner, Op, OpKind, Pair, Process, Report, Run, UndecodedOps, Verdict,
+    Budget, ErrorKind, HistoryError, Interner, NextStep, Op, OpKind, Pair, Process, Report, Run, UndecodedOps, Verdict,
 };
 use std::ops::ControlFlow;
 
@@ -346,7 +346,7 @@ impl IsolationRun {
         if let Some(note) = self.undecoded.note(Verdict::Unknown)
             && self.undecoded.has_stopped()
         {
-            return Ok(report::unknown(&note));
+            return Ok(report::unknown(&note, self.undecoded.next()));
         }
         self.push_open()?;
         self.data.is_partial = !self.undecoded.is_empty();
@@ -362,6 +362,11 @@ impl IsolationRun {
         }
         let mut report = report::report(&self.data, &settled, budget);
         report.notes.extend(unsaid.map(explain::unsaid));
+        if let Some(index) = unsaid {
+            let what =
+                format!("Record in each invocation the micro-ops that it asks for: the op at index {index} has none.");
+            report.add_next(NextStep::new(what));
+        }
         self.undecoded.conclude(&mut report);
         Ok(report)
     }

@@ -4,6 +4,7 @@ mod derivation;
 pub(crate) mod explain;
 mod judge;
 mod name;
+mod next;
 pub(crate) mod witness;
 
 use crate::decode::{Decoded, Settled};
@@ -11,7 +12,7 @@ use crate::level::{Level, Levels};
 use crate::timestamps;
 pub use derivation::{NO_COMMIT_ORDER, Recorded};
 use history_core::cast::Cast as _;
-use history_core::{Anomaly, Budget, Report, Verdict, Witness};
+use history_core::{Anomaly, Budget, NextStep, Report, Verdict, Witness};
 use judge::Judgement;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -45,24 +46,28 @@ pub(crate) fn names(levels: impl Iterator<Item = Level>) -> Vec<Cow<'static, str
     names
 }
 
+/// What gives an answer where a read may be of one write or another.
+const WRITE_ONCE: &str = "Let the test write each value to a key once, such as from a counter.";
+
 /// The report on a history of which nothing can be said.
-pub(crate) fn unknown(note: &str) -> Report {
+pub(crate) fn unknown(note: &str, next: Option<NextStep>) -> Report {
     let mut report = Report::new(NAME, Verdict::Unknown);
     report.notes.push(note.to_owned());
+    report.next.extend(next);
     report.not_checked = names(Level::all());
     report
 }
 
 /// The report on a history.
 pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
-    let mut report = if let Some(note) = nothing_to_judge(run) {
-        unknown(&note)
+    let mut report = if let Some((note, next)) = nothing_to_judge(run) {
+        unknown(&note, Some(next))
     } else if run.settings.timestamps {
         let certain = settled.certain();
         let is_wrong = !certain.direct.is_empty();
         if is_wrong { judged(run, &certain, budget) } else { timestamps::report(run, settled, budget) }
     } else if let Some(ambiguous) = settled.ambiguous {
-        unknown(&explain::ambiguous(run, ambiguous))
+        unknown(&explain::ambiguous(run, ambiguous), Some(NextStep::new(WRITE_ONCE)))
     } else {
         judged(run, settled, budget)
     };
@@ -83,20 +88,23 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
     report
 }
 
-fn nothing_to_judge(run: &Decoded) -> Option<String> {
+fn nothing_to_judge(run: &Decoded) -> Option<(String, NextStep)> {
     let counts = run.counts;
     if counts.ok + counts.fail + counts.info == 0 {
-        return Some(format!(
+        let note = format!(
             "The history contains no op of a client, so there was nothing to check. {NAME} expects transactions."
-        ));
+        );
+        return Some((note, NextStep::new("Record the transactions of clients, as lists of micro-ops.")));
     }
     let says_something = |row| run.rows.kind(row) == history_core::OpKind::Ok && !run.rows.mops(row).is_empty();
     if run.rows.ids().any(says_something) {
         return None;
     }
-    Some(format!(
+    let note = format!(
         "No ok op contains a micro-op, so there was nothing to check. {NAME} expects values that are lists of micro-ops."
-    ))
+    );
+    let what = "Record ok transactions as lists of micro-ops, or choose the checker of such ops with -m.";
+    Some((note, NextStep::option("model", what)))
 }
 
 /// The levels that a history is expected to have, where these were named.
@@ -133,6 +141,9 @@ fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
     report.notes = if run.is_partial {
         Vec::new()
     } else {
+        for step in open.iter().flat_map(|level| next::steps(*level, budget)) {
+            report.add_next(step);
+        }
         notes(settled, &judgement, &report, &open, run.settings.levels.is_empty())
     };
     if run.settings.explain_valid {

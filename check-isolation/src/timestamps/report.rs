@@ -7,7 +7,7 @@ use crate::level::{Axiom, Base, Level, Levels};
 use crate::report::{NAME, explain, names, witness};
 use history_core::cast::Cast as _;
 use history_core::explain::{Explanation, name};
-use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness, WitnessOp};
+use history_core::{Anomaly, Artifact, Budget, Datum, NextStep, Report, Verdict, Witness, WitnessOp};
 use std::collections::BTreeMap;
 
 const READ: &str = "timestamp-read";
@@ -138,9 +138,15 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
             None => (Verdict::Unknown, undefined(*level)),
         };
         report.verdict = report.verdict.and(verdict);
+        report
+            .next
+            .extend((verdict == Verdict::Unknown).then(|| next(answer)).filter(|step| !report.next.contains(step)));
         if !report.notes.contains(&note) {
             report.notes.push(note);
         }
+    }
+    if report.verdict != Verdict::Unknown {
+        report.next.clear();
     }
     if run.settings.explain_valid {
         orders.explain(&explained, &mut report);
@@ -191,6 +197,17 @@ fn lacking(run: &Decoded, level: Level, missing: Missing) -> String {
          fields start-ts and commit-ts; serializable needs commit-ts alone, and a transaction that writes nothing needs one of them.",
         run.rows.index(first)
     )
+}
+
+/// What gives an answer where timestamps do not.
+fn next(answer: Option<&Answer>) -> NextStep {
+    let without = "decide the level by what was read and written: leave out --timestamps.";
+    let what = match answer {
+        Some(Answer::Missing(_)) => format!("Record start-ts and commit-ts in every completion, or {without}"),
+        Some(Answer::Open(..)) => format!("Record how the transactions ended, with their timestamps, or {without}"),
+        _ => format!("D{}", &without[1..]),
+    };
+    NextStep::option("timestamps", what)
 }
 
 fn open(run: &Decoded, reader: Row, writer: Row) -> String {

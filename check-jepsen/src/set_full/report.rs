@@ -6,7 +6,7 @@ use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::quantiles::quantiles;
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::cast::Cast as _;
-use history_core::{Artifact, Datum, OpKind, Report, Verdict, Witness, WitnessOp};
+use history_core::{Artifact, Datum, NextStep, OpKind, Report, Verdict, Witness, WitnessOp};
 use std::fmt::Write as _;
 
 /// Nanoseconds in a millisecond.
@@ -185,6 +185,7 @@ impl SetFullRun {
         let notes = &mut report.notes;
         if report.verdict == Verdict::Unknown && self.tracks.completed() > 0 {
             notes.push("No element stays in the reads, so nothing shows that adds take effect.".into());
+            report.next.push(NextStep::new("Record an ok :read of all elements after the last ok :add."));
         }
         if !fates.lost.is_empty() {
             notes.push(format!("{} lost: {}.", fates.lost.len(), set(&fates.lost)));

@@ -43,6 +43,9 @@ pub(super) fn report<S: Spec>(
                     let of = part.part.as_ref().map(|part| format!(" of {part}")).unwrap_or_default();
                     report.notes.push(format!("No verdict{of}, because {}.", reason.because()));
                 }
+                if let Some(step) = reason.next() {
+                    report.add_next(step);
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::engine::ids::OpId;
 use crate::history::Columns;
 use crate::models::Spec;
 use crate::slices::Slices;
-use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Pair, Report, Run, Searched, Verdict};
+use history_core::{Budget, ErrorKind, HistoryError, NextStep, Op, OpKind, Pair, Report, Run, Searched, Verdict};
 use std::ops::ControlFlow;
 
 /// How many ops of each kind there were.
@@ -179,6 +179,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
         let unknown = |malformed: &Malformed| {
             let mut report = Report::new(S::NAME, Verdict::Unknown);
             report.notes.push(format!("No verdict, because of {}", malformed.place));
+            report.add_next(NextStep::correct_op(&malformed.place));
             report
         };
         if let Some(malformed) = self.malformed.as_ref().filter(|malformed| malformed.may_be_earlier) {

@@ -22,7 +22,7 @@ use crate::engine::ids;
 use crate::engine::ids::ClassId;
 use crate::monitor::Decided;
 use crate::{Access, Conflict, Engine, monitor};
-use history_core::{Budget, Spent};
+use history_core::{Budget, NextStep, Spent};
 use just_in_time::JustInTime;
 use mask::Mask;
 use origins::Origin;
@@ -133,6 +133,25 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// What would give an answer; nothing where another part decided.
+    pub fn next(self) -> Option<NextStep> {
+        Some(match self {
+            Reason::Spent(spent) => NextStep::spent(spent),
+            Reason::Full => NextStep::option(
+                "max-configurations",
+                "Allow a greater --max-configurations, or record with fewer clients at once.",
+            ),
+            Reason::InFlight => NextStep::new(
+                "Record fewer operations in flight at once, and let clients that time out end with fail where nothing \
+                 can have happened.",
+            ),
+            Reason::NoMonitor => {
+                NextStep::option("engine", "Search for a linearization: leave out --engine, or --engine portfolio.")
+            }
+            Reason::OtherPart => return None,
+        })
+    }
+
     /// As a clause: `"the time limit was reached"`.
     pub fn because(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use super::request::{Call, Request, split};
 use super::versions::{At, ClientId, KeyId, NO_TIME, VersionId, flag};
 use super::{outcome, replay};
 use crate::engine::ids;
-use history_core::{HistoryError, Op, OpKind, Pair, Process, Report, Value};
+use history_core::{HistoryError, NextStep, Op, OpKind, Pair, Process, Report, Value};
 
 /// Where the key of an op stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -247,11 +247,11 @@ impl Fold {
     }
 
     /// What holds in whatever order the ops came, if anything does.
-    fn finish_in_any_order(mut self, others: u64, note: String) -> Report {
+    fn finish_in_any_order(mut self, others: u64, note: String, next: NextStep) -> Report {
         let is_clear = !self.registers.has_forgotten && self.registers.all.iter().all(|register| !register.stopped);
         self.registers.findings.clear_ordered();
         if !is_clear || self.registers.findings.is_clean() {
-            return outcome::unknown(vec![note]);
+            return outcome::unknown(note, next);
         }
         let read = "The anomalies found do not depend on the order of the ops. Other anomalies were not searched for."
             .to_owned();
@@ -263,13 +263,13 @@ impl Fold {
         let mut notes = Vec::new();
         let order = match (self.clock.disorder(), self.has_nameless) {
             (Some(index), _) => {
-                if let Some(note) = outcome::why_no_order(&self.clock, &self.registers, index) {
-                    return Ok(self.finish_in_any_order(others, note));
+                if let Some((note, next)) = outcome::why_no_order(&self.clock, &self.registers, index) {
+                    return Ok(self.finish_in_any_order(others, note, next));
                 }
                 Some(Order::TimeThenIndex)
             }
             (None, true) if self.registers.has_forgotten => {
-                return Ok(outcome::unknown(vec![outcome::NAMELESS_FORGOTTEN.to_owned()]));
+                return Ok(outcome::unknown(outcome::NAMELESS_FORGOTTEN.to_owned(), outcome::keep_all()));
             }
             (None, true) => Some(Order::Index),
             (None, false) => None,
@@ -290,6 +290,11 @@ impl Fold {
         } else {
             self.registers.report_garbage(true);
         }
-        Ok(outcome::report(self.registers, self.counts, others, notes))
+        let is_tied = !notes.is_empty();
+        let mut report = outcome::report(self.registers, self.counts, others, notes);
+        if is_tied {
+            report.add_next(outcome::record_times());
+        }
+        Ok(report)
     }
 }

@@ -81,7 +81,7 @@ mod witness;
 
 use fold::{Fold, Keying, OpFault};
 use history_core::{
-    About, Budget, Checker, Datum, History, HistoryError, Op, OptionError, OptionKind, OptionSpec, Options,
+    About, Budget, Checker, Datum, History, HistoryError, NextStep, Op, OptionError, OptionKind, OptionSpec, Options,
     Participants, Parts, Report, Run, Subject,
 };
 use packed::{Interner, Packed};
@@ -383,7 +383,7 @@ impl Run for VersionedRun {
 
     fn finish(mut self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
         if let Some(place) = &self.malformed {
-            let unknown = || outcome::unknown(vec![format!("No verdict, because of {place}")]);
+            let unknown = || outcome::unknown(format!("No verdict, because of {place}"), NextStep::correct_op(place));
             if !self.stage.is_violated_so_far() {
                 return Ok(unknown());
             }
@@ -404,11 +404,13 @@ impl Run for VersionedRun {
                     return Ok(self.noted(keyed));
                 }
                 let [plain, keyed] = [plain, keyed].map(|report| report.verdict.name());
-                Ok(outcome::unknown(vec![format!(
+                let note = format!(
                     "Every value is a pair. If its first element is a key, the verdict is {keyed}; if the pairs are \
                      values of one register, it is {plain}. Record the key of each op in a field :key, or record [key \
                      nil] as the value of each invocation of a read."
-                )]))
+                );
+                let next = NextStep::new("Record the key of each op in a field :key.");
+                Ok(outcome::unknown(note, next))
             }
         };
         report.map(|report| self.noted(report))

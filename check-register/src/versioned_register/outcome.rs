@@ -5,7 +5,7 @@ use super::fold::Counts;
 use super::registers::{Doubt, Register, Registers};
 use super::{NAME, Packed};
 use crate::engine::ids;
-use history_core::{Coverage, Expected, Report, Verdict};
+use history_core::{Coverage, Expected, NextStep, Report, Verdict};
 
 /// Doubts that are reported one by one.
 const DOUBTS_TOLD_MAX: usize = 3;
@@ -19,26 +19,42 @@ pub(crate) const NAMELESS_FORGOTTEN: &str = "Some ops have no process, or no inv
 pub(crate) const TIED: &str = "Some ops begin at the same time as others end. If those of the later lines began \
     later, this history is not linearizable; if they overlapped, it is. Record more precise times.";
 
-/// A report that says nothing but why.
-pub(crate) fn unknown(notes: Vec<String>) -> Report {
+/// What gives an answer where versions were forgotten.
+pub(crate) fn keep_all() -> NextStep {
+    NextStep::option("forget", "Keep all versions: check the history without --forget.")
+}
+
+/// What gives an answer where times contradict themselves, or are too coarse.
+pub(crate) fn record_times() -> NextStep {
+    NextStep::option(
+        "in-order",
+        "Record precise times, or none; or, if ops stand in the file in the order of events: --in-order.",
+    )
+}
+
+/// A report that says nothing but why, and what would give an answer.
+pub(crate) fn unknown(note: String, next: NextStep) -> Report {
     let mut report = Report::new(NAME, Verdict::Unknown);
-    report.notes = notes;
+    report.notes.push(note);
+    report.next.push(next);
     report
 }
 
 /// Why a history whose ops are not in the order of their times cannot be judged by them, if it cannot.
-pub(crate) fn why_no_order(clock: &Clock, registers: &Registers, index: u64) -> Option<String> {
+pub(crate) fn why_no_order(clock: &Clock, registers: &Registers, index: u64) -> Option<(String, NextStep)> {
     if let Some(index) = clock.contradiction() {
-        return Some(format!(
+        let note = format!(
             "No verdict, because the times of a process decrease at index {index}: neither the times nor the order of \
              the file is the order of events. Record correct times, or none."
-        ));
+        );
+        return Some((note, record_times()));
     }
     registers.has_forgotten.then(|| {
-        format!(
+        let note = format!(
             "No verdict, because the op at index {index} is earlier than those before it. With --forget a history \
              must be sorted by time: sort it, or check it without --forget."
-        )
+        );
+        (note, keep_all())
     })
 }
 
@@ -63,6 +79,12 @@ pub(crate) fn report(registers: Registers, counts: Counts, others: u64, mut note
         ("accepted-write-count".into(), chain),
         ("key-count".into(), ids::count(registers.all.len())),
     ];
+    for register in &doubts {
+        report.add_next(match register.doubt {
+            Some(Doubt::Twice { .. }) => NextStep::new("Let every write of a test propose a write-id of its own."),
+            _ => keep_all(),
+        });
+    }
     report.anomalies = registers.findings.into_anomalies();
     let clients = counts.reads + counts.writes + counts.ok + counts.fail + counts.info;
     Coverage::of_counts(clients, counts.ok).conclude(&EXPECTED, &mut report);

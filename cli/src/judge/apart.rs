@@ -11,7 +11,7 @@ use crate::judge::child_job::{self, ChildJob};
 use crate::judge::input::{Input, Unmatched};
 use crate::output::exit::Exit;
 use histcheck_front::setup::INTERRUPTED_AT_ONCE;
-use history_core::{Cancel, ErrorKind, HistoryError, Report, Spent, Verdict};
+use history_core::{Cancel, ErrorKind, HistoryError, NextStep, Report, Spent, Verdict};
 use std::io;
 use std::process::{ExitStatus, Stdio};
 
@@ -68,13 +68,12 @@ fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> R
         // It had not yet come so far that it could catch signals.
         let mut report = Report::new(name.to_owned(), Verdict::Unknown);
         report.notes.push(INTERRUPTED_AT_ONCE.into());
+        report.add_next(NextStep::spent(Spent::Cancelled));
         return Ok(report);
     }
-    let (what, why) = match ended {
-        Ended::Time(timeout) => {
-            (format!("did not finish within {} seconds", timeout.as_secs_f64()), Spent::Time.because())
-        }
-        Ended::Memory(bytes) => (format!("used more than {bytes} bytes of memory"), Spent::Bytes.because()),
+    let (what, spent) = match ended {
+        Ended::Time(timeout) => (format!("did not finish within {} seconds", timeout.as_secs_f64()), Spent::Time),
+        Ended::Memory(bytes) => (format!("used more than {bytes} bytes of memory"), Spent::Bytes),
         Ended::ByItself(status) => return Err(crashed(name, *status, stderr)),
     };
     if job.is_plugin {
@@ -85,7 +84,8 @@ fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> R
         return Err(HistoryError::new(ErrorKind::Limit, message));
     }
     let mut report = Report::new(name.to_owned(), Verdict::Unknown);
-    report.notes.push(format!("No verdict, because {why}: {name} {what}."));
+    report.notes.push(format!("No verdict, because {}: {name} {what}.", spent.because()));
+    report.add_next(NextStep::spent(spent));
     Ok(report)
 }
 

@@ -5,7 +5,7 @@
 //! test without a match is valid. If no node has the file, nothing was searched, so the verdict is unknown.
 
 use crate::judge::input::Input;
-use history_core::{Anomaly, Datum, ErrorKind, HistoryError, Report, Verdict, Witness};
+use history_core::{Anomaly, Datum, ErrorKind, HistoryError, NextStep, Report, Verdict, Witness};
 use regex::bytes::Regex;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
@@ -69,6 +69,7 @@ impl NodeLogs {
             report.checkers.push(judged);
         } else {
             report.notes = judged.notes;
+            report.next = judged.next;
             report.checkers = parts;
         }
         report.checkers.push(logs);
@@ -92,6 +93,8 @@ impl NodeLogs {
         if found.nodes == 0 {
             let (file, directory) = (self.file.display(), directory.display());
             report.notes.push(format!("No log was searched: no directory in {directory} has a file {file}."));
+            let what = "Name the log as the directories of the nodes have it, with --log-file.";
+            report.add_next(NextStep::option("log-file", what));
         }
         if found.matches > 0 {
             report.anomalies.push(Anomaly { name: ANOMALY.into(), count: found.matches, witnesses: found.witnesses });

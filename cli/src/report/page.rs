@@ -150,6 +150,11 @@ impl Draft<'_> {
                 @for note in report.notes.iter().take(KEYS_MAX) { p.note { b { "Note: " } bdi { (text::shown(note, 4 * CHARS_MAX)) } } }
             });
         }
+        if !report.next.is_empty() {
+            self.add(html! {
+                @for step in report.next.iter().take(KEYS_MAX) { p.note { b { "Next step: " } bdi { (text::shown(&step.what, 4 * CHARS_MAX)) } } }
+            });
+        }
         for one in &report.checkers {
             let name = text::shown(&one.checker, 80);
             self.add(html! {

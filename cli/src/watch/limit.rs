@@ -4,7 +4,7 @@
 
 use crate::judge::child::memory;
 use crate::judge::limits::Limits;
-use history_core::{Report, Run, Verdict};
+use history_core::{NextStep, Report, Run, Spent, Verdict};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -36,9 +36,9 @@ impl Limit {
     }
 
     /// The limit that was reached, as a clause.
-    pub(super) fn reached(&mut self, ops: u64) -> Option<String> {
+    pub(super) fn reached(&mut self, ops: u64) -> Option<(Spent, String)> {
         if let Some(timeout) = self.limits.timeout.filter(|_| self.is_late.load(Ordering::SeqCst)) {
-            return Some(format!("the time limit of {} was reached", seconds(timeout)));
+            return Some((Spent::Time, format!("the time limit of {} was reached", seconds(timeout))));
         }
         let bytes_max = self.limits.bytes_max?;
         if self.looked.is_some_and(|looked| ops - looked < LOOK_OPS) {
@@ -46,7 +46,8 @@ impl Limit {
         }
         self.looked = Some(ops);
         let bytes = memory(std::process::id())?;
-        (bytes > bytes_max).then(|| format!("the memory limit of {bytes_max} bytes was reached ({bytes} bytes)"))
+        let why = || format!("the memory limit of {bytes_max} bytes was reached ({bytes} bytes)");
+        (bytes > bytes_max).then(|| (Spent::Bytes, why()))
     }
 }
 
@@ -55,7 +56,7 @@ fn seconds(time: Duration) -> String {
 }
 
 /// What is certain at a limit, after so many ops.
-pub(super) fn report(checker: &str, run: &dyn Run, why: &str, ops: u64) -> Report {
+pub(super) fn report(checker: &str, run: &dyn Run, (spent, why): &(Spent, String), ops: u64) -> Report {
     let end = format!("The watch ended after {ops} ops: {why}.");
     if let Some(mut report) = run.violation() {
         report.notes.push(end);
@@ -63,5 +64,6 @@ pub(super) fn report(checker: &str, run: &dyn Run, why: &str, ops: u64) -> Repor
     }
     let mut report = Report::new(checker.to_owned(), Verdict::Unknown);
     report.notes.push(format!("{end} No violation was found by then, and the verdict on the ops read is not known."));
+    report.add_next(NextStep::spent(*spent));
     report
 }

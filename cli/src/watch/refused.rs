@@ -1,6 +1,6 @@
 //! What was omitted from a history because of its writers, and what the verdict is worth without it.
 
-use history_core::{Report, Verdict};
+use history_core::{NextStep, Report, Verdict};
 
 /// Refusals that the report names; the others are counted.
 const NAMED_MAX: usize = 4;
@@ -70,6 +70,7 @@ impl Refused {
             report.notes.push(format!("{} more were refused.", self.count - self.named.len()));
         }
         report.notes.push("Refused ops are missing, so the rest cannot prove that the history is valid.".into());
+        report.add_next(NextStep::new("Let the writers send the refused ops as the notes say, and watch again."));
         if !stands {
             report.notes.push(
                 "An operation that took effect may be missing, or may be recorded after it began. The anomaly may come from that, so it \

@@ -68,7 +68,8 @@ G-single-item-realtime
     </testsuite>
     <testsuite name="twice.edn" tests="1" skipped="1" errors="0" failures="0" file="twice.edn">
         <testcase name="list-append" classname="twice.edn" file="twice.edn">
-            <skipped message="No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time." type="unknown">note: No verdict[..]
+            <skipped message="No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time. Next: Correct the op at index 2 (line 4) where it was recorded, or choose the checker of such ops with -m." type="unknown">note: No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time.
+next: Correct the op at index 2 (line 4) where it was recorded, or choose the checker of such ops with -m.
 </skipped>
         </testcase>
     </testsuite>
@@ -268,7 +269,7 @@ valid.edn	true
 stale.edn	false
 ::error file=stale.edn,line=3,title=list-append%3A not valid::1 anomaly: G-single-item-realtime; see T1 at line 3, T2 at line 5
 twice.edn	unknown
-::warning file=twice.edn,title=list-append%3A unknown::No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time.
+::warning file=twice.edn,title=list-append%3A unknown::No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time. Next: Correct the op at index 2 (line 4) where it was recorded, or choose the checker of such ops with -m.
 ::error file=truncated.edn,line=2,col=42,title=cannot be checked::the text ends before this [ is closed; expected the rest of it
 
 "#]]);

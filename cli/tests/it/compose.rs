@@ -11,6 +11,7 @@ transfers.edn	false
   long-fork: unknown
     note: No verdict, because of the op at index 2 (line 3): expected a transaction as the op's value, found a map. One more op has a problem of this kind.
     note: long-fork ignored 4 of 6 client ops, because of their :f or value: :transfer (2), :read (2). It expects :read, :write or :txn with [[:r key value] ...] or [[:w key value] ...].
+    next: Correct the op at index 2 (line 3) where it was recorded, or choose the checker of such ops with -m.
   bank: false
     note: Totals range from 15 to 20; expected 20.
 
@@ -32,8 +33,8 @@ fn the_worst_verdict_is_that_of_all_and_each_unclear_one_is_told() {
     histcheck("-m bank,stats transfers.edn").assert().code(1).stdout_eq("transfers.edn\tfalse\n");
     histcheck("-m stats,set,long-fork transfers.edn").assert().code(2).stdout_eq("transfers.edn\tunknown\n").stderr_eq(str![[r#"
 transfers.edn: stats: note: read: 2 of 2 ok (100.0 %); latency 1.000 to 1.500 ms, median 1.000, 95 % in 1.500, 99 % in 1.500. transfer: 1 of 1 ok (100.0 %); latency 3.500 to 3.500 ms, median 3.500, 95 % in 3.500, 99 % in 3.500.
-transfers.edn: set: unknown: No verdict, because of the op at index 4: expected a collection of elements as the read's value, found a map. set ignored 4 of 6 client ops, because of their :f or value: :transfer (2), :read (2). It expects :add of an element, and :read of all elements.
-transfers.edn: long-fork: unknown: No verdict, because of the op at index 2 (line 3): expected a transaction as the op's value, found a map. One more op has a problem of this kind. long-fork ignored 4 of 6 client ops, because of their :f or value: :transfer (2), :read (2). It expects :read, :write or :txn with [[:r key value] ...] or [[:w key value] ...].
+transfers.edn: set: unknown: No verdict, because of the op at index 4: expected a collection of elements as the read's value, found a map. set ignored 4 of 6 client ops, because of their :f or value: :transfer (2), :read (2). It expects :add of an element, and :read of all elements. Next: Correct the op at index 4 where it was recorded, or choose the checker of such ops with -m.
+transfers.edn: long-fork: unknown: No verdict, because of the op at index 2 (line 3): expected a transaction as the op's value, found a map. One more op has a problem of this kind. long-fork ignored 4 of 6 client ops, because of their :f or value: :transfer (2), :read (2). It expects :read, :write or :txn with [[:r key value] ...] or [[:w key value] ...]. Next: Correct the op at index 2 (line 3) where it was recorded, or choose the checker of such ops with -m.
 
 "#]]);
     histcheck("-m stats,list-append valid.edn").assert().code(0).stdout_eq("valid.edn\ttrue\n");

@@ -29,6 +29,7 @@ mod live_clusters;
 #[cfg(all(target_os = "linux", feature = "live-sqlite"))]
 mod live_process;
 mod minimize;
+mod next_steps;
 mod output;
 mod outputs;
 mod plugins;

@@ -29,6 +29,7 @@ stale.edn	false
       - However, T2 < T1, because T2 observed the initial (empty) state of :x, to which T1 appended 1: a contradiction!
 twice.edn	unknown
   note: No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time.
+  next: Correct the op at index 2 (line 4) where it was recorded, or choose the checker of such ops with -m.
 
 "#]]);
 }
@@ -36,7 +37,7 @@ twice.edn	unknown
 #[test]
 fn without_a_terminal_only_what_no_verdict_shows_is_told() {
     check("stale.edn twice.edn").code(1).stderr_eq(str![[r#"
-twice.edn: unknown: No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time.
+twice.edn: unknown: No verdict, because of the op at index 2 (line 4): 1 is appended to key :x a second time. Next: Correct the op at index 2 (line 4) where it was recorded, or choose the checker of such ops with -m.
 2 histories: 1 false, 1 unknown
 
 "#]]);

@@ -46,10 +46,8 @@ fn a_window_must_hold_something() {
 
 #[test]
 fn what_is_no_register_is_unknown_and_says_why() {
-    histcheck("-m versioned-register valid.edn").assert().code(2).stdout_eq("valid.edn\tunknown\n").stderr_eq(str![[
-        r#"
-valid.edn: unknown: No verdict, because of the op at index 0 (line 1): the op has the :f txn; expected read or write.
+    histcheck("-m versioned-register valid.edn").assert().code(2).stdout_eq("valid.edn\tunknown\n").stderr_eq(str![[r#"
+valid.edn: unknown: No verdict, because of the op at index 0 (line 1): the op has the :f txn; expected read or write. Next: Correct the op at index 0 (line 1) where it was recorded, or choose the checker of such ops with -m.
 
-"#
-    ]]);
+"#]]);
 }

@@ -4,7 +4,7 @@
 //! Each case has its verdict written down, and each `true` its reason. A checker that says valid of everything goes
 //! through the same table, which has to catch it in every case.
 
-use crate::{histcheck, stdout};
+use crate::{histcheck, next_steps, stdout};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -182,6 +182,11 @@ fn judge(checker: &str, ops: &[Value]) -> (String, String) {
     (verdict.to_owned(), report)
 }
 
+/// What is wrong with the next steps of a report, which an unknown verdict has and no other.
+fn lacks_step(report: &str, options: &[String]) -> Option<String> {
+    next_steps::fault(&serde_json::from_str(report).unwrap(), options).map(|why| format!("{why}: {report}"))
+}
+
 /// Every operation under a client of its own, ended in this way.
 fn all_end(ops: &[Value], kind: &str) -> Ops {
     let mut clients = 0;
@@ -342,6 +347,7 @@ fn the_table_has_every_checker() {
 #[test]
 fn nothing_to_look_at_is_unknown() {
     let workloads = workloads();
+    let options = next_steps::options();
     let mut wrong = Vec::new();
     for row in CHECKERS {
         for case in cases(row, &workloads[row.workload]) {
@@ -350,6 +356,8 @@ fn nothing_to_look_at_is_unknown() {
             // An unknown verdict says why.
             let notes = serde_json::from_str::<Value>(&report).unwrap()["notes"].to_string();
             assert!(verdict != "unknown" || notes.len() > 20, "{} on {}: {report}", row.checker, case.name);
+            // And what to do about it.
+            wrong.extend(lacks_step(&report, &options).map(|why| format!("{} on {}: {why}", row.checker, case.name)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -376,12 +384,14 @@ fn canary_a_checker_that_always_says_valid_is_caught() {
 #[test]
 fn another_workload_is_valid_only_for_a_reason() {
     let workloads = workloads();
+    let options = next_steps::options();
     let mut wrong = Vec::new();
     for row in CHECKERS.iter().filter(|row| !["stats", "unhandled-exceptions"].contains(&row.checker)) {
         let allowed = TRUE_OF_ANOTHER.iter().filter(|(checker, ..)| *checker == row.checker);
         let allowed: Vec<&str> = allowed.flat_map(|(_, workloads, _)| *workloads).copied().collect();
         for (name, ops) in workloads.iter().filter(|(name, _)| **name != row.workload) {
             let (verdict, report) = judge(row.checker, ops);
+            wrong.extend(lacks_step(&report, &options).map(|why| format!("{} on {name}: {why}", row.checker)));
             if (verdict == "true") != allowed.contains(name) {
                 wrong.push(format!("{} says {verdict} of {name}: {report}", row.checker));
             }

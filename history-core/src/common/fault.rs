@@ -1,6 +1,6 @@
 //! What is wrong with an op that a checker cannot take.
 
-use crate::{ErrorKind, HistoryError, Op, Report, Verdict};
+use crate::{ErrorKind, HistoryError, NextStep, Op, Report, Verdict};
 
 /// Why a checker cannot take an op.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,11 +82,19 @@ impl UndecodedOps {
         })
     }
 
+    /// What would give a verdict; nothing if all ops were decoded.
+    pub fn next(&self) -> Option<NextStep> {
+        self.first.as_deref().map(NextStep::correct_op)
+    }
+
     /// Adds the note to a report, before the others. Unless the other ops are invalid, the verdict becomes unknown.
     pub fn conclude(&self, report: &mut Report) {
         if !self.is_empty() {
             report.verdict = report.verdict.and(Verdict::Unknown);
             report.notes.splice(0..0, self.note(report.verdict));
+            if let Some(step) = self.next() {
+                report.add_next(step);
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
 //! What all checkers share in addition to the interface: ids, conversions of integers, faults of ops, explanations of
-//! witnesses, codes of values, names.
+//! witnesses, codes of values, names, next steps.
 
 pub mod cast;
 pub mod explain;
@@ -10,6 +10,7 @@ mod int_map;
 mod intern;
 mod keyed_ids;
 mod names;
+mod next_step;
 
 pub use fault::{OpFault, UndecodedOps};
 pub use functions::FunctionsInFlight;
@@ -18,3 +19,4 @@ pub use int_map::IntMap;
 pub use intern::Interner;
 pub use keyed_ids::KeyedIds;
 pub use names::UnknownName;
+pub use next_step::NextStep;

@@ -5,9 +5,12 @@ use super::merge::Merged;
 use super::{Keyed, of_key};
 use crate::cast::Cast as _;
 use crate::error::HistoryError;
-use crate::{Budget, Report, Run, Searched, Verdict, parallel};
+use crate::{Budget, NextStep, Report, Run, Searched, Verdict, parallel};
 use std::sync::{Mutex, PoisonError};
 
+/// What gives a verdict where the ops of a key are not known.
+const RECORD_KEYS: &str = "Record the key of every op, and the same one in its completion, as [key value] or in a field \
+                           key. Or check the history as a whole, without --keyed.";
 /// Runs that are ended before their reports are merged: so many reports are in memory at once.
 const CHUNK: usize = 1024;
 
@@ -104,6 +107,7 @@ pub(super) fn resting(mut report: Report, unread: Option<&str>) -> Report {
 fn unknown(checker: &str, why: Option<&str>, like: &Report) -> Report {
     let mut report = Report::new(checker.to_owned(), Verdict::Unknown);
     report.notes.extend(why.map(str::to_owned));
+    report.next.extend(why.map(|_| NextStep::option("keyed", RECORD_KEYS)));
     report.checkers = like.checkers.iter().map(|like| unknown(&like.checker, why, like)).collect();
     report
 }

@@ -4,7 +4,7 @@ use super::keys::shown;
 use crate::cast::Cast as _;
 use crate::coverage::is_unobserved;
 use crate::report::KeyReport;
-use crate::{Anomaly, Datum, Report, Verdict};
+use crate::{Anomaly, Datum, NextStep, Report, Verdict};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const ALL_LISTED_MAX: usize = 100;
 const LISTED_MAX: usize = 1000;
 /// Witnesses of one anomaly, unless one key has more.
 const WITNESSES_MAX: usize = 8;
-/// Different notes.
+/// Different notes, and next steps.
 const NOTES_MAX: usize = 8;
 /// Keys whose files are kept, and how many files in all.
 const ARTIFACT_KEYS_MAX: usize = 16;
@@ -32,6 +32,8 @@ pub(super) struct Merged {
     unobserved: Option<Note>,
     anomalies: BTreeMap<Name, Anomaly>,
     notes: Vec<Note>,
+    /// What would give an answer: the option, and the sentence with the keys whose recording it is about.
+    next: Vec<(Option<Name>, Note)>,
     notes_left_out: u64,
     not_listed: u64,
     with_artifacts: usize,
@@ -48,6 +50,20 @@ struct Note {
     keys: u64,
 }
 
+impl Note {
+    /// With the keys that it is about, of so many.
+    fn of(self, all: u64) -> String {
+        let Note { text, first, keys } = self;
+        match keys - 1 {
+            0 if all == 1 => text,
+            others if others + 1 == all => format!("Every key: {text}"),
+            0 => format!("Key {first}: {text}"),
+            1 => format!("Key {first} and one more: {text}"),
+            others => format!("Key {first} and {others} more: {text}"),
+        }
+    }
+}
+
 impl Merged {
     /// A report on so many keys, none of which has been added yet.
     pub(super) fn new(checker: String, keys: usize) -> Merged {
@@ -59,6 +75,7 @@ impl Merged {
             unobserved: None,
             anomalies: BTreeMap::new(),
             notes: Vec::new(),
+            next: Vec::new(),
             notes_left_out: 0,
             not_listed: 0,
             with_artifacts: 0,
@@ -88,6 +105,9 @@ impl Merged {
         }
         for note in report.notes {
             self.note(key, note);
+        }
+        for step in report.next {
+            self.next(key, step);
         }
         for anomaly in report.anomalies {
             self.anomaly(key, anomaly);
@@ -170,6 +190,16 @@ impl Merged {
         }
     }
 
+    fn next(&mut self, key: &Datum, step: NextStep) {
+        let NextStep { what, option } = step;
+        let is_same = |(other, note): &&mut (Option<Name>, Note)| *other == option && note.text == *what;
+        if let Some((_, note)) = self.next.iter_mut().find(is_same) {
+            note.keys += 1;
+        } else if self.next.len() < NOTES_MAX {
+            self.next.push((option, Note { text: what.into_owned(), first: shown(key), keys: 1 }));
+        }
+    }
+
     fn anomaly(&mut self, key: &Datum, anomaly: Anomaly) {
         let empty = || Anomaly { name: anomaly.name.clone(), count: 0, witnesses: Vec::new() };
         let all = self.anomalies.entry(anomaly.name.clone()).or_insert_with(empty);
@@ -196,14 +226,8 @@ impl Merged {
                 format!("The verdict covers {} of {} keys. Key {first}{more}: {text}", self.keys - keys, self.keys)
             });
         }
-        for Note { text, first, keys } in self.notes {
-            self.report.notes.push(match keys - 1 {
-                0 if self.keys == 1 => text,
-                others if others + 1 == self.keys => format!("Every key: {text}"),
-                0 => format!("Key {first}: {text}"),
-                1 => format!("Key {first} and one more: {text}"),
-                others => format!("Key {first} and {others} more: {text}"),
-            });
+        for note in self.notes {
+            self.report.notes.push(note.of(self.keys));
         }
         let left_out = [
             (self.notes_left_out, "notes about single keys"),
@@ -230,6 +254,11 @@ impl Merged {
         self.report.checkers = self.checkers.into_iter().map(Merged::into_report).collect();
         self.report.verdict =
             self.report.checkers.iter().map(|report| report.verdict).fold(self.report.verdict, Verdict::and);
+        for (option, note) in self.next {
+            // An option is the same for all keys.
+            let what = if option.is_some() { note.text } else { note.of(self.keys) };
+            self.report.add_next(NextStep { what: what.into(), option });
+        }
         // What a checker counts under these names are not keys of this history.
         self.report.counts.retain(|(name, _)| counts.iter().all(|(own, _)| own != name));
         self.report.counts.extend(counts.map(|(name, count)| (name.into(), count)));

@@ -1,7 +1,7 @@
 //! Reports: the form in which they are printed, stored and sent; see the crate's documentation for the schema.
 
 use super::{Keyword, named};
-use crate::{Anomaly, Artifact, Datum, KeyReport, OpKind, Report, Verdict, Witness};
+use crate::{Anomaly, Artifact, Datum, KeyReport, NextStep, OpKind, Report, Verdict, Witness};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde::{Deserialize as DeriveDeserialize, Serialize as DeriveSerialize};
@@ -80,6 +80,9 @@ struct ReportForm {
     anomalies: Vec<(Name, AnomalyForm)>,
     #[serde(default)]
     notes: Vec<String>,
+    /// Only where the verdict is unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    next: Vec<NextStep>,
     #[serde(default, with = "named")]
     counts: Vec<(Name, u64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -110,6 +113,7 @@ impl Serialize for Report {
             not_checked: self.not_checked.clone(),
             anomalies: self.anomalies.iter().map(|anomaly| (anomaly.name.clone(), form(anomaly))).collect(),
             notes: self.notes.clone(),
+            next: self.next.clone(),
             counts: self.counts.clone(),
             artifacts: self.artifacts.clone(),
             keys: self.keys.clone(),
@@ -128,6 +132,7 @@ impl<'de> Deserialize<'de> for Report {
             checker: form.checker,
             verdict: form.valid,
             notes: form.notes,
+            next: form.next,
             anomalies: form.anomalies.into_iter().map(anomaly).collect(),
             not: form.not,
             also_not: form.also_not,

@@ -134,7 +134,12 @@ fn the_composition_says_what_each_says_alone_and_the_worst_of_it() {
             let report = check(&composed(), &text).unwrap();
             let worst = singles.iter().fold(Verdict::Valid, |worst, report| worst.and(report.verdict));
             assert_eq!((report.checker.as_ref(), report.verdict), ("a,b,c", worst), "{text}");
-            assert_eq!(report.checkers, singles, "{text}");
+            let mut parts = report.checkers;
+            // Which one to leave out is a question only where there are several.
+            for part in &mut parts {
+                part.next.clear();
+            }
+            assert_eq!(parts, singles, "{text}");
             merged += 1;
         }
     }

@@ -4,7 +4,9 @@ use crate::peer::{Fault, Wait};
 use crate::steps::{Source, Step};
 use check_register::models::{Shows, Spec};
 use check_register::{Model, Shortcuts};
-use history_core::{Budget, Datum, ErrorKind, HistoryError, Op, OpKind, Report, Run, Searched, Value, Verdict};
+use history_core::{
+    Budget, Datum, ErrorKind, HistoryError, NextStep, Op, OpKind, Report, Run, Searched, Value, Verdict,
+};
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -232,6 +234,7 @@ fn settled<R>(report: R, fault: &OnceLock<Fault>, unknown: impl FnOnce(Report) -
         Some(Fault::Spent(spent, what)) => {
             let mut report = Report::new(ProcessModel::NAME, Verdict::Unknown);
             report.notes.push(format!("No verdict, because {}: {what}.", spent.because()));
+            report.add_next(NextStep::spent(*spent));
             Ok(unknown(report))
         }
         Some(Fault::Peer(what)) => Err(HistoryError::new(ErrorKind::Unexpected, what.clone())),

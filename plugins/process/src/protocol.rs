@@ -107,10 +107,25 @@ pub(crate) struct ReportForm {
     pub(crate) observed: Option<u64>,
     #[serde(default)]
     pub(crate) notes: Vec<String>,
+    /// What would give an answer, if the verdict is unknown.
+    #[serde(default)]
+    pub(crate) next: Vec<NextForm>,
     #[serde(default)]
     pub(crate) anomalies: Vec<AnomalyForm>,
     #[serde(default)]
     pub(crate) counts: BTreeMap<String, u64>,
+}
+
+/// A sentence, and perhaps the option that it is about.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum NextForm {
+    Sentence(String),
+    Option {
+        what: String,
+        #[serde(default)]
+        option: Option<String>,
+    },
 }
 
 #[derive(Debug, Deserialize)]

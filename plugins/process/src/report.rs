@@ -1,7 +1,7 @@
 //! A report of the other side, if it is one.
 
-use crate::protocol::{AnomalyForm, ReportForm, VerdictForm, WitnessForm};
-use history_core::{Anomaly, Report, Verdict, Witness, WitnessOp, explain};
+use crate::protocol::{AnomalyForm, NextForm, ReportForm, VerdictForm, WitnessForm};
+use history_core::{Anomaly, NextStep, Report, Verdict, Witness, WitnessOp, explain};
 
 /// The report of a checker.
 ///
@@ -9,7 +9,7 @@ use history_core::{Anomaly, Report, Verdict, Witness, WitnessOp, explain};
 ///
 /// What makes no sense about it.
 pub(crate) fn report(checker: &str, form: ReportForm) -> Result<Report, String> {
-    let ReportForm { verdict, observed, notes, anomalies, counts } = form;
+    let ReportForm { verdict, observed, notes, next, anomalies, counts } = form;
     let mut verdict = match verdict {
         VerdictForm::Known(true) => Verdict::Valid,
         VerdictForm::Known(false) => Verdict::Invalid,
@@ -38,6 +38,15 @@ pub(crate) fn report(checker: &str, form: ReportForm) -> Result<Report, String> 
     }
     let mut report = Report::new(checker.to_owned(), verdict);
     report.notes = notes;
+    for form in next {
+        report.add_next(match form {
+            NextForm::Sentence(what) | NextForm::Option { what, option: None } => NextStep::new(what),
+            NextForm::Option { what, option: Some(option) } => NextStep::option(option, what),
+        });
+    }
+    if observed == Some(0) && report.next.is_empty() {
+        report.add_next(NextStep::new(format!("Record results that {checker} compares with what must hold.")));
+    }
     report.anomalies = anomalies.into_iter().map(anomaly).collect::<Result<_, _>>()?;
     report.anomalies.sort_by(|a, b| a.name.cmp(&b.name));
     if let Some(pair) = report.anomalies.windows(2).find(|pair| pair[0].name == pair[1].name) {
@@ -88,6 +97,7 @@ mod tests {
         let nothing = of(r#"{"verdict": true, "observed": 0}"#).unwrap();
         assert_eq!(nothing.verdict, Verdict::Unknown);
         assert_eq!(nothing.notes, ["No verdict, because c observed no result that could have been wrong."]);
+        assert_eq!(nothing.next[0].what, "Record results that c compares with what must hold.");
         for (wrong, why) in [
             (r#"{"verdict": true}"#, "true without \"observed\""),
             (r#"{"verdict": true, "observed": 1, "anomalies": [{"name": "a"}]}"#, "true with anomalies"),
@@ -100,6 +110,16 @@ mod tests {
             let error = of(wrong).unwrap_err();
             assert!(error.contains(why), "{wrong}: {error}");
         }
+    }
+
+    #[test]
+    fn next_steps_are_sentences_and_options() {
+        let steps = r#"[{"what": "Raise it.", "option": "depth"}, "Record more.", {"what": "Wait."}]"#;
+        let report = of(&format!(r#"{{"verdict": "unknown", "next": {steps}}}"#)).unwrap();
+        let said: Vec<_> = report.next.iter().map(|step| (&*step.what, step.option.as_deref())).collect();
+        assert_eq!(said, [("Raise it.", Some("depth")), ("Record more.", None), ("Wait.", None)]);
+        let known = of(&format!(r#"{{"verdict": true, "observed": 1, "next": {steps}}}"#)).unwrap();
+        assert_eq!(known.next, [], "nothing is missing");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::peer::{Fault, Peer, Wait};
 use crate::pool::Pool;
 use crate::protocol::Said;
 use crate::report::report;
-use history_core::{Budget, ErrorKind, Format, HistoryError, Op, Report, Run, Verdict, Writer};
+use history_core::{Budget, ErrorKind, Format, HistoryError, NextStep, Op, Report, Run, Verdict, Writer};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
@@ -75,6 +75,7 @@ impl ProcessRun {
         let Fault::Spent(spent, what) = fault else { return Err(fault.into()) };
         let mut report = Report::new(self.checker.clone(), Verdict::Unknown);
         report.notes.push(format!("No verdict, because {}: {what}.", spent.because()));
+        report.add_next(NextStep::spent(spent));
         Ok(report)
     }
 }

@@ -92,6 +92,12 @@ class Report:
         return list(self._fields["notes"])
 
     @property
+    def next_steps(self) -> list[str]:
+        """What would give an answer, if the verdict is unknown; each is a sentence."""
+        reports = [self._fields, *self._fields.get("checkers", {}).values()]
+        return [step["what"] for report in reports for step in report.get("next", ())]
+
+    @property
     def counts(self) -> dict[str, int]:
         """Numbers about the history, such as "ok-count"."""
         return dict(self._fields["counts"])
@@ -182,6 +188,7 @@ def _anomaly(name: str, found: Mapping[str, Any]) -> Anomaly:
 
 def _account(report: Mapping[str, Any]) -> list[str]:
     lines = [f"note: {note}" for note in report.get("notes", ())]
+    lines.extend(f"next: {step['what']}" for step in report.get("next", ()))
     if report.get("checkers"):
         for name, one in report["checkers"].items():
             lines.append(f"{name}: {_word(one['valid'])}")

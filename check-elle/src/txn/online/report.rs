@@ -7,7 +7,8 @@ use crate::cycle_spec::{CycleExistsSpec, RwUse};
 use crate::lattice;
 use crate::model::{Model, ModelSet};
 use crate::txn::report::NO_READ;
-use history_core::{Anomaly, Datum, Report, Verdict, Witness};
+use crate::txn::standing::RECORD_READS;
+use history_core::{Anomaly, Datum, NextStep, Report, Verdict, Witness};
 
 impl<J: Judge> OnlineRun<J> {
     /// The report on a violation that an op proved.
@@ -50,13 +51,16 @@ impl<J: Judge> OnlineRun<J> {
     /// The report on a history that shows no violation.
     pub(crate) fn report_whole(&self) -> Report {
         let doubts = self.doubts();
-        let mut notes = Vec::new();
+        let (mut notes, mut next) = (Vec::new(), Vec::new());
         let mut judges = doubts.levels.iter().filter_map(|(_, judge, _)| *judge);
         let unwritten = judges.find_map(J::garbage);
         let is_allowed = self.expected().garbage_reads_allowed;
         if let Some(unwritten) = unwritten.filter(|_| !is_allowed) {
             match self.unsaid().why() {
-                Some(why) => notes.push(why),
+                Some(why) => {
+                    notes.push(why);
+                    next.push(NextStep::new("Record in each invocation the micro-ops that it asks for."));
+                }
                 None => return self.report_garbage(unwritten),
             }
         }
@@ -70,12 +74,16 @@ impl<J: Judge> OnlineRun<J> {
                 ),
             };
             notes.push(format!("Whether {model} holds is unknown: {why}."));
+            next.push(NextStep::new(
+                "Check the file when it is complete, without watch: that keeps all of the history.",
+            ));
         }
         if !doubts.has_read {
             notes.push(NO_READ.to_owned());
         } else if !doubts.is_related {
             notes.push("No transaction is related to another, so there was nothing to check.".to_owned());
         }
+        next.extend((!doubts.has_read || !doubts.is_related).then(|| NextStep::new(RECORD_READS)));
         let verdict = if notes.is_empty() { Verdict::Valid } else { Verdict::Unknown };
         let mut report = self.counted(verdict);
         let known = match (verdict, doubts.strict.is_some()) {
@@ -89,6 +97,9 @@ impl<J: Judge> OnlineRun<J> {
         }
         notes.extend(self.participants().note());
         report.notes = notes;
+        for step in next {
+            report.add_next(step);
+        }
         report
     }
 

@@ -3,7 +3,7 @@
 use super::Paint;
 use super::text;
 use crate::output::known::Known;
-use history_core::{Anomaly, Datum, HistoryError, Report, Verdict, Witness};
+use history_core::{Anomaly, Datum, HistoryError, NextStep, Report, Verdict, Witness};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,6 +26,8 @@ pub(crate) struct Finding {
     /// All that is to be said, as `-v` prints it.
     pub(crate) account: String,
     pub(crate) notes: Vec<String>,
+    /// What would give an answer, if it is unknown.
+    pub(crate) next: Vec<NextStep>,
     pub(crate) counts: Vec<(String, u64)>,
     pub(crate) keys: Vec<KeyFinding>,
     pub(crate) anomalies: Vec<Found>,
@@ -134,6 +136,7 @@ impl Finding {
             is_known: report.verdict == Verdict::Invalid && known.verdict(file, report) != Verdict::Invalid,
             account: String::from_utf8_lossy(&account).into_owned(),
             notes: report.notes.clone(),
+            next: report.next.clone(),
             counts: report.counts.iter().map(|(name, count)| (name.clone().into_owned(), *count)).collect(),
             keys: report
                 .keys
@@ -155,7 +158,7 @@ impl Finding {
             Verdict::Invalid => text::found(self.anomalies.iter().map(|found| found.name.as_str()))
                 .unwrap_or_else(|| format!("{} reports an invalid history without a reason", self.checker)),
             _ if self.notes.is_empty() => format!("{} gives no reason", self.checker),
-            _ => self.notes.join(" "),
+            _ => self.notes.join(" ") + &text::next(&self.next),
         }
     }
 

@@ -119,7 +119,11 @@ impl Log<'_> {
             (Verdict::Unknown, unknown) => {
                 let level = if unknown == Unknown::Pass { "note" } else { "warning" };
                 let text = format!("{}: unknown: {}", finding.checker, finding.summary());
-                self.notifications.push(notification(level, uri, None, &text));
+                let mut notification = notification(level, uri, None, &text);
+                if !finding.next.is_empty() {
+                    notification["properties"] = json!({ "next": finding.next });
+                }
+                self.notifications.push(notification);
             }
             (Verdict::Invalid, _) if finding.anomalies.is_empty() => {
                 self.push(uri, finding, INVALID, "error", &finding.summary(), None);

@@ -3,7 +3,7 @@
 use super::paint::Paint;
 use crate::ids::wide;
 use crate::judge::input::Input;
-use history_core::{Anomaly, Report, Verdict, visible};
+use history_core::{Anomaly, NextStep, Report, Verdict, visible};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -43,6 +43,9 @@ pub(crate) fn account(out: &mut dyn Write, report: &Report, indent: &str, paint:
     let mut text = String::new();
     for note in &report.notes {
         _ = writeln!(text, "{} {}", paint.note("note:"), visible::line(note));
+    }
+    for step in &report.next {
+        _ = writeln!(text, "{} {}", paint.note("next:"), visible::line(&step.what));
     }
     if !report.checkers.is_empty() {
         write_indented(out, &text, indent)?;
@@ -130,12 +133,18 @@ fn hint(report: &Report) -> Option<String> {
     match report.verdict {
         Verdict::Valid | Verdict::Unknown if report.notes.is_empty() => None,
         Verdict::Valid => Some(format!("note: {}", report.notes.join(" "))),
-        Verdict::Unknown => Some(format!("unknown: {}", report.notes.join(" "))),
+        Verdict::Unknown => Some(format!("unknown: {}{}", report.notes.join(" "), next(&report.next))),
         Verdict::Invalid => {
             let found = found(report.anomaly_types()).map(|found| found + "; ").unwrap_or_default();
             Some(format!("{found}run with -v to see why"))
         }
     }
+}
+
+/// What would give an answer, behind what is not known.
+pub(super) fn next(steps: &[NextStep]) -> String {
+    let what: Vec<&str> = steps.iter().map(|step| &*step.what).collect();
+    if what.is_empty() { String::new() } else { format!(" Next: {}", what.join(" ")) }
 }
 
 /// Anomalies in a line: `2 anomalies: G1c, G-single-item`; `None` if there is nothing.
@@ -189,6 +198,8 @@ mod tests {
         assert_eq!(hint(&unknown), None);
         unknown.notes.push("the time limit was reached".into());
         assert_eq!(hint(&unknown).unwrap(), "unknown: the time limit was reached");
+        unknown.add_next(NextStep::new("Wait longer."));
+        assert_eq!(hint(&unknown).unwrap(), "unknown: the time limit was reached Next: Wait longer.");
         let mut doubtful = report(Verdict::Valid, &[]);
         doubtful.notes.push("little was known".into());
         assert_eq!(hint(&doubtful).unwrap(), "note: little was known");

@@ -7,7 +7,7 @@
 
 use super::figure;
 use super::forms::{Edn, OpForm, StepForm, is_inside};
-use history_core::{Anomaly, Artifact, KeyReport, Participants, Report, Verdict, Witness};
+use history_core::{Anomaly, Artifact, KeyReport, NextStep, Participants, Report, Verdict, Witness};
 use serde::{Deserialize, Serialize};
 
 /// A [`Report`].
@@ -17,6 +17,9 @@ pub struct ReportForm {
     verdict: String,
     #[serde(default)]
     notes: Vec<String>,
+    /// Absent from a plugin that was built before there were any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    next: Vec<NextForm>,
     #[serde(default)]
     anomalies: Vec<AnomalyForm>,
     #[serde(default)]
@@ -35,6 +38,13 @@ pub struct ReportForm {
     keys: Vec<KeyForm>,
     #[serde(default)]
     checkers: Vec<ReportForm>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
+struct NextForm {
+    what: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    option: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
@@ -74,6 +84,7 @@ impl From<Report> for ReportForm {
             checker: report.checker.into(),
             verdict: report.verdict.name().to_owned(),
             notes: report.notes,
+            next: report.next.into_iter().map(NextForm::from).collect(),
             anomalies: report.anomalies.into_iter().map(AnomalyForm::from).collect(),
             not: names(report.not),
             also_not: names(report.also_not),
@@ -83,6 +94,21 @@ impl From<Report> for ReportForm {
             figures: figure::forms(report.figures),
             keys: report.keys.into_iter().map(KeyForm::from).collect(),
             checkers: report.checkers.into_iter().map(ReportForm::from).collect(),
+        }
+    }
+}
+
+impl From<NextStep> for NextForm {
+    fn from(step: NextStep) -> NextForm {
+        NextForm { what: step.what.into(), option: step.option.map(Into::into) }
+    }
+}
+
+impl From<NextForm> for NextStep {
+    fn from(form: NextForm) -> NextStep {
+        match form.option {
+            Some(option) => NextStep::option(option, form.what),
+            None => NextStep::new(form.what),
         }
     }
 }
@@ -140,6 +166,9 @@ impl ReportForm {
         }
         let mut report = Report::new(self.checker, verdict(&self.verdict)?);
         report.notes = self.notes;
+        for form in self.next {
+            report.add_next(form.into());
+        }
         report.anomalies =
             self.anomalies.into_iter().map(|form| form.anomaly(participants)).collect::<Result<_, _>>()?;
         report.not = self.not.into_iter().map(Into::into).collect();
@@ -202,7 +231,9 @@ mod tests {
             serde_json::from_str::<ReportForm>(&plain).unwrap().report(&Participants::new()),
             Ok(report.clone())
         );
+        assert!(!plain.contains("next"), "nor of next steps: {plain}");
         report.not_checked = vec!["prefix".into()];
+        report.next = vec![NextStep::option("timeout", "Allow more time."), NextStep::new("Record reads.")];
         let form = serde_json::to_string(&ReportForm::from(report.clone())).unwrap();
         assert_eq!(serde_json::from_str::<ReportForm>(&form).unwrap().report(&Participants::new()), Ok(report));
     }

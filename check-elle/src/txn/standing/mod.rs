@@ -4,6 +4,8 @@
 //! A model that is not decided ([`Model::is_decided`]) can be known to hold only by a stronger one that is. So the
 //! graph takes in the edges by which the nearest of these can be judged.
 
+mod next;
+
 use super::Txns;
 use super::analysis::Analysis;
 use super::time::has_process_edges;
@@ -12,6 +14,8 @@ use crate::cycle_spec::Suffix;
 use crate::exact::{Answers, Exact};
 use crate::lattice::{self, NOT_SEARCHED, UNKNOWN};
 use crate::model::{Model, ModelSet};
+
+pub(crate) use next::{Lacks, RECORD_READS};
 
 /// What to do if the steps were too few, as a sentence without its full stop.
 pub(crate) const MORE_STEPS: &str = "--exact full takes as many steps as it needs";

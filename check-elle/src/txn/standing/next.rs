@@ -1,0 +1,101 @@
+//! What would give an answer where the verdict on transactions is unknown.
+
+use super::{Standing, Undecided, nearest};
+use crate::exact::{Answers, Exact};
+use crate::model::{Model, ModelSet};
+use crate::txn::expected::Expected;
+use crate::txn::fold::Counts;
+use history_core::{Budget, NextStep, Spent, Verdict};
+
+/// What a history lacks in which nothing could be wrong.
+pub(crate) const RECORD_READS: &str = "Record ok transactions that read keys which other transactions write.";
+
+/// What the report found, as far as it says what is missing.
+pub(crate) struct Lacks<'a> {
+    pub(crate) checker: &'a str,
+    pub(crate) counts: Counts,
+    /// Keys that micro-ops name.
+    pub(crate) keys: usize,
+    /// Whether nothing could have been wrong.
+    pub(crate) is_empty: bool,
+    /// The index of an op that does not say what it wrote, where that matters.
+    pub(crate) unsaid: Option<u64>,
+    /// What ended the search for cycles.
+    pub(crate) spent: Option<Spent>,
+    pub(crate) expected: &'a Expected,
+    /// What is asked for and not searched.
+    pub(crate) undecided: Undecided,
+    pub(crate) answers: &'a Answers,
+    pub(crate) budget: &'a Budget,
+}
+
+/// What gives an answer where an op may have written what a read shows.
+fn say_writes(index: u64) -> NextStep {
+    NextStep::new(format!(
+        "Record in each invocation the micro-ops that it asks for: the op at index {index} has none."
+    ))
+}
+
+impl Standing {
+    /// The steps of which each gives an answer, or lets more be known: none where the verdict is known.
+    pub(crate) fn next(&self, verdict: Verdict, lacks: &Lacks<'_>) -> Vec<NextStep> {
+        let mut steps = Vec::new();
+        if verdict != Verdict::Unknown {
+            return steps;
+        }
+        let clients = lacks.counts.ok + lacks.counts.fail + lacks.counts.info;
+        if lacks.keys == 0 && clients > 0 {
+            let what = "Record transactions as lists of micro-ops, or choose the checker of such ops with -m.";
+            return vec![NextStep::option("model", what)];
+        }
+        if lacks.is_empty {
+            return vec![NextStep::new(RECORD_READS)];
+        }
+        steps.extend(lacks.spent.map(NextStep::spent));
+        steps.extend(lacks.unsaid.map(say_writes));
+        for model in
+            self.open.iter().chain(lacks.undecided.models.iter()).filter(|model| lacks.expected.models.contains(model))
+        {
+            steps.extend(self.of_level(model, lacks));
+        }
+        for anomaly in lacks.undecided.anomalies.iter() {
+            let what = format!("Leave {anomaly} out of --anomalies: {} does not search for it.", lacks.checker);
+            steps.push(NextStep::option("anomalies", what));
+        }
+        steps
+    }
+
+    fn of_level(&self, model: Model, lacks: &Lacks<'_>) -> Vec<NextStep> {
+        let mut steps = Vec::new();
+        let can_be_exact = cfg!(feature = "exact") && model.is_decided_exactly() && self.can_be_decided;
+        if lacks.answers.why_open(model).is_some() {
+            match lacks.budget.check(0, 0) {
+                Err(spent) => steps.push(NextStep::spent(spent)),
+                Ok(()) if lacks.expected.exact == Exact::Limited => {
+                    let what = format!("Search for a commit order of {model} until it is decided: --exact full.");
+                    steps.push(NextStep::option("exact", what));
+                }
+                Ok(()) => {}
+            }
+        } else if can_be_exact && lacks.expected.exact == Exact::No {
+            let what = format!("Look for a commit order, which decides {model}: --exact limited.");
+            steps.push(NextStep::option("exact", what));
+        }
+        let decided = |other: &Model| {
+            *other != model && (other.is_decided() || lacks.expected.exact != Exact::No && other.is_decided_exactly())
+        };
+        let known = |other: &Model| decided(other) && self.known.contains(*other);
+        // What is known to hold needs no other check, unless nothing else is left to ask for.
+        let below = model.weaker().iter().filter(decided).collect::<ModelSet>();
+        let above = nearest(model.stronger().iter().filter(decided).collect(), Model::weaker);
+        let below = nearest(below, Model::stronger);
+        let names: Vec<String> = above.iter().chain(below.iter()).map(|level| format!("-c {level}")).collect();
+        let holds: Vec<String> = below.iter().filter(known).map(|level| level.to_string()).collect();
+        if !names.is_empty() {
+            let known = if holds.is_empty() { String::new() } else { format!(" ({} holds)", holds.join(", ")) };
+            let what = format!("Check a level near {model} that is decided: {}{known}.", names.join(" or "));
+            steps.push(NextStep::option("consistency-models", what));
+        }
+        steps
+    }
+}
