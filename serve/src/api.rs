@@ -1,5 +1,6 @@
 //! `/api/`: the same for programs, as JSON. `openapi.json` is its contract; a new key does not change the version.
 
+use crate::ask;
 use crate::files::place;
 use crate::http::answer::{self, Answer};
 use crate::http::query::{Query, encoded};
@@ -48,6 +49,19 @@ pub(crate) fn runs(state: &State, query: &Query) -> Answer {
     )
 }
 
+/// All checks, the latest first.
+pub(crate) fn checks(state: &State) -> Answer {
+    let all = state.checks.as_ref().map(|checks| checks.list()).unwrap_or_default();
+    let all: Vec<Value> = all.iter().map(ask::of).collect();
+    answer::json(StatusCode::OK, &json!({"schema": SCHEMA, "checks": all}))
+}
+
+/// A check; nothing if there is none of this id.
+pub(crate) fn check(state: &State, id: &str) -> Option<Answer> {
+    let (record, folder) = state.checks.as_ref()?.find(id)?;
+    Some(answer::json(StatusCode::OK, &ask::with_result(&record, &folder)))
+}
+
 /// A run; nothing if there is none of this id.
 pub(crate) fn run(state: &State, id: &str) -> Option<Answer> {
     let snapshot = state.watcher.snapshot();
@@ -58,7 +72,7 @@ pub(crate) fn run(state: &State, id: &str) -> Option<Answer> {
     let files: Vec<Value> = files.iter().map(|file| json!({"path": file.path, "bytes": file.bytes})).collect();
     value["schema"] = json!(SCHEMA);
     value["files"] = json!(files);
-    value["files-complete"] = json!(is_all);
+    value["files_complete"] = json!(is_all);
     Some(answer::json(StatusCode::OK, &value))
 }
 
@@ -68,11 +82,11 @@ fn of(run: &Run) -> Value {
         "page": format!("/runs/{}", encoded(&run.id)),
         "history": run.history_path(),
         "time": run.time_rfc3339(),
-        "length-ns": run.length_ns,
+        "length_ns": run.length_ns,
         "ops": run.ops,
         "checkers": run.outcome.checkers,
         "verdict": run.outcome.verdict.map(Verdict::name),
-        "anomaly-types": run.outcome.anomalies,
+        "anomaly_types": run.outcome.anomalies,
         "not": run.outcome.not,
     })
 }

@@ -3,6 +3,7 @@
 use crate::guard::token::Token;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What a server serves, and to whom.
 #[derive(Clone, Debug)]
@@ -18,6 +19,37 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// Whether nothing may be written: no index, and no history is checked.
     pub is_read_only: bool,
+    /// How histories are checked; without it, none is.
+    pub judge: Option<Judge>,
+}
+
+/// How histories are checked: by a program that takes the options of `histcheck report`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Judge {
+    /// The program. It is started for each check.
+    pub program: PathBuf,
+    /// The checkers to choose from, each with a sentence on what it checks.
+    pub checkers: Vec<(String, String)>,
+    /// The time of a check.
+    pub timeout: Duration,
+    /// The memory of a check, in bytes.
+    pub memory_bytes: u64,
+    /// Bytes of a history that is received.
+    pub history_bytes_max: u64,
+}
+
+impl Judge {
+    /// Checks of at most 5 minutes and 4 GB, of histories of at most 1 GiB.
+    pub fn new(program: PathBuf, checkers: Vec<(String, String)>) -> Judge {
+        Judge {
+            program,
+            checkers,
+            timeout: Duration::from_mins(5),
+            memory_bytes: 4_000_000_000,
+            history_bytes_max: 1 << 30,
+        }
+    }
 }
 
 impl Config {
@@ -29,6 +61,7 @@ impl Config {
             token: None,
             hosts: Vec::new(),
             is_read_only: false,
+            judge: None,
         }
     }
 

@@ -3,6 +3,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod api;
+mod ask;
+mod check;
 mod config;
 mod connection;
 mod events;
@@ -16,6 +18,6 @@ mod runs;
 mod server;
 mod state;
 
-pub use config::Config;
+pub use config::{Config, Judge};
 pub use guard::token::Token;
 pub use server::{Server, Stop};

@@ -6,7 +6,7 @@ use crate::http::asked::Asked;
 use crate::http::query::{self, Query};
 use crate::runs::view::View;
 use crate::state::State;
-use crate::{api, events, files, login, pages};
+use crate::{api, ask, events, files, login, pages};
 use hyper::body::Incoming;
 use hyper::{Method, Request, StatusCode};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ async fn judged(state: Arc<State>, request: Request<Incoming>) -> Answer {
             let shown = tokio::task::spawn_blocking(move || show(&state, &asked)).await;
             shown.unwrap_or_else(|_| answer::error(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug of histcheck"))
         }
-        _ => answer::error(StatusCode::METHOD_NOT_ALLOWED, "this address takes GET and HEAD"),
+        _ => ask::answer(&state, &asked, request.into_body()).await,
     }
 }
 
@@ -58,11 +58,20 @@ fn show(state: &State, asked: &Asked) -> Answer {
             Ok(view) => answer::page(StatusCode::OK, pages::list(state, &view)),
             Err(why) => failed(asked, StatusCode::BAD_REQUEST, &why),
         },
+        "/compare" => match pages::compare(state, &asked.query) {
+            Some(page) => answer::page(StatusCode::OK, page),
+            None => failed(
+                asked,
+                StatusCode::NOT_FOUND,
+                "One of these runs is not there: pass the ids of two runs as a and b.",
+            ),
+        },
         "/api/runs" => api::runs(state, &asked.query),
         "/api/openapi.json" => api::openapi(),
         pages::STYLE_ADDRESS => answer::of(StatusCode::OK, "text/css; charset=utf-8", pages::STYLE),
         pages::SCRIPT_ADDRESS => answer::of(StatusCode::OK, "text/javascript; charset=utf-8", pages::SCRIPT),
         pages::ICON_ADDRESS => answer::of(StatusCode::OK, "image/svg+xml", pages::ICON),
+        "/api/checks" => api::checks(state),
         _ => {
             let answered = if let Some(id) = below("/runs/") {
                 pages::run(state, id).map(|page| answer::page(StatusCode::OK, page))
@@ -72,6 +81,13 @@ fn show(state: &State, asked: &Asked) -> Answer {
                 files::zip(state, id)
             } else if let Some(id) = below("/api/runs/") {
                 api::run(state, id)
+            } else if let Some(id) = below("/api/checks/") {
+                api::check(state, id)
+            } else if let Some(path) = below("/checks/") {
+                match path.split_once('/') {
+                    Some((id, name)) => files::of_check(state, id, name),
+                    None => pages::check(state, path).map(|page| answer::page(StatusCode::OK, page)),
+                }
             } else {
                 None
             };

@@ -73,12 +73,16 @@ impl Server {
             .enable_time()
             .build()?;
         let state = Arc::new(State::new(self.config));
+        let ending = Arc::clone(&state);
         let outcome = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             tokio::spawn(async move { accept(&listener, &state).await });
             self.stop.0.notified().await;
             Ok(())
         });
+        if let Some(checks) = ending.checks.as_ref() {
+            checks.end();
+        }
         // Whoever still downloads is not waited for.
         runtime.shutdown_background();
         outcome

@@ -99,7 +99,7 @@ pub(crate) fn parse<'c>(
             live::parse(words.split_off(2), matches, checkers).map(|asked| Command::Live(Box::new(asked)))
         }
         #[cfg(feature = "serve")]
-        Some(("serve", matches)) => crate::serve::args::parse(matches).map(Command::Serve),
+        Some(("serve", matches)) => crate::serve::args::parse(matches, checkers).map(Command::Serve),
         Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("convert", matches)) => convert(matches).map(Command::Convert),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),

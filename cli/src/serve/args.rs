@@ -1,9 +1,11 @@
 //! The options of `histcheck serve`.
 
 use super::Serve;
+use crate::line::units;
 use crate::line::usage::UsageError;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
-use histcheck_serve::{Config, Token};
+use histcheck_front::Registry;
+use histcheck_serve::{Config, Judge, Token};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,6 +16,9 @@ const AFTER: &str = "\
 Lists the runs below DIR with their verdicts, and shows each with its report, pictures and files, at an address for your browser. A run is a \
 directory of Jepsen's store, of `histcheck live -d`, `histcheck report -d` or `histcheck -d`, or a history file (*.edn, *.json, *.jsonl or \
 *.ndjson, also with .gz or .zst). New runs appear without reloading. Ends with an interrupt (Ctrl-C).
+
+A history that is dropped on the page is checked on this machine, within the limits of --timeout and --max-memory, and becomes a run in \
+DIR/dropped. Runs can be checked again with another checker. --read-only switches this off.
 
 Prints its address on standard output. Addresses of views can be sent on; `curl ADDRESSapi/runs` prints the list as JSON. Serves no hidden \
 files, no links, and nothing outside of DIR. Keeps an index in DIR/.histcheck-serve, which may be deleted; with --read-only it writes nothing.
@@ -71,7 +76,21 @@ pub(crate) fn command() -> Command {
                 .action(ArgAction::Append)
                 .help("Answer to this name, too, besides localhost and addresses (may be repeated)"),
         )
-        .arg(flag("read-only", "Write nothing: keep no index"))
+        .arg(
+            Arg::new("timeout")
+                .long("timeout")
+                .value_name("TIME")
+                .value_parser(units::time)
+                .help("Limit the time of a check, in seconds or like 5m; at the limit the verdict is false if a violation was found, else unknown [default: 5m]"),
+        )
+        .arg(
+            Arg::new("max-memory")
+                .long("max-memory")
+                .value_name("SIZE")
+                .value_parser(units::size)
+                .help("Limit the memory of a check, in bytes or like 2GB; at the limit the verdict is unknown [default: 4GB]"),
+        )
+        .arg(flag("read-only", "Write nothing: check no history, and keep no index"))
 }
 
 fn listen(text: &str) -> Result<SocketAddr, String> {
@@ -84,7 +103,7 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 /// # Errors
 ///
 /// Wrong usage.
-pub(crate) fn parse(matches: &ArgMatches) -> Result<Serve, UsageError> {
+pub(crate) fn parse(matches: &ArgMatches, checkers: &Registry) -> Result<Serve, UsageError> {
     let directory = matches.get_one::<OsString>("directory").map(PathBuf::from).unwrap_or_default();
     if !directory.is_dir() {
         let message = format!("{} is not a directory", directory.display());
@@ -97,9 +116,23 @@ pub(crate) fn parse(matches: &ArgMatches) -> Result<Serve, UsageError> {
     config.token = matches.get_one::<OsString>("token").map(token).transpose()?;
     config.hosts = matches.get_many::<String>("host").into_iter().flatten().cloned().collect();
     config.is_read_only = matches.get_flag("read-only");
+    config.judge = judge(matches, checkers);
     let tip = "--token @FILE, with 16 characters or more in the file: `openssl rand -hex 16 > FILE` makes one";
     config.check().map_err(|why| UsageError::new(why).tip(tip))?;
     Ok(Serve { config, opens: matches.get_flag("open") })
+}
+
+/// How histories are checked: by this program.
+fn judge(matches: &ArgMatches, checkers: &Registry) -> Option<Judge> {
+    // The file may have been replaced by another version since; on Linux this is still the one that runs here.
+    let running = PathBuf::from("/proc/self/exe");
+    let program =
+        if cfg!(target_os = "linux") && running.exists() { Some(running) } else { std::env::current_exe().ok() };
+    let checkers = checkers.iter().map(|checker| (checker.name().to_owned(), checker.summary().to_owned()));
+    let mut judge = Judge::new(program?, checkers.collect());
+    judge.timeout = matches.get_one("timeout").copied().unwrap_or(judge.timeout);
+    judge.memory_bytes = matches.get_one("max-memory").copied().unwrap_or(judge.memory_bytes);
+    Some(judge)
 }
 
 /// The token as it was given, or from a file.

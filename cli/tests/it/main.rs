@@ -38,6 +38,7 @@ mod processes;
 mod registers;
 mod repeatable;
 mod report;
+mod serve;
 mod several;
 mod shells;
 mod tables;

@@ -26,6 +26,14 @@ pub(crate) fn file(state: &State, path: &str) -> Option<Answer> {
     Some(answer)
 }
 
+/// A file that a check left; nothing if there is none.
+pub(crate) fn of_check(state: &State, id: &str, name: &str) -> Option<Answer> {
+    const FILES: [&str; 3] = ["report.html", "result.json", "messages.txt"];
+    let (_, folder) = state.checks.as_ref()?.find(id)?;
+    let (source, length) = FileSource::open(&folder, FILES.into_iter().find(|file| *file == name)?).ok()?;
+    Some(answer::file(kind(name), false, stream::content(source, Some(length))))
+}
+
 /// The files of a run as an archive.
 pub(crate) fn zip(state: &State, id: &str) -> Option<Answer> {
     let root = &state.config.directory;

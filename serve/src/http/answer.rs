@@ -74,7 +74,8 @@ fn with(status: StatusCode, kind: &'static str, content: Content) -> Answer {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
-        ("referrer-policy", "no-referrer"),
+        // With none at all, browsers would not name our own pages as the origin of our own forms.
+        ("referrer-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),
         ("cross-origin-opener-policy", "same-origin"),
     ] {

@@ -22,7 +22,8 @@ pub(crate) fn list(state: &State, view: &View) -> Markup {
         "Runs",
         &html! {
             h1 { "Runs" }
-            (filter(&view))
+            @if let Some(checks) = &state.checks { (super::check::drop_zone(checks)) }
+        (filter(&view))
             div id="live" data-follow="runs" data-generation=(snapshot.generation) {
                 p.counts role="status" {
                     @if is_filtered { (text::grouped(selected.len().to_u64())) " of " }
@@ -123,11 +124,16 @@ fn row(run: &Run) -> Markup {
             td.time data-title="Time" { (run.time()) }
             td.number data-title="Length" { (length(run.length_ns)) }
             td.number data-title="Ops" { @match run.ops { Some(ops) => (text::grouped(ops)), None => "\u{2013}" } }
-            td data-title="Checker" { bdi { (names(&run.outcome.checkers, 4)) } }
-            td data-title="Anomalies" { bdi { (names(&run.outcome.anomalies, 6)) } }
-            td data-title="Ruled out" { bdi { (names(&run.outcome.not, 4)) } }
+            (cell("Checker", &names(&run.outcome.checkers, 4)))
+            (cell("Anomalies", &names(&run.outcome.anomalies, 6)))
+            (cell("Ruled out", &names(&run.outcome.not, 4)))
         }
     }
+}
+
+/// A cell with names, if there are any.
+fn cell(title: &str, names: &str) -> Markup {
+    html! { td data-title=(title) { @if !names.is_empty() { bdi { (names) } } } }
 }
 
 /// What a run is called.
@@ -140,7 +146,8 @@ pub(super) fn length(nanoseconds: Option<u64>) -> String {
     const TENTH: u64 = 100_000_000;
     let Some(tenths) = nanoseconds.map(|time| time / TENTH) else { return "\u{2013}".to_owned() };
     match tenths {
-        0..600 => format!("{}.{} s", tenths / 10, tenths % 10),
+        0 => format!("{} ms", nanoseconds.unwrap_or(0) / 1_000_000),
+        1..600 => format!("{}.{} s", tenths / 10, tenths % 10),
         600..36_000 => format!("{} min {} s", tenths / 600, tenths / 10 % 60),
         _ => format!("{} h {} min", tenths / 36_000, tenths / 600 % 60),
     }
@@ -168,6 +175,7 @@ mod tests {
         assert_eq!(length(Some(59_960_000_000)), "59.9 s");
         assert_eq!(length(Some(61_000_000_000)), "1 min 1 s");
         assert_eq!(length(Some(3_661_000_000_000)), "1 h 1 min");
+        assert_eq!((length(Some(99_999_999)), length(Some(100_000_000))), ("99 ms".to_owned(), "0.1 s".to_owned()));
         assert_eq!(length(None), "\u{2013}");
     }
 }

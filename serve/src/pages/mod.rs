@@ -1,9 +1,13 @@
 //! The pages. They work without a script; the one script only keeps them up to date.
 
+mod check;
+mod compare;
 mod layout;
 mod list;
 mod run;
 
+pub(crate) use check::check;
+pub(crate) use compare::compare;
 pub(crate) use layout::{login, problem};
 pub(crate) use list::list;
 pub(crate) use run::run;

@@ -1,8 +1,37 @@
 // Keeps a page up to date: the server says that something has changed, and the part that changes is fetched again.
 "use strict";
 (() => {
+  const drop = document.getElementById("drop");
+  if (drop) {
+    const form = drop.querySelector("form"), status = document.getElementById("dropped");
+    const say = (text) => { drop.open = true; status.textContent = text; };
+    let held = null;
+    const send = async (body, name) => {
+      if (!form.checker.value) { held = body; say(`${name}: choose a checker, then press Check.`); form.checker.focus(); return; }
+      if (body.size > Number(drop.dataset.bytesMax)) { say(`${name} is too large.`); return; }
+      say(`Sending ${name} to this server.`);
+      const query = new URLSearchParams({ checker: form.checker.value, levels: form.levels.value, name });
+      try {
+        const answer = await fetch(`/api/check?${query}`, { method: "POST", body, credentials: "same-origin" });
+        const said = await answer.json();
+        if (answer.ok) location.assign(said.page); else say(said.error.message);
+      } catch (error) {
+        say("The server cannot be reached.");
+      }
+    };
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const file = form.file.files[0] || held, text = form.text.value;
+      if (file) send(file, file.name); else if (text.trim()) send(new Blob([text]), "pasted.edn"); else say("Choose a file, or paste a history.");
+    });
+    for (const kind of ["dragover", "dragleave", "drop"]) document.addEventListener(kind, (event) => {
+      event.preventDefault();
+      document.body.classList.toggle("dropping", kind === "dragover");
+      if (kind === "drop" && event.dataTransfer.files[0]) send(event.dataTransfer.files[0], event.dataTransfer.files[0].name);
+    });
+  }
   const live = () => document.getElementById("live");
-  if (!live() || !window.EventSource) return;
+  if (!live()) return;
   let busy = false, again = false;
   const refresh = async () => {
     if (busy) { again = true; return; }
@@ -27,8 +56,22 @@
     } finally {
       busy = false;
       if (again) { again = false; refresh(); }
+      lookAgain();
     }
   };
-  const news = new EventSource("/events");
-  news.addEventListener("runs", (event) => { if (event.data !== live().dataset.generation) refresh(); });
+  const lookAgain = () => { if (live().dataset.lookAgain) setTimeout(refresh, Number(live().dataset.lookAgain)); };
+  lookAgain();
+  if (!live().dataset.follow) return;
+  // Browsers allow six connections to a server, in all tabs together: a tab that nobody sees holds none, and catches up when it is seen.
+  let news = null;
+  const follow = () => {
+    if (document.hidden === !news) return;
+    if (news) { news.close(); news = null; return; }
+    news = new EventSource("/events");
+    news.addEventListener("runs", (event) => { if (event.data !== live().dataset.generation) refresh(); });
+  };
+  document.addEventListener("visibilitychange", follow);
+  window.addEventListener("pagehide", () => { if (news) news.close(); news = null; });
+  window.addEventListener("pageshow", follow);
+  follow();
 })();

@@ -12,6 +12,8 @@ use maud::{Markup, html};
 /// Files and pictures that a page lists; the archive has all.
 const FILES_MAX: usize = 500;
 const PICTURES_MAX: usize = 12;
+/// Other runs that are offered for comparison.
+const NEAR_MAX: usize = 50;
 
 /// The page of a run; nothing if there is no such run.
 pub(crate) fn run(state: &State, id: &str) -> Option<Markup> {
@@ -27,9 +29,11 @@ pub(crate) fn run(state: &State, id: &str) -> Option<Markup> {
                 h1 { bdi { (text::shown(&title, 300)) } }
                 p.verdict { (badge(run.outcome.verdict)) }
                 (facts(run))
+            (beside(run, &snapshot.runs))
                 (report(run, &files))
                 (pictures(run, &files))
-                (listed(run, &files, is_all))
+                @if let Some(checks) = &state.checks && run.history.is_some() { (super::check::again(checks, &run.id)) }
+            (listed(run, &files, is_all))
             }
         },
     ))
@@ -47,6 +51,26 @@ fn facts(run: &Run) -> Markup {
         ("Levels ruled out", of(&run.outcome.not)),
     ];
     html! { dl.facts { @for (title, value) in all { div { dt { (title) } dd { bdi { (value) } } } } } }
+}
+
+/// The choice of another run to see beside this one.
+fn beside(run: &Run, runs: &[Run]) -> Markup {
+    // Those that are likely to be meant: the ones in the same folder.
+    let folder = run.id.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let is_plain = |other: &Run| text::shown(&other.id, 300) == other.id;
+    let is_near = |other: &&Run| {
+        other.id != run.id && is_plain(other) && other.id.rsplit_once('/').map_or("", |(near, _)| near) == folder
+    };
+    html! {
+        @if runs.len() > 1 {
+            form.beside method="get" action="/compare" {
+                input type="hidden" name="a" value=(encoded(&run.id));
+                label { "Another run" input type="text" name="b" list="runs" required autocomplete="off"; }
+                datalist id="runs" { @for other in runs.iter().rev().filter(is_near).take(NEAR_MAX) { option value=(other.id) {} } }
+                button type="submit" { "Compare" }
+            }
+        }
+    }
 }
 
 /// The address of a file of a run.

@@ -3,7 +3,7 @@
 
 mod edn;
 mod find;
-mod index;
+pub(crate) mod index;
 mod ops;
 pub(crate) mod outcome;
 pub(crate) mod run;

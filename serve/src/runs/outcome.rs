@@ -169,12 +169,15 @@ pub(crate) fn result(json: &[u8]) -> Option<Outcome> {
         let names = value.get(key).and_then(serde_json::Value::as_array);
         names.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
     };
-    let members = value.get("checkers").and_then(serde_json::Value::as_array);
-    let members: Vec<&serde_json::Value> = members.into_iter().flatten().collect();
-    let whole = if members.is_empty() { vec![&value] } else { members };
-    for one in whole {
-        add(&mut outcome.checkers, one.get("checker").and_then(|name| name.as_str()).map(str::to_owned));
-        add(&mut outcome.anomalies, list(one, "anomaly-types"));
+    let members = value.get("checkers").and_then(serde_json::Value::as_object);
+    let own = value.get("checker").and_then(|name| name.as_str()).unwrap_or_default();
+    let whole: Vec<(&str, &serde_json::Value)> = match members.filter(|members| !members.is_empty()) {
+        Some(members) => members.iter().map(|(name, one)| (name.as_str(), one)).collect(),
+        None => vec![(own, &value)],
+    };
+    for (name, one) in whole {
+        add(&mut outcome.checkers, [name.to_owned()]);
+        add(&mut outcome.anomalies, list(one, "anomaly_types"));
         add(&mut outcome.not, list(one, "not"));
     }
     Some(outcome)
@@ -217,9 +220,15 @@ mod tests {
 
     #[test]
     fn results_in_json_are_understood() {
-        let json = br#"{"schema":1,"file":"h","checker":"a","valid":false,"anomaly-types":["G0"],"not":["x"]}"#;
+        let json = br#"{"schema":1,"file":"h","checker":"a","valid":false,"anomaly_types":["G0"],"not":["x"]}"#;
         let outcome = result(json).unwrap();
         assert_eq!((outcome.verdict, &outcome.anomalies[..]), (Some(Verdict::Invalid), &["G0".to_owned()][..]));
+        let several = br#"{"schema":1,"checker":"a,b","valid":false,"checkers":{"a":{"anomaly_types":["G0"]},"b":{}}}"#;
+        let outcome = result(several).unwrap();
+        assert_eq!(
+            (outcome.checkers, outcome.anomalies),
+            (vec!["a".to_owned(), "b".to_owned()], vec!["G0".to_owned()])
+        );
         assert_eq!(result(br#"{"schema":1,"error":{}}"#).unwrap().verdict, Some(Verdict::Error));
         assert_eq!(result(br#"{"valid":true}"#), None);
     }

@@ -3,6 +3,7 @@
 use super::find::{self, Found};
 use super::index;
 use super::run::Run;
+use crate::http::query;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,6 +31,11 @@ impl Snapshot {
     pub(crate) fn run(&self, id: &str) -> Option<&Run> {
         let at = self.runs.binary_search_by(|run| run.id.as_str().cmp(id)).ok()?;
         Some(&self.runs[at])
+    }
+
+    /// The run that a form names: by its id, or by its id as an address has it, for a page holds no hidden characters.
+    pub(crate) fn named(&self, name: &str) -> Option<&Run> {
+        self.run(name).or_else(|| self.run(&query::decoded(name)?))
     }
 }
 

@@ -44,7 +44,6 @@ fn a_page_of_another_site_changes_nothing() {
         [post("Origin: http://evil.example\r\n"), post("Origin: null\r\n"), post("Sec-Fetch-Site: cross-site\r\n")],
         [403; 3]
     );
-    assert_eq!(served.request("DELETE /", &format!("Authorization: Bearer {TOKEN}\r\n"), "").status, 405);
 }
 
 #[test]
@@ -138,6 +137,8 @@ fn no_address_leads_out_of_the_directory() {
 fn pages_run_no_script_but_ours() {
     let served = serve(|_| {});
     served.runs();
+    // With no-referrer, browsers send `Origin: null` with the forms of these pages, which is refused.
+    assert_eq!(served.get("/").header("referrer-policy"), Some("same-origin"));
     let policy = |address: &str| served.get(address).header("content-security-policy").unwrap().to_owned();
     for address in ["/", "/runs/redis", "/api/runs", "/nothing"] {
         let policy = policy(address);

@@ -1,5 +1,6 @@
 //! A server as its clients see it.
 
+mod checks;
 mod client;
 mod intruders;
 mod pages;

@@ -10,10 +10,10 @@ fn the_list_has_each_run_with_its_verdict() {
     assert_eq!((&runs["schema"], &runs["total"], &runs["pages"]), (&1.into(), &3.into(), &1.into()));
     let run = runs["runs"].as_array().unwrap().iter().find(|run| run["id"] == "etcd/20260107T093012.123Z").unwrap();
     assert_eq!(
-        (&run["verdict"], &run["ops"], &run["length-ns"]),
+        (&run["verdict"], &run["ops"], &run["length_ns"]),
         (&"invalid".into(), &2.into(), &61_000_000_000_u64.into())
     );
-    assert_eq!((&run["anomaly-types"][0], &run["time"]), (&"G1c".into(), &"2026-01-07T09:30:12.000Z".into()));
+    assert_eq!((&run["anomaly_types"][0], &run["time"]), (&"G1c".into(), &"2026-01-07T09:30:12.000Z".into()));
     let page = served.get("/").text();
     for part in [
         "3 runs: 1 invalid, 1 valid, 1 without a verdict.",
@@ -67,6 +67,25 @@ fn a_run_has_its_report_its_pictures_and_its_files() {
     assert_eq!((head.status, head.body.len(), head.header("content-length")), (200, 0, Some("57")));
     let run: serde_json::Value = serde_json::from_slice(&served.get("/api/runs/redis").body).unwrap();
     assert_eq!((&run["verdict"], &run["files"][2]["path"]), (&"valid".into(), &"timelines/a.html".into()));
+}
+
+#[test]
+fn two_runs_are_compared() {
+    let served = serve(|_| {});
+    served.runs();
+    let page = served.get("/compare?a=redis&b=etcd/20260107T093012.123Z").text();
+    for part in [
+        "<tr class=\"differs\"><th scope=\"row\">Verdict",
+        "1 min 1 s",
+        "<div><bdi>G1c</bdi></div>",
+        "results.edn (50 bytes)",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let same = served.get("/compare?a=redis&b=redis").text();
+    assert!(!same.contains("differs\""), "{same}");
+    assert_eq!(served.get("/compare?a=redis&b=nothing").status, 404);
+    assert!(served.get("/runs/redis").text().contains("action=\"/compare\""));
 }
 
 #[test]

@@ -1,0 +1,175 @@
+//! Requests that change something: a history to be checked, a run to be checked again, a check to be cancelled.
+
+use crate::check::{Checks, Record, Stage, left};
+use crate::http::answer::{self, Answer};
+use crate::http::asked::Asked;
+use crate::http::body;
+use crate::http::query::Query;
+use crate::pages;
+use crate::state::State;
+use hyper::body::Incoming;
+use hyper::{Method, StatusCode};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Bytes of a form, at most.
+const FORM_BYTES_MAX: usize = 8 << 10;
+
+/// Why something was not done.
+struct Refused(StatusCode, String);
+
+/// Does what a request asks for.
+pub(crate) async fn answer(state: &Arc<State>, asked: &Asked, body: Incoming) -> Answer {
+    let Some(checks) = &state.checks else {
+        return said(asked, &Refused(StatusCode::FORBIDDEN, "This server is read-only: it checks nothing.".to_owned()));
+    };
+    let path = asked.path.as_str();
+    let done = match path {
+        "/api/check" if asked.method == Method::POST => receive(state, checks, asked, body).await,
+        "/check" if asked.method == Method::POST => form(state, checks, body).await,
+        _ => {
+            let again = path.strip_prefix("/api/runs/").and_then(|path| path.strip_suffix("/check"));
+            let cancelled = path.strip_prefix("/checks/").and_then(|path| path.strip_suffix("/cancel"));
+            let deleted = path.strip_prefix("/api/checks/");
+            match (&asked.method, again, cancelled, deleted) {
+                (&Method::POST, Some(run), ..) => check_again(state, checks, run, &asked.query),
+                (&Method::POST, _, Some(id), _) | (&Method::DELETE, .., Some(id)) => cancel(checks, id),
+                _ => Err(Refused(StatusCode::METHOD_NOT_ALLOWED, "This address takes GET and HEAD.".to_owned())),
+            }
+        }
+    };
+    match done {
+        Ok(record) if asked.is_api() => answer::json(StatusCode::ACCEPTED, &of(&record)),
+        Ok(record) => answer::redirect(&format!("/checks/{}", record.id)),
+        Err(refused) => said(asked, &refused),
+    }
+}
+
+fn said(asked: &Asked, Refused(status, message): &Refused) -> Answer {
+    if asked.is_api() {
+        answer::error(*status, message)
+    } else {
+        answer::page(*status, pages::problem(*status, message))
+    }
+}
+
+/// The checkers and levels that are asked for.
+fn wanted(checks: &Checks, query: &Query) -> Result<[String; 2], Refused> {
+    let wrong = |message: String| Refused(StatusCode::BAD_REQUEST, message);
+    let text = |name: &str| query.get(name).unwrap_or_default().trim().to_owned();
+    let (checkers, levels) = (text("checker"), text("levels"));
+    if checkers.is_empty() {
+        return Err(wrong("No checker was chosen: pass checker=NAME; `histcheck models` lists them.".to_owned()));
+    }
+    let is_known = |name: &str| checks.judge().checkers.iter().any(|(known, _)| known == name);
+    if let Some(unknown) = checkers.split(',').find(|name| !is_known(name)) {
+        return Err(wrong(format!("There is no checker {unknown}; `histcheck models` lists them.")));
+    }
+    // These become words of a command line.
+    if levels.len() > 200 || !levels.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_,".contains(&b)) {
+        return Err(wrong("The consistency levels must be names with commas between them.".to_owned()));
+    }
+    Ok([checkers, levels])
+}
+
+/// Takes a history, and has it checked.
+async fn receive(
+    state: &Arc<State>,
+    checks: &Arc<Checks>,
+    asked: &Asked,
+    mut body: Incoming,
+) -> Result<Record, Refused> {
+    let failed = |status, message: String| Refused(status, message);
+    let what = wanted(checks, &asked.query)?;
+    let Ok(_room) = state.uploads.try_acquire() else {
+        return Err(failed(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Too many histories are being received: try again later.".to_owned(),
+        ));
+    };
+    let unwritten = |error: std::io::Error| {
+        failed(StatusCode::INSUFFICIENT_STORAGE, format!("The history cannot be written: {error}."))
+    };
+    let dropped = checks.receive(asked.query.get("name").unwrap_or_default()).map_err(unwritten)?;
+    let received = async {
+        let mut file = std::fs::File::create_new(&dropped.file).map_err(unwritten)?;
+        let mut left = checks.judge().history_bytes_max;
+        loop {
+            let piece = body::next(&mut body).await;
+            let piece = piece
+                .map_err(|()| failed(StatusCode::REQUEST_TIMEOUT, "The history did not come as a whole.".to_owned()))?;
+            let Some(piece) = piece else { break };
+            left = left.checked_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX)).ok_or_else(|| {
+                let max = checks.judge().history_bytes_max;
+                failed(StatusCode::PAYLOAD_TOO_LARGE, format!("The history has more than {max} bytes."))
+            })?;
+            let written = tokio::task::spawn_blocking(move || file.write_all(&piece).map(|()| file)).await;
+            file = written.map_err(std::io::Error::other).and_then(|written| written).map_err(unwritten)?;
+        }
+        if left == checks.judge().history_bytes_max {
+            return Err(failed(StatusCode::BAD_REQUEST, "The history is empty.".to_owned()));
+        }
+        Ok(())
+    };
+    if let Err(refused) = received.await {
+        Checks::forget(&dropped);
+        return Err(refused);
+    }
+    let started = checks.check_dropped(dropped, what, &state.watcher);
+    started.map_err(|why| failed(StatusCode::SERVICE_UNAVAILABLE, why))
+}
+
+/// Takes the form on the page of a run.
+async fn form(state: &Arc<State>, checks: &Arc<Checks>, body: Incoming) -> Result<Record, Refused> {
+    let form = body::small(body, FORM_BYTES_MAX).await.and_then(|bytes| String::from_utf8(bytes).ok());
+    let form = form.and_then(|text| Query::parse(&text));
+    let form = form.ok_or_else(|| Refused(StatusCode::BAD_REQUEST, "The form is too long.".to_owned()))?;
+    check_again(state, checks, form.get("run").unwrap_or_default(), &form)
+}
+
+fn check_again(state: &State, checks: &Arc<Checks>, run: &str, query: &Query) -> Result<Record, Refused> {
+    let snapshot = state.watcher.snapshot();
+    let missing = |message: &str| Refused(StatusCode::NOT_FOUND, message.to_owned());
+    let run = snapshot.named(run).ok_or_else(|| missing("There is no such run."))?;
+    let history = run.history_path().ok_or_else(|| missing("This run has no history that could be checked."))?;
+    // No link leads the check out of the directory.
+    crate::files::place::open(&state.config.directory, &history).map_err(|_| missing("The history is gone."))?;
+    let what = wanted(checks, query)?;
+    let started = checks.check_again(&run.id, history, what, &state.watcher);
+    started.map_err(|why| Refused(StatusCode::SERVICE_UNAVAILABLE, why))
+}
+
+fn cancel(checks: &Checks, id: &str) -> Result<Record, Refused> {
+    let (record, _) =
+        checks.find(id).ok_or_else(|| Refused(StatusCode::NOT_FOUND, "There is no such check.".to_owned()))?;
+    checks.cancel(id);
+    Ok(record)
+}
+
+/// A check for programs.
+pub(crate) fn of(record: &Record) -> Value {
+    json!({
+        "schema": 1,
+        "id": record.id,
+        "page": format!("/checks/{}", record.id),
+        "run": record.run,
+        "name": record.name,
+        "checkers": record.checkers,
+        "levels": record.levels,
+        "stage": record.stage.name(),
+    })
+}
+
+/// A check with what came of it.
+pub(crate) fn with_result(record: &Record, folder: &Path) -> Value {
+    let mut value = of(record);
+    if record.stage == Stage::Done {
+        value["result"] = left::result(folder).unwrap_or(Value::Null);
+    }
+    if record.stage == Stage::Failed {
+        value["messages"] = left::messages(folder).into();
+    }
+    value
+}

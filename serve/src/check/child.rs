@@ -1,0 +1,111 @@
+//! The process of a check: this program itself, so that the verdict is the one of the command line.
+
+use crate::config::Judge;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a process writes to its standard output and standard error, until it has ended.
+const OUTPUT: &str = "output.new";
+pub(super) const RESULT: &str = "result.json";
+pub(super) const MESSAGES: &str = "messages.txt";
+/// Between two looks at a process.
+const PAUSE: Duration = Duration::from_millis(25);
+/// For a process to end by itself when it is asked to, or when its time is over.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How a process ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// With a result.
+    Done,
+    /// Without one.
+    Failed,
+    Cancelled,
+}
+
+/// Checks a history, and leaves the result, the report and the messages in a folder.
+///
+/// # Errors
+///
+/// If the process cannot be started, or the folder not be written to.
+pub(super) fn run(
+    judge: &Judge,
+    history: &Path,
+    folder: &Path,
+    [checkers, levels]: [&str; 2],
+    is_cancelled: &AtomicBool,
+) -> io::Result<Ended> {
+    let output = folder.join(OUTPUT);
+    let mut command = Command::new(&judge.program);
+    command.arg("report").arg(format!("--model={checkers}")).arg("--output=json").arg("--directory").arg(folder);
+    command.arg(format!("--timeout={}", judge.timeout.as_secs_f64()));
+    command.arg(format!("--max-memory={}", judge.memory_bytes));
+    if !levels.is_empty() {
+        command.arg(format!("--consistency-models={levels}"));
+    }
+    command.arg("--").arg(history);
+    command.stdin(Stdio::null()).stdout(File::create(&output)?).stderr(File::create(folder.join(MESSAGES))?);
+    // With all that it starts, and apart from the terminal's own interrupts.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn()?;
+    let status = wait(&mut child, judge.timeout, is_cancelled)?;
+    if is_cancelled.load(Ordering::Relaxed) {
+        std::fs::remove_file(&output)?;
+        return Ok(Ended::Cancelled);
+    }
+    let is_answer = matches!(status.code(), Some(0..=2 | 255)) && std::fs::metadata(&output)?.len() > 0;
+    if !is_answer {
+        std::fs::remove_file(&output)?;
+        return Ok(Ended::Failed);
+    }
+    std::fs::rename(&output, folder.join(RESULT))?;
+    Ok(Ended::Done)
+}
+
+/// Waits for the end of a process, and ends it if it must.
+fn wait(child: &mut Child, timeout: Duration, is_cancelled: &AtomicBool) -> io::Result<ExitStatus> {
+    // It looks at its time itself; reading the history again for the report comes on top.
+    let deadline = Instant::now() + timeout.saturating_mul(2).min(Duration::from_hours(24 * 365)) + GRACE;
+    let mut asked = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            end_group(child);
+            return Ok(status);
+        }
+        let is_over = Instant::now() > deadline;
+        if (is_over || is_cancelled.load(Ordering::Relaxed)) && asked.is_none() {
+            interrupt(child);
+            asked = Some(Instant::now());
+        }
+        if asked.is_some_and(|asked: Instant| asked.elapsed() > GRACE) {
+            end_group(child);
+            child.kill()?;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Asks a process to end.
+#[cfg(unix)]
+fn interrupt(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let _ = Pid::from_raw(child.id().cast_signed()).map(|group| kill_process_group(group, Signal::TERM));
+}
+
+#[cfg(not(unix))]
+fn interrupt(_: &Child) {}
+
+/// Ends all that a process has started.
+#[cfg(unix)]
+fn end_group(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let _ = Pid::from_raw(child.id().cast_signed()).map(|group| kill_process_group(group, Signal::KILL));
+}
+
+#[cfg(not(unix))]
+fn end_group(_: &Child) {}

@@ -1,0 +1,290 @@
+//! All checks: those that run, those that wait for their turn, and those that are over.
+
+use super::child::{self, Ended};
+use super::record::{Record, Stage};
+use crate::config::Judge;
+use crate::runs::index;
+use crate::runs::run::millis;
+use crate::runs::watcher::{Watcher, locked};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+/// Checks that run at one time; each may take all the memory that one may take.
+const RUNNING_MAX: usize = 2;
+/// Checks that wait, at most.
+const WAITING_MAX: usize = 32;
+/// Checks of earlier servers that are known, the latest ones.
+const KNOWN_MAX: usize = 2_000;
+/// The directory of dropped histories. It is not hidden: they are runs.
+const DROPPED: &str = "dropped";
+
+/// All checks.
+#[derive(Debug)]
+pub(crate) struct Checks {
+    root: PathBuf,
+    judge: Judge,
+    all: Mutex<BTreeMap<String, Check>>,
+    is_over: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Check {
+    record: Record,
+    folder: PathBuf,
+    is_cancelled: Arc<AtomicBool>,
+}
+
+/// A history that is being received.
+pub(crate) struct Dropped {
+    id: String,
+    folder: PathBuf,
+    /// The file, and its path below the directory that is served.
+    pub(crate) file: PathBuf,
+    history: String,
+    name: String,
+}
+
+impl Checks {
+    /// The checks below a directory.
+    pub(crate) fn new(root: PathBuf, judge: Judge) -> Checks {
+        let mut all = BTreeMap::new();
+        for folder in [again(&root), root.join(DROPPED)] {
+            if leads_away(&root, &folder) {
+                continue;
+            }
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+            folders.sort();
+            for folder in folders.into_iter().rev().filter(|folder| !folder.is_symlink()).take(KNOWN_MAX) {
+                if let Some(record) = Record::read(&folder) {
+                    all.insert(record.id.clone(), Check { record, folder, is_cancelled: Arc::default() });
+                }
+            }
+        }
+        Checks { root, judge, all: Mutex::new(all), is_over: AtomicBool::new(false) }
+    }
+
+    /// How histories are checked.
+    pub(crate) fn judge(&self) -> &Judge {
+        &self.judge
+    }
+
+    /// A check by its id, and its folder.
+    pub(crate) fn find(&self, id: &str) -> Option<(Record, PathBuf)> {
+        locked(&self.all).get(id).map(|check| (check.record.clone(), check.folder.clone()))
+    }
+
+    /// The checks of a run, the latest first.
+    pub(crate) fn of(&self, run: &str) -> Vec<Record> {
+        let all = locked(&self.all);
+        all.values().rev().filter(|check| check.record.run == run).map(|check| check.record.clone()).collect()
+    }
+
+    /// All checks, the latest first.
+    pub(crate) fn list(&self) -> Vec<Record> {
+        locked(&self.all).values().rev().map(|check| check.record.clone()).collect()
+    }
+
+    /// Cancels a check. Whether there is one that can be.
+    pub(crate) fn cancel(&self, id: &str) -> bool {
+        let mut all = locked(&self.all);
+        let Some(check) = all.get_mut(id).filter(|check| check.record.stage.is_open()) else { return false };
+        check.is_cancelled.store(true, Ordering::Relaxed);
+        true
+    }
+
+    /// Cancels all, for the server ends.
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        for check in locked(&self.all).values() {
+            check.is_cancelled.store(true, Ordering::Relaxed);
+        }
+        // Their processes are asked to end within that time.
+        while locked(&self.all).values().any(|check| check.record.stage == Stage::Running) {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+
+    /// Makes room for a dropped history of this name.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be written to.
+    pub(crate) fn receive(&self, name: &str) -> io::Result<Dropped> {
+        let (id, folder) = new_folder(&self.root, &self.root.join(DROPPED))?;
+        let file = format!("history{}", extension(name));
+        let history = format!("{DROPPED}/{id}/{file}");
+        Ok(Dropped { file: folder.join(file), id, folder, history, name: name.chars().take(200).collect() })
+    }
+
+    /// Forgets a dropped history that did not come as a whole.
+    pub(crate) fn forget(dropped: &Dropped) {
+        let _ = fs::remove_dir_all(&dropped.folder);
+    }
+
+    /// Starts to check a dropped history.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room for it.
+    pub(crate) fn check_dropped(
+        self: &Arc<Checks>,
+        dropped: Dropped,
+        asked: [String; 2],
+        watcher: &Arc<Watcher>,
+    ) -> Result<Record, String> {
+        let Dropped { id, folder, history, name, .. } = dropped;
+        let run = format!("{DROPPED}/{id}");
+        self.start(folder, new_record(id, run, history, Some(name), asked), watcher)
+    }
+
+    /// Starts to check the history of a run again.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room for it.
+    pub(crate) fn check_again(
+        self: &Arc<Checks>,
+        run: &str,
+        history: String,
+        asked: [String; 2],
+        watcher: &Arc<Watcher>,
+    ) -> Result<Record, String> {
+        let (id, folder) =
+            new_folder(&self.root, &again(&self.root)).map_err(|error| format!("cannot write here: {error}"))?;
+        self.start(folder, new_record(id, run.to_owned(), history, None, asked), watcher)
+    }
+
+    fn start(self: &Arc<Checks>, folder: PathBuf, record: Record, watcher: &Arc<Watcher>) -> Result<Record, String> {
+        let mut all = locked(&self.all);
+        let waiting = all.values().filter(|check| check.record.stage == Stage::Waiting).count();
+        if waiting >= WAITING_MAX || self.is_over.load(Ordering::Relaxed) {
+            let _ = fs::remove_dir_all(&folder);
+            return Err(format!("{waiting} checks are waiting already: try again later"));
+        }
+        record.write(&folder).map_err(|error| format!("cannot write here: {error}"))?;
+        let check = Check { record: record.clone(), folder, is_cancelled: Arc::default() };
+        all.insert(record.id.clone(), check);
+        drop(all);
+        let (checks, id, watcher) = (Arc::clone(self), record.id.clone(), Arc::clone(watcher));
+        std::thread::spawn(move || checks.work(&id, &watcher));
+        Ok(record)
+    }
+
+    /// Waits for the turn of a check, and does it.
+    fn work(&self, id: &str, watcher: &Watcher) {
+        let Some((record, folder, is_cancelled)) = self.turn(id) else { return };
+        let asked = [record.checkers.as_str(), &record.levels];
+        let history = self.root.join(&record.history);
+        let stage = if is_cancelled.load(Ordering::Relaxed) {
+            Stage::Cancelled
+        } else {
+            match child::run(&self.judge, &history, &folder, asked, &is_cancelled) {
+                Ok(Ended::Done) => Stage::Done,
+                Ok(Ended::Cancelled) => Stage::Cancelled,
+                Ok(Ended::Failed) => Stage::Failed,
+                Err(error) => {
+                    let _ =
+                        fs::write(folder.join(child::MESSAGES), format!("the check could not be started: {error}\n"));
+                    Stage::Failed
+                }
+            }
+        };
+        self.set(id, stage);
+        watcher.walk();
+    }
+
+    /// Waits until a check may run.
+    fn turn(&self, id: &str) -> Option<(Record, PathBuf, Arc<AtomicBool>)> {
+        loop {
+            let mut all = locked(&self.all);
+            let running = all.values().filter(|check| check.record.stage == Stage::Running).count();
+            let is_first =
+                all.iter().find(|(_, check)| check.record.stage == Stage::Waiting).is_none_or(|(first, _)| first == id);
+            let check = all.get_mut(id)?;
+            if running < RUNNING_MAX && is_first || check.is_cancelled.load(Ordering::Relaxed) {
+                check.record.stage = Stage::Running;
+                return Some((check.record.clone(), check.folder.clone(), Arc::clone(&check.is_cancelled)));
+            }
+            drop(all);
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+
+    fn set(&self, id: &str, stage: Stage) {
+        let mut all = locked(&self.all);
+        let Some(check) = all.get_mut(id) else { return };
+        check.record.stage = stage;
+        check.record.ended_ms = Some(millis(SystemTime::now()));
+        // What cannot be kept is known until the server ends.
+        let _ = check.record.write(&check.folder);
+    }
+}
+
+/// Where checks of runs are; hidden, for they are no runs.
+fn again(root: &Path) -> PathBuf {
+    root.join(index::FOLDER).join("checks")
+}
+
+fn new_record(id: String, run: String, history: String, name: Option<String>, asked: [String; 2]) -> Record {
+    let [checkers, levels] = asked;
+    let begun_ms = millis(SystemTime::now());
+    Record { id, run, history, name, checkers, levels, stage: Stage::Waiting, begun_ms, ended_ms: None }
+}
+
+/// Whether a folder below the directory is reached by a link.
+fn leads_away(root: &Path, folder: &Path) -> bool {
+    folder.ancestors().take_while(|above| *above != root).any(Path::is_symlink)
+}
+
+/// A new folder, named after the time as Jepsen names its own.
+fn new_folder(root: &Path, above: &Path) -> io::Result<(String, PathBuf)> {
+    if leads_away(root, above) {
+        return Err(io::Error::other(format!("{} is reached by a link", above.display())));
+    }
+    fs::create_dir_all(above)?;
+    loop {
+        let time = humantime::format_rfc3339_millis(SystemTime::now()).to_string().replace(['-', ':'], "");
+        let folder = above.join(&time);
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok((time, folder)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => std::thread::yield_now(),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The extension of a history's name, if it is one that says something.
+fn extension(name: &str) -> String {
+    const PLAIN: [&str; 7] = ["edn", "jsonl", "ndjson", "json", "txt", "log", "bincode"];
+    let name = name.to_ascii_lowercase();
+    let compressed = [".gz", ".zst"].into_iter().find(|end| name.ends_with(end)).unwrap_or("");
+    let plain = name.strip_suffix(compressed).unwrap_or(&name).rsplit_once('.').map_or("", |(_, extension)| extension);
+    let plain = PLAIN.into_iter().find(|known| *known == plain).unwrap_or("edn");
+    format!(".{plain}{compressed}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_leads_elsewhere() {
+        for (name, expected) in [
+            ("a.jsonl", ".jsonl"),
+            ("A.EDN.GZ", ".edn.gz"),
+            ("../../etc/passwd", ".edn"),
+            ("a.edn/../../b", ".edn"),
+            ("x.html", ".edn"),
+            ("", ".edn"),
+            ("h.zst", ".edn.zst"),
+        ] {
+            assert_eq!(extension(name), expected, "{name}");
+        }
+    }
+}
