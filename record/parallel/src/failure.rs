@@ -47,7 +47,9 @@ pub enum Cause {
     Leak(Vec<(&'static str, &'static Location<'static>)>),
     /// The recorded history is not linearizable, and the reason.
     NotLinearizable(String),
-    /// It could not be found out whether the recorded history is linearizable: the program is too large; and the
+    /// The recorded history is not sequentially consistent, and the reason.
+    NotSequential(String),
+    /// It could not be found out whether the recorded history is what it must be: the program is too large; and the
     /// reason.
     NotJudged(String),
     /// The same schedule led elsewhere the second time, and what differs.
@@ -277,7 +279,9 @@ impl fmt::Display for Cause {
                     more => write!(f, "\n  and {more} more"),
                 }
             }
-            Cause::NotLinearizable(why) | Cause::NotJudged(why) => f.write_str(why.trim_end()),
+            Cause::NotLinearizable(why) | Cause::NotSequential(why) | Cause::NotJudged(why) => {
+                f.write_str(why.trim_end())
+            }
             Cause::Nondeterminism(what) => write!(
                 f,
                 "the program is not determined by its schedule: {what}\nLook for time, random numbers, addresses used as \

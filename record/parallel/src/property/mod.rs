@@ -6,6 +6,7 @@
 //! schedule allows: it is called together with its first step on what others see, and returns together with its last
 //! one. Any longer interval would only admit more. The history must be linearizable to the model.
 
+mod consistency;
 mod counterexample;
 mod draw;
 mod enumerate;
@@ -19,6 +20,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+pub use consistency::Consistency;
 pub use counterexample::{Counterexample, Operated};
 pub use enumerate::Enumerated;
 pub use parallel::{Parallel, Passed, Tested};

@@ -1,5 +1,6 @@
 //! The property test itself: cases, schedules, replay.
 
+use super::consistency::{Consistency, judge_sequential};
 use super::counterexample::{Counterexample, Origin};
 use super::draw::{Drawn, Sizes};
 use super::program::{Program, makes_sense};
@@ -30,6 +31,7 @@ pub struct Parallel<M: ParallelModel> {
     sizes: Sizes,
     seed: u64,
     settings: Settings,
+    consistency: Consistency,
     source: Option<&'static str>,
 }
 
@@ -55,6 +57,7 @@ impl<M: ParallelModel> Parallel<M> {
             sizes: Sizes { prefix_max: 3, branches: 2..=3, commands_max: 3 },
             seed: 0,
             settings: Settings { repeated: 1, ..Settings::default() },
+            consistency: Consistency::default(),
             source: None,
         }
     }
@@ -106,6 +109,17 @@ impl<M: ParallelModel> Parallel<M> {
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Parallel<M> {
         self.settings = settings;
+        self
+    }
+
+    /// What histories must be. By default they must be linearizable.
+    ///
+    /// Sequential consistency is less: it lets a read return an old value after a write has returned in another branch, as a
+    /// cache does that is not told of writes. Its search takes the number of commands of all branches multiplied, so
+    /// programs are to be small.
+    #[must_use]
+    pub fn consistency(mut self, consistency: Consistency) -> Parallel<M> {
+        self.consistency = consistency;
         self
     }
 
@@ -245,7 +259,11 @@ impl<M: ParallelModel> Parallel<M> {
     }
 
     pub(super) fn runner(&self) -> Runner<M> {
-        Runner::new(Arc::clone(&self.model), self.settings)
+        let mut runner = Runner::new(Arc::clone(&self.model), self.settings);
+        if self.consistency == Consistency::Sequential {
+            runner.judge = judge_sequential;
+        }
+        runner
     }
 
     fn schedulers(&self, seed: u64) -> [Box<dyn Scheduler>; 3] {

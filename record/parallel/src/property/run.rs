@@ -64,13 +64,18 @@ pub(crate) struct Record<R> {
 
 type Records<R> = Arc<Mutex<Vec<Record<R>>>>;
 
+/// What is wrong with the history of a program, if anything is.
+type Judge<M> =
+    fn(&M, &Program<<M as ParallelModel>::Command>, &[Record<<M as ParallelModel>::Response>]) -> Option<Cause>;
+
 /// Runs programs of one model.
 pub(crate) struct Runner<M: ParallelModel> {
     pub(crate) model: Arc<M>,
     explorer: Explorer,
     program: Arc<Program<M::Command>>,
     records: Records<M::Response>,
-    /// Histories of this program that were found linearizable: most schedules give one of a few.
+    pub(crate) judge: Judge<M>,
+    /// Histories of this program that nothing is wrong with: most schedules give one of a few.
     judged: HashSet<Vec<Record<M::Response>>>,
 }
 
@@ -88,6 +93,7 @@ impl<M: ParallelModel> Runner<M> {
             explorer: Explorer::new(settings, Arc::new(|| {})),
             program: Arc::new(Program { prefix: Vec::new(), branches: Vec::new() }),
             records: Arc::default(),
+            judge: judge_linearizable,
             judged: HashSet::new(),
         }
     }
@@ -108,7 +114,7 @@ impl<M: ParallelModel> Runner<M> {
 
     /// Runs the program under the schedules of a scheduler.
     pub(crate) fn explore(&mut self, scheduler: Box<dyn Scheduler>) -> Result<Explored, Box<Found<M::Response>>> {
-        let Runner { model, explorer, program, records, judged } = self;
+        let Runner { model, explorer, program, records, judge, judged } = self;
         let (mut history, mut lanes) = (Vec::new(), Lanes { threads: Vec::new() });
         let result = explorer.explore_until(scheduler, |outcome| {
             history = std::mem::take(&mut *lock(records));
@@ -117,18 +123,28 @@ impl<M: ParallelModel> Runner<M> {
             if outcome.cause.is_some() || judged.contains(&history) {
                 return;
             }
-            let operations = operations(program, &history);
-            let verdict = check(&Spec(&**model), &operations, &Budget::default()).verdict();
-            if verdict == Verdict::Valid {
+            outcome.cause = judge(model, program, &history);
+            if outcome.cause.is_none() {
                 judged.insert(history.clone());
-                return;
             }
-            let why = explain_refusal(&Spec(&**model), &operations).unwrap_or_default();
-            let is_known = verdict == Verdict::Invalid;
-            outcome.cause = Some(if is_known { Cause::NotLinearizable(why) } else { Cause::NotJudged(why) });
         });
         result.map_err(|failure| Box::new(Found { failure: *failure, records: history, lanes }))
     }
+}
+
+/// What is wrong with a history that is not linearizable.
+fn judge_linearizable<M: ParallelModel>(
+    model: &M,
+    program: &Program<M::Command>,
+    records: &[Record<M::Response>],
+) -> Option<Cause> {
+    let operations = operations(program, records);
+    let verdict = check(&Spec(model), &operations, &Budget::default()).verdict();
+    if verdict == Verdict::Valid {
+        return None;
+    }
+    let why = explain_refusal(&Spec(model), &operations).unwrap_or_default();
+    Some(if verdict == Verdict::Invalid { Cause::NotLinearizable(why) } else { Cause::NotJudged(why) })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -10,6 +10,7 @@ pub use ::tokio::io::{
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -25,16 +26,16 @@ struct Turns<T> {
 }
 
 /// As `tokio::io::ReadHalf`.
-pub struct ReadHalf<T>(Arc<Shared<T>>);
+pub struct ReadHalf<T>(Arc<Shared<T>>, PhantomData<T>);
 
 /// As `tokio::io::WriteHalf`.
-pub struct WriteHalf<T>(Arc<Shared<T>>);
+pub struct WriteHalf<T>(Arc<Shared<T>>, PhantomData<T>);
 
 /// Two halves of a stream, for two tasks.
 pub fn split<T: AsyncRead + AsyncWrite>(stream: T) -> (ReadHalf<T>, WriteHalf<T>) {
     let turns = Turns { stream: Some(Box::pin(stream)), wakers: Vec::new() };
     let shared = Arc::new(Shared(Mutex::new(turns)));
-    (ReadHalf(Arc::clone(&shared)), WriteHalf(shared))
+    (ReadHalf(Arc::clone(&shared), PhantomData), WriteHalf(shared, PhantomData))
 }
 
 impl<T> Shared<T> {

@@ -23,7 +23,7 @@
 //! What differs from tokio under a schedule:
 //!
 //! - The runtime is the one with threads, unless [`runtime::Builder::new_current_thread`] makes another one: a task may be
-//!   preempted at each operation, not only where it awaits. There is no `spawn_local`, and no attribute for tests.
+//!   preempted at each operation, not only where it awaits. There is no attribute for tests.
 //! - An execution has [`THREADS_MAX`](crate::THREADS_MAX) threads and tasks at most.
 //! - A panic that nobody sees in a [`JoinHandle`](task::JoinHandle) fails the execution.
 //! - A task has no budget of operations after which it must yield, as tokio's have (128): it can be preempted anyway. So a
@@ -31,7 +31,7 @@
 //! - A task is polled without a wake-up as often as [`Settings::surprises_max`](crate::Settings::surprises_max) says, and
 //!   only where it begins to wait.
 //! - [`net`] is simulated, and [`io`] has no files and no standard streams.
-//! - What locks guard must be `Sized`, and their guards cannot be mapped.
+//! - What locks guard must be `Sized`, and their guards cannot be mapped. An `RwLock` is `Send` only if its value is `Sync`.
 //!
 //! The types also work outside of executions, under any executor, except for [`time`], which needs this module's runtime;
 //! there each task is a thread of std.

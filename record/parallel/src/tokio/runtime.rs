@@ -26,7 +26,8 @@ pub struct Handle {
 #[must_use = "the runtime is left when this is dropped"]
 pub struct EnterGuard<'a> {
     _entered: executor::Entered,
-    _handle: std::marker::PhantomData<&'a Handle>,
+    /// It is left on the thread on which it was entered.
+    _handle: std::marker::PhantomData<std::sync::MutexGuard<'a, Handle>>,
 }
 
 /// As `tokio::runtime::TryCurrentError`: the caller is part of no runtime.

@@ -60,7 +60,7 @@ impl Scope {
 
     /// What its tasks' threads are called.
     pub(super) fn name(&self) -> Option<String> {
-        self.host.as_ref().map(|(_, name)| name.clone())
+        self.host.as_ref().map(|(_, name)| format!("on {name}"))
     }
 
     fn state(&self) -> MutexGuard<'_, Members> {

@@ -2,6 +2,7 @@
 
 mod bounded_queue;
 mod complete;
+mod consistency;
 mod double_checked;
 mod fair;
 mod interleavings;
@@ -25,4 +26,5 @@ mod tasks;
 mod threads;
 mod ticket_dispenser;
 mod time;
+mod tokio_like;
 mod treiber_stack;

@@ -84,6 +84,15 @@ impl<T: 'static> JoinSet<T> {
         self.insert(super::spawn(task))
     }
 
+    /// Starts a task in the [`LocalSet`](super::LocalSet) of the caller.
+    #[track_caller]
+    pub fn spawn_local<F>(&mut self, task: F) -> AbortHandle
+    where
+        F: Future<Output = T> + 'static,
+    {
+        self.insert(super::spawn_local(task))
+    }
+
     /// Runs a closure on a thread of its own.
     #[track_caller]
     pub fn spawn_blocking<F>(&mut self, f: F) -> AbortHandle

@@ -5,10 +5,13 @@
 
 mod error;
 mod join_set;
+mod local;
 
 pub use error::JoinError;
 pub use join_set::JoinSet;
+pub use local::{LocalSet, spawn_local};
 
+use self::local::Member;
 use super::executor::{self, Task};
 use super::scope::{self, Scope};
 use crate::ids::wide;
@@ -26,6 +29,13 @@ use std::task::{Context, Poll, Waker};
 /// As `tokio::task::Id`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Id(u64);
+
+impl Id {
+    /// Of a task that stays on one thread: above those of threads.
+    fn of_local(number: u64) -> Id {
+        Id(1 << 32 | number)
+    }
+}
 
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -47,6 +57,12 @@ struct Completion<T> {
     panicked: Option<ThreadId>,
     is_detached: bool,
     waker: Option<Waker>,
+}
+
+impl<T> Completion<T> {
+    fn new() -> Completion<T> {
+        Completion { is_finished: false, value: None, panicked: None, is_detached: false, waker: None }
+    }
 }
 
 impl<T> Join<T> {
@@ -72,14 +88,23 @@ impl<T> Join<T> {
 pub struct JoinHandle<T> {
     join: Arc<Join<T>>,
     abort: AbortHandle,
-    scope: Arc<Scope>,
+    /// `None` of a task that stays on one thread.
+    scope: Option<Arc<Scope>>,
+}
+
+/// What is cancelled.
+#[derive(Clone)]
+enum Target {
+    Task(Arc<Task>),
+    Local(Arc<Member>),
+    /// A closure that blocks cannot be cancelled.
+    Nothing,
 }
 
 /// As `tokio::task::AbortHandle`.
 #[derive(Clone)]
 pub struct AbortHandle {
-    /// `None` of a closure that blocks: it cannot be cancelled.
-    task: Option<Arc<Task>>,
+    target: Target,
     is_finished: Arc<dyn Fn() -> bool + Send + Sync>,
     id: Id,
 }
@@ -88,8 +113,10 @@ impl AbortHandle {
     /// Cancels the task where it awaits something next, or before it begins.
     #[track_caller]
     pub fn abort(&self) {
-        if let Some(task) = &self.task {
-            task.abort(false, Location::caller());
+        match &self.target {
+            Target::Task(task) => task.abort(false, Location::caller()),
+            Target::Local(member) => member.abort(),
+            Target::Nothing => {}
         }
     }
 
@@ -152,7 +179,9 @@ impl<T> Future for JoinHandle<T> {
         if let Some(thread) = panicked {
             runtime::with(|execution| execution.see_panic(thread));
         }
-        self.scope.forget(self.abort.id.0);
+        if let Some(scope) = &self.scope {
+            scope.forget(self.abort.id.0);
+        }
         Poll::Ready(value.expect("JoinHandle polled after completion"))
     }
 }
@@ -259,8 +288,7 @@ fn start<R: Send + 'static>(
     static IDS: AtomicU64 = AtomicU64::new(1);
     let made = runtime::with(|execution| wide(execution.threads_made()));
     let id = Id(made.unwrap_or_else(|| IDS.fetch_add(1, Ordering::Relaxed)));
-    let result = Completion { is_finished: false, value: None, panicked: None, is_detached: false, waker: None };
-    let join = Arc::new(Join { object: Object::new("task", place), place, result: Mutex::new(result) });
+    let join = Arc::new(Join { object: Object::new("task", place), place, result: Mutex::new(Completion::new()) });
     let (ends, looks) = (Arc::clone(&join), Arc::clone(&join));
     let thread = match scope.name() {
         Some(name) => thread::Builder::new().name(name),
@@ -281,7 +309,8 @@ fn start<R: Send + 'static>(
         looks.object.touch(Kind::Load);
         looks.result().is_finished
     });
-    JoinHandle { join, abort: AbortHandle { task, is_finished, id }, scope: Arc::clone(scope) }
+    let target = task.map_or(Target::Nothing, Target::Task);
+    JoinHandle { join, abort: AbortHandle { target, is_finished, id }, scope: Some(Arc::clone(scope)) }
 }
 
 /// Lets other tasks go first, or continues at once, as the schedule says.

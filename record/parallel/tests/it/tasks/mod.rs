@@ -4,6 +4,7 @@ mod cells;
 mod channels;
 mod compare;
 mod current_thread;
+mod local;
 mod locks;
 mod oracle;
 mod select;

@@ -1,0 +1,154 @@
+//! What is asked of a history: linearizability, or less.
+//!
+//! Sequential consistency (Lamport, 1979) asks for one order of all operations that keeps the order of each branch, and in
+//! which the model gives the same responses. Operations of different branches may stand in any order, even if one of them
+//! returned before the other was called.
+
+use super::run::{Done, Record, Spec, command_of, judged_records};
+use super::{Outcome, ParallelModel, Program};
+use crate::failure::Cause;
+use check_register::Model;
+use history_core::Budget;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+/// States of the search for an order, at most.
+const STATES_MAX: usize = 1_000_000;
+
+/// What a history must be.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum Consistency {
+    /// Some order of the operations keeps those in order of which one returned before the other was called.
+    #[default]
+    Linearizable,
+    /// Some order of the operations keeps the order of each branch. The prefix comes before all branches.
+    Sequential,
+}
+
+/// An operation of a branch.
+struct Op<M: ParallelModel> {
+    done: Done<M::Command, M::Response>,
+    /// It has not returned: it may be done at any time after those before it, or never.
+    is_open: bool,
+}
+
+/// The operations of each branch, in order.
+struct Search<'a, M: ParallelModel> {
+    spec: Spec<'a, M>,
+    lanes: Vec<Vec<Op<M>>>,
+}
+
+/// How far each branch is, and which of its open operations that were passed are done.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Place<S> {
+    passed: Vec<usize>,
+    open_done: Vec<(usize, usize)>,
+    state: S,
+}
+
+/// What is wrong with a history that is not sequentially consistent.
+pub(super) fn judge_sequential<M: ParallelModel>(
+    model: &M,
+    program: &Program<M::Command>,
+    records: &[Record<M::Response>],
+) -> Option<Cause> {
+    let lane_of = |record: &Record<M::Response>| record.lane.map_or(0, |branch| branch + 1);
+    let mut sorted: Vec<&Record<M::Response>> = judged_records(records).map(|(_, record)| record).collect();
+    sorted.sort_by_key(|record| (lane_of(record), record.number));
+    let mut lanes: Vec<Vec<Op<M>>> = (0..=program.branches.len()).map(|_| Vec::new()).collect();
+    for record in sorted {
+        let response = match &record.returned {
+            Some((_, Outcome::Returned(response))) => Some(response.clone()),
+            _ => None,
+        };
+        let is_open = response.is_none();
+        let done = Done { command: command_of(program, record).clone(), response };
+        lanes[lane_of(record)].push(Op { done, is_open });
+    }
+    Search { spec: Spec(model), lanes }.run()
+}
+
+impl<M: ParallelModel> Search<'_, M> {
+    fn run(&self) -> Option<Cause> {
+        let start = Place { passed: vec![0; self.lanes.len()], open_done: Vec::new(), state: self.spec.init() };
+        let mut seen = HashSet::from([start.clone()]);
+        let mut left = vec![start];
+        let mut furthest: Vec<usize> = vec![0; self.lanes.len()];
+        while let Some(place) = left.pop() {
+            if self.is_over(&place.passed) {
+                return None;
+            }
+            if place.passed.iter().sum::<usize>() > furthest.iter().sum::<usize>() {
+                furthest.clone_from(&place.passed);
+            }
+            for next in self.next(&place) {
+                if seen.len() >= STATES_MAX {
+                    let why =
+                        format!("the search for an order was ended after {STATES_MAX} states: use fewer commands");
+                    return Some(Cause::NotJudged(why));
+                }
+                if seen.insert(next.clone()) {
+                    left.push(next);
+                }
+            }
+        }
+        Some(Cause::NotSequential(self.explain(&furthest)))
+    }
+
+    /// Whether nothing is left that must have been done.
+    fn is_over(&self, passed: &[usize]) -> bool {
+        let rest = self.lanes.iter().zip(passed).flat_map(|(lane, passed)| &lane[*passed..]);
+        rest.into_iter().all(|op| op.is_open)
+    }
+
+    /// Where one more operation leads.
+    fn next(&self, place: &Place<M::State>) -> Vec<Place<M::State>> {
+        let mut all = Vec::new();
+        // The prefix is over before a branch begins, but for what is open.
+        let is_prefix_over = place.passed[0] == self.lanes[0].len();
+        for (lane, ops) in self.lanes.iter().enumerate().filter(|(lane, _)| *lane == 0 || is_prefix_over) {
+            let passed = place.passed[lane];
+            let open = (0..passed).filter(|at| ops[*at].is_open && !place.open_done.contains(&(lane, *at)));
+            for at in open {
+                all.extend(self.done(place, lane, at).map(|mut next| {
+                    next.open_done.push((lane, at));
+                    next.open_done.sort_unstable();
+                    next
+                }));
+            }
+            let Some(op) = ops.get(passed) else { continue };
+            if op.is_open {
+                let mut next = place.clone();
+                next.passed[lane] += 1;
+                all.push(next);
+            } else {
+                all.extend(self.done(place, lane, passed).map(|mut next| {
+                    next.passed[lane] += 1;
+                    next
+                }));
+            }
+        }
+        all
+    }
+
+    /// The same place after an operation, by each state that it may lead to.
+    fn done(&self, place: &Place<M::State>, lane: usize, at: usize) -> impl Iterator<Item = Place<M::State>> {
+        let states = self.spec.step(&place.state, &self.lanes[lane][at].done, &Budget::default());
+        let place = place.clone();
+        states.into_iter().map(move |state| Place { state, ..place.clone() })
+    }
+
+    fn explain(&self, furthest: &[usize]) -> String {
+        let mut text =
+            "the history is not sequentially consistent: no order of all operations that keeps the order of \
+                        each branch gives these responses\n  as many as can be placed, and what comes next:"
+                .to_owned();
+        for (lane, (ops, passed)) in self.lanes.iter().zip(furthest).enumerate() {
+            let name = if lane == 0 { "first".to_owned() } else { format!("branch {lane}") };
+            let next = ops.get(*passed).map_or("nothing".to_owned(), |op| self.spec.describe_op(&op.done));
+            _ = write!(text, "\n    {name}: {passed} of {}, next {next}", ops.len());
+        }
+        text
+    }
+}
