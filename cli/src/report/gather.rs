@@ -96,6 +96,8 @@ pub(super) struct Half {
     pub(super) time_ns: Option<i64>,
     pub(super) kind: OpKind,
     f: String,
+    /// The key of a field of its own; empty if there is none.
+    key: String,
     /// Its value in a few letters; empty if it is nil.
     value: String,
     /// The node that it went through.
@@ -380,6 +382,7 @@ impl Half {
             time_ns: op.time,
             kind: op.kind,
             f: text::shown(op.f.unwrap_or_default(), 60),
+            key: op.extra.get("key").map(|key| text::shown(&key.to_string(), 60)).unwrap_or_default(),
             value: text::shown(&format!("{}{error}", brief(op.value)), VALUE_CHARS_MAX),
             host: op.extra.get("host").and_then(Value::as_name).map(|host| text::shown(host, 60)).unwrap_or_default(),
         }
@@ -413,16 +416,18 @@ fn label(invoked: Option<&Half>, completed: Option<&Half>) -> String {
     let Some(any) = invoked.or(completed) else { return String::new() };
     let value = |half: Option<&Half>| half.map(|half| half.value.clone()).filter(|value| !value.is_empty());
     let result = completed.filter(|half| half.kind == OpKind::Ok);
+    let key = [invoked, completed].into_iter().flatten().map(|half| half.key.as_str()).find(|key| !key.is_empty());
+    let f = key.map_or_else(|| any.f.clone(), |key| format!("{} {key}", any.f));
     let text = match (value(invoked), value(result)) {
-        (None, None) => any.f.clone(),
+        (None, None) => f,
         // What was asked for, and what came of it, unless it is the same once more.
         (Some(asked), Some(came)) if asked != came && !asked.contains("nil") => {
-            format!("{} {asked} \u{2192} {came}", any.f)
+            format!("{f} {asked} \u{2192} {came}")
         }
-        (None, Some(came)) if invoked.is_some() => format!("{} \u{2192} {came}", any.f),
+        (None, Some(came)) if invoked.is_some() => format!("{f} \u{2192} {came}"),
         // Micro-ops say themselves what they do.
         (asked, came) if any.f == "txn" => came.or(asked).unwrap_or_default(),
-        (asked, came) => format!("{} {}", any.f, came.or(asked).unwrap_or_default()),
+        (asked, came) => format!("{f} {}", came.or(asked).unwrap_or_default()),
     };
     text::clipped(text.trim(), LABEL_CHARS_MAX)
 }

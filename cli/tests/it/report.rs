@@ -114,6 +114,24 @@ fn several_checkers_stand_one_after_another() {
     assert!(page.contains("<h2>bank <span") && page.contains("<h2>stats <span"), "{page}");
 }
 
+/// A key that is a field beside the value is in bars and in the table.
+#[test]
+fn an_op_shows_the_key_beside_its_value() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("kv.jsonl");
+    let ops = [("invoke", "put", "\"a\""), ("ok", "put", "\"a\""), ("invoke", "get", "null"), ("ok", "get", "\"b\"")];
+    let op = |(kind, f, value): (&str, &str, &str)| {
+        format!("{{\"process\":0,\"type\":\"{kind}\",\"f\":\"{f}\",\"key\":\"k8\",\"value\":{value}}}\n")
+    };
+    fs::write(&path, ops.map(op).concat()).unwrap();
+    histcheck("report -m kv").arg(&path).arg("-d").arg(dir.path()).assert().code(1);
+    let page = page(dir.path()).replace("&quot;", "\"");
+    assert_sound(&page);
+    for label in ["put \"k8\" \"a\"", "get \"k8\" \u{2192} \"b\""] {
+        assert!(page.matches(label).count() >= 2, "{label}: {page}");
+    }
+}
+
 #[test]
 fn text_from_histories_can_do_no_harm() {
     let dir = tempfile::tempdir().unwrap();

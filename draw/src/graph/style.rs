@@ -2,9 +2,10 @@
 //! each.
 //!
 //! The hues are those of Okabe and Ito, darkened or lightened until they stand out from their ground. Those of process
-//! and realtime are the nearest to each other for some; a graph has edges of one of them only.
+//! and realtime are the nearest to each other for some; a graph has edges of one of them only. Relations of predicates
+//! have the hue of those of items, and dots between the dashes.
 
-/// A relation's look: the class of its edges, its dashes, and what the legend says of it.
+/// A relation's look: the classes of its edges, its dashes, and what the legend says of it.
 pub(super) struct Look {
     pub(super) class: &'static str,
     pub(super) relation: &'static str,
@@ -16,6 +17,9 @@ pub(super) const LOOKS: &[Look] = &[
     look("ww", "ww", "was overwritten by"),
     look("wr", "wr", "was read by"),
     look("rw", "rw", "did not see the write of"),
+    look("ww wwp", "wwp", "was overwritten by, as a predicate shows"),
+    look("wr wrp", "wrp", "was selected by the predicate of"),
+    look("rw rwp", "rwp", "has a predicate that misses the write of"),
     look("pr", "process", "came before, in the same process"),
     look("rt", "realtime", "completed before the start of"),
 ];
@@ -61,6 +65,9 @@ pub(super) const CSS: &str = "\
 .hc .ot path,.hc .ot rect{stroke:#1f2328}.hc .ot .to{fill:#1f2328}\
 .hc .wr .l{stroke-dasharray:9 3}\
 .hc .rw .l{stroke-dasharray:4 3}\
+.hc .wwp .l{stroke-dasharray:14 3 2 3 2 3}\
+.hc .wrp .l{stroke-dasharray:9 3 2 3 2 3}\
+.hc .rwp .l{stroke-dasharray:4 3 2 3 2 3}\
 .hc .pr .l{stroke-dasharray:1.5 3}\
 .hc .rt .l{stroke-dasharray:10 3 2 3}\
 @media(prefers-color-scheme:dark){\
@@ -78,3 +85,20 @@ pub(super) const CSS: &str = "\
 .hc .rt path,.hc .rt rect{stroke:#b1bac4}.hc .rt text,.hc .rt .to{fill:#b1bac4}\
 .hc .ot path,.hc .ot rect{stroke:#e6edf3}.hc .ot .to{fill:#e6edf3}\
 }";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relations_of_predicates_have_a_look_of_their_own() {
+        for relation in ["wwp", "wrp", "rwp"] {
+            let look = of(relation);
+            let item = of(&relation[..2]);
+            assert_eq!(look.relation, relation);
+            assert_eq!(look.class, format!("{} {relation}", item.class), "the hue is that of items");
+            assert!(CSS.contains(&format!(".hc .{relation} .l{{stroke-dasharray:")) && look.meaning != item.meaning);
+        }
+        assert_eq!(of("xx").class, OTHER.class);
+    }
+}
