@@ -181,6 +181,7 @@ impl Connection {
         if state.iter().all(|half| half.error.is_none()) && self.wires.strikes(Fault::Reset) {
             for half in state {
                 half.error = Some(ErrorKind::ConnectionReset);
+                half.is_finished = true;
                 half.sent.clear();
                 half.unread = 0;
             }
@@ -347,21 +348,25 @@ impl Connection {
         Connection::wake_side(state, 1 - side);
     }
 
-    /// A side is dropped. The connection is reset if it has not read all that was sent to it.
+    /// A side is dropped. The connection is reset if something is there that it has not read.
     pub(super) fn drop_side(&self, side: Side) {
-        let is_unread = self.state()[1 - side].sent.iter().any(|segment| segment.len() > 0);
+        let is_there = |segment: &Segment| segment.len() > 0 && !matches!(segment.arrival, Arrival::Stopped(_));
+        let is_unread = self.state()[1 - side].sent.iter().any(is_there);
         if is_unread {
-            let mut state = self.state();
-            state[side].is_gone = true;
-            let is_stopped = |segment: &Segment| matches!(segment.arrival, Arrival::Stopped(_));
-            if !state[1 - side].sent.iter().all(is_stopped) {
-                self.refuse(&mut state, 1 - side);
-            }
-            Connection::wake(state);
+            self.abort(side);
         } else {
             self.state()[side].is_gone = true;
             self.finish(side);
         }
+    }
+
+    /// A side is gone, and resets the connection.
+    pub(super) fn abort(&self, side: Side) {
+        let mut state = self.state();
+        if !std::mem::replace(&mut state[side].is_gone, true) {
+            self.refuse(&mut state, 1 - side);
+        }
+        Connection::wake(state);
     }
 
     /// A side is gone with its host. What it had sent and what is not there yet is lost.

@@ -363,10 +363,13 @@ impl Queue {
         Some(end)
     }
 
-    /// Drops what was not accepted.
+    /// Resets what was not accepted.
     fn refuse(&self) {
         let (ends, wakers) = std::mem::take(&mut *self.state());
         executor::wake_all(wakers);
+        for end in &ends {
+            end.connection.abort(end.side);
+        }
         drop(ends);
     }
 }
@@ -394,7 +397,10 @@ pub(super) fn current() -> Arc<Node> {
     known.unwrap_or_else(|| {
         let host = new();
         if let Some((_, before)) = LOCAL.replace(Some((serial, Arc::clone(&host)))) {
-            before.world.hosts().clear();
+            // What an execution has left that was cut off is leaked, as its threads are: dropping it would be part of this one.
+            if before.state().listeners.is_empty() {
+                before.world.hosts().clear();
+            }
         }
         host
     })

@@ -66,8 +66,13 @@ impl Network {
     }
 
     /// With these settings.
+    ///
+    /// # Panics
+    ///
+    /// If there is no room in buffers.
     #[track_caller]
     pub fn with(settings: NetworkSettings) -> Network {
+        assert!(settings.buffer_bytes > 0, "NetworkSettings::buffer_bytes must not be 0: nothing could be written");
         Network { world: World::new(settings, Location::caller()) }
     }
 
@@ -86,6 +91,12 @@ impl Network {
     fn number(&self, name: &str) -> usize {
         let host = self.world.find(name);
         host.unwrap_or_else(|| panic!("the network has no host {name:?}: Network::host makes one")).number
+    }
+
+    #[track_caller]
+    fn pair(&self, a: &str, b: &str) -> (usize, usize) {
+        assert!(a != b, "a host always reaches itself: name two hosts, not {a:?} twice");
+        (self.number(a), self.number(b))
     }
 
     /// A moment at which something happens to the network.
@@ -112,14 +123,14 @@ impl Network {
     /// waits until the partition ends, or until the connection breaks.
     #[track_caller]
     pub fn partition(&self, a: &str, b: &str) {
-        let (from, to) = (self.number(a), self.number(b));
+        let (from, to) = self.pair(a, b);
         self.cut(&[(from, to), (to, from)], true, &format!("{a} and {b}"), Location::caller());
     }
 
     /// The same in one direction. Acknowledgements of what a connection carries in the other one get through.
     #[track_caller]
     pub fn partition_one_way(&self, from: &str, to: &str) {
-        self.cut(&[(self.number(from), self.number(to))], true, &format!("{from} to {to}"), Location::caller());
+        self.cut(&[self.pair(from, to)], true, &format!("{from} to {to}"), Location::caller());
     }
 
     /// Nothing gets from a host to any other that there is now, nor back.
@@ -134,7 +145,7 @@ impl Network {
     /// Ends a partition of two hosts, in both directions.
     #[track_caller]
     pub fn repair(&self, a: &str, b: &str) {
-        let (from, to) = (self.number(a), self.number(b));
+        let (from, to) = self.pair(a, b);
         self.cut(&[(from, to), (to, from)], false, &format!("{a} and {b}"), Location::caller());
     }
 
@@ -146,8 +157,9 @@ impl Network {
         self.cut(&links, false, "all", Location::caller());
     }
 
+    #[track_caller]
     fn set_held(&self, a: &str, b: &str, is_held: bool, place: &'static Location<'static>) {
-        let (from, to) = (self.number(a), self.number(b));
+        let (from, to) = self.pair(a, b);
         let kind = if is_held { Kind::Hold } else { Kind::Release };
         self.command(kind, &format!("{a} and {b}"), place, || {
             for link in [(from, to), (to, from)] {
@@ -238,8 +250,8 @@ impl Host {
         self.node.state().is_up
     }
 
-    /// Runs a program on it now, and whenever it is [restarted](Network::restart). What the closure has captured is what is
-    /// left after a crash, like a disk.
+    /// Runs a program on it now, unless it has crashed, and whenever it is [restarted](Network::restart). What the closure has
+    /// captured is what is left after a crash, like a disk.
     #[track_caller]
     pub fn run<F>(&self, mut program: impl FnMut() -> F + Send + 'static)
     where

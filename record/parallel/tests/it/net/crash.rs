@@ -54,6 +54,38 @@ fn what_was_sent_before_a_crash_may_be_lost_with_the_host() {
 }
 
 #[test]
+fn connections_that_nobody_accepted_are_reset() {
+    let (_, seen) = all(0, || {
+        let network = only(&[]);
+        network.host("host").block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:7").await.unwrap();
+            let mut near = TcpStream::connect("127.0.0.1:7").await.unwrap();
+            drop(listener);
+            near.read_u8().await.unwrap_err().kind() == ErrorKind::ConnectionReset
+        })
+    });
+    assert_eq!(seen, [true]);
+}
+
+#[test]
+fn what_is_left_unread_resets_the_connection() {
+    let (_, seen) = all(0, || {
+        let network = only(&[]);
+        network.host("host").block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:7").await.unwrap();
+            let mut near = TcpStream::connect("127.0.0.1:7").await.unwrap();
+            let (mut far, _) = listener.accept().await.unwrap();
+            near.write_all(&[1, 2]).await.unwrap();
+            far.write_all(&[3]).await.unwrap();
+            far.read_u8().await.unwrap();
+            drop(far);
+            (near.read_u8().await.unwrap(), near.read_u8().await.unwrap_err().kind() == ErrorKind::ConnectionReset)
+        })
+    });
+    assert_eq!(seen, [(3, true)]);
+}
+
+#[test]
 fn other_hosts_go_on() {
     let (_, seen) = all(0, || {
         let network = only(&[]);

@@ -105,6 +105,23 @@ fn who_writes_gives_up_and_who_reads_does_not() {
 }
 
 #[test]
+fn who_is_gone_says_so_as_soon_as_it_can() {
+    let (_, seen) = all(0, || {
+        let network = only(&[]);
+        let (mut near, far) = pair(&network);
+        network.host("client").block_on(async {
+            network.partition_one_way("client", "server");
+            near.write_all(&[1]).await.unwrap();
+            drop(far);
+            let end = near.read(&mut [0]).await.unwrap();
+            network.repair_all();
+            (end, near.write_all(&[2]).await.unwrap_err().kind() == ErrorKind::ConnectionReset)
+        })
+    });
+    assert_eq!(seen, [(0, true)]);
+}
+
+#[test]
 fn a_partition_that_ends_in_time_breaks_nothing() {
     let (_, seen) = all(0, || {
         let network = Network::with(NetworkSettings {
