@@ -53,8 +53,14 @@ const fill = () => {
 };
 
 const histories = fill();
-const child = spawn(histcheck, ["serve", "--listen", "127.0.0.1:0", store], { stdio: ["ignore", "pipe", "ignore"] });
-const base = await new Promise((resolve) => child.stdout.setEncoding("utf8").once("data", (line) => resolve(line.trim())));
+const children = [];
+/** Starts a server; returns its address. */
+const serve = (...words) => {
+  const child = spawn(histcheck, ["serve", "--listen", "127.0.0.1:0", ...words, store], { stdio: ["ignore", "pipe", "ignore"] });
+  children.push(child);
+  return new Promise((resolve) => child.stdout.setEncoding("utf8").once("data", (line) => resolve(line.trim())));
+};
+const base = await serve();
 const browser = new Browser(binary);
 const ask = (expression) => browser.ask(expression);
 const complaints = () => browser.complaints.filter((complaint) => !complaint.startsWith(`asked for ${base}`) && !complaint.startsWith("asked for data:"));
@@ -142,6 +148,19 @@ const tests = {
     if (shots) await browser.shoot(join(shots, "compare.png"));
   },
 
+  async "the token is asked for once, and then the page that was wanted is there"() {
+    const guarded = await serve("--read-only", "--token", "correct-horse-battery");
+    await browser.open(`${guarded}runs/etcd-append/20260110T093012.123Z`);
+    assert.equal(await ask("document.querySelector('h1').textContent"), "This server needs its token");
+    assert.deepEqual(await unusable(), []);
+    const enter = (token) => ask(`document.querySelector("[name=token]").value = ${JSON.stringify(token)}, document.querySelector("form.login button").click()`);
+    await enter("not-the-right-token");
+    await until("document.querySelector('[role=alert]')?.textContent === 'That is not the token.'");
+    await enter("correct-horse-battery");
+    await until("document.querySelector('h1')?.textContent === 'etcd-append/20260110T093012.123Z'");
+    assert.equal(await ask("document.cookie"), "", "scripts do not see it");
+  },
+
   async "a report reaches nothing of ours"() {
     await open("files/etcd-append/20260110T093012.123Z/report.html", { script: false });
     assert.deepEqual([await ask("origin"), complaints()], ["null", []]);
@@ -209,7 +228,7 @@ for (const [name, test] of Object.entries(tests)) {
   }
 }
 await browser.close();
-child.kill();
+for (const child of children) child.kill();
 rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 console.log(`${Object.keys(tests).length - failed} passed, ${failed} failed`);
 process.exitCode = failed ? 1 : 0;
