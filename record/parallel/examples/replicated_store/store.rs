@@ -184,10 +184,10 @@ impl ParallelModel for Map {
         }
     }
 
-    /// As the checker `register` reads it, by key.
+    /// As the checker `register` reads it, by key, with 0 for what was never written: a read of nil would say nothing.
     fn record(&self, command: &Command, response: Option<&u8>) -> (String, Datum) {
         let keyed = |f: &str, key: u8, value: Option<u8>| {
-            let value = value.filter(|value| *value != 0).map_or(Datum::Nil, |value| Datum::Int(value.into()));
+            let value = value.map_or(Datum::Nil, |value| Datum::Int(value.into()));
             (f.to_owned(), Datum::Vector(vec![Datum::Int(key.into()), value]))
         };
         match *command {
