@@ -27,11 +27,13 @@ const HEADERS_MAX: usize = 64;
 
 /// Serves all requests of a connection.
 pub(crate) async fn serve(stream: TcpStream, state: Arc<State>) {
+    // Whoever has left already has no address.
+    let Ok(peer) = stream.peer_addr() else { return };
     // Small pieces of news are not held back.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
         let state = Arc::clone(&state);
-        async move { Ok::<_, Infallible>(route::answer(state, request).await) }
+        async move { Ok::<_, Infallible>(route::answer(state, peer.ip(), request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

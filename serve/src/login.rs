@@ -10,6 +10,7 @@ use crate::state::State;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::{Request, StatusCode};
+use std::net::IpAddr;
 
 /// Bytes of the form, at most.
 const FORM_BYTES_MAX: usize = 8 << 10;
@@ -32,7 +33,7 @@ fn is_ours(address: &str) -> bool {
 }
 
 /// Takes the token.
-pub(crate) async fn answer(state: &State, request: Request<Incoming>) -> Answer {
+pub(crate) async fn answer(state: &State, from: IpAddr, request: Request<Incoming>) -> Answer {
     let form = body::small(request.into_body(), FORM_BYTES_MAX).await;
     let form = form.and_then(|bytes| String::from_utf8(bytes).ok()).and_then(|text| Query::parse(&text));
     let Some(form) = form else {
@@ -40,7 +41,7 @@ pub(crate) async fn answer(state: &State, request: Request<Incoming>) -> Answer 
     };
     let back = form.get("to").filter(|to| is_ours(to)).unwrap_or("/").to_owned();
     let Some(token) = &state.config.token else { return answer::redirect(&back) };
-    match state.attempts.check(token, form.get("token").unwrap_or_default().trim()) {
+    match state.attempts.check(from, token, form.get("token").unwrap_or_default().trim()) {
         Ok(()) => {
             let mut answer = answer::redirect(&back);
             let cookie =

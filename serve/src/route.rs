@@ -9,16 +9,17 @@ use crate::state::State;
 use crate::{api, ask, events, files, login, pages};
 use hyper::body::Incoming;
 use hyper::{Method, Request, StatusCode};
+use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Answers a request.
-pub(crate) async fn answer(state: Arc<State>, request: Request<Incoming>) -> Answer {
+/// Answers a request that comes from an address.
+pub(crate) async fn answer(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> Answer {
     let method = request.method().clone();
-    let answer = judged(state, request).await;
+    let answer = judged(state, from, request).await;
     if method == Method::HEAD { answer::head_only(answer) } else { answer }
 }
 
-async fn judged(state: Arc<State>, request: Request<Incoming>) -> Answer {
+async fn judged(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> Answer {
     let path = query::decoded(request.uri().path());
     let query = Query::parse(request.uri().query().unwrap_or_default());
     let (Some(path), Some(query)) = (path, query) else {
@@ -31,10 +32,10 @@ async fn judged(state: Arc<State>, request: Request<Incoming>) -> Answer {
     }
     // What the form itself needs is no secret.
     if asked.path == "/login" && asked.method == Method::POST {
-        return login::answer(&state, request).await;
+        return login::answer(&state, from, request).await;
     }
     if ![pages::STYLE_ADDRESS, pages::ICON_ADDRESS].contains(&asked.path.as_str())
-        && let Err(refused) = guard::check_token(&state.config, &state.attempts, headers)
+        && let Err(refused) = guard::check_token(&state.config, &state.attempts, from, headers)
     {
         return self::refused(&asked, &refused);
     }

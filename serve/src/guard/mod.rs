@@ -9,6 +9,7 @@ use crate::guard::token::Attempts;
 use hyper::Method;
 use hyper::header::{self, HeaderMap};
 pub(crate) use refused::Refused;
+use std::net::IpAddr;
 
 /// The cookie that keeps the token.
 pub(crate) const COOKIE: &str = "histcheck-token";
@@ -44,22 +45,27 @@ pub(crate) fn check_origin(config: &Config, method: &Method, headers: &HeaderMap
     Ok(())
 }
 
-/// Whether a request has the token, if there is one.
+/// Whether a request from an address has the token, if there is one.
 ///
 /// # Errors
 ///
 /// Why not.
-pub(crate) fn check_token(config: &Config, attempts: &Attempts, headers: &HeaderMap) -> Result<(), Refused> {
+pub(crate) fn check_token(
+    config: &Config,
+    attempts: &Attempts,
+    from: IpAddr,
+    headers: &HeaderMap,
+) -> Result<(), Refused> {
     let Some(token) = &config.token else { return Ok(()) };
     let text = |name| headers.get_all(name).iter().filter_map(|value: &header::HeaderValue| value.to_str().ok());
     let given = text(header::AUTHORIZATION).find_map(|value| value.strip_prefix("Bearer "));
     if let Some(given) = given {
-        return attempts.check(token, given);
+        return attempts.check(from, token, given);
     }
     let pairs = text(header::COOKIE).flat_map(|cookies| cookies.split(';'));
     let cookie = pairs.filter_map(|pair| pair.trim().split_once('=')).find(|(name, _)| *name == COOKIE);
     match cookie {
-        Some((_, value)) => attempts.check_cookie(token, value),
+        Some((_, value)) => attempts.check_cookie(from, token, value),
         None => Err(Refused::NoToken),
     }
 }
@@ -111,7 +117,9 @@ mod tests {
     fn with_a_token_nobody_comes_in_without_it() {
         let token = "0123456789abcdef";
         let config = Config { token: Some(Token::new(token).unwrap()), ..config("0.0.0.0:8090") };
-        let check = |pairs: &[(&'static str, &str)]| check_token(&config, &Attempts::default(), &headers(pairs));
+        let check = |pairs: &[(&'static str, &str)]| {
+            check_token(&config, &Attempts::default(), [127, 0, 0, 1].into(), &headers(pairs))
+        };
         assert_eq!(check(&[("authorization", "Bearer 0123456789abcdef")]), Ok(()));
         let cookie = config.token.as_ref().unwrap().cookie();
         assert_eq!(check(&[("cookie", &format!("a=b; {COOKIE}={cookie}"))]), Ok(()));

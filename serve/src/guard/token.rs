@@ -2,8 +2,10 @@
 
 use super::refused::Refused;
 use crate::runs::watcher::locked;
+use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::hint::black_box;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,8 @@ const LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
 /// Wrong tokens in a span of time before none is looked at any more.
 const WRONG_MAX: u32 = 20;
 const SPAN: Duration = Duration::from_mins(1);
+/// Addresses whose wrong tokens are counted, at most.
+const ADDRESSES_MAX: usize = 4096;
 
 /// The token of a server.
 #[derive(Clone, PartialEq, Eq)]
@@ -63,18 +67,25 @@ fn hex(text: &str) -> String {
     })
 }
 
-/// Counts wrong tokens.
+/// Counts wrong tokens of each address, so that who guesses locks nobody out but himself.
 #[derive(Debug, Default)]
-pub(crate) struct Attempts(Mutex<Option<(Instant, u32)>>);
+pub(crate) struct Attempts(Mutex<HashMap<IpAddr, Wrong>>);
+
+/// Wrong tokens since a moment.
+#[derive(Clone, Copy, Debug)]
+struct Wrong {
+    since: Instant,
+    count: u32,
+}
 
 impl Attempts {
-    /// Whether a text is the token.
+    /// Whether a text that came from an address is the token.
     ///
     /// # Errors
     ///
     /// It is not, or too many were wrong lately.
-    pub(crate) fn check(&self, token: &Token, given: &str) -> Result<(), Refused> {
-        self.judge(|| token.is(given))
+    pub(crate) fn check(&self, from: IpAddr, token: &Token, given: &str) -> Result<(), Refused> {
+        self.judge(from, || token.is(given))
     }
 
     /// Whether the value of a cookie is that of the token.
@@ -82,20 +93,27 @@ impl Attempts {
     /// # Errors
     ///
     /// As [`check`](Attempts::check).
-    pub(crate) fn check_cookie(&self, token: &Token, given: &str) -> Result<(), Refused> {
-        self.judge(|| Token(token.cookie()).is(given))
+    pub(crate) fn check_cookie(&self, from: IpAddr, token: &Token, given: &str) -> Result<(), Refused> {
+        self.judge(from, || Token(token.cookie()).is(given))
     }
 
-    fn judge(&self, is: impl FnOnce() -> bool) -> Result<(), Refused> {
-        let mut wrong = locked(&self.0);
-        let (since, count) = wrong.filter(|(since, _)| since.elapsed() < SPAN).unwrap_or((Instant::now(), 0));
-        if count >= WRONG_MAX {
+    fn judge(&self, from: IpAddr, is: impl FnOnce() -> bool) -> Result<(), Refused> {
+        let mut all = locked(&self.0);
+        if all.len() >= ADDRESSES_MAX {
+            all.retain(|_, wrong| wrong.since.elapsed() < SPAN);
+        }
+        // Beyond the limit strangers count as one.
+        let is_known = all.contains_key(&from) || all.len() < ADDRESSES_MAX;
+        let from = if is_known { from } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
+        let wrong = all.get(&from).copied().filter(|wrong| wrong.since.elapsed() < SPAN);
+        let wrong = wrong.unwrap_or(Wrong { since: Instant::now(), count: 0 });
+        if wrong.count >= WRONG_MAX {
             return Err(Refused::Later);
         }
         if is() {
             return Ok(());
         }
-        *wrong = Some((since, count + 1));
+        all.insert(from, Wrong { count: wrong.count + 1, ..wrong });
         Err(Refused::NoToken)
     }
 }
@@ -133,9 +151,25 @@ mod tests {
     #[test]
     fn guessing_ends() {
         let (token, attempts) = (Token::new(TEXT).unwrap(), Attempts::default());
+        let guesser = IpAddr::from([10, 0, 0, 1]);
         for _ in 0..WRONG_MAX {
-            assert_eq!(attempts.check(&token, "wrong"), Err(Refused::NoToken));
+            assert_eq!(attempts.check(guesser, &token, "wrong"), Err(Refused::NoToken));
         }
-        assert_eq!(attempts.check(&token, TEXT), Err(Refused::Later), "the right one is not looked at either");
+        let last = attempts.check(guesser, &token, TEXT);
+        assert_eq!(last, Err(Refused::Later), "the right one is not looked at either");
+        assert_eq!(attempts.check(IpAddr::from([10, 0, 0, 2]), &token, TEXT), Ok(()), "others come in");
+    }
+
+    #[test]
+    fn addresses_are_counted_up_to_a_limit() {
+        let (token, attempts) = (Token::new(TEXT).unwrap(), Attempts::default());
+        for at in 1..u32::try_from(2 * ADDRESSES_MAX).unwrap() {
+            _ = attempts.check(Ipv4Addr::from(at).into(), &token, "wrong");
+        }
+        assert!(locked(&attempts.0).len() <= ADDRESSES_MAX + 1);
+        let known = Ipv4Addr::from(1).into();
+        assert_eq!(attempts.check(known, &token, TEXT), Ok(()), "one wrong token is forgiven");
+        let stranger = IpAddr::from([200, 0, 0, 1]);
+        assert_eq!(attempts.check(stranger, &token, TEXT), Err(Refused::Later));
     }
 }
