@@ -282,6 +282,9 @@ fn shell(place: &Path, command: &str) -> (i32, String) {
         .current_dir(place)
         .env("PATH", path)
         .env("NO_COLOR", "1")
+        // What crates of a page do is shown, not how fast.
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env_remove("HISTCHECK_PLUGINS")
         .env_remove("CARGO_TARGET_DIR")
         .output()
