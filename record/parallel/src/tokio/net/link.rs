@@ -41,7 +41,7 @@ impl Fault {
     }
 }
 
-/// What a [`Network`](super::Network) is like.
+/// What a [`Network`](crate::net::Network) is like.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NetworkSettings {
     /// How long a message is on its way between two hosts, at least.
