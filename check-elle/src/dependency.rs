@@ -1,5 +1,7 @@
 //! Cycles among dependencies that were inferred elsewhere: for checkers of other workloads that are transactional as well.
 
+mod schedule;
+
 use crate::cycle_spec::Suffix;
 use crate::cycles;
 use crate::graph::{Graph, Relation};
@@ -48,23 +50,33 @@ pub struct Cycles {
     pub spent: Option<Spent>,
 }
 
-/// Calls what it is given for each dependency: from, to, which.
-pub type EachEdge<'a> = dyn Fn(&mut dyn FnMut(u32, u32, Dependency)) + 'a;
+/// Which transactions depend on which. A call may repeat what it said before.
+pub trait Dependencies {
+    /// Calls for each transaction on which one depends, and how.
+    fn each_of(&self, txn: u32, call: &mut dyn FnMut(u32, Dependency));
+
+    /// Calls for each dependency (from, to). Those may be left out that are timely: from a transaction that is `ok` and completed before the
+    /// other one. Most are, as a rule, and the more of them are left out, the less there is to do.
+    fn each_untimely(&self, call: &mut dyn FnMut(u32, u32));
+}
 
 /// Stands for a transaction that is on no cycle.
 const OUTSIDE: u32 = u32::MAX;
 
 /// Finds cycles of dependencies and real time.
 ///
-/// `txns` stand in the order in which they completed; `each_edge` calls what it is given for each dependency (from, to, which), in any
-/// order and twice in all. Real time needs no edges: a transaction precedes those that were invoked after it had completed `ok`.
+/// `txns` stand in the order in which they completed. Real time needs no edges: a transaction precedes those that were invoked after it had
+/// completed `ok`.
 ///
 /// Every type of cycle that there is is found, as [`crate::cycle_spec::CYCLES`] has them, worst first: see the documentation of the search.
-/// O(transactions + edges) where all edges lead to later completions. Of the others a cycle holds at least one, and lies between the
-/// ends of such edges, so only that part of the history becomes a graph.
-pub fn find_cycles(txns: &[Txn], each_edge: &EachEdge<'_>, budget: &Budget) -> Cycles {
-    let Some(part) = Part::between_back_edges(txns, each_edge) else { return Cycles::default() };
-    let graph = part.graph(txns, each_edge);
+/// Where there is none, this takes O(transactions + untimely dependencies + dependencies of those that these lead from), and no graph. A
+/// cycle holds a dependency on a later completion, and lies between the ends of such; so only that part of the history becomes a graph.
+pub fn find_cycles(txns: &[Txn], dependencies: &dyn Dependencies, budget: &Budget) -> Cycles {
+    if schedule::exists(txns, dependencies) {
+        return Cycles::default();
+    }
+    let Some(part) = Part::between_back_edges(txns, dependencies) else { return Cycles::default() };
+    let graph = part.graph(txns, dependencies);
     let found = cycles::find(&graph, Suffix::Realtime, false, budget);
     let outer = |(node, relation): &(u32, Relation)| (part.nodes[node.to_usize()], relation.name());
     let named = |(anomaly, cycle): &(crate::anomaly::AnomalyType, cycles::Cycle)| Cycle {
@@ -84,11 +96,11 @@ struct Part {
 
 impl Part {
     /// Those between the ends of edges that lead back, if there are any. Real time leads to later completions only.
-    fn between_back_edges(txns: &[Txn], each_edge: &EachEdge<'_>) -> Option<Part> {
+    fn between_back_edges(txns: &[Txn], dependencies: &dyn Dependencies) -> Option<Part> {
         // For each transaction the last one that leads back to it; itself, if none does.
         let mut last: Vec<u32> = (0..txns.len().to_u32()).collect();
         let mut any = false;
-        each_edge(&mut |from, to, _| {
+        dependencies.each_untimely(&mut |from, to| {
             any |= from > to;
             last[to.to_usize()] = last[to.to_usize()].max(from);
         });
@@ -110,14 +122,16 @@ impl Part {
     }
 
     /// The graph of the part. Real time is a chain of gates, one for each `ok` transaction: see `txn::time`.
-    fn graph(&self, txns: &[Txn], each_edge: &EachEdge<'_>) -> Graph {
+    fn graph(&self, txns: &[Txn], dependencies: &dyn Dependencies) -> Graph {
         let mut edges: Vec<(u32, u32, Relation)> = Vec::new();
-        each_edge(&mut |from, to, dependency| {
-            let (from, to) = (self.place[from.to_usize()], self.place[to.to_usize()]);
-            if from != OUTSIDE && to != OUTSIDE && from != to {
-                edges.push((from, to, relation(dependency)));
-            }
-        });
+        for (to, node) in (0..).zip(&self.nodes) {
+            dependencies.each_of(*node, &mut |from, dependency| {
+                let from = self.place[from.to_usize()];
+                if from != OUTSIDE && from != to {
+                    edges.push((from, to, relation(dependency)));
+                }
+            });
+        }
         edges.sort_unstable();
         edges.dedup();
         let gates = self.oks(txns);
@@ -188,11 +202,101 @@ fn relation(dependency: Dependency) -> Relation {
 mod tests {
     use super::*;
 
+    /// All of them.
+    struct Edges {
+        by_end: Vec<Vec<(u32, Dependency)>>,
+        untimely: Vec<(u32, u32)>,
+    }
+
+    impl Edges {
+        /// With those left out that may be, or with all.
+        fn new(txns: &[Txn], edges: &[(u32, u32, Dependency)], all: bool) -> Edges {
+            let mut by_end = vec![Vec::new(); txns.len()];
+            edges.iter().for_each(|(from, to, dependency)| by_end[to.to_usize()].push((*from, *dependency)));
+            let is_untimely = |(from, to): &(u32, u32)| all || from > to || !txns[from.to_usize()].is_ok;
+            let untimely = edges.iter().map(|(from, to, _)| (*from, *to)).filter(is_untimely).collect();
+            Edges { by_end, untimely }
+        }
+    }
+
+    impl Dependencies for Edges {
+        fn each_of(&self, txn: u32, call: &mut dyn FnMut(u32, Dependency)) {
+            self.by_end[txn.to_usize()].iter().for_each(|(from, dependency)| call(*from, *dependency));
+        }
+
+        fn each_untimely(&self, call: &mut dyn FnMut(u32, u32)) {
+            self.untimely.iter().for_each(|(from, to)| call(*from, *to));
+        }
+    }
+
     fn find(txns: &[(bool, u32)], edges: &[(u32, u32, Dependency)]) -> Vec<Cycle> {
         let txns: Vec<Txn> = txns.iter().map(|(is_ok, oks)| Txn { is_ok: *is_ok, oks_before: Some(*oks) }).collect();
-        let each =
-            |emit: &mut dyn FnMut(u32, u32, Dependency)| edges.iter().for_each(|edge| emit(edge.0, edge.1, edge.2));
-        find_cycles(&txns, &each, &Budget::default()).found
+        let [few, all] = [false, true].map(|all| Edges::new(&txns, edges, all));
+        let found = find_cycles(&txns, &few, &Budget::default()).found;
+        assert_eq!(found, find_cycles(&txns, &all, &Budget::default()).found);
+        assert_eq!(schedule::exists(&txns, &few), found.is_empty(), "{txns:?} {edges:?}");
+        assert_eq!(found.is_empty(), !has_cycle(&txns, edges), "{txns:?} {edges:?}");
+        found
+    }
+
+    /// Whether there is a cycle, by all paths; not looked at in long histories.
+    fn has_cycle(txns: &[Txn], edges: &[(u32, u32, Dependency)]) -> bool {
+        if txns.len() > 100 {
+            return true;
+        }
+        let mut oks = 0;
+        let mut reaches = vec![vec![false; txns.len()]; txns.len()];
+        for (at, txn) in txns.iter().enumerate().filter(|(_, txn)| txn.is_ok) {
+            for (to, other) in txns.iter().enumerate() {
+                reaches[at][to] = txn.is_ok && other.oks_before.is_some_and(|before| oks < before);
+            }
+            oks += 1;
+        }
+        edges
+            .iter()
+            .filter(|edge| edge.0 != edge.1)
+            .for_each(|edge| reaches[edge.0.to_usize()][edge.1.to_usize()] = true);
+        for middle in 0..txns.len() {
+            for from in 0..txns.len() {
+                if reaches[from][middle] {
+                    let further = reaches[middle].clone();
+                    reaches[from].iter_mut().zip(further).for_each(|(one, more)| *one |= more);
+                }
+            }
+        }
+        (0..txns.len()).any(|at| reaches[at][at])
+    }
+
+    #[test]
+    fn cycles_are_found_exactly_where_there_are_any() {
+        let mut state = 1_u64;
+        let mut below = move |end: u32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33).to_u32() % end
+        };
+        let mut cyclic = 0;
+        for _ in 0..20_000 {
+            let count = 2 + below(6);
+            let mut oks = 0;
+            let txns: Vec<(bool, u32)> = (0..count)
+                .map(|_| {
+                    let txn = (below(3) > 0, oks - below(oks + 1).min(below(3)));
+                    oks += u32::from(txn.0);
+                    txn
+                })
+                .collect();
+            let kinds = [Dependency::Wr, Dependency::Wr, Dependency::Ww];
+            let edge = |_| {
+                let (from, to) = (below(count), below(count));
+                // Most lead forward.
+                let (from, to) = if below(4) > 0 { (from.min(to), from.max(to)) } else { (from, to) };
+                (from, to, kinds[below(3).to_usize()])
+            };
+            let edges: Vec<(u32, u32, Dependency)> =
+                (0..1 + count).map(edge).filter(|(from, to, _)| from != to).collect();
+            cyclic += u32::from(!find(&txns, &edges).is_empty());
+        }
+        assert!((4_000..16_000).contains(&cyclic), "{cyclic}");
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl<'a> Findings<'a> {
         self.add("G1a", direct::aborted_reads(scene, max));
         self.add("precommitted-read", direct::precommitted_reads(scene, max));
         self.add("duplicate", direct::duplicates(scene, &blurred, max));
-        self.add("inconsistent-offsets", direct::inconsistent_offsets(scene, &blurred, max));
+        self.add("inconsistent-offsets", direct::inconsistent_offsets(scene, max));
     }
 
     fn add_losses(&mut self) {

@@ -1,7 +1,9 @@
 //! The history as columns: a row for each completion, and for each message what is known of it.
 
-use history_core::cast::Cast as _;
+use crate::narrow::Narrow;
+use crate::sightings::{Segment, Sightings};
 use history_core::{Client, Op, OpKind, Pair, Participants, Process};
+use std::ops::Range;
 
 history_core::id! {
     /// A completion of a client; or an invocation that has none.
@@ -14,9 +16,6 @@ history_core::id! {
 
 /// Stands for no offset.
 pub(crate) const NO_OFFSET: i64 = -1;
-
-/// Stands for no process or time.
-const NOTHING: i64 = i64::MIN;
 
 /// Stands for no number.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -42,107 +41,21 @@ impl Function {
     }
 }
 
-/// One part of an op, as it was recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Item {
-    /// `[:send key [offset value]]`.
-    Send { key: KeyId, msg: MsgId, offset: i64 },
-    /// `[:poll ...]` begins.
-    Poll,
-    /// A key of a poll, of whose messages those that follow are.
-    Polled(KeyId),
-    /// `[offset value]` of a poll.
-    Message { msg: MsgId, offset: i64 },
-    /// A key of `:assign` or `:subscribe`.
-    Assigned(KeyId),
-}
-
-/// What a run of sightings is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// Messages that the op sent to the key.
-    Sent,
-    /// Messages that it polled from the key.
-    Polled,
-    /// The beginning of a poll, of no key.
-    Poll,
-    /// A key that it assigned, without messages.
-    Assigned,
-}
-
-/// Messages of one key, one after another in an op.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Segment {
-    /// The key and, above it, the role and whether the key was reassigned during the op.
-    key: u32,
-    /// Where its sightings end.
-    end: u32,
-}
-
-const EXCUSED: u32 = 1 << 28;
-const ROLE_SHIFT: u32 = 29;
-const KEY_MASK: u32 = EXCUSED - 1;
-
-impl Segment {
-    fn new(role: Role, key: KeyId, is_excused: bool) -> Segment {
-        let role = match role {
-            Role::Sent => 0,
-            Role::Polled => 1,
-            Role::Poll => 2,
-            Role::Assigned => 3,
-        };
-        let excused = if is_excused { EXCUSED } else { 0 };
-        Segment { key: key.number() & KEY_MASK | excused | role << ROLE_SHIFT, end: 0 }
-    }
-
-    pub(crate) fn role(self) -> Role {
-        match self.key >> ROLE_SHIFT {
-            0 => Role::Sent,
-            1 => Role::Polled,
-            2 => Role::Poll,
-            _ => Role::Assigned,
-        }
-    }
-
-    pub(crate) fn key(self) -> KeyId {
-        KeyId::from(self.key & KEY_MASK)
-    }
-
-    /// Whether the key was reassigned during the op, so that its polls may jump.
-    pub(crate) fn is_excused(self) -> bool {
-        self.key & EXCUSED != 0
-    }
-}
-
-/// A message where an op shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sighting {
-    pub(crate) msg: MsgId,
-    /// [`NO_OFFSET`] if the op does not say.
-    pub(crate) offset: i64,
-}
-
-/// In the column of sightings: the op does not say at which offset.
-const WITHOUT_OFFSET: u32 = 1 << 31;
-
 /// All ops, in the order of their completions; those that have none at the end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ops {
     kind: Vec<OpKind>,
     function: Vec<Function>,
-    index: Vec<u64>,
+    index: Narrow,
     /// How much before the completion the invocation stands in the history.
     invoked_before: Vec<u32>,
-    process: Vec<i64>,
-    time_ns: Vec<i64>,
-    invoked_time_ns: Vec<i64>,
+    process: Narrow,
+    time_ns: Narrow,
+    /// The time of the invocation.
+    invoked_time_ns: Narrow,
     oks_before: Vec<u32>,
-    /// Where the segments of each end.
-    segments_end: Vec<u32>,
-    segments: Vec<Segment>,
-    sightings: Vec<u32>,
-    /// Sightings at another offset than the message's own: the place in `sightings`, ascending, and the offset.
-    elsewhere: Vec<(u32, i64)>,
+    /// Which messages they show.
+    pub(crate) shown: Sightings,
     /// Who they are.
     pub(crate) participants: Participants,
 }
@@ -198,74 +111,17 @@ impl Ops {
         (0..self.len()).map(OpId::new)
     }
 
-    /// How many more sightings there is room for.
-    pub(crate) fn room(&self) -> usize {
-        WITHOUT_OFFSET.to_usize() - self.sightings.len().max(self.segments.len())
-    }
-
-    /// Adds a row. `offset_of` gives the own offset of a message; `is_excused`, whether a key was reassigned during the op.
-    pub(crate) fn push(
-        &mut self,
-        row: Row,
-        items: &[Item],
-        offset_of: impl Fn(MsgId) -> i64,
-        is_excused: impl Fn(KeyId) -> bool,
-    ) -> OpId {
-        let id = OpId::new(self.len());
+    /// Adds a row. What it shows is to be added as well.
+    pub(crate) fn push(&mut self, row: &Row) {
         self.kind.push(row.kind);
         self.function.push(row.function);
-        self.index.push(row.index);
+        self.index.push(i64::try_from(row.index).ok());
         let before = row.invoked.and_then(|invoked| u32::try_from(row.index - invoked).ok());
         self.invoked_before.push(before.unwrap_or(NONE));
-        self.process.push(row.process.unwrap_or(NOTHING));
-        self.time_ns.push(row.time_ns.unwrap_or(NOTHING));
-        self.invoked_time_ns.push(row.invoked_time_ns.unwrap_or(NOTHING));
+        self.process.push(row.process);
+        self.time_ns.push(row.time_ns);
+        self.invoked_time_ns.push(row.invoked_time_ns);
         self.oks_before.push(row.oks_before.unwrap_or(NONE));
-        let mut last_sent = None;
-        for item in items {
-            let sent = match *item {
-                Item::Send { key, msg, offset } => {
-                    if last_sent != Some(key) {
-                        self.segments.push(Segment::new(Role::Sent, key, false));
-                    }
-                    self.see(msg, offset, offset_of(msg));
-                    Some(key)
-                }
-                Item::Poll => {
-                    self.segments.push(Segment::new(Role::Poll, KeyId::from(0), false));
-                    None
-                }
-                Item::Polled(key) => {
-                    self.segments.push(Segment::new(Role::Polled, key, is_excused(key)));
-                    None
-                }
-                Item::Message { msg, offset } => {
-                    self.see(msg, offset, offset_of(msg));
-                    None
-                }
-                Item::Assigned(key) => {
-                    self.segments.push(Segment::new(Role::Assigned, key, false));
-                    None
-                }
-            };
-            last_sent = sent;
-            if let Some(segment) = self.segments.last_mut() {
-                segment.end = self.sightings.len().to_u32();
-            }
-        }
-        self.segments_end.push(self.segments.len().to_u32());
-        id
-    }
-
-    fn see(&mut self, msg: MsgId, offset: i64, own: i64) {
-        if offset == NO_OFFSET {
-            self.sightings.push(msg.number() | WITHOUT_OFFSET);
-        } else {
-            if offset != own {
-                self.elsewhere.push((self.sightings.len().to_u32(), offset));
-            }
-            self.sightings.push(msg.number());
-        }
     }
 
     pub(crate) fn kind(&self, op: OpId) -> OpKind {
@@ -282,7 +138,7 @@ impl Ops {
 
     /// The index of the completion; of the invocation, where there is no completion.
     pub(crate) fn index(&self, op: OpId) -> u64 {
-        self.index[op.at()]
+        self.index.get(op.at()).and_then(|index| u64::try_from(index).ok()).unwrap_or(u64::MAX)
     }
 
     /// The index of the invocation, if that is known.
@@ -297,7 +153,7 @@ impl Ops {
     }
 
     pub(crate) fn process(&self, op: OpId) -> Option<i64> {
-        some(self.process[op.at()])
+        self.process.get(op.at())
     }
 
     /// Its process as the history calls it.
@@ -306,53 +162,15 @@ impl Ops {
     }
 
     pub(crate) fn time_ns(&self, op: OpId) -> Option<i64> {
-        some(self.time_ns[op.at()])
+        self.time_ns.get(op.at())
     }
 
     pub(crate) fn invoked_time_ns(&self, op: OpId) -> Option<i64> {
-        some(self.invoked_time_ns[op.at()])
+        self.invoked_time_ns.get(op.at())
     }
 
-    /// The segments of an op, each with the places of its sightings.
-    pub(crate) fn segments(&self, op: OpId) -> impl Iterator<Item = (Segment, std::ops::Range<u32>)> + '_ {
-        let start = if op.at() == 0 { 0 } else { self.segments_end[op.at() - 1].to_usize() };
-        let mut from = if start == 0 { 0 } else { self.segments[start - 1].end };
-        self.segments[start..self.segments_end[op.at()].to_usize()].iter().map(move |segment| {
-            let range = from..segment.end;
-            from = segment.end;
-            (*segment, range)
-        })
+    /// The segments of an op, each with the places of its words.
+    pub(crate) fn segments(&self, op: OpId) -> impl Iterator<Item = (Segment, Range<u32>)> + '_ {
+        self.shown.segments(op)
     }
-
-    /// The messages of a segment, without their offsets.
-    pub(crate) fn messages(&self, range: std::ops::Range<u32>) -> impl DoubleEndedIterator<Item = MsgId> + '_ {
-        let sightings = &self.sightings[range.start.to_usize()..range.end.to_usize()];
-        sightings.iter().map(|sighting| MsgId::from(sighting & !WITHOUT_OFFSET))
-    }
-
-    /// The messages of a segment with their offsets.
-    pub(crate) fn sightings<'a>(
-        &'a self,
-        range: std::ops::Range<u32>,
-        offset_of: impl Fn(MsgId) -> i64 + 'a,
-    ) -> impl Iterator<Item = Sighting> + 'a {
-        let mut next = self.elsewhere.partition_point(|(place, _)| *place < range.start);
-        range.map(move |place| {
-            let sighting = self.sightings[place.to_usize()];
-            let msg = MsgId::from(sighting & !WITHOUT_OFFSET);
-            let offset = if sighting & WITHOUT_OFFSET != 0 {
-                NO_OFFSET
-            } else if let Some((_, offset)) = self.elsewhere.get(next).filter(|(other, _)| *other == place) {
-                next += 1;
-                *offset
-            } else {
-                offset_of(msg)
-            };
-            Sighting { msg, offset }
-        })
-    }
-}
-
-fn some(n: i64) -> Option<i64> {
-    (n != NOTHING).then_some(n)
 }

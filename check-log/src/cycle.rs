@@ -1,9 +1,10 @@
 //! Cycles of ops: who polled what others sent, in which order logs hold what they sent, and real time.
 
-use crate::columns::{MsgId, OpId, Role};
-use crate::direct::{each_polled, each_sent};
+use crate::columns::{MsgId, OpId};
+use crate::direct::{each_of, each_polled_unsettled};
 use crate::scene::Scene;
-use check_elle::dependency::{self, Cycle, Dependency, Txn};
+use crate::sightings::Role;
+use check_elle::dependency::{self, Cycle, Dependencies, Dependency, Txn};
 use history_core::cast::Cast as _;
 use history_core::explain::{self, Explanation};
 use history_core::{Anomaly, Budget, Spent, Step, Witness, WitnessOp};
@@ -16,26 +17,57 @@ pub(crate) struct Cycles {
     pub(crate) spent: Option<Spent>,
 }
 
+/// Which ops depend on which.
+struct Polls<'a> {
+    scene: Scene<'a>,
+    ww_deps: bool,
+}
+
+impl Polls<'_> {
+    /// The op that sent a message which another op polled.
+    fn sender(&self, msg: MsgId, reader: OpId) -> Option<OpId> {
+        self.scene.seen.messages.writer(msg).filter(|writer| *writer != reader)
+    }
+}
+
+impl Dependencies for Polls<'_> {
+    fn each_of(&self, txn: u32, call: &mut dyn FnMut(u32, Dependency)) {
+        let op = OpId::from(txn);
+        each_of(self.scene, op, Role::Polled, |msg| {
+            self.sender(msg, op).into_iter().for_each(|writer| call(writer.number(), Dependency::Wr));
+        });
+        if self.ww_deps {
+            each_of(self.scene, op, Role::Sent, |msg| {
+                if let Some((before, _)) = overwritten(self.scene, op, msg) {
+                    call(before.number(), Dependency::Ww);
+                }
+            });
+        }
+    }
+
+    fn each_untimely(&self, call: &mut dyn FnMut(u32, u32)) {
+        // The sender of what is settled was `ok` before.
+        each_polled_unsettled(self.scene, |reader, msg| {
+            self.sender(msg, reader).into_iter().for_each(|writer| call(writer.number(), reader.number()));
+        });
+        if self.ww_deps {
+            for op in self.scene.seen.ops.ids() {
+                each_of(self.scene, op, Role::Sent, |msg| {
+                    if let Some((before, _)) = overwritten(self.scene, op, msg) {
+                        call(before.number(), op.number());
+                    }
+                });
+            }
+        }
+    }
+}
+
 /// Finds cycles of polls and real time; and, if `ww_deps`, of the order in logs as well.
 pub(crate) fn find(scene: Scene<'_>, ww_deps: bool, budget: &Budget) -> Cycles {
     let ops = &scene.seen.ops;
     let txn = |op| Txn { is_ok: ops.is_ok(op), oks_before: ops.oks_before(op) };
     let txns: Vec<Txn> = ops.ids().map(txn).collect();
-    let each_edge = |emit: &mut dyn FnMut(u32, u32, Dependency)| {
-        each_polled(scene, |reader, msg| {
-            if let Some(writer) = scene.seen.messages.writer(msg).filter(|writer| *writer != reader) {
-                emit(writer.number(), reader.number(), Dependency::Wr);
-            }
-        });
-        if ww_deps {
-            each_sent(scene, |writer, msg| {
-                if let Some((before, _)) = overwritten(scene, writer, msg) {
-                    emit(before.number(), writer.number(), Dependency::Ww);
-                }
-            });
-        }
-    };
-    let cycles = dependency::find_cycles(&txns, &each_edge, budget);
+    let cycles = dependency::find_cycles(&txns, &Polls { scene, ww_deps }, budget);
     let mut found = cycles.found;
     found.sort_by_key(|cycle| cycle.steps.len());
     Cycles { found, spent: cycles.spent }
@@ -49,7 +81,7 @@ fn overwritten(scene: Scene<'_>, writer: OpId, msg: MsgId) -> Option<(OpId, MsgI
         return None;
     }
     let index = logs.index(msg)?.checked_sub(1)?;
-    let before = logs.at(messages.key(msg), index)[0].msg;
+    let before = logs.message(messages.key(msg), index);
     let other = messages.writer(before).filter(|other| *other != writer)?;
     Some((other, before))
 }
@@ -86,7 +118,7 @@ fn step(scene: Scene<'_>, (from, a): (usize, OpId), (to, b): (usize, OpId), rela
     let of_role = |op, role| {
         let ops = &scene.seen.ops;
         let segments = ops.segments(op).filter(move |(segment, _)| segment.role() == role);
-        segments.flat_map(|(_, range)| ops.messages(range))
+        segments.flat_map(move |(_, range)| scene.sightings(range)).map(|seen| seen.msg)
     };
     match relation {
         "wr" => {

@@ -1,7 +1,8 @@
 //! Ops of the log workload: from values to items, or why a value is none of the workload's.
 
-use crate::columns::{Function, Item, KeyId, NO_OFFSET};
-use crate::messages::Messages;
+use crate::columns::{Function, KeyId, MsgId, NO_OFFSET};
+use crate::messages::{Messages, is_settled};
+use crate::sightings::{Item, Run};
 use history_core::{Op, OpFault, Value};
 
 /// The function of an op that says something about logs.
@@ -65,7 +66,10 @@ fn micro_op(mop: Value<'_>, function: Function, messages: &mut Messages, items: 
             };
             let key = messages.key_id(key)?;
             let (msg, offset) = match value.as_seq() {
-                Some(_) => message(key, value, messages)?,
+                Some(_) => {
+                    let (offset, value) = halves(value)?;
+                    message(key, offset, value, messages)?
+                }
                 None if value.is_nil() => return Err(undecodable(format!("expected a message, found nil in {mop}"))),
                 None => (messages.id(key, value)?, NO_OFFSET),
             };
@@ -102,27 +106,77 @@ fn polled_key(key: Value<'_>, list: Value<'_>, messages: &mut Messages, items: &
     let Some(list) = list.as_seq() else {
         return Err(undecodable(format!("expected a vector of [offset message] pairs, found {}", list.kind())));
     };
-    for pair in list {
-        let (msg, offset) = message(key, pair, messages)?;
-        items.push(Item::Message { msg, offset });
+    let mut polled = Polled { items, run: None };
+    match list.as_int_pairs() {
+        Some(pairs) => {
+            for pair in pairs {
+                if let Some(msg) = messages.known_at(key, pair[0], pair[1]) {
+                    polled.add_placed(msg, pair[0], messages.flags(msg));
+                } else {
+                    let (msg, offset) = message(key, Value::Int(pair[0]), Value::Int(pair[1]), messages)?;
+                    polled.add_other(msg, offset);
+                }
+            }
+        }
+        None => {
+            for pair in list {
+                let (offset, value) = halves(pair)?;
+                let (msg, offset) = message(key, offset, value, messages)?;
+                if offset != NO_OFFSET && messages.at(key, offset) == Some(msg) {
+                    polled.add_placed(msg, offset, messages.flags(msg));
+                } else {
+                    polled.add_other(msg, offset);
+                }
+            }
+        }
     }
+    polled.end_run();
     Ok(())
 }
 
+/// Messages polled from one key, of which those that are settled become runs.
+struct Polled<'a> {
+    items: &'a mut Vec<Item>,
+    run: Option<Run>,
+}
+
+impl Polled<'_> {
+    /// A message that has its place at the offset.
+    #[inline]
+    fn add_placed(&mut self, msg: MsgId, offset: i64, flags: u8) {
+        if !is_settled(flags) {
+            self.add_other(msg, offset);
+        } else if !self.run.as_mut().is_some_and(|run| run.add(offset, flags)) {
+            self.end_run();
+            self.run = Some(Run::new(msg, offset, flags));
+        }
+    }
+
+    fn add_other(&mut self, msg: MsgId, offset: i64) {
+        self.end_run();
+        self.items.push(Item::Message { msg, offset });
+    }
+
+    fn end_run(&mut self) {
+        self.items.extend(self.run.take().map(Item::Run));
+    }
+}
+
 /// `[offset message]`.
-fn message(key: KeyId, pair: Value<'_>, messages: &mut Messages) -> Result<(crate::columns::MsgId, i64), OpFault> {
-    let Some((offset, value)) = pair.as_pair() else {
-        return Err(undecodable(format!("expected a pair [offset message], found {pair}")));
-    };
-    let offset = match offset {
+fn halves(pair: Value<'_>) -> Result<(Value<'_>, Value<'_>), OpFault> {
+    pair.as_pair().ok_or_else(|| undecodable(format!("expected a pair [offset message], found {pair}")))
+}
+
+fn message(key: KeyId, offset: Value<'_>, value: Value<'_>, messages: &mut Messages) -> Result<(MsgId, i64), OpFault> {
+    let at = match offset {
         Value::Nil => NO_OFFSET,
         Value::Int(offset) if offset >= 0 => offset,
         _ => return Err(undecodable(format!("expected an offset (an integer from 0), found {offset}"))),
     };
     if value.is_nil() || value.as_seq().is_some() {
-        return Err(undecodable(format!("expected a message (neither nil nor a vector), found {pair}")));
+        return Err(undecodable(format!("expected a message (neither nil nor a vector), found [{offset} {value}]")));
     }
-    Ok((messages.id(key, value)?, offset))
+    Ok((messages.id(key, value)?, at))
 }
 
 /// The keys that were reassigned during an op, by its `:rebalance-log`.

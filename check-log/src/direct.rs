@@ -1,9 +1,10 @@
 //! Anomalies that a message or an offset shows by itself: aborted reads, garbage, duplicates, inconsistent offsets.
 
-use crate::columns::{MsgId, OpId, Role};
+use crate::columns::{Function, MsgId, OpId};
 use crate::logs::Entry;
-use crate::messages::{MAY_BE_SENT, POLLED, SENT_AGAIN, SENT_FAIL};
+use crate::messages::{MAY_BE_SENT, POLLED, SENT_FAIL, is_aborted};
 use crate::scene::{Evidence, Scene};
+use crate::sightings::{Role, Word};
 use history_core::{Datum, OpKind};
 
 /// Anomalies of one type: how many, and the first or worst of them.
@@ -11,24 +12,40 @@ pub(crate) type Found = (usize, Vec<Evidence>);
 
 /// Calls for each message that an op polled, in order.
 pub(crate) fn each_polled(scene: Scene<'_>, mut call: impl FnMut(OpId, MsgId)) {
+    for op in scene.seen.ops.ids() {
+        each_of(scene, op, Role::Polled, |msg| call(op, msg));
+    }
+}
+
+/// Calls for each message that an op polled, unless it was settled by then, and is so still: an `ok` op had sent it, and no other op
+/// ever did.
+pub(crate) fn each_polled_unsettled(scene: Scene<'_>, mut call: impl FnMut(OpId, MsgId)) {
+    for op in scene.seen.ops.ids() {
+        each_of_unsettled(scene, op, |msg| call(op, msg));
+    }
+}
+
+fn each_of_unsettled(scene: Scene<'_>, op: OpId, mut call: impl FnMut(MsgId)) {
+    if scene.seen.failed_after_ok {
+        return each_of(scene, op, Role::Polled, call);
+    }
     let ops = &scene.seen.ops;
-    for op in ops.ids() {
-        for (segment, range) in ops.segments(op) {
-            if segment.role() == Role::Polled {
-                ops.messages(range).for_each(|msg| call(op, msg));
+    for (segment, range) in ops.segments(op) {
+        if segment.role() == Role::Polled {
+            for (_, word) in ops.shown.words(range) {
+                if let Word::Other(msg) = word {
+                    call(msg);
+                }
             }
         }
     }
 }
 
-/// Calls for each message that an op sent, in order.
-pub(crate) fn each_sent(scene: Scene<'_>, mut call: impl FnMut(OpId, MsgId)) {
-    let ops = &scene.seen.ops;
-    for op in ops.ids() {
-        for (segment, range) in ops.segments(op) {
-            if segment.role() == Role::Sent {
-                ops.messages(range).for_each(|msg| call(op, msg));
-            }
+/// Calls for each message that an op sent, or polled, in order.
+pub(crate) fn each_of(scene: Scene<'_>, op: OpId, role: Role, mut call: impl FnMut(MsgId)) {
+    for (segment, range) in scene.seen.ops.segments(op) {
+        if segment.role() == role {
+            scene.sightings(range).for_each(|seen| call(seen.msg));
         }
     }
 }
@@ -42,14 +59,14 @@ pub(crate) fn aborted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
     let mut failed = scene.seen.failed.clone();
     failed.sort_unstable();
     let mut found: Vec<(MsgId, OpId)> = Vec::new();
-    each_polled(scene, |reader, msg| {
+    each_polled_unsettled(scene, |reader, msg| {
         if !ops.is_ok(reader) || !messages.has(msg, SENT_FAIL) {
             return;
         }
         let began_later = |writer: OpId| {
             ops.kind(writer) != OpKind::Fail && ops.invoked(writer).is_some_and(|invoked| invoked > ops.index(reader))
         };
-        if !messages.has(msg, SENT_AGAIN) || messages.writer(msg).is_some_and(began_later) {
+        if is_aborted(messages.flags(msg)) || messages.writer(msg).is_some_and(began_later) {
             found.push((msg, reader));
         }
     });
@@ -76,7 +93,7 @@ pub(crate) fn phantoms(scene: Scene<'_>, shown_max: usize) -> Found {
     }
     // The first reader of each.
     let mut readers = vec![OpId::NONE; found.len()];
-    each_polled(scene, |op, msg| {
+    each_polled_unsettled(scene, |op, msg| {
         if let Ok(at) = found.binary_search(&msg)
             && readers[at] == OpId::NONE
         {
@@ -101,21 +118,21 @@ pub(crate) fn precommitted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
     let (ops, messages) = (&scene.seen.ops, &scene.seen.messages);
     let mut found: Vec<(OpId, MsgId)> = Vec::new();
     let mut sent: Vec<MsgId> = Vec::new();
-    for op in ops.ids() {
+    for op in ops.ids().filter(|op| ops.function(*op) == Function::Txn) {
         sent.clear();
-        let of_role = |role| ops.segments(op).filter(move |(segment, _)| segment.role() == role);
-        sent.extend(of_role(Role::Sent).flat_map(|(_, range)| ops.messages(range)));
+        each_of(scene, op, Role::Sent, |msg| sent.push(msg));
         if sent.is_empty() {
             continue;
         }
         sent.sort_unstable();
         let first = found.len();
-        for msg in of_role(Role::Polled).flat_map(|(_, range)| ops.messages(range)) {
+        // Nothing that was settled before the op ended is its own.
+        each_of_unsettled(scene, op, |msg| {
             let is_new = |(_, other): &(OpId, MsgId)| messages.key(*other) != messages.key(msg);
             if sent.binary_search(&msg).is_ok() && found[first..].iter().all(is_new) {
                 found.push((op, msg));
             }
-        }
+        });
     }
     let evidence = |(op, msg): &(OpId, MsgId)| {
         let (key, value) = (messages.key(*msg), scene.message(*msg));
@@ -157,27 +174,15 @@ pub(crate) fn duplicates(scene: Scene<'_>, blurred: &[Entry], shown_max: usize) 
 }
 
 /// Offsets with several messages, fewest first.
-pub(crate) fn inconsistent_offsets(scene: Scene<'_>, blurred: &[Entry], shown_max: usize) -> Found {
-    let messages = &scene.seen.messages;
-    let mut at: Vec<(u32, u32)> = Vec::new();
-    for entry in blurred {
-        let key = messages.key(entry.msg);
-        let index = scene.logs.index_from(key, entry.offset);
-        if scene.logs.at(key, index).len() > 1 {
-            at.push((key.number(), index));
-        }
-    }
-    at.sort_unstable();
-    at.dedup();
-    let entries = |(key, index): &(u32, u32)| scene.logs.at((*key).into(), *index);
-    at.sort_by_key(|at| entries(at).len());
-    let evidence = |at: &(u32, u32)| {
-        let run = entries(at);
-        let (key, offset) = (messages.key(run[0].msg), run[0].offset);
+pub(crate) fn inconsistent_offsets(scene: Scene<'_>, shown_max: usize) -> Found {
+    let mut found = scene.logs.crowds();
+    found.sort_by_key(Vec::len);
+    let evidence = |run: &Vec<Entry>| {
+        let (key, offset) = (scene.seen.messages.key(run[0].msg), run[0].offset);
         let values: Vec<Datum> = run.iter().take(shown_max).map(|entry| scene.message(entry.msg)).collect();
         let mut evidence = Evidence::new(scene, key, Vec::new())
             .fact("offset", Datum::Int(offset))
-            .fact("index", Datum::from(at.1))
+            .fact("index", Datum::from(scene.logs.index_from(key, offset)))
             .fact("values", values);
         for entry in run.iter().take(3) {
             let name = evidence.name(entry.op);
@@ -188,5 +193,5 @@ pub(crate) fn inconsistent_offsets(scene: Scene<'_>, blurred: &[Entry], shown_ma
         evidence.place = Some((key, vec![offset]));
         evidence
     };
-    (at.len(), at.iter().take(shown_max).map(evidence).collect())
+    (found.len(), found.iter().take(shown_max).map(evidence).collect())
 }

@@ -1,10 +1,14 @@
 //! Version orders: what stands at each offset of each log, by all that was polled and sent.
 //!
 //! Offsets at which nothing is known to stand are left out (markers of transactions, aborted messages), and the others numbered: a
-//! message's **index**. Memory goes by messages, and so does time: n log n, and linear where ops come in the order of offsets.
+//! message's **index**. Memory goes by messages, and so does time: n log n, and linear where offsets stand close together.
+//!
+//! Nearly all messages have a place of their own. Only the rest takes entries: of messages at several offsets, and of offsets with
+//! several messages.
 
-use crate::columns::{KeyId, MsgId, NO_OFFSET, NONE, OpId, Ops, Role};
+use crate::columns::{KeyId, MsgId, NO_OFFSET, NONE, OpId, Ops};
 use crate::messages::{Messages, POLLED_OK};
+use crate::sightings::Role;
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
@@ -19,82 +23,108 @@ pub(crate) struct Entry {
 
 /// All logs.
 #[derive(Debug)]
-pub(crate) struct Logs {
-    /// By key, then offset, then op. Each message once at each offset.
-    entries: Vec<Entry>,
-    /// Where the entries of each position end: the entries of one offset.
-    /// Ascending; empty exactly if there are no entries.
-    position_end: Vec<u32>,
-    /// Where the positions of each key end.
+pub(crate) struct Logs<'a> {
+    messages: &'a Messages,
+    ops: &'a Ops,
+    /// Ops that are `info` and took effect, ascending.
+    crashed_and_committed: Vec<OpId>,
+    /// By key, then index: the message chosen at each.
+    order: Vec<MsgId>,
+    /// Where the places of each key end in `order`.
     key_end: Vec<u32>,
+    /// Entries of places with several messages, or with a message that has its own place elsewhere; all of these places. By place, then
+    /// op, then message: the first one of a place is the one chosen.
+    odd: Vec<(u32, Entry)>,
     /// For each message the last index at which it is the one chosen of its offset, or [`NONE`].
     index: Vec<u32>,
     /// Its first and last index, for messages that are not just at the one above.
     spread: HashMap<MsgId, (u32, u32)>,
-    /// By op: whether it took effect.
-    committed: Vec<bool>,
+    /// By key: whether some message of it is in `spread`.
+    is_blurred: Vec<bool>,
 }
 
-/// Whether an op took effect: it is `ok`; or it is `info`, and something that it sent was polled by an op that is `ok`.
-fn is_committed(ops: &Ops, messages: &Messages, op: OpId) -> bool {
-    match ops.kind(op) {
-        OpKind::Ok => true,
-        OpKind::Info => ops
-            .segments(op)
-            .filter(|(segment, _)| segment.role() == Role::Sent)
-            .any(|(_, range)| ops.messages(range).any(|msg| messages.has(msg, POLLED_OK))),
-        OpKind::Fail | OpKind::Invoke => false,
-    }
+/// Ops that are `info`, and of which something that they sent was polled by an op that is `ok`.
+fn crashed_and_committed(ops: &Ops, messages: &Messages) -> Vec<OpId> {
+    let was_polled = |op: &OpId| {
+        let mut sent = ops.segments(*op).filter(|(segment, _)| segment.role() == Role::Sent);
+        sent.any(|(_, range)| ops.shown.sightings(range, messages).any(|seen| messages.has(seen.msg, POLLED_OK)))
+    };
+    ops.ids().filter(|op| ops.kind(*op) == OpKind::Info).filter(was_polled).collect()
 }
 
-impl Logs {
+impl<'a> Logs<'a> {
     /// Infers them.
-    pub(crate) fn infer(ops: &Ops, messages: &Messages) -> Logs {
-        let committed: Vec<bool> = ops.ids().map(|op| is_committed(ops, messages, op)).collect();
-        let entries = entries(ops, messages, &committed);
+    pub(crate) fn infer(ops: &'a Ops, messages: &'a Messages) -> Logs<'a> {
         let mut logs = Logs {
-            position_end: Vec::with_capacity(entries.len()),
-            key_end: vec![0; messages.keys()],
+            messages,
+            ops,
+            crashed_and_committed: crashed_and_committed(ops, messages),
+            order: Vec::with_capacity(messages.len()),
+            key_end: Vec::with_capacity(messages.keys()),
+            odd: Vec::new(),
             index: vec![NONE; messages.len()],
             spread: HashMap::default(),
-            committed,
-            entries,
+            is_blurred: vec![false; messages.keys()],
         };
-        logs.number(messages);
+        let others = logs.others();
+        let mut rest = &others[..];
+        for key in (0..messages.keys()).map(KeyId::new) {
+            let end = rest.iter().position(|entry| messages.key(entry.msg) != key).unwrap_or(rest.len());
+            let (of_key, after) = rest.split_at(end);
+            rest = after;
+            if of_key.is_empty() {
+                logs.number_placed(key);
+            } else {
+                logs.number_all(key, of_key);
+            }
+            logs.key_end.push(logs.order.len().to_u32());
+        }
         logs
     }
 
-    /// Numbers the positions of each key.
-    fn number(&mut self, messages: &Messages) {
-        let key = |entry: &Entry| messages.key(entry.msg);
-        let mut position = 0;
-        for of_key in self.entries.chunk_by(|a, b| key(a) == key(b)) {
-            let first = position;
-            for at_offset in of_key.chunk_by(|a, b| a.offset == b.offset) {
-                let index = position - first;
-                let end = self.position_end.last().copied().unwrap_or(0) + at_offset.len().to_u32();
-                self.position_end.push(end);
-                for (nth, entry) in at_offset.iter().enumerate() {
-                    let chosen = &mut self.index[entry.msg.at()];
-                    let is_plain = nth == 0 && *chosen == NONE && !self.spread.contains_key(&entry.msg);
-                    if !is_plain {
-                        let before = if *chosen == NONE { index } else { *chosen };
-                        let spread = self.spread.entry(entry.msg).or_insert((before, index));
-                        spread.1 = index;
-                    }
-                    if nth == 0 {
-                        *chosen = index;
-                    }
+    /// Numbers the places of a key all of whose messages have one of their own.
+    fn number_placed(&mut self, key: KeyId) {
+        let start = self.order.len();
+        self.messages.each_placed(key, |msg| {
+            self.index[msg.at()] = (self.order.len() - start).to_u32();
+            self.order.push(msg);
+        });
+    }
+
+    /// Numbers the places of a key, some of whose messages are elsewhere as well.
+    fn number_all(&mut self, key: KeyId, others: &[Entry]) {
+        let messages = self.messages;
+        let mut entries = others.to_vec();
+        messages.each_placed(key, |msg| {
+            entries.push(Entry { offset: messages.offset(msg), msg, op: messages.shown(msg) });
+        });
+        // Of one message at one offset the first op counts.
+        entries.sort_unstable_by_key(|entry| (entry.offset, entry.msg, entry.op));
+        entries.dedup_by_key(|entry| (entry.offset, entry.msg));
+        entries.sort_unstable_by_key(|entry| (entry.offset, entry.op, entry.msg));
+        let start = self.order.len();
+        for at_offset in entries.chunk_by(|a, b| a.offset == b.offset) {
+            let place = self.order.len();
+            let index = (place - start).to_u32();
+            for (nth, entry) in at_offset.iter().enumerate() {
+                let chosen = &mut self.index[entry.msg.at()];
+                let is_plain = nth == 0 && *chosen == NONE && !self.spread.contains_key(&entry.msg);
+                if !is_plain {
+                    let before = if *chosen == NONE { index } else { *chosen };
+                    let spread = self.spread.entry(entry.msg).or_insert((before, index));
+                    spread.1 = index;
+                    self.is_blurred[key.at()] = true;
                 }
-                position += 1;
+                if nth == 0 {
+                    *chosen = index;
+                }
             }
-            self.key_end[key(&of_key[0]).at()] = position;
-        }
-        // Keys without entries end where the one before does.
-        let mut end = 0;
-        for key in &mut self.key_end {
-            end = end.max(*key);
-            *key = end;
+            let first = at_offset[0];
+            let is_own = first.offset == messages.offset(first.msg) && first.op == messages.shown(first.msg);
+            if at_offset.len() > 1 || !is_own {
+                self.odd.extend(at_offset.iter().map(|entry| (place.to_u32(), *entry)));
+            }
+            self.order.push(first.msg);
         }
     }
 
@@ -107,11 +137,42 @@ impl Logs {
         self.key_end[key.at()] - self.key_start(key)
     }
 
-    /// All that stands at an index of a log; the first is the one chosen.
-    pub(crate) fn at(&self, key: KeyId, index: u32) -> &[Entry] {
-        let position = (self.key_start(key) + index).to_usize();
-        let start = if position == 0 { 0 } else { self.position_end[position - 1] };
-        &self.entries[start.to_usize()..self.position_end[position].to_usize()]
+    fn odd_at(&self, place: u32) -> &[(u32, Entry)] {
+        let start = self.odd.partition_point(|(other, _)| *other < place);
+        let end = start + self.odd[start..].iter().take_while(|(other, _)| *other == place).count();
+        &self.odd[start..end]
+    }
+
+    /// What is chosen at an index of a log.
+    pub(crate) fn chosen(&self, key: KeyId, index: u32) -> Entry {
+        let place = self.key_start(key) + index;
+        match self.odd_at(place) {
+            [(_, first), ..] => *first,
+            [] => self.own_entry(self.order[place.to_usize()]),
+        }
+    }
+
+    /// All that stands at an index of a log, what is chosen first.
+    pub(crate) fn all_at(&self, key: KeyId, index: u32) -> Vec<Entry> {
+        match self.odd_at(self.key_start(key) + index) {
+            [] => vec![self.chosen(key, index)],
+            odd => odd.iter().map(|(_, entry)| *entry).collect(),
+        }
+    }
+
+    /// The message chosen at an index of a log.
+    pub(crate) fn message(&self, key: KeyId, index: u32) -> MsgId {
+        self.order[(self.key_start(key) + index).to_usize()]
+    }
+
+    fn own_entry(&self, msg: MsgId) -> Entry {
+        Entry { offset: self.messages.offset(msg), msg, op: self.messages.shown(msg) }
+    }
+
+    /// The entries of each offset with several messages, by key and offset.
+    pub(crate) fn crowds(&self) -> Vec<Vec<Entry>> {
+        let places = self.odd.chunk_by(|a, b| a.0 == b.0).filter(|place| place.len() > 1);
+        places.map(|place| place.iter().map(|(_, entry)| *entry).collect()).collect()
     }
 
     /// The index of a message: the last one at which it is chosen.
@@ -122,27 +183,34 @@ impl Logs {
 
     /// The first and the last index at which a message stands.
     pub(crate) fn spread(&self, msg: MsgId) -> Option<(u32, u32)> {
-        let spread = self.spread.get(&msg).copied();
+        let spread = if self.spread.is_empty() { None } else { self.spread.get(&msg).copied() };
         spread.or_else(|| self.index(msg).map(|index| (index, index)))
+    }
+
+    /// Whether some message of a log stands at several offsets, or some offset holds several messages.
+    pub(crate) fn is_blurred(&self, key: KeyId) -> bool {
+        self.is_blurred[key.at()]
     }
 
     /// What stands where of messages at several offsets, or of which another one is chosen at theirs; by message, then offset.
     pub(crate) fn blurred(&self) -> Vec<Entry> {
-        if self.spread.is_empty() {
-            return Vec::new();
+        let mut all: Vec<Entry> = self.odd.iter().map(|(_, entry)| *entry).collect();
+        all.retain(|entry| self.spread.contains_key(&entry.msg));
+        for msg in self.spread.keys().filter(|msg| self.messages.offset(**msg) != NO_OFFSET) {
+            let own = self.own_entry(*msg);
+            let key = self.messages.key(*msg);
+            let place = self.key_start(key) + self.index_from(key, own.offset);
+            // Else it is among those above.
+            if self.odd_at(place).is_empty() {
+                all.push(own);
+            }
         }
-        let is_blurred = |entry: &&Entry| self.spread.contains_key(&entry.msg);
-        let mut all: Vec<Entry> = self.entries.iter().filter(is_blurred).copied().collect();
         all.sort_unstable_by_key(|entry| (entry.msg, entry.offset));
         all
     }
 
-    /// Whether an op took effect, as far as is known.
-    pub(crate) fn is_committed(&self, op: OpId) -> bool {
-        self.committed[op.at()]
-    }
-
     /// How much later in its log the second message stands; nothing if the place of one is not known.
+    #[inline]
     pub(crate) fn delta(&self, one: MsgId, next: MsgId) -> Option<i64> {
         Some(i64::from(self.index(next)?) - i64::from(self.index(one)?))
     }
@@ -152,77 +220,24 @@ impl Logs {
         let (mut low, mut high) = (0, self.len(key));
         while low < high {
             let middle = low.midpoint(high);
-            if self.at(key, middle)[0].offset < offset { low = middle + 1 } else { high = middle }
+            if self.chosen(key, middle).offset < offset { low = middle + 1 } else { high = middle }
         }
         low
     }
-}
 
-/// What stands where, by key, offset and op.
-fn entries(ops: &Ops, messages: &Messages, committed: &[bool]) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    // Whether it is known to be at its own offset.
-    let mut placed = vec![false; messages.len()];
-    for op in ops.ids().filter(|op| !ops.function(*op).is_assignment()) {
-        for (segment, range) in ops.segments(op) {
-            let counts = match segment.role() {
-                Role::Sent => committed[op.at()],
-                Role::Polled => true,
-                Role::Poll | Role::Assigned => false,
-            };
-            if !counts {
-                continue;
-            }
-            for seen in ops.sightings(range, |msg| messages.offset(msg)) {
-                let is_own = seen.offset == messages.offset(seen.msg);
-                if seen.offset == NO_OFFSET || is_own && std::mem::replace(&mut placed[seen.msg.at()], true) {
-                    continue;
-                }
-                entries.push(Entry { offset: seen.offset, msg: seen.msg, op });
-            }
-        }
+    /// Whether an op took effect, as far as is known.
+    pub(crate) fn is_committed(&self, op: OpId) -> bool {
+        self.ops.is_ok(op) || self.crashed_and_committed.binary_search(&op).is_ok()
     }
-    let mut entries = by_key(entries, messages);
-    // Ops are in order: of one message at one offset the first op comes first.
-    for of_key in entries.chunk_by_mut(|a, b| messages.key(a.msg) == messages.key(b.msg)) {
-        of_key.sort_by_key(|entry| entry.offset);
-    }
-    dedup(entries, messages)
-}
 
-/// A stable counting sort by key.
-fn by_key(entries: Vec<Entry>, messages: &Messages) -> Vec<Entry> {
-    let mut next = vec![0_usize; messages.keys()];
-    for entry in &entries {
-        next[messages.key(entry.msg).at()] += 1;
+    /// What stands elsewhere than at its own place, by key: messages at other offsets than their own, of ops that count, and messages at
+    /// whose own offsets others are.
+    fn others(&self) -> Vec<Entry> {
+        let elsewhere = self.ops.shown.elsewhere().iter().filter(|seen| !seen.is_sent || self.is_committed(seen.op));
+        let elsewhere = elsewhere.map(|seen| Entry { offset: seen.offset, msg: seen.msg, op: seen.op });
+        let crowding = self.messages.crowding().iter().map(|msg| self.own_entry(*msg));
+        let mut entries: Vec<Entry> = elsewhere.chain(crowding).collect();
+        entries.sort_by_key(|entry| self.messages.key(entry.msg));
+        entries
     }
-    let mut total = 0;
-    for count in &mut next {
-        total += std::mem::replace(count, total);
-    }
-    let Some(first) = entries.first().copied() else { return entries };
-    let mut sorted = vec![first; entries.len()];
-    for entry in entries {
-        let place = &mut next[messages.key(entry.msg).at()];
-        sorted[*place] = entry;
-        *place += 1;
-    }
-    sorted
-}
-
-/// Keeps each message at an offset once, in the order of ops.
-fn dedup(entries: Vec<Entry>, messages: &Messages) -> Vec<Entry> {
-    let is_same = |a: &Entry, b: &Entry| a.offset == b.offset && messages.key(a.msg) == messages.key(b.msg);
-    if entries.windows(2).all(|pair| !is_same(&pair[0], &pair[1])) {
-        return entries;
-    }
-    let mut kept = Vec::with_capacity(entries.len());
-    for at_offset in entries.chunk_by(is_same) {
-        let mut run = at_offset.to_vec();
-        run.sort_unstable_by_key(|entry| (entry.msg, entry.op));
-        run.dedup_by_key(|entry| entry.msg);
-        run.sort_unstable_by_key(|entry| (entry.op, entry.msg));
-        kept.extend(run);
-    }
-    kept
 }

@@ -55,7 +55,7 @@ pub(crate) fn lost_writes(scene: Scene<'_>, shown_max: usize) -> Found {
             .fact("value", value.clone())
             .fact("index", Datum::from(index))
             .fact("max-read-index", Datum::from(bound[key.at()]));
-        let offset = logs.at(key, last)[0].offset;
+        let offset = logs.chosen(key, last).offset;
         evidence.sentences.push(format!("T1 sent {value} to {}, where it stands at offset {offset}", scene.key(key)));
         if let Some((op, read)) = max_read {
             let name = evidence.name(op);

@@ -1,6 +1,7 @@
 //! Keys and messages by number: a value in one log gets an id, and columns of what is known of it.
 
 use crate::columns::{IDS_MAX, KeyId, MsgId, NO_OFFSET, OpId};
+use crate::id_map::IdMap;
 use history_core::{Datum, IntMap, Interner, OpFault, Value};
 
 /// Some op that sent it may have happened: it is `ok` or `info`, or not completed.
@@ -13,17 +14,28 @@ pub(crate) const SENT_FAIL: u8 = 1 << 2;
 pub(crate) const POLLED_OK: u8 = 1 << 3;
 /// Some op polled it.
 pub(crate) const POLLED: u8 = 1 << 4;
-/// Its own offset is one that was polled, or that an `ok` op sent it to.
-pub(crate) const PLACED: u8 = 1 << 5;
 /// It was sent again after its first op had failed.
-pub(crate) const SENT_AGAIN: u8 = 1 << 6;
+pub(crate) const SENT_AGAIN: u8 = 1 << 5;
+
+/// Whether a message, by its flags, is **settled** where it has its place: an `ok` op sent it, and no other op did so far.
+#[inline]
+pub(crate) fn is_settled(flags: u8) -> bool {
+    flags & (SENT_OK | SENT_FAIL) == SENT_OK
+}
+
+/// Whether a message, by its flags, was sent by failed ops only, as far as the history goes; or it was sent once and that failed.
+pub(crate) fn is_aborted(flags: u8) -> bool {
+    flags & SENT_FAIL != 0 && (flags & SENT_AGAIN == 0 || flags & (MAY_BE_SENT | SENT_OK) == 0)
+}
 
 /// A log.
 #[derive(Clone, Debug)]
 struct Key {
     code: i64,
-    messages: IntMap<MsgId>,
-    by_offset: IntMap<MsgId>,
+    /// Messages by their codes.
+    ids: IdMap,
+    /// By offset, the first message whose own offset it is.
+    places: IdMap,
 }
 
 /// All keys and messages.
@@ -35,11 +47,15 @@ pub(crate) struct Messages {
     /// By message.
     key: Vec<KeyId>,
     code: Vec<i64>,
-    /// The first offset at which it was seen, or [`NO_OFFSET`].
+    /// Its own offset: the first one that was polled, or that an `ok` op sent it to; or [`NO_OFFSET`].
     offset: Vec<i64>,
+    /// The op that showed it there.
+    shown: Vec<OpId>,
     flags: Vec<u8>,
     /// The last op that sent it.
     writer: Vec<OpId>,
+    /// Messages at whose own offsets others stood before.
+    crowding: Vec<MsgId>,
 }
 
 impl Messages {
@@ -71,7 +87,7 @@ impl Messages {
             return Err(OpFault::limit("more than 2^28 keys"));
         }
         let id = KeyId::new(self.keys.len());
-        self.keys.push(Key { code, messages: IntMap::default(), by_offset: IntMap::default() });
+        self.keys.push(Key { code, ids: IdMap::default(), places: IdMap::default() });
         self.key_ids.insert(code, id);
         Ok(id)
     }
@@ -79,20 +95,32 @@ impl Messages {
     /// The id of a value in a log.
     pub(crate) fn id(&mut self, key: KeyId, value: Value<'_>) -> Result<MsgId, OpFault> {
         let code = self.interner.code(value);
-        if let Some(id) = self.keys[key.at()].messages.get(code) {
-            return Ok(*id);
+        match self.keys[key.at()].ids.get(code) {
+            Some(id) => Ok(id),
+            None => self.add(key, code),
         }
+    }
+
+    fn add(&mut self, key: KeyId, code: i64) -> Result<MsgId, OpFault> {
         if self.len() >= IDS_MAX {
             return Err(OpFault::limit("more than 2^28 messages"));
         }
         let id = MsgId::new(self.len());
-        self.keys[key.at()].messages.insert(code, id);
+        self.keys[key.at()].ids.insert(code, id.number());
         self.key.push(key);
         self.code.push(code);
         self.offset.push(NO_OFFSET);
+        self.shown.push(OpId::NONE);
         self.flags.push(0);
         self.writer.push(OpId::NONE);
         Ok(id)
+    }
+
+    /// The message that has a place of its own at an offset, if it is this one.
+    #[inline]
+    pub(crate) fn known_at(&self, key: KeyId, offset: i64, code: i64) -> Option<MsgId> {
+        let msg: MsgId = self.keys[key.at()].places.get(offset)?;
+        (self.code[msg.at()] == code).then_some(msg)
     }
 
     pub(crate) fn key(&self, msg: MsgId) -> KeyId {
@@ -107,31 +135,48 @@ impl Messages {
         self.interner.datum(self.code[msg.at()])
     }
 
-    /// The first offset at which it was seen.
+    /// Its own offset, or [`NO_OFFSET`].
+    #[inline]
     pub(crate) fn offset(&self, msg: MsgId) -> i64 {
         self.offset[msg.at()]
     }
 
-    /// Notes an offset, if it is the message's first. Whether it is its own.
-    pub(crate) fn see_at(&mut self, msg: MsgId, offset: i64) -> bool {
-        let own = &mut self.offset[msg.at()];
-        if *own == NO_OFFSET {
-            *own = offset;
-        }
-        *own == offset
+    /// The first op that showed it at its own offset.
+    pub(crate) fn shown(&self, msg: MsgId) -> OpId {
+        self.shown[msg.at()]
     }
 
-    /// Puts a message at its own offset in the log. Whether another one is there.
-    pub(crate) fn place(&mut self, msg: MsgId) -> bool {
-        if self.has(msg, PLACED) {
-            return false;
+    /// The first message whose own offset this is.
+    #[inline]
+    pub(crate) fn at(&self, key: KeyId, offset: i64) -> Option<MsgId> {
+        self.keys[key.at()].places.get(offset)
+    }
+
+    /// All messages that have places of their own in a log, by offset.
+    pub(crate) fn each_placed(&self, key: KeyId, mut call: impl FnMut(MsgId)) {
+        self.keys[key.at()].places.each(|_, msg| call(msg));
+    }
+
+    /// Messages at whose own offsets others stood before.
+    pub(crate) fn crowding(&self) -> &[MsgId] {
+        &self.crowding
+    }
+
+    /// Puts a message at an offset, as an op shows that counts. Whether the log is then broken: there was another one, or the message is
+    /// elsewhere.
+    pub(crate) fn place(&mut self, msg: MsgId, offset: i64, op: OpId) -> bool {
+        let own = &mut self.offset[msg.at()];
+        if *own != NO_OFFSET {
+            return *own != offset;
         }
-        self.set(msg, PLACED);
-        let (key, offset) = (self.key(msg), self.offset(msg));
-        let log = &mut self.keys[key.at()].by_offset;
-        let is_taken = log.get(offset).is_some();
-        if !is_taken {
-            log.insert(offset, msg);
+        *own = offset;
+        self.shown[msg.at()] = op;
+        let places = &mut self.keys[self.key[msg.at()].at()].places;
+        let is_taken = places.get::<MsgId>(offset).is_some();
+        if is_taken {
+            self.crowding.push(msg);
+        } else {
+            places.insert(offset, msg.number());
         }
         is_taken
     }
@@ -139,13 +184,16 @@ impl Messages {
     /// Whether some message is known to lie between two offsets of a log; `false` if that would take long to find out.
     pub(crate) fn has_between(&self, key: KeyId, from: i64, to: i64) -> bool {
         const LOOKED_AT_MAX: i64 = 8;
-        let log = &self.keys[key.at()].by_offset;
         let end = to.min(from.saturating_add(1 + LOOKED_AT_MAX));
-        (from.saturating_add(1)..end).any(|offset| log.get(offset).is_some())
+        (from.saturating_add(1)..end).any(|offset| self.at(key, offset).is_some())
     }
 
     pub(crate) fn has(&self, msg: MsgId, flag: u8) -> bool {
         self.flags[msg.at()] & flag != 0
+    }
+
+    pub(crate) fn flags(&self, msg: MsgId) -> u8 {
+        self.flags[msg.at()]
     }
 
     pub(crate) fn set(&mut self, msg: MsgId, flag: u8) {

@@ -1,11 +1,11 @@
 //! Polls and sends that skip messages or go back: within an op, and from one op of a process to its next one.
 
-use crate::columns::{Function, KeyId, MsgId, OpId, Ops, Role};
+use crate::columns::{Function, KeyId, MsgId, OpId, Ops};
 use crate::direct::Found;
 use crate::scene::{Evidence, Scene};
+use crate::sightings::{Ahead, Role, Word};
 use history_core::cast::Cast as _;
-use history_core::hash::HashMap;
-use history_core::{Datum, OpKind};
+use history_core::{Datum, IntMap, OpKind};
 use std::cmp::Reverse;
 
 /// Types of anomalies of order.
@@ -71,8 +71,26 @@ struct Pair {
 #[derive(Debug, Default)]
 pub(crate) struct Jumps([Vec<Pair>; 7]);
 
-/// The last message of each key in an op or in a process.
-type Last = HashMap<KeyId, (OpId, MsgId)>;
+/// Where a process stands: for each key the last message of an op that counts, and the op. By key, ascending.
+#[derive(Debug, Default)]
+struct Position(Vec<(KeyId, OpId, MsgId)>);
+
+impl Position {
+    fn find(&self, key: KeyId) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&key, |(key, ..)| *key)
+    }
+
+    fn get(&self, key: KeyId) -> Option<(OpId, MsgId)> {
+        self.find(key).ok().map(|at| (self.0[at].1, self.0[at].2))
+    }
+
+    fn insert(&mut self, key: KeyId, op: OpId, msg: MsgId) {
+        match self.find(key) {
+            Ok(at) => self.0[at] = (key, op, msg),
+            Err(at) => self.0.insert(at, (key, op, msg)),
+        }
+    }
+}
 
 /// Whose neighbours are compared: polls, or sends.
 struct Side {
@@ -84,8 +102,18 @@ struct Side {
     next_back: Jump,
     /// For each key the last op that had a message of it, and which.
     last: Vec<(OpId, MsgId)>,
-    /// For each process and key where the last op of its that counts has ended.
-    positions: HashMap<i64, Last>,
+    /// By the number of the process.
+    positions: Vec<Position>,
+    /// The last message of each segment of the op at hand.
+    ends: Vec<(KeyId, MsgId)>,
+}
+
+/// An op at hand.
+#[derive(Clone, Copy)]
+struct Actor {
+    op: OpId,
+    /// Of its process, if that is known.
+    number: Option<usize>,
 }
 
 impl Side {
@@ -98,61 +126,91 @@ impl Side {
             next_skip: is_poll.then_some(Jump::PollSkip),
             next_back: if is_poll { Jump::NonmonotonicPoll } else { Jump::NonmonotonicSend },
             last: vec![(OpId::NONE, MsgId::NONE); keys],
-            positions: HashMap::default(),
+            positions: Vec::new(),
+            ends: Vec::new(),
         }
     }
 
     /// Takes the next op that is no assignment.
-    fn take(&mut self, scene: Scene<'_>, op: OpId, jumps: &mut Jumps) {
-        let ops = &scene.seen.ops;
+    fn take(&mut self, scene: Scene<'_>, actor: Actor, jumps: &mut Jumps) {
+        let (ops, op) = (&scene.seen.ops, actor.op);
         let kind = ops.kind(op);
         let (looks, moves) = match self.role {
             Role::Polled => (true, kind == OpKind::Ok),
             _ => (kind != OpKind::Fail, kind != OpKind::Fail),
         };
-        let mut position = ops.process(op).and_then(|process| self.positions.get_mut(&process));
+        self.ends.clear();
         for (segment, range) in ops.segments(op).filter(|(segment, _)| segment.role() == self.role) {
             let key = segment.key();
-            for msg in ops.messages(range) {
-                let (before_op, before) = std::mem::replace(&mut self.last[key.at()], (op, msg));
-                if before_op == op {
-                    if self.role == Role::Sent || !segment.is_excused() {
-                        jumps.compare(scene, (op, op), (before, msg), Some(self.skip), self.back);
+            let looks_within = self.role == Role::Sent || !segment.is_excused();
+            let before = actor.number.filter(|_| looks).and_then(|number| self.positions.get(number)?.get(key));
+            let mut meet = |msg: MsgId, end: MsgId| {
+                let (last_op, last) = std::mem::replace(&mut self.last[key.at()], (op, end));
+                if last_op != op {
+                    if let Some((before_op, before)) = before {
+                        jumps.compare(scene, (before_op, op), (before, msg), self.next_skip, self.next_back);
                     }
-                } else if let Some((before_op, before)) =
-                    position.as_deref_mut().filter(|_| looks).and_then(|position| position.get(&key))
-                {
-                    jumps.compare(scene, (*before_op, op), (*before, msg), self.next_skip, self.next_back);
+                } else if looks_within {
+                    jumps.compare(scene, (op, op), (last, msg), Some(self.skip), self.back);
+                }
+            };
+            for (_, word) in ops.shown.words(range) {
+                match word {
+                    Word::Settled(msg) | Word::Other(msg) => meet(msg, msg),
+                    Word::Run(first, ahead) => {
+                        if let Some(end) = whole_run(scene, key, first, ahead) {
+                            meet(first, end);
+                        } else {
+                            meet(first, first);
+                            let messages = &scene.seen.messages;
+                            Ahead::of(first, ahead, messages).each(messages, |seen| meet(seen.msg, seen.msg));
+                        }
+                    }
                 }
             }
-        }
-        if !moves {
-            return;
-        }
-        let Some(process) = ops.process(op) else { return };
-        for (segment, range) in ops.segments(op).filter(|(segment, _)| segment.role() == self.role) {
-            if let Some(msg) = ops.messages(range).next_back() {
-                self.positions.entry(process).or_default().insert(segment.key(), (op, msg));
+            if self.last[key.at()].0 == op {
+                self.ends.push((key, self.last[key.at()].1));
             }
+        }
+        let Some(number) = actor.number.filter(|_| moves && !self.ends.is_empty()) else { return };
+        if number >= self.positions.len() {
+            self.positions.resize_with(number + 1, Position::default);
+        }
+        for (key, msg) in &self.ends {
+            self.positions[number].insert(*key, op, *msg);
         }
     }
 
     /// Takes an assignment: keys that it does not list, or all, have no position any more.
-    fn assign(&mut self, ops: &Ops, op: OpId, scratch: &mut Vec<KeyId>) {
-        let Some(position) = ops.process(op).and_then(|process| self.positions.get_mut(&process)) else { return };
+    fn assign(&mut self, ops: &Ops, actor: Actor, scratch: &mut Vec<KeyId>) {
+        let op = actor.op;
+        let Some(position) = actor.number.and_then(|number| self.positions.get_mut(number)) else { return };
         match ops.kind(op) {
             OpKind::Ok | OpKind::Info => {}
             OpKind::Fail | OpKind::Invoke => return,
         }
         if ops.function(op) == Function::AssignFromStart && self.role == Role::Polled {
-            position.clear();
+            position.0.clear();
             return;
         }
         scratch.clear();
         scratch.extend(ops.segments(op).map(|(segment, _)| segment.key()));
         scratch.sort_unstable();
-        position.retain(|key, _| scratch.binary_search(key).is_ok());
+        position.0.retain(|(key, ..)| scratch.binary_search(key).is_ok());
     }
+}
+
+/// The last message of a run, if none of the log lies between its messages.
+///
+/// Where no message and no offset of a log is ambiguous, the places of a run ascend; so its messages stand side by side exactly if they are
+/// as many as the places from the first to the last.
+fn whole_run(scene: Scene<'_>, key: KeyId, first: MsgId, ahead: u32) -> Option<MsgId> {
+    if scene.logs.is_blurred(key) {
+        return None;
+    }
+    let messages = &scene.seen.messages;
+    let last = messages.at(key, Ahead::of(first, ahead, messages).last_offset())?;
+    (scene.logs.delta(first, last)? == i64::from(ahead.count_ones())).then_some(last)
 }
 
 impl Jumps {
@@ -163,18 +221,28 @@ impl Jumps {
         let mut sides = [Side::new(Role::Polled, keys), Side::new(Role::Sent, keys)];
         let mut jumps = Jumps::default();
         let mut scratch = Vec::new();
+        let mut numbers: IntMap<usize> = IntMap::default();
         for op in ops.ids() {
+            let number = ops.process(op).map(|process| {
+                let next = numbers.len();
+                numbers.get(process).copied().unwrap_or_else(|| {
+                    numbers.insert(process, next);
+                    next
+                })
+            });
+            let actor = Actor { op, number };
             for side in &mut sides {
                 if ops.function(op).is_assignment() {
-                    side.assign(ops, op, &mut scratch);
+                    side.assign(ops, actor, &mut scratch);
                 } else {
-                    side.take(scene, op, &mut jumps);
+                    side.take(scene, actor, &mut jumps);
                 }
             }
         }
         jumps
     }
 
+    #[inline]
     fn compare(
         &mut self,
         scene: Scene<'_>,
@@ -235,7 +303,7 @@ fn evidence(scene: Scene<'_>, jump: Jump, pair: &Pair) -> Evidence {
         ));
     if jump.is_skip() {
         let (from, to) = (scene.logs.index(one).unwrap_or_default(), scene.logs.index(next).unwrap_or_default());
-        let entries = || (from + 1..to).map(|index| scene.logs.at(key, index)[0]);
+        let entries = || (from + 1..to).map(|index| scene.logs.chosen(key, index));
         let skipped: Vec<MsgId> = entries().take(LISTED_MAX.to_usize()).map(|entry| entry.msg).collect();
         evidence = evidence.fact("skipped", skipped.iter().map(|msg| scene.message(*msg)).collect::<Vec<_>>());
         for entry in entries().take(SHOWN_SKIPPED_MAX) {

@@ -1,11 +1,13 @@
 //! A history on its way through the checker: each op is decoded once and becomes a row.
 
 use crate::analysis;
-use crate::columns::{Function, Item, KeyId, MsgId, NO_OFFSET, Row};
+use crate::certain::Certain;
+use crate::columns::{Function, KeyId, MsgId, NO_OFFSET, OpId, Row};
 use crate::decode;
 use crate::kafka::Kafka;
-use crate::messages::{MAY_BE_SENT, Messages, PLACED, POLLED, POLLED_OK, SENT_AGAIN, SENT_FAIL, SENT_OK};
+use crate::messages::{MAY_BE_SENT, POLLED_OK, SENT_AGAIN, SENT_FAIL, SENT_OK, is_aborted};
 use crate::seen::Seen;
+use crate::sightings::Item;
 use history_core::cast::Cast as _;
 use history_core::{Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run};
 use std::ops::ControlFlow;
@@ -21,7 +23,6 @@ const CAUSES_MAX: usize = 64;
 /// An invocation that waits for its completion.
 #[derive(Clone, Debug)]
 struct Open {
-    waits: bool,
     row: Row,
     items: Vec<Item>,
 }
@@ -36,7 +37,10 @@ pub(crate) struct LogRun {
     unanswered: Vec<Open>,
     violated: bool,
     items: Vec<Item>,
+    /// Lists for the items of invocations to come.
+    spare: Vec<Vec<Item>>,
     excused: Vec<KeyId>,
+    scratch: Vec<MsgId>,
 }
 
 impl LogRun {
@@ -49,7 +53,9 @@ impl LogRun {
             unanswered: Vec::new(),
             violated: false,
             items: Vec::new(),
+            spare: Vec::new(),
             excused: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
@@ -67,7 +73,8 @@ impl LogRun {
         }
         let mut row = Row::of(op, function, Some(self.seen.oks));
         (row.kind, row.invoked, row.invoked_time_ns) = (OpKind::Info, Some(op.index), op.time);
-        let open = Open { waits: true, row, items };
+        self.items = self.spare.pop().unwrap_or_default();
+        let mut open = Open { row, items };
         match op.pair {
             Pair::Invokes { slot } => {
                 let slot = slot.to_usize();
@@ -75,11 +82,9 @@ impl LogRun {
                     self.open.resize(slot + 1, None);
                 }
                 // What waited there was never answered.
-                let before = self.open[slot].replace(open);
-                self.unanswered.extend(before.filter(|open| open.waits));
+                self.unanswered.extend(self.open[slot].replace(open));
             }
             Pair::Alone | Pair::Completes { .. } => {
-                let mut open = open;
                 (open.row.invoked, open.row.oks_before) = (None, None);
                 self.unanswered.push(open);
             }
@@ -91,7 +96,7 @@ impl LogRun {
         let mut items = std::mem::take(&mut self.items);
         items.clear();
         decode::items(op, function, &mut self.seen.messages, &mut items)?;
-        if items.len() >= self.seen.ops.room() {
+        if items.len() >= self.seen.ops.shown.room() {
             return Err(OpFault::limit("more than 2^31 messages sent and polled"));
         }
         Ok(items)
@@ -111,21 +116,14 @@ impl LogRun {
     }
 
     fn complete(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
-        let invocation = match op.pair {
-            Pair::Completes { slot, invoked, .. } => self
-                .open
-                .get_mut(slot.to_usize())
-                .and_then(Option::take)
-                .filter(|open| open.waits && open.row.index == invoked),
-            Pair::Alone | Pair::Invokes { .. } => None,
-        };
         let Some(function) = decode::function(op) else {
             // A crash of the client leaves what it sent unanswered.
+            let invocation = self.take_open(op);
             self.unanswered.extend(invocation);
             return Ok(aside(op));
         };
-        let decoded = self.completed(op, function, invocation.as_ref());
-        let items = match decoded {
+        let invocation = self.take_open(op);
+        let items = match self.completed(op, function, invocation.as_ref()) {
             Ok(items) => items,
             Err(fault) => {
                 self.unanswered.extend(invocation);
@@ -133,18 +131,25 @@ impl LogRun {
             }
         };
         let oks_before = invocation.as_ref().and_then(|open| open.row.oks_before);
-        let function = match invocation {
+        let function = match &invocation {
             Some(Open { row: Row { function: Function::AssignFromStart, .. }, .. }) if function == Function::Assign => {
                 Function::AssignFromStart
             }
             _ => function,
         };
-        let observed = self.enter(Row::of(op, function, oks_before), &items);
+        let observed = self.enter(&Row::of(op, function, oks_before), &items);
         if op.kind == OpKind::Info && !function.is_assignment() {
             self.note_cause(op);
         }
         self.items = items;
+        self.spare.extend(invocation.map(|open| open.items));
         Ok(if observed { OpUse::Observed } else { OpUse::Understood })
+    }
+
+    /// The invocation of a completion, if it was one of the workload's.
+    fn take_open(&mut self, op: &Op<'_>) -> Option<Open> {
+        let Pair::Completes { slot, invoked, .. } = op.pair else { return None };
+        self.open.get_mut(slot.to_usize())?.take().filter(|open| open.row.index == invoked)
     }
 
     /// The items of a completion: those that it has; its invocation's, if it has none.
@@ -176,15 +181,17 @@ impl LogRun {
     }
 
     /// Adds a row. Whether it shows a message in a log.
-    fn enter(&mut self, row: Row, items: &[Item]) -> bool {
+    fn enter(&mut self, row: &Row, items: &[Item]) -> bool {
         let excused = std::mem::take(&mut self.excused);
-        let is_excused = |key: KeyId| excused.binary_search(&key).is_ok();
-        let mut certain = Certain { messages: &mut self.seen.messages, kind: row.kind, violated: false, shows: false };
-        certain.look(items, is_excused);
+        let is_excused = |key: KeyId| !excused.is_empty() && excused.binary_search(&key).is_ok();
+        let op = OpId::new(self.seen.ops.len());
+        let mut certain = Certain::new(&mut self.seen.messages, op, row.kind);
+        certain.look(items, is_excused, &mut self.scratch);
         self.violated |= certain.violated;
         let shows = certain.shows && row.kind == OpKind::Ok;
         let messages = &mut self.seen.messages;
-        let op = self.seen.ops.push(row, items, |msg| messages.offset(msg), is_excused);
+        self.seen.ops.push(row);
+        self.seen.ops.shown.push(items, messages, is_excused);
         for item in items {
             if let Item::Send { msg, .. } = item {
                 messages.set_writer(*msg, op);
@@ -193,8 +200,9 @@ impl LogRun {
                     OpKind::Fail => {
                         messages.clear(*msg, MAY_BE_SENT);
                         messages.set(*msg, SENT_FAIL);
+                        self.seen.failed_after_ok |= messages.has(*msg, SENT_OK);
                         self.seen.failed.push((*msg, op));
-                        self.violated |= messages.has(*msg, POLLED_OK) && !messages.has(*msg, SENT_AGAIN);
+                        self.violated |= messages.has(*msg, POLLED_OK) && is_aborted(messages.flags(*msg));
                     }
                     OpKind::Info | OpKind::Invoke => {}
                 }
@@ -217,7 +225,7 @@ impl LogRun {
     /// Rows for what was never answered: it may have happened.
     fn push_unanswered(&mut self) {
         let mut rest: Vec<Open> = std::mem::take(&mut self.unanswered);
-        rest.extend(std::mem::take(&mut self.open).into_iter().flatten().filter(|open| open.waits));
+        rest.extend(std::mem::take(&mut self.open).into_iter().flatten());
         // A nameless invocation belongs to the completion that sent the same, if there is one.
         let is_answered =
             |item: &Item| matches!(item, Item::Send { msg, .. } if self.seen.messages.writer(*msg).is_some());
@@ -228,7 +236,7 @@ impl LogRun {
         rest.sort_unstable_by_key(|open| open.row.index);
         for open in &rest {
             self.excused.clear();
-            self.enter(open.row, &open.items);
+            self.enter(&open.row, &open.items);
         }
     }
 }
@@ -259,94 +267,6 @@ fn add_unsaid_sends(items: &mut Vec<Item>, open: &Open, kind: OpKind) -> Result<
     }
     items.extend(unsaid);
     Ok(())
-}
-
-/// Finds what is certain as soon as an op completed, whatever comes next.
-struct Certain<'a> {
-    messages: &'a mut Messages,
-    kind: OpKind,
-    violated: bool,
-    /// Whether it shows a message in a log.
-    shows: bool,
-}
-
-impl Certain<'_> {
-    fn look(&mut self, items: &[Item], is_excused: impl Fn(KeyId) -> bool) {
-        let mut polled_from = None;
-        // The last offset of each key in a row of sends or polls.
-        let mut sent: Option<(KeyId, i64)> = None;
-        let mut polled: Option<(KeyId, i64)> = None;
-        for item in items {
-            match *item {
-                Item::Send { key, msg, offset } => {
-                    self.see(msg, offset, self.kind == OpKind::Ok);
-                    self.shows |= self.kind == OpKind::Ok && offset != NO_OFFSET;
-                    let before = sent.replace((key, offset)).filter(|_| self.kind == OpKind::Ok);
-                    self.compare(key, before, offset, false);
-                }
-                Item::Polled(key) => {
-                    polled_from = Some(key);
-                    if polled.is_some_and(|(other, _)| other != key) {
-                        polled = None;
-                    }
-                }
-                Item::Message { msg, offset } => {
-                    self.see(msg, offset, true);
-                    self.shows = true;
-                    self.poll(msg);
-                    if let Some(key) = polled_from {
-                        let before = polled.replace((key, offset)).filter(|_| !is_excused(key));
-                        self.compare(key, before, offset, true);
-                    }
-                }
-                Item::Poll | Item::Assigned(_) => {}
-            }
-        }
-        self.precommitted(items);
-    }
-
-    /// Notes where a message was seen.
-    fn see(&mut self, msg: MsgId, offset: i64, counts: bool) {
-        if offset == NO_OFFSET {
-            return;
-        }
-        let is_own = self.messages.see_at(msg, offset);
-        if counts && is_own {
-            self.violated |= self.messages.place(msg);
-        } else if counts {
-            // At two offsets.
-            self.violated |= self.messages.has(msg, PLACED);
-        }
-    }
-
-    fn poll(&mut self, msg: MsgId) {
-        self.messages.set(msg, POLLED);
-        if self.kind == OpKind::Ok {
-            self.messages.set(msg, POLLED_OK);
-            let failed = self.messages.has(msg, SENT_FAIL) && !self.messages.has(msg, SENT_AGAIN);
-            self.violated |= failed;
-        }
-    }
-
-    /// Two neighbours of one op.
-    fn compare(&mut self, key: KeyId, before: Option<(KeyId, i64)>, offset: i64, polled: bool) {
-        let Some((_, before)) = before.filter(|(other, before)| *other == key && *before != NO_OFFSET) else { return };
-        if offset != NO_OFFSET {
-            self.violated |= offset <= before || polled && self.messages.has_between(key, before, offset);
-        }
-    }
-
-    /// Whether the op polled what it sent.
-    fn precommitted(&mut self, items: &[Item]) {
-        let sent = |item: &Item| if let Item::Send { msg, .. } = item { Some(*msg) } else { None };
-        let mut sends: Vec<MsgId> = items.iter().filter_map(sent).collect();
-        if sends.is_empty() || sends.len() == items.len() {
-            return;
-        }
-        sends.sort_unstable();
-        let is_sent = |item: &Item| matches!(item, Item::Message { msg, .. } if sends.binary_search(msg).is_ok());
-        self.violated |= items.iter().any(is_sent);
-    }
 }
 
 impl Run for LogRun {

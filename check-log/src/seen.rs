@@ -12,6 +12,8 @@ pub(crate) struct Seen {
     pub(crate) messages: Messages,
     /// Failed sends.
     pub(crate) failed: Vec<(MsgId, OpId)>,
+    /// Whether some op failed to send what an `ok` op had sent before.
+    pub(crate) failed_after_ok: bool,
     /// How many rows are `ok`.
     pub(crate) oks: u32,
     /// What crashed sends, polls and transactions say of their cause.

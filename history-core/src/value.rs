@@ -287,6 +287,34 @@ impl<'a> Seq<'a> {
         }
     }
 
+    /// The elements as pairs, where each is a sequence of two integers and the reader kept them one after another, which it
+    /// does for every list of pairs of up to 18-digit integers that it reads.
+    ///
+    /// ```
+    /// use history_core::History;
+    ///
+    /// let history = History::parse("{:process 0, :type :ok, :value [[[0 7] [1 8]] [[0 7] [nil 8]] []]}")?;
+    /// let lists: Vec<_> = history.op(0).value.as_seq().unwrap().iter().filter_map(|list| list.as_seq()).collect();
+    /// assert_eq!(lists[0].as_int_pairs(), Some(&[[0, 7], [1, 8]][..]));
+    /// assert_eq!(lists[1].as_int_pairs(), None);
+    /// assert_eq!(lists[2].as_int_pairs(), Some(&[][..]));
+    /// # Ok::<(), history_core::HistoryError>(())
+    /// ```
+    pub fn as_int_pairs(self) -> Option<&'a [[i64; 2]]> {
+        let SeqKind::Nodes { tape, at, count } = self.0 else { return self.is_empty().then_some(&[]) };
+        // A pair takes one node; so if all of these are pairs, they are the elements.
+        let nodes = tape.nodes.get(at..at + count.to_usize())?;
+        let start = nodes.first().map_or(0, |node| node.b);
+        let mut end = start;
+        for node in nodes {
+            if !matches!(node.tag, Tag::IntVector | Tag::IntList) || node.a != 2 || node.b != end {
+                return None;
+            }
+            end += 2;
+        }
+        Some(tape.ints.get(start.to_usize()..end.to_usize())?.as_chunks().0)
+    }
+
     /// The elements, if there are just so many. Less work than to take them one by one.
     ///
     /// ```

@@ -2,12 +2,14 @@
 
 pub(crate) mod over_time;
 
-use crate::columns::{Function, KeyId, MsgId, OpId, Role};
-use crate::direct::each_polled;
+use crate::columns::{Function, KeyId, MsgId, NO_OFFSET, OpId};
+use crate::direct::each_of;
 use crate::scene::Scene;
-use history_core::OpKind;
-use history_core::cast::Cast as _;
-use history_core::hash::{HashMap, HashSet};
+use crate::sightings::{Ahead, Role, Word};
+use history_core::hash::HashSet;
+use history_core::{IntMap, OpKind};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// How far behind a log an op left its process: a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,81 +19,157 @@ pub(crate) struct Lag {
     pub(crate) ns: i64,
 }
 
-/// Calls for each `ok` poll or transaction, and each key in which its process then stands, with the lag there.
-///
-/// A process stands in a key at the greatest offset that it polled, or sent in a transaction. Once some op has shown a greater offset,
-/// that is no longer the end of the log: the lag is the time from then to the invocation of the op. `:assign` starts new keys before the
-/// first offset, `:subscribe` forgets all. O(messages + ops log ops).
-pub(crate) fn each_lag(scene: Scene<'_>, mut call: impl FnMut(Lag)) {
-    let ops = &scene.seen.ops;
-    // For each key the greatest offsets known, ascending, and since when.
-    let mut known: Vec<Vec<(i64, i64)>> = vec![Vec::new(); scene.seen.messages.keys()];
-    let mut positions: HashMap<i64, Vec<(KeyId, i64)>> = HashMap::default();
-    for op in ops.ids() {
-        let (kind, function) = (ops.kind(op), ops.function(op));
-        let Some(process) = ops.process(op) else { continue };
-        if function.is_assignment() {
-            if kind == OpKind::Ok {
-                assign(scene, op, positions.entry(process).or_default());
-            }
-            continue;
-        }
-        if kind == OpKind::Fail {
-            continue;
-        }
-        let (Some(time), invoked) = (ops.time_ns(op), ops.invoked_time_ns(op)) else { continue };
-        let consumes = kind == OpKind::Ok && function != Function::Send;
-        let position = positions.entry(process).or_default();
-        for (segment, range) in ops.segments(op) {
-            let counts = match segment.role() {
-                Role::Polled => true,
-                Role::Sent => scene.logs.is_committed(op),
-                Role::Poll | Role::Assigned => false,
-            };
-            if !counts {
-                continue;
-            }
-            let high = ops.sightings(range, |msg| scene.seen.messages.offset(msg)).map(|seen| seen.offset).max();
-            let known = &mut known[segment.key().at()];
-            if let Some(high) = high.filter(|high| known.last().map_or(-1, |(offset, _)| *offset) < *high) {
-                known.push((high, time));
-            }
-            if consumes {
-                let high = high.unwrap_or(-1);
-                match position.iter_mut().find(|(key, _)| *key == segment.key()) {
-                    Some((_, offset)) => *offset = high.max(*offset),
-                    None => position.push((segment.key(), high)),
+/// An op that consumes: an `ok` poll or transaction.
+#[derive(Clone, Copy, Debug)]
+struct Consumption {
+    op: OpId,
+    time_ns: i64,
+    invoked_ns: i64,
+}
+
+/// Where a process stands in a key.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    key: KeyId,
+    /// The greatest offset that it polled, or sent in a transaction; before the first one, -1.
+    offset: i64,
+    /// The op that left it there.
+    op: OpId,
+}
+
+/// A process.
+#[derive(Debug, Default)]
+struct Consumer {
+    /// By key.
+    places: Vec<Place>,
+    /// The last op that consumed, since keys were assigned.
+    last: Option<Consumption>,
+}
+
+/// For each key the greatest offsets known, ascending, and since when.
+type Known = Vec<Vec<(i64, i64)>>;
+
+impl Consumer {
+    /// The lag at a place at the last op: how long before the invocation some op had shown a greater offset.
+    fn lag(&self, known: &Known, place: Place) -> Option<Lag> {
+        let Consumption { op, invoked_ns, .. } = self.last?;
+        let known = &known[place.key.at()];
+        let later = known.partition_point(|(high, _)| *high <= place.offset);
+        let ns = known.get(later).map_or(0, |(_, since)| invoked_ns.saturating_sub(*since).max(0));
+        Some(Lag { op, key: place.key, ns })
+    }
+
+    fn each_lag(&self, known: &Known, call: &mut dyn FnMut(Lag)) {
+        self.places.iter().filter_map(|place| self.lag(known, *place)).for_each(call);
+    }
+
+    /// An op leaves it at an offset, unless it is further already.
+    fn reach(&mut self, known: &Known, to: Place, call: &mut dyn FnMut(Lag)) {
+        match self.places.binary_search_by_key(&to.key, |place| place.key) {
+            Ok(at) => {
+                let before = self.places[at];
+                if before.offset < to.offset {
+                    if before.op != to.op {
+                        self.lag(known, before).into_iter().for_each(call);
+                    }
+                    self.places[at] = to;
                 }
             }
+            Err(at) => self.places.insert(at, to),
         }
-        let Some(invoked) = invoked.filter(|_| consumes) else { continue };
-        for (key, offset) in position.iter() {
-            let known = &known[key.at()];
-            let later = known.partition_point(|(high, _)| high <= offset);
-            let ns = known.get(later).map_or(0, |(_, since)| invoked.saturating_sub(*since).max(0));
-            call(Lag { op, key: *key, ns });
+    }
+
+    /// `:assign` starts new keys before the first offset, `:subscribe` forgets all.
+    fn assign(&mut self, scene: Scene<'_>, op: OpId) {
+        let ops = &scene.seen.ops;
+        self.last = None;
+        let before = std::mem::take(&mut self.places);
+        if ops.function(op) == Function::Subscribe {
+            return;
         }
+        let mut keys: Vec<KeyId> = ops.segments(op).map(|(segment, _)| segment.key()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let place = |key: KeyId| match before.binary_search_by_key(&key, |place| place.key) {
+            Ok(at) => before[at],
+            Err(_) => Place { key, offset: -1, op },
+        };
+        self.places = keys.into_iter().map(place).collect();
     }
 }
 
-fn assign(scene: Scene<'_>, op: OpId, position: &mut Vec<(KeyId, i64)>) {
+/// Calls with how far ops that consume left their processes behind, in each key in which they then stood.
+///
+/// A process stands in a key at the greatest offset that it polled, or sent in a transaction. Once some op has shown a greater offset,
+/// that is no longer the end of the log: the lag is the time from then to the invocation of the op. While a process stays where it is its
+/// lag only grows. So this calls for the last op at each place, and for the last one in each bin of time; greater lags there are none.
+/// O(messages + ops log ops + bins × places).
+pub(crate) fn each_lag(scene: Scene<'_>, bin: &dyn Fn(i64) -> i64, call: &mut dyn FnMut(Lag)) {
     let ops = &scene.seen.ops;
-    if ops.function(op) == Function::Subscribe {
-        position.clear();
-        return;
+    let mut known: Known = vec![Vec::new(); scene.seen.messages.keys()];
+    let mut numbers: IntMap<usize> = IntMap::default();
+    let mut consumers: Vec<Consumer> = Vec::new();
+    for op in ops.ids() {
+        let (kind, function) = (ops.kind(op), ops.function(op));
+        let Some(process) = ops.process(op).filter(|_| kind != OpKind::Fail) else { continue };
+        let number = numbers.get(process).copied().unwrap_or_else(|| {
+            numbers.insert(process, consumers.len());
+            consumers.push(Consumer::default());
+            consumers.len() - 1
+        });
+        let consumer = &mut consumers[number];
+        if function.is_assignment() {
+            if kind == OpKind::Ok {
+                consumer.each_lag(&known, call);
+                consumer.assign(scene, op);
+            }
+            continue;
+        }
+        let Some(time_ns) = ops.time_ns(op) else { continue };
+        let consumes = kind == OpKind::Ok && function != Function::Send;
+        if consumes && consumer.last.is_some_and(|last| bin(last.time_ns) != bin(time_ns)) {
+            consumer.each_lag(&known, call);
+        }
+        for (segment, range) in ops.segments(op) {
+            if !matches!(segment.role(), Role::Polled | Role::Sent) {
+                continue;
+            }
+            let (key, high) = (segment.key(), highest(scene, range));
+            if consumes {
+                consumer.reach(&known, Place { key, offset: high.unwrap_or(-1), op }, call);
+            }
+            let known = &mut known[key.at()];
+            if let Some(high) = high.filter(|high| known.last().map_or(-1, |(offset, _)| *offset) < *high) {
+                known.push((high, time_ns));
+            }
+        }
+        if consumes {
+            consumer.last = ops.invoked_time_ns(op).map(|invoked_ns| Consumption { op, time_ns, invoked_ns });
+        }
     }
-    let mut keys: Vec<KeyId> = ops.segments(op).map(|(segment, _)| segment.key()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let offset = |key: KeyId| position.iter().find(|(other, _)| *other == key).map_or(-1, |(_, offset)| *offset);
-    *position = keys.into_iter().map(|key| (key, offset(key))).collect();
+    for consumer in &consumers {
+        consumer.each_lag(&known, call);
+    }
+}
+
+/// The greatest offset of a segment, if it says any.
+fn highest(scene: Scene<'_>, range: Range<u32>) -> Option<i64> {
+    let messages = &scene.seen.messages;
+    let shown = &scene.seen.ops.shown;
+    let of_word = |(place, word): (u32, Word)| match word {
+        Word::Settled(msg) => messages.offset(msg),
+        Word::Run(msg, ahead) => Ahead::of(msg, ahead, messages).last_offset(),
+        Word::Other(_) => shown.offset_at(place, messages),
+    };
+    shown.words(range).map(of_word).max().filter(|offset| *offset != NO_OFFSET)
 }
 
 /// The greatest lag, the first of equal ones.
 pub(crate) fn worst(scene: Scene<'_>) -> Option<Lag> {
     let mut worst: Option<Lag> = None;
-    each_lag(scene, |lag| {
-        if lag.ns > worst.map_or(0, |worst| worst.ns) {
+    each_lag(scene, &|_| 0, &mut |lag| {
+        let rank = |lag: &Lag| (lag.ns, std::cmp::Reverse((lag.op, lag.key)));
+        if lag.ns > 0 && worst.is_none_or(|worst| rank(&worst) < rank(&lag)) {
             worst = Some(lag);
         }
     });
@@ -115,26 +193,32 @@ pub(crate) fn consumed(scene: Scene<'_>) -> Consumed {
     if subscribed.is_empty() {
         return Consumed::default();
     }
-    let mut polled: Vec<(MsgId, i64)> = Vec::new();
-    each_polled(scene, |op, msg| {
-        if let Some(process) = ops.process(op).filter(|process| ops.is_ok(op) && subscribed.contains(process)) {
-            polled.push((msg, process));
+    // How often the process at hand polled each message.
+    let mut times = vec![0_u32; scene.seen.messages.len()];
+    let mut most = vec![0_u32; scene.seen.messages.len()];
+    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    let polls = |op: &OpId| ops.is_ok(*op) && !ops.function(*op).is_assignment();
+    let mut by_process: Vec<(i64, OpId)> = ops
+        .ids()
+        .filter(polls)
+        .filter_map(|op| Some((ops.process(op)?, op)))
+        .filter(|(process, _)| subscribed.contains(process))
+        .collect();
+    by_process.sort_unstable();
+    for of_process in by_process.chunk_by(|a, b| a.0 == b.0) {
+        for (_, op) in of_process {
+            each_of(scene, *op, Role::Polled, |msg| times[msg.at()] += 1);
         }
-    });
-    polled.sort_unstable();
-    let mut consumed = Consumed::default();
-    let mut counts: Vec<u32> = Vec::new();
-    for run in polled.chunk_by(|a, b| a == b) {
-        let times = run.len().to_u32();
-        counts.push(times);
-        if times > 1 {
-            match consumed.repeated.last_mut() {
-                Some((msg, most)) if *msg == run[0].0 => *most = times.max(*most),
-                _ => consumed.repeated.push((run[0].0, times)),
-            }
+        for (_, op) in of_process {
+            each_of(scene, *op, Role::Polled, |msg| {
+                let times = std::mem::take(&mut times[msg.at()]);
+                if times > 0 {
+                    *counts.entry(times).or_default() += 1;
+                    most[msg.at()] = most[msg.at()].max(times);
+                }
+            });
         }
     }
-    counts.sort_unstable();
-    consumed.distribution = counts.chunk_by(|a, b| a == b).map(|run| (run[0], run.len().to_u64())).collect();
-    consumed
+    let repeated = scene.seen.messages.ids().map(|msg| (msg, most[msg.at()])).filter(|(_, times)| *times > 1);
+    Consumed { distribution: counts.into_iter().collect(), repeated: repeated.collect() }
 }

@@ -1,7 +1,8 @@
 //! Pictures of the part of a log that an anomaly is about: what each op sent and polled there.
 
 use super::{Evidence, Scene};
-use crate::columns::{KeyId, OpId, Role};
+use crate::columns::{KeyId, OpId};
+use crate::sightings::Role;
 use history_core::explain;
 use history_core::figure::{Content, Figure, LOG_ROWS_MAX, LogCell, LogPart, LogRow, OFFSETS_MAX};
 
@@ -22,10 +23,10 @@ pub(crate) fn figures(scene: Scene<'_>, anomaly: &str, shown: &[Evidence]) -> Ve
 
 fn part(scene: Scene<'_>, anomaly: &str, key: KeyId, about: &[i64], named: &[OpId]) -> Option<LogPart> {
     let indices = indices(scene, key, about);
-    let offsets: Vec<i64> = indices.iter().map(|index| scene.logs.at(key, *index)[0].offset).collect();
+    let offsets: Vec<i64> = indices.iter().map(|index| scene.logs.chosen(key, *index).offset).collect();
     let mut ops = named.to_vec();
     for index in &indices {
-        for entry in scene.logs.at(key, *index) {
+        for entry in scene.logs.all_at(key, *index) {
             if !ops.contains(&entry.op) && ops.len() < LOG_ROWS_MAX {
                 ops.push(entry.op);
             }
@@ -61,7 +62,7 @@ fn indices(scene: Scene<'_>, key: KeyId, about: &[i64]) -> Vec<u32> {
 }
 
 fn row(scene: Scene<'_>, key: KeyId, offsets: &[i64], named: Option<usize>, op: OpId) -> LogRow {
-    let (ops, messages) = (&scene.seen.ops, &scene.seen.messages);
+    let ops = &scene.seen.ops;
     let mut cells = Vec::new();
     for (segment, range) in ops.segments(op).filter(|(segment, _)| segment.key() == key) {
         let is_sent = match segment.role() {
@@ -69,7 +70,7 @@ fn row(scene: Scene<'_>, key: KeyId, offsets: &[i64], named: Option<usize>, op: 
             Role::Polled => false,
             Role::Poll | Role::Assigned => continue,
         };
-        for seen in ops.sightings(range, |msg| messages.offset(msg)) {
+        for seen in scene.sightings(range) {
             if offsets.binary_search(&seen.offset).is_ok() {
                 let message = scene.message(seen.msg).to_string();
                 let cell = LogCell { offset: seen.offset, is_sent, message };

@@ -2,12 +2,14 @@
 
 pub(crate) mod excerpt;
 
-use crate::columns::{Function, KeyId, MsgId, NO_OFFSET, OpId, Role};
+use crate::columns::{Function, KeyId, MsgId, NO_OFFSET, OpId};
 use crate::logs::Logs;
 use crate::seen::Seen;
+use crate::sightings::{Role, Sighting};
 use history_core::cast::Cast as _;
 use history_core::explain::{self, Explanation};
 use history_core::{Anomaly, Datum, Witness, WitnessOp};
+use std::ops::Range;
 
 /// Parts of one op that a witness shows, at the most.
 const SHOWN_MAX: usize = 16_384;
@@ -19,7 +21,7 @@ const LISTED_MAX: usize = 8;
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) seen: &'a Seen,
-    pub(crate) logs: &'a Logs,
+    pub(crate) logs: &'a Logs<'a>,
 }
 
 /// An anomaly, before it is put in words.
@@ -75,7 +77,7 @@ impl Evidence {
                 continue;
             }
             if let Some(index) = scene.logs.index(*msg) {
-                let entry = scene.logs.at(scene.seen.messages.key(*msg), index)[0];
+                let entry = scene.logs.chosen(scene.seen.messages.key(*msg), index);
                 let name = self.name(entry.op);
                 self.sentences.push(format!("{name} shows {} at offset {}", scene.message(*msg), entry.offset));
             }
@@ -84,7 +86,12 @@ impl Evidence {
     }
 }
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
+    /// The messages of a segment with their offsets.
+    pub(crate) fn sightings(self, range: Range<u32>) -> impl Iterator<Item = Sighting> + 'a {
+        self.seen.ops.shown.sightings(range, &self.seen.messages)
+    }
+
     pub(crate) fn key(self, key: KeyId) -> Datum {
         self.seen.messages.key_datum(key)
     }
@@ -96,7 +103,7 @@ impl Scene<'_> {
     /// The offset of a message in the version order of its log.
     pub(crate) fn offset(self, msg: MsgId) -> Option<i64> {
         let index = self.logs.index(msg)?;
-        Some(self.logs.at(self.seen.messages.key(msg), index)[0].offset)
+        Some(self.logs.chosen(self.seen.messages.key(msg), index).offset)
     }
 
     /// A message with its offset: `7 (offset 3)`.
@@ -118,10 +125,9 @@ impl Scene<'_> {
         let Some(offset) = self.offset(msg) else { return false };
         let ops = &self.seen.ops;
         let counts = |role| role == Role::Polled || role == Role::Sent && self.logs.is_committed(op);
-        ops.segments(op).filter(|(segment, _)| counts(segment.role())).any(|(_, range)| {
-            ops.sightings(range, |msg| self.seen.messages.offset(msg))
-                .any(|seen| seen.msg == msg && seen.offset == offset)
-        })
+        ops.segments(op)
+            .filter(|(segment, _)| counts(segment.role()))
+            .any(|(_, range)| self.sightings(range).any(|seen| seen.msg == msg && seen.offset == offset))
     }
 
     /// An op as it was recorded.
@@ -143,7 +149,7 @@ impl Scene<'_> {
         let mut mops: Vec<Datum> = Vec::new();
         for (segment, range) in ops.segments(op) {
             let key = segment.key();
-            let shown = self.seen.ops.sightings(range, |msg| self.seen.messages.offset(msg));
+            let shown = self.sightings(range);
             match segment.role() {
                 Role::Assigned => mops.push(self.key(key)),
                 Role::Poll => mops.push(Datum::Vector(vec![Datum::keyword("poll")])),
@@ -174,7 +180,7 @@ impl Scene<'_> {
         Datum::Vector(mops)
     }
 
-    fn pair(self, seen: crate::columns::Sighting) -> Datum {
+    fn pair(self, seen: Sighting) -> Datum {
         let offset = if seen.offset == NO_OFFSET { Datum::Nil } else { Datum::Int(seen.offset) };
         Datum::Vector(vec![offset, self.message(seen.msg)])
     }

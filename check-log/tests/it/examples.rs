@@ -197,3 +197,75 @@ fn all_errors_shows_all() {
     let count = |options: &[(&str, &str)]| judge(&text, options).anomaly("lost-write").unwrap().witnesses.len();
     assert_eq!((count(&[]), count(&[("all-errors", "true")])), (32, 39));
 }
+
+/// Sends of 1 to 100, each `step` offsets after the one before.
+fn hundred(step: u64) -> (String, Vec<String>) {
+    let sends = (1..=100).map(|at| send(at, step * u64::from(at))).collect();
+    (sends, (1..=100).map(|at: u64| format!("[{} {at}]", step * at)).collect())
+}
+
+#[test]
+fn what_many_consumers_poll_is_compared_message_by_message() {
+    // Next to each other, with gaps, and too far apart for one word.
+    for step in [1, 3, 40] {
+        let (sends, list) = hundred(step);
+        let all = |list: &[String]| format!("[{}]", list.join(" "));
+        let valid = sends.clone() + &(1..5).map(|process| poll(process, &all(&list))).collect::<String>();
+        assert_eq!(judge(&valid, &[]).verdict, Verdict::Valid, "{step}");
+        for at in [1, 30, 31, 32, 33, 34, 64, 65, 98] {
+            let mut without = list.clone();
+            without.remove(at);
+            let report = judge(&(valid.clone() + &poll(7, &all(&without))), &[]);
+            assert_eq!(types(&report), ["int-poll-skip"], "{step} {at}");
+            let witness = &report.anomalies[0].witnesses[0];
+            let skipped = &witness.facts.iter().find(|(name, _)| name == "skipped").unwrap().1;
+            assert_eq!(skipped.to_string(), format!("[{}]", at + 1));
+            let shown = witness.ops[0].value.to_string();
+            assert_eq!(shown, format!("[[:poll {{:x {}}}]]", all(&without)), "{step} {at}");
+            let mut swapped = list.clone();
+            swapped.swap(at, at - 1);
+            let report = judge(&(valid.clone() + &poll(7, &all(&swapped))), &[]);
+            assert_eq!(types(&report), ["int-nonmonotonic-poll", "int-poll-skip"], "{step} {at}");
+            // Another message at its offset.
+            let mut wrong = list.clone();
+            wrong[at] = format!("[{} 100]", step * (u64::try_from(at).unwrap() + 1));
+            let report = judge(&(valid.clone() + &poll(7, &all(&wrong))), &[]);
+            assert!(report.anomaly("inconsistent-offsets").is_some(), "{step} {at}: {:?}", types(&report));
+            assert!(report.anomaly("duplicate").is_some(), "{step} {at}");
+        }
+    }
+}
+
+#[test]
+fn a_message_that_is_known_late_parts_what_was_polled_before() {
+    // Nobody knew of message 3 at offset 2 when the others were polled twice.
+    let known = send(1, 0) + &send(2, 1) + &send(4, 3) + &send(5, 4);
+    let polls = poll(1, "[[0 1] [1 2] [3 4] [4 5]]") + &poll(2, "[[0 1] [1 2] [3 4] [4 5]]");
+    let late = op(4, "ok", "send", "[[:send :x 3]]", "[[:send :x [2 3]]]");
+    let text = known + &polls + &late + &poll(3, "[[0 1] [1 2] [2 3] [3 4] [4 5]]");
+    let report = judge(&text, &[]);
+    assert_eq!((types(&report), report.anomalies[0].count), (vec!["int-poll-skip"], 2));
+}
+
+#[test]
+fn a_failed_send_of_what_had_been_polled_counts_as_well() {
+    // Completions only: nothing says that a message is sent a second time.
+    let text = "
+        {:process 0, :type :ok, :f :send, :value [[:send :x [0 1]] [:send :x [1 2]]]}
+        {:process 1, :type :ok, :f :poll, :value [[:poll {:x [[0 1] [1 2]]}]]}
+        {:process 2, :type :fail, :f :send, :value [[:send :x 2]]}";
+    let report = judge(text, &[]);
+    assert!(report.anomaly("G1a").is_some(), "{:?}", types(&report));
+}
+
+#[test]
+fn a_message_whose_every_send_failed_is_aborted() {
+    let failed = |process| op(process, "fail", "send", "[[:send :x 2]]", "[[:send :x 2]]");
+    let polled = poll(1, "[[0 1] [1 2]]");
+    let text = send(1, 0) + &failed(2) + &failed(3) + &polled;
+    assert_eq!(types(&judge(&text, &[])), ["G1a"]);
+    // The second of them was under way, or is the one that was polled.
+    let second = op(3, "ok", "send", "[[:send :x 2]]", "[[:send :x [1 2]]]");
+    assert_eq!(judge(&(send(1, 0) + &failed(2) + &second + &polled), &[]).verdict, Verdict::Valid);
+    assert_eq!(types(&judge(&(send(1, 0) + &failed(2) + &polled + &second), &[])), ["G1a", "G1c-realtime"]);
+}

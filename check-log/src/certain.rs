@@ -1,0 +1,112 @@
+//! What is certain as soon as an op completed, whatever comes next: it can be reported while the history is being written.
+
+use crate::columns::{KeyId, MsgId, NO_OFFSET, OpId};
+use crate::messages::{Messages, POLLED, POLLED_OK, is_aborted};
+use crate::sightings::{Item, Run};
+use history_core::OpKind;
+
+/// Looks at an op that completed, and notes where it shows messages.
+pub(crate) struct Certain<'a> {
+    messages: &'a mut Messages,
+    op: OpId,
+    kind: OpKind,
+    pub(crate) violated: bool,
+    /// Whether it shows a message in a log.
+    pub(crate) shows: bool,
+}
+
+impl<'a> Certain<'a> {
+    pub(crate) fn new(messages: &'a mut Messages, op: OpId, kind: OpKind) -> Certain<'a> {
+        Certain { messages, op, kind, violated: false, shows: false }
+    }
+
+    pub(crate) fn look(&mut self, items: &[Item], is_excused: impl Fn(KeyId) -> bool, scratch: &mut Vec<MsgId>) {
+        let mut polled_from = None;
+        // The last offset of each key in a row of sends or polls.
+        let mut sent: Option<(KeyId, i64)> = None;
+        let mut polled: Option<(KeyId, i64)> = None;
+        for item in items {
+            match *item {
+                Item::Send { key, msg, offset } => {
+                    if self.kind == OpKind::Ok && offset != NO_OFFSET {
+                        self.violated |= self.messages.place(msg, offset, self.op);
+                        self.shows = true;
+                    }
+                    let before = sent.replace((key, offset)).filter(|_| self.kind == OpKind::Ok);
+                    self.compare(key, before, offset, false);
+                }
+                Item::Polled(key) => {
+                    polled_from = Some(key);
+                    if polled.is_some_and(|(other, _)| other != key) {
+                        polled = None;
+                    }
+                }
+                Item::Message { msg, offset } => {
+                    if offset != NO_OFFSET {
+                        self.violated |= self.messages.place(msg, offset, self.op);
+                    }
+                    self.shows = true;
+                    self.poll(msg);
+                    if let Some(key) = polled_from {
+                        let before = polled.replace((key, offset)).filter(|_| !is_excused(key));
+                        self.compare(key, before, offset, true);
+                    }
+                }
+                Item::Run(run) => {
+                    self.shows = true;
+                    if let Some(key) = polled_from {
+                        let before = polled.replace((key, run.last)).filter(|_| !is_excused(key));
+                        self.compare(key, before, self.messages.offset(run.first), true);
+                        self.run(key, run, is_excused(key));
+                    }
+                }
+                Item::Poll | Item::Assigned(_) => {}
+            }
+        }
+        self.precommitted(items, scratch);
+    }
+
+    fn poll(&mut self, msg: MsgId) {
+        self.messages.set(msg, POLLED);
+        if self.kind == OpKind::Ok {
+            self.messages.set(msg, POLLED_OK);
+            self.violated |= is_aborted(self.messages.flags(msg));
+        }
+    }
+
+    /// Settled messages: no failed op sent one, and each is where it belongs.
+    fn run(&mut self, key: KeyId, run: Run, is_excused: bool) {
+        let flags = if self.kind == OpKind::Ok { POLLED | POLLED_OK } else { POLLED };
+        let is_new = run.flags & flags != flags;
+        if !is_new && !run.has_gaps() {
+            return;
+        }
+        let mut before = None;
+        for offset in run.offsets() {
+            if is_new && let Some(msg) = self.messages.at(key, offset) {
+                self.messages.set(msg, flags);
+            }
+            self.compare(key, before.replace((key, offset)).filter(|_| !is_excused), offset, true);
+        }
+    }
+
+    /// Two neighbours of one op.
+    fn compare(&mut self, key: KeyId, before: Option<(KeyId, i64)>, offset: i64, polled: bool) {
+        let Some((_, before)) = before.filter(|(other, before)| *other == key && *before != NO_OFFSET) else { return };
+        if offset != NO_OFFSET {
+            self.violated |= offset <= before || polled && self.messages.has_between(key, before, offset);
+        }
+    }
+
+    /// Whether the op polled what it sent. Nothing in a run is: that had been sent before.
+    fn precommitted(&mut self, items: &[Item], sends: &mut Vec<MsgId>) {
+        sends.clear();
+        sends.extend(items.iter().filter_map(|item| if let Item::Send { msg, .. } = item { Some(*msg) } else { None }));
+        if sends.is_empty() || sends.len() == items.len() {
+            return;
+        }
+        sends.sort_unstable();
+        let is_sent = |item: &Item| matches!(item, Item::Message { msg, .. } if sends.binary_search(msg).is_ok());
+        self.violated |= items.iter().any(is_sent);
+    }
+}

@@ -1,0 +1,75 @@
+//! A column of integers that change little from row to row: four bytes each, whatever they begin with.
+
+use history_core::cast::Cast as _;
+use history_core::hash::HashMap;
+
+/// Rows that are kept by their distance from one number.
+const BLOCK: usize = 64;
+
+/// Stands for a number that is far from its block's.
+const FAR: i32 = i32::MIN;
+/// Stands for none.
+const NOTHING: i32 = i32::MIN + 1;
+
+/// A column of integers, some of which may be missing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Narrow {
+    /// For each block the number before it; of the first one its own first.
+    base: Vec<i64>,
+    /// How far each is from its block's number.
+    near: Vec<i32>,
+    /// By row.
+    far: HashMap<u32, i64>,
+    last: i64,
+}
+
+impl Narrow {
+    #[inline]
+    pub(crate) fn push(&mut self, number: Option<i64>) {
+        let row = self.near.len();
+        if row.is_multiple_of(BLOCK) {
+            let first = if row == 0 { number.unwrap_or(0) } else { self.last };
+            self.base.push(first);
+        }
+        let Some(number) = number else {
+            self.near.push(NOTHING);
+            return;
+        };
+        self.last = number;
+        let distance = number.checked_sub(self.base[row / BLOCK]).and_then(|distance| i32::try_from(distance).ok());
+        let near = distance.filter(|distance| *distance > NOTHING).unwrap_or(FAR);
+        if near == FAR {
+            self.far.insert(row.to_u32(), number);
+        }
+        self.near.push(near);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> Option<i64> {
+        match self.near[row] {
+            NOTHING => None,
+            FAR => self.far.get(&row.to_u32()).copied(),
+            near => Some(self.base[row / BLOCK] + i64::from(near)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_kept() {
+        let far = [i64::MIN, i64::MAX, 0, i64::from(i32::MIN), i64::from(i32::MIN) + 1, -7, 1 << 40];
+        let numbers = (0..400_i64).map(|at| match at % 9 {
+            0 => None,
+            1 => Some(far[usize::try_from(at).unwrap() % far.len()]),
+            _ => Some(5_000_000_000 * (at / 100) + at),
+        });
+        let mut column = Narrow::default();
+        numbers.clone().for_each(|number| column.push(number));
+        for (row, number) in numbers.enumerate() {
+            assert_eq!(column.get(row), number, "{row}");
+        }
+    }
+}
