@@ -4,6 +4,11 @@ use crate::ask;
 use crate::files::place;
 use crate::http::answer::{self, Answer};
 use crate::http::query::{Query, encoded};
+use crate::pages;
+use crate::rows::Place;
+use crate::rows::filter::Filter;
+use crate::rows::library::Found;
+use crate::rows::window::Row;
 use crate::runs::Run;
 use crate::runs::outcome::Verdict;
 use crate::runs::view::{PAGE_RUNS, View};
@@ -76,6 +81,69 @@ pub(crate) fn run(state: &State, id: &str) -> Option<Answer> {
     Some(answer::json(StatusCode::OK, &value))
 }
 
+/// Ops of a run, from a place on; nothing if there is no such run, or it has no history.
+pub(crate) fn ops(state: &State, id: &str, query: &Query) -> Option<Answer> {
+    let snapshot = state.watcher.snapshot();
+    let history = snapshot.run(id)?.history_path()?;
+    let known = || Filter::NAMES.into_iter().chain(Place::NAMES).chain(["count"]);
+    let asked = match query.names().find(|name| known().all(|known| known != *name)) {
+        Some(name) => Err(format!("no parameter {name}: expected {}", known().collect::<Vec<_>>().join(", "))),
+        None => Filter::of(query).and_then(|filter| Ok((filter, Place::of(query)?, pages::row_count(query)?))),
+    };
+    let (filter, place, count) = match asked {
+        Ok(asked) => asked,
+        Err(why) => return Some(answer::error(StatusCode::BAD_REQUEST, &why)),
+    };
+    let (index, text) = match state.library.find(&history).ok()? {
+        Found::Ready(index, text) => (index, text),
+        Found::Building(read, bytes) => {
+            let value = json!({"schema": SCHEMA, "complete": false, "bytes_read": read, "bytes": bytes});
+            return Some(answer::json(StatusCode::ACCEPTED, &value));
+        }
+        Found::Failed(why) => return Some(answer::error(StatusCode::UNPROCESSABLE_ENTITY, &why)),
+    };
+    let mut shelf = Found::shelf(&index, text);
+    let window = (|| {
+        let from = match (place.at, place.time_ns) {
+            (Some(index), _) => shelf.row_of(index)?,
+            (None, Some(time_ns)) => shelf.row_at(time_ns)?,
+            (None, None) => place.from,
+        };
+        match place.before {
+            Some(before) => shelf.backward(before, count, &filter),
+            None => shelf.forward(from, count, &filter),
+        }
+    })();
+    let window = match window {
+        Ok(window) => window,
+        Err(error) => return Some(answer::error(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string())),
+    };
+    let value = json!({
+        "schema": SCHEMA,
+        "complete": true,
+        "total": index.head.ops,
+        "from": window.from,
+        "to": window.to,
+        "problem": index.head.problem,
+        "ops": window.rows.iter().map(op).collect::<Vec<_>>(),
+    });
+    Some(answer::json(StatusCode::OK, &value))
+}
+
+fn op(row: &Row) -> Value {
+    json!({
+        "row": row.at,
+        "index": row.index,
+        "time_ns": row.time_ns,
+        "process": row.process,
+        "type": row.kind.name(),
+        "f": row.function,
+        "value": row.value,
+        "more": row.more,
+        "line": row.line,
+    })
+}
+
 fn of(run: &Run) -> Value {
     json!({
         "id": run.id,
@@ -88,5 +156,6 @@ fn of(run: &Run) -> Value {
         "verdict": run.outcome.verdict.map(Verdict::name),
         "anomaly_types": run.outcome.anomalies,
         "not": run.outcome.not,
+        "strongest": run.outcome.strongest,
     })
 }

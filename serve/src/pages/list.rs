@@ -22,6 +22,9 @@ pub(crate) fn list(state: &State, view: &View) -> Markup {
         "Runs",
         &html! {
             h1 { "Runs" }
+            @if let Some(board) = &state.board {
+                p.notice { a href="/live" { bdi { (text::shown(board.name(), 200)) } @if board.has_ended() { " has ended" } @else { " is under way" } } }
+            }
             @if let Some(checks) = &state.checks { (super::check::drop_zone(checks)) }
         (filter(&view))
             div id="live" data-follow="runs" data-generation=(snapshot.generation) {
@@ -97,6 +100,7 @@ fn table<'r>(view: &View, runs: impl Iterator<Item = &'r Run>) -> Markup {
                 (heading(view, Column::Checker, "Checker"))
                 th scope="col" { "Anomalies" }
                 th scope="col" { "Ruled out" }
+                th scope="col" { "Strongest level" }
             } }
             tbody { @for run in runs { (row(run)) } }
         }
@@ -127,6 +131,7 @@ fn row(run: &Run) -> Markup {
             (cell("Checker", &names(&run.outcome.checkers, 4)))
             (cell("Anomalies", &names(&run.outcome.anomalies, 6)))
             (cell("Ruled out", &names(&run.outcome.not, 4)))
+            (cell("Strongest level", &names(&run.outcome.strongest, 4)))
         }
     }
 }

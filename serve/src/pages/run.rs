@@ -29,6 +29,7 @@ pub(crate) fn run(state: &State, id: &str) -> Option<Markup> {
                 h1 { bdi { (text::shown(&title, 300)) } }
                 p.verdict { (badge(run.outcome.verdict)) }
                 (facts(run))
+                @if run.history.is_some() { p { a href={ "/rows/" (encoded(&run.id)) } { "Rows of the history" } } }
             (beside(run, &snapshot.runs))
                 (report(run, &files))
                 (pictures(run, &files))
@@ -49,6 +50,7 @@ fn facts(run: &Run) -> Markup {
         ("Checker", of(&run.outcome.checkers)),
         ("Anomalies", of(&run.outcome.anomalies)),
         ("Levels ruled out", of(&run.outcome.not)),
+        ("Strongest levels that hold", of(&run.outcome.strongest)),
     ];
     html! { dl.facts { @for (title, value) in all { div { dt { (title) } dd { bdi { (value) } } } } } }
 }
@@ -86,7 +88,7 @@ fn report(run: &Run, files: &[Entry]) -> Markup {
             @let address = address(run, &report.path);
             h2 { "Report" }
             p { a href=(address) { "Open the report on a page of its own" } }
-            iframe.report src=(address) title="Report" sandbox="" {}
+            iframe.report src=(address) title="Report" sandbox="allow-top-navigation-by-user-activation" {}
         }
     }
 }

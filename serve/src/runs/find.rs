@@ -157,10 +157,11 @@ impl Walk<'_> {
         Some(Run {
             id: id.to_owned(),
             is_directory: true,
-            history,
+            history: history.clone(),
             time_ms: time.unwrap_or(newest),
             length_ns: extent.length_ns,
             ops: extent.ops,
+            is_unread: history.as_deref().is_some_and(is_compressed),
             outcome: outcome.unwrap_or_default(),
             mark,
         })
@@ -182,6 +183,7 @@ impl Walk<'_> {
             time_ms: modified(&metadata),
             length_ns: extent.length_ns,
             ops: extent.ops,
+            is_unread: is_compressed(name),
             outcome: Outcome::default(),
             mark,
         })
@@ -197,6 +199,11 @@ fn stored(files: &[String]) -> Option<String> {
     // A history that was checked here may have any extension.
     let is_checked_here = || files.iter().any(|name| name == "check.json");
     known.or_else(|| files.iter().find(|name| name.starts_with("history.") && is_checked_here()).cloned())
+}
+
+/// Whether the end of a file of this name says nothing about its ops.
+fn is_compressed(name: &str) -> bool {
+    COMPRESSIONS.iter().any(|suffix| name.ends_with(suffix))
 }
 
 fn modified(metadata: &Metadata) -> u64 {

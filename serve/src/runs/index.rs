@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const FOLDER: &str = ".histcheck-serve";
 const FILE: &str = "index.jsonl";
 /// Changes with what a line means.
-const VERSION: &str = "{\"histcheck-serve-index\":1}";
+const VERSION: &str = "{\"histcheck-serve-index\":2}";
 /// Bytes of a line, at most.
 const LINE_BYTES_MAX: usize = 1 << 20;
 const LINES_MAX: usize = 200_000;
@@ -85,7 +85,17 @@ mod tests {
     fn run(id: &str) -> Run {
         let outcome = Outcome { verdict: Some(Verdict::Error), ..Outcome::default() };
         let (mark, id) = ("m".to_owned(), id.to_owned());
-        Run { id, is_directory: true, history: None, time_ms: 7, length_ns: None, ops: Some(3), outcome, mark }
+        Run {
+            id,
+            is_directory: true,
+            history: None,
+            time_ms: 7,
+            length_ns: None,
+            ops: Some(3),
+            outcome,
+            is_unread: false,
+            mark,
+        }
     }
 
     #[test]
@@ -110,7 +120,7 @@ mod tests {
         assert_eq!(read(dir.path()), [run("a"), run("b")]);
         fs::write(path(dir.path()), text.replacen("\"id\"", "\"id", 1)).unwrap();
         assert_eq!(read(dir.path()), [run("b"), run("c")]);
-        fs::write(path(dir.path()), text.replacen("index\":1", "index\":0", 1)).unwrap();
+        fs::write(path(dir.path()), text.replacen("index\":2", "index\":0", 1)).unwrap();
         assert_eq!(read(dir.path()), []);
         fs::write(path(dir.path()), b"\xff\xfe").unwrap();
         assert_eq!(read(dir.path()), []);

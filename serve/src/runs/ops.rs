@@ -2,6 +2,7 @@
 
 use super::edn;
 use history_core::cast::Cast as _;
+use history_core::{Batch, Reader};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -15,6 +16,27 @@ pub(super) struct Extent {
     pub(super) ops: Option<u64>,
     /// Nanoseconds between the beginning of the test and the last op.
     pub(super) length_ns: Option<u64>,
+}
+
+/// Reads a compressed history from its beginning, for its end cannot be found: so many bytes of it, and of its text. A longer one, and one
+/// that cannot be read, says nothing.
+pub(super) fn count(path: &Path, bytes_max: u64, text_bytes_max: u64) -> Extent {
+    let none = Extent::default();
+    let Ok(file) = File::open(path) else { return none };
+    if file.metadata().map_or(u64::MAX, |metadata| metadata.len()) > bytes_max {
+        return none;
+    }
+    let mut reader = Reader::new(file).without_pairing().growing();
+    let (mut batch, mut extent) = (Batch::new(), none);
+    loop {
+        match reader.read_batch(&mut batch) {
+            Ok(true) if reader.bytes() <= text_bytes_max => {}
+            Ok(false) => return Extent { ops: Some(reader.ops()).filter(|ops| *ops > 0), ..extent },
+            _ => return none,
+        }
+        let last = batch.ops().filter_map(|op| op.time).last();
+        extent.length_ns = last.and_then(|time| u64::try_from(time).ok()).or(extent.length_ns);
+    }
 }
 
 /// Reads the end of a history. Compressed ones, and those whose ops have no index, say nothing.

@@ -17,6 +17,9 @@ pub(crate) struct Run {
     pub(crate) length_ns: Option<u64>,
     pub(crate) ops: Option<u64>,
     pub(crate) outcome: Outcome,
+    /// Whether its history is compressed and was not read yet, so that its ops are not known.
+    #[serde(default)]
+    pub(crate) is_unread: bool,
     /// What the files that say all this are like: if this is the same, they need not be read again.
     pub(crate) mark: String,
 }

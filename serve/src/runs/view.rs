@@ -208,7 +208,17 @@ mod tests {
     fn run(id: &str, verdict: Option<Verdict>, time_ms: u64) -> Run {
         let outcome = Outcome { verdict, checkers: vec![format!("{id}-checker")], ..Outcome::default() };
         let (mark, id) = (String::new(), id.to_owned());
-        Run { id, is_directory: true, history: None, time_ms, length_ns: None, ops: None, outcome, mark }
+        Run {
+            id,
+            is_directory: true,
+            history: None,
+            time_ms,
+            length_ns: None,
+            ops: None,
+            outcome,
+            is_unread: false,
+            mark,
+        }
     }
 
     fn ids(address: &str) -> Vec<String> {

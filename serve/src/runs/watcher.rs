@@ -1,10 +1,11 @@
 //! Follows the runs on a thread of its own, as long as somebody looks.
 
 use super::find::{self, Found};
-use super::index;
 use super::run::Run;
+use super::{index, ops};
+use crate::files::place;
 use crate::http::query;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -12,6 +13,10 @@ use tokio::sync::watch;
 /// Between two walks, at least; a walk that takes long is followed by a longer pause.
 const PAUSE: Duration = Duration::from_secs(1);
 const PAUSES_PER_WALK: u32 = 10;
+/// Compressed histories that a walk counts; bytes of each, and of its text.
+const COUNTED_MAX: usize = 8;
+const COUNTED_BYTES_MAX: u64 = 64 << 20;
+const COUNTED_TEXT_BYTES_MAX: u64 = 512 << 20;
 /// How long nobody may have asked before the walks end.
 const INTEREST: Duration = Duration::from_secs(30);
 
@@ -94,7 +99,11 @@ impl Watcher {
     pub(crate) fn walk(&self) -> Duration {
         let begin = Instant::now();
         let before = Arc::clone(&locked(&self.current));
-        let Found { runs, notes } = find::find(&self.root, &before.runs);
+        let Found { mut runs, notes } = find::find(&self.root, &before.runs);
+        // The list does not wait for what takes long.
+        if before.is_complete {
+            count(&self.root, &mut runs);
+        }
         let mut current = locked(&self.current);
         if !Arc::ptr_eq(&current, &before) {
             // Somebody else has looked meanwhile.
@@ -126,6 +135,16 @@ impl Watcher {
         // A thread that waits must see when the server is gone.
         let woken = self.wake.wait_timeout_while(asked, INTEREST, is_idle);
         drop(woken);
+    }
+}
+
+/// Counts the ops of some compressed histories: of as many as a walk has time for.
+fn count(root: &Path, runs: &mut [Run]) {
+    for run in runs.iter_mut().filter(|run| run.is_unread).take(COUNTED_MAX) {
+        let place = run.history_path().and_then(|path| place::find(root, &path).ok());
+        let extent =
+            place.map(|(path, _)| ops::count(&path, COUNTED_BYTES_MAX, COUNTED_TEXT_BYTES_MAX)).unwrap_or_default();
+        (run.ops, run.length_ns, run.is_unread) = (extent.ops, extent.length_ns, false);
     }
 }
 
@@ -167,5 +186,24 @@ mod tests {
         }
         assert_eq!(watcher.snapshot().runs.len(), 1);
         assert!(!dir.path().join(index::FOLDER).exists());
+    }
+
+    #[test]
+    fn ops_of_compressed_histories_come_later() {
+        use std::io::Write as _;
+        let dir = tempfile::tempdir().unwrap();
+        let text = "{:type :ok, :process 0, :time 5}\n".repeat(70);
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(text.as_bytes()).unwrap();
+        let bytes = gzip.finish().unwrap();
+        std::fs::write(dir.path().join("a.edn.gz"), &bytes).unwrap();
+        std::fs::write(dir.path().join("cut.edn.gz"), &bytes[..bytes.len() / 2]).unwrap();
+        let watcher = Watcher::start(dir.path().to_owned(), true);
+        while watcher.snapshot().runs.is_empty() || watcher.snapshot().runs.iter().any(|run| run.is_unread) {
+            watcher.walk();
+        }
+        let now = watcher.snapshot();
+        assert_eq!((now.run("a.edn.gz").unwrap().ops, now.run("a.edn.gz").unwrap().length_ns), (Some(70), Some(5)));
+        assert_eq!(now.run("cut.edn.gz").unwrap().ops, None, "a part is not counted");
     }
 }

@@ -1,7 +1,8 @@
 //! The server: an address, and a task for each connection.
 
+mod connection;
+
 use crate::config::Config;
-use crate::connection;
 use crate::state::State;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -76,10 +77,14 @@ impl Server {
         let ending = Arc::clone(&state);
         let outcome = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            if let Some(board) = state.board.clone() {
+                tokio::spawn(async move { board.keep().await });
+            }
             tokio::spawn(async move { accept(&listener, &state).await });
             self.stop.0.notified().await;
             Ok(())
         });
+        ending.library.end();
         if let Some(checks) = ending.checks.as_ref() {
             checks.end();
         }

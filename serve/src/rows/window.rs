@@ -1,0 +1,270 @@
+//! Some rows of a history: those around a place, or those that are looked for from there on.
+
+use super::filter::Filter;
+use super::index::Index;
+use super::traits;
+use histcheck_draw::text;
+use history_core::cast::Cast as _;
+use history_core::{Batch, Op, OpKind, Reader};
+use std::fs::File;
+use std::io::{self, Cursor, Read as _, Seek as _, SeekFrom};
+
+/// Rows that are shown at one time, at most.
+pub(crate) const ROWS_MAX: usize = 500;
+/// Bytes that a search reads before it says how far it came.
+const SEARCHED_BYTES_MAX: u64 = 64 << 20;
+/// Bytes of a part that are read: a longer one has ops of megabytes, of which the last ones are left out.
+const PART_BYTES_MAX: u64 = 16 << 20;
+/// Characters of a value, of all other fields, and of an op as it is written.
+const VALUE_CHARS_MAX: usize = 300;
+const MORE_CHARS_MAX: usize = 200;
+const WRITTEN_CHARS_MAX: usize = 64 << 10;
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// Ops before it.
+    pub(crate) at: u64,
+    pub(crate) index: u64,
+    pub(crate) time_ns: Option<i64>,
+    pub(crate) process: String,
+    pub(crate) kind: OpKind,
+    pub(crate) function: String,
+    pub(crate) value: String,
+    /// All other fields.
+    pub(crate) more: String,
+    /// Its line in the history's file, if that is where it was read.
+    pub(crate) line: Option<u64>,
+}
+
+/// Rows, and which rows were looked at for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) rows: Vec<Row>,
+    /// The first row that was looked at, and the one behind the last.
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}
+
+/// Takes an op with its row, its text and its line.
+type See<'s> = dyn FnMut(u64, &Op<'_>, &str, Option<u64>) + 's;
+
+/// A history, open to be read.
+pub(crate) struct Shelf<'i> {
+    pub(crate) index: &'i Index,
+    /// The history, or the copy of it.
+    pub(crate) text: File,
+}
+
+impl Shelf<'_> {
+    /// The first so many rows from a row on that are looked for.
+    ///
+    /// # Errors
+    ///
+    /// If the text cannot be read.
+    pub(crate) fn forward(&mut self, from: u64, count: usize, filter: &Filter) -> io::Result<Window> {
+        let from = from.min(self.index.head.ops);
+        let mut window = Window { rows: Vec::new(), from, to: from };
+        let (wanted, mut budget) = (filter.traits(), SEARCHED_BYTES_MAX);
+        let mut part = self.index.part_of_row(from);
+        while window.to < self.index.head.ops && window.rows.len() < count && budget > 0 {
+            let (end, _) = self.index.end(part);
+            let mut to = end;
+            if self.index.parts[part].traits.may_hold(&wanted) {
+                budget = budget.saturating_sub(self.bytes(part));
+                self.each(part, &mut |row, op, written, line| {
+                    if row >= window.to && window.rows.len() < count && filter.is(op, written) {
+                        window.rows.push(Row::new(row, op, line));
+                        if window.rows.len() == count {
+                            to = row + 1;
+                        }
+                    }
+                })?;
+            }
+            window.to = to;
+            part += 1;
+        }
+        Ok(window)
+    }
+
+    /// The last so many rows before a row that are looked for.
+    ///
+    /// # Errors
+    ///
+    /// If the text cannot be read.
+    pub(crate) fn backward(&mut self, before: u64, count: usize, filter: &Filter) -> io::Result<Window> {
+        let before = before.min(self.index.head.ops);
+        let mut window = Window { rows: Vec::new(), from: before, to: before };
+        let (wanted, mut budget) = (filter.traits(), SEARCHED_BYTES_MAX);
+        while window.from > 0 && window.rows.len() < count && budget > 0 {
+            let part = self.index.part_of_row(window.from - 1);
+            let mut found = Vec::new();
+            if self.index.parts[part].traits.may_hold(&wanted) {
+                budget = budget.saturating_sub(self.bytes(part));
+                let end = window.from;
+                self.each(part, &mut |row, op, written, line| {
+                    if row < end && filter.is(op, written) {
+                        found.push(Row::new(row, op, line));
+                    }
+                })?;
+            }
+            window.from = self.index.parts[part].row;
+            let left = count - window.rows.len();
+            if found.len() >= left {
+                found.drain(..found.len() - left);
+                window.from = found.first().map_or(window.from, |row| row.at);
+            }
+            found.append(&mut window.rows);
+            window.rows = found;
+        }
+        Ok(window)
+    }
+
+    /// The row of the op with an index, or of the first one behind it.
+    ///
+    /// # Errors
+    ///
+    /// If the text cannot be read.
+    pub(crate) fn row_of(&mut self, index: u64) -> io::Result<u64> {
+        let part = self.index.part_of_index(index);
+        let mut found = self.index.end(part).0;
+        self.each(part, &mut |row, op, _, _| {
+            if op.index >= index {
+                found = found.min(row);
+            }
+        })?;
+        Ok(found.min(self.index.head.ops.saturating_sub(1)))
+    }
+
+    /// The first row at a time or behind it, where the times of a history increase.
+    ///
+    /// # Errors
+    ///
+    /// If the text cannot be read.
+    pub(crate) fn row_at(&mut self, time_ns: i64) -> io::Result<u64> {
+        // The last part that begins before that time.
+        let (mut low, mut high) = (0, self.index.parts.len());
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            let mut first = None;
+            self.each(middle, &mut |_, op, _, _| first = first.or(op.time))?;
+            if first.is_some_and(|first| first < time_ns) { low = middle } else { high = middle }
+        }
+        let mut found = self.index.end(low).0;
+        self.each(low, &mut |row, op, _, _| {
+            if op.time.is_some_and(|time| time >= time_ns) {
+                found = found.min(row);
+            }
+        })?;
+        Ok(found.min(self.index.head.ops.saturating_sub(1)))
+    }
+
+    /// An op as it is written.
+    ///
+    /// # Errors
+    ///
+    /// If the text cannot be read.
+    pub(crate) fn written(&mut self, row: u64) -> io::Result<String> {
+        let mut found = String::new();
+        self.each(self.index.part_of_row(row), &mut |at, _, written, _| {
+            if at == row {
+                found = text::shown(written, WRITTEN_CHARS_MAX);
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// The other half of an operation: the completion of an invocation, the invocation of a completion.
+    ///
+    /// # Errors
+    ///
+    /// If the text cannot be read.
+    pub(crate) fn other_half(&mut self, row: &Row) -> io::Result<Option<Row>> {
+        if row.process.is_empty() {
+            return Ok(None);
+        }
+        let filter = Filter { process: row.process.clone(), ..Filter::default() };
+        let is_first = row.kind == OpKind::Invoke;
+        let found = if is_first { self.forward(row.at + 1, 1, &filter) } else { self.backward(row.at, 1, &filter) }?;
+        // Of two ops of a process one after another, one begins what the other one ends.
+        Ok(found.rows.into_iter().next().filter(|other| (other.kind == OpKind::Invoke) != is_first))
+    }
+
+    fn bytes(&self, part: usize) -> u64 {
+        self.index.end(part).1.saturating_sub(self.index.parts[part].offset)
+    }
+
+    /// Reads a part, and gives each of its ops to `see`, with its row, its text and its line.
+    fn each(&mut self, part: usize, see: &mut See<'_>) -> io::Result<()> {
+        let Some(begin) = self.index.parts.get(part).copied() else { return Ok(()) };
+        let (head, (end, _)) = (&self.index.head, self.index.end(part));
+        let mut bytes = Vec::new();
+        self.text.seek(SeekFrom::Start(begin.offset))?;
+        let length = self.bytes(part).min(PART_BYTES_MAX);
+        self.text.by_ref().take(length).read_to_end(&mut bytes)?;
+        let bracket = head.bracket.map(String::from).unwrap_or_default();
+        let source = Cursor::new(bracket.as_bytes()).chain(Cursor::new(&bytes[..]));
+        let mut reader = Reader::new(source).with_format(head.format).without_pairing().growing();
+        let offset = |op: &Op<'_>| op.position.map_or(0, |at| at.offset.to_usize()).saturating_sub(bracket.len());
+        let (mut row, mut shift) = (begin.row, None);
+        let mut give = |batch: &Batch, behind: usize| {
+            for i in 0..batch.len() {
+                let mut op = batch.op(i);
+                let next = if i + 1 < batch.len() { offset(&batch.op(i + 1)) } else { behind };
+                let written = bytes.get(offset(&op)..next).map(String::from_utf8_lossy).unwrap_or_default();
+                // A history without indices is numbered from the beginning of each part.
+                op.index += *shift.get_or_insert(begin.index - op.index.min(begin.index));
+                let line = op.position.filter(|_| !head.is_copy).map(|at| at.line + begin.lines);
+                if row < end {
+                    see(row, &op, trimmed(&written, head.bracket.is_some()), line);
+                }
+                row += 1;
+            }
+        };
+        let mut before = Batch::new();
+        loop {
+            let mut batch = Batch::new();
+            let read = reader.read_batch(&mut batch);
+            let behind = if batch.is_empty() { bytes.len() } else { offset(&batch.op(0)) };
+            give(&before, behind);
+            // What stands behind the last op of the history is of no interest here: the index says it.
+            if !matches!(read, Ok(true)) {
+                give(&batch, bytes.len());
+                return Ok(());
+            }
+            before = batch;
+        }
+    }
+}
+
+/// An op without what separates it from the next one.
+fn trimmed(written: &str, is_enclosed: bool) -> &str {
+    let space = |c: char| c.is_whitespace() || c == ',';
+    let text = written.trim_end_matches(space);
+    // The last one is followed by the bracket that closes all; a map ends with another one.
+    let closed = text.strip_suffix([']', ')']).filter(|_| is_enclosed);
+    closed.unwrap_or(text).trim_end_matches(space)
+}
+
+impl Row {
+    fn new(row: u64, op: &Op<'_>, line: Option<u64>) -> Row {
+        let shown = |value: &str, most| text::shown(value, most).replace('\n', " ");
+        let mut more = String::new();
+        for (key, value) in op.extra.iter() {
+            let name = key.as_name().map_or_else(|| key.to_string(), str::to_owned);
+            let gap = if more.is_empty() { "" } else { ", " };
+            more = format!("{more}{gap}{name} {value}");
+        }
+        Row {
+            at: row,
+            index: op.index,
+            time_ns: op.time,
+            process: traits::process(op).unwrap_or_default().into_owned(),
+            kind: op.kind,
+            function: op.f.unwrap_or_default().to_owned(),
+            value: shown(&op.value.to_string(), VALUE_CHARS_MAX),
+            more: shown(&more, MORE_CHARS_MAX),
+            line,
+        }
+    }
+}
