@@ -112,6 +112,7 @@ fn recorded(store: &dyn Store, workload: &Workload, directory: &Path) -> Result<
             watches: true,
             budget: Budget::default(),
             keeps_going: false,
+            found: None,
         },
         directory: directory.to_owned(),
         clients: CLIENTS,

@@ -70,10 +70,38 @@ pub struct Counts {
     pub bytes: AtomicU64,
     /// Operations that succeeded.
     pub ok: AtomicU64,
+    /// Operations that did not happen.
+    pub fail: AtomicU64,
+    /// Operations of which nobody knows whether they happened.
+    pub info: AtomicU64,
     /// Operations that were invoked and have not completed.
     pub open: AtomicU64,
     /// Ops that the judge has checked, without a violation.
     pub checked: AtomicU64,
+    /// How long operations took.
+    pub took: Took,
+}
+
+/// How long operations took that nobody has asked for yet, in nanoseconds.
+#[derive(Debug, Default)]
+pub struct Took(Mutex<Vec<u64>>);
+
+impl Took {
+    /// Times that wait for somebody to ask: further ones are lost.
+    const TIMES_MAX: usize = 1 << 16;
+
+    /// Adds an operation.
+    pub(crate) fn add(&self, time: Duration) {
+        let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if times.len() < Took::TIMES_MAX {
+            times.push(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// Those since the last time.
+    pub(crate) fn take(&self) -> Vec<u64> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Recorder {
@@ -98,8 +126,14 @@ impl Recorder {
                 self.counts.ok.fetch_add(1, Ordering::Relaxed);
                 ("ok", Some(answer), None)
             }
-            Outcome::Fail(why) => ("fail", None, Some(why)),
-            Outcome::Info(why) => ("info", None, Some(why)),
+            Outcome::Fail(why) => {
+                self.counts.fail.fetch_add(1, Ordering::Relaxed);
+                ("fail", None, Some(why))
+            }
+            Outcome::Info(why) => {
+                self.counts.info.fetch_add(1, Ordering::Relaxed);
+                ("info", None, Some(why))
+            }
         };
         self.counts.open.fetch_sub(1, Ordering::Relaxed);
         self.write(kind, who, request, answer, error.map(String::as_str));
