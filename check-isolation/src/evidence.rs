@@ -171,6 +171,12 @@ impl Refutation {
         Refutation { axiom, base, items, cycle, by: None, is_complete: true }
     }
 
+    /// Whether another one has the same steps, perhaps at another level.
+    pub(crate) fn has_the_steps_of(&self, other: &Refutation) -> bool {
+        (&self.cycle, &self.items, self.by, self.is_complete)
+            == (&other.cycle, &other.items, other.by, other.is_complete)
+    }
+
     /// Whether it takes a case analysis: some order was assumed and led to a contradiction.
     pub fn has_cases(&self) -> bool {
         self.items.iter().any(|item| matches!(item, Item::Lemma(_)))

@@ -18,6 +18,7 @@ mod decode;
 mod evidence;
 mod ids;
 mod level;
+mod plain;
 mod relax;
 mod report;
 mod strong;

@@ -56,8 +56,16 @@ pub struct Transactions {
     writes_end: Vec<u32>,
     /// Of each transaction in the order of keys, each once.
     writes: Vec<KeyId>,
+    /// For each transaction, the bits of the keys that it writes: see [`bit`].
+    write_bits: Vec<u64>,
     orders: Vec<KnownOrder>,
     keys: usize,
+}
+
+/// The bit of a key in a set of keys: its number modulo 64. Two keys may have one bit, so that such a set shows that a key is not in it.
+#[inline]
+pub(crate) fn bit(key: KeyId) -> u64 {
+    1 << (key.number() & 63)
 }
 
 /// A transaction to add to [`Transactions`].
@@ -82,25 +90,45 @@ impl Transactions {
     ///
     /// If there are more than 2^32 - 2 rows, reads or writes.
     pub fn push(&mut self, txn: &NewTxn<'_>) -> TxnId {
+        txn.reads.iter().for_each(|read| self.push_read(*read));
+        txn.writes.iter().for_each(|key| self.push_write(*key));
+        self.close(txn.session, txn.begin, txn.end)
+    }
+
+    /// Adds an external read to the next row.
+    #[inline]
+    pub(crate) fn push_read(&mut self, read: Read) {
+        self.keys = self.keys.max(read.key.at() + 1);
+        self.reads.push(read);
+    }
+
+    /// Adds a key that is written to the next row.
+    #[inline]
+    pub(crate) fn push_write(&mut self, key: KeyId) {
+        self.keys = self.keys.max(key.at() + 1);
+        self.writes.push(key);
+    }
+
+    /// Adds the next row, of what was added to it.
+    pub(crate) fn close(&mut self, session: Option<u32>, begin: Option<u64>, end: Option<u64>) -> TxnId {
         let id = TxnId::new(self.len());
-        self.session.push(txn.session.unwrap_or(NO_SESSION));
-        self.begin.push(txn.begin.unwrap_or(0));
-        self.end.push(txn.end.unwrap_or(u64::MAX));
-        self.reads.extend_from_slice(txn.reads);
-        let from = self.writes.len();
-        self.writes.extend_from_slice(txn.writes);
-        self.writes[from..].sort_unstable();
-        let mut kept = from;
-        for at in from..self.writes.len() {
-            if kept == from || self.writes[kept - 1] != self.writes[at] {
-                self.writes[kept] = self.writes[at];
-                kept += 1;
+        self.session.push(session.unwrap_or(NO_SESSION));
+        self.begin.push(begin.unwrap_or(0));
+        self.end.push(end.unwrap_or(u64::MAX));
+        let from = self.writes_end.last().map_or(0, |end| end.to_usize());
+        let own = &mut self.writes[from..];
+        self.write_bits.push(own.iter().fold(0, |bits, key| bits | bit(*key)));
+        if own.len() > 1 {
+            own.sort_unstable();
+            let mut kept = 1;
+            for at in 1..own.len() {
+                if own[kept - 1] != own[at] {
+                    own[kept] = own[at];
+                    kept += 1;
+                }
             }
+            self.writes.truncate(from + kept);
         }
-        self.writes.truncate(kept);
-        let most =
-            txn.reads.iter().map(|read| read.key).chain(txn.writes.iter().copied()).map(|key| key.at() + 1).max();
-        self.keys = self.keys.max(most.unwrap_or(0));
         assert!(self.reads.len().max(self.writes.len()).max(self.len()) < u32::MAX.to_usize(), "too many rows");
         self.reads_end.push(self.reads.len().to_u32());
         self.writes_end.push(self.writes.len().to_u32());
@@ -157,6 +185,12 @@ impl Transactions {
         &self.writes[self.writes_range(txn)]
     }
 
+    /// The bits of the keys that a transaction writes.
+    #[inline]
+    pub(crate) fn write_bits(&self, txn: TxnId) -> u64 {
+        self.write_bits[txn.at()]
+    }
+
     /// Where the keys that a transaction writes are among all.
     #[inline]
     pub(crate) fn writes_range(&self, txn: TxnId) -> std::ops::Range<usize> {
@@ -211,6 +245,7 @@ impl Transactions {
             self.reads.copy_within(reads_of, reads);
             self.writes.copy_within(writes_of, writes);
             (reads, writes) = (reads + counts.0, writes + counts.1);
+            self.write_bits[kept] = self.write_bits[txn.at()];
             self.session[kept] = self.session[txn.at()];
             self.begin[kept] = self.begin[txn.at()];
             self.end[kept] = self.end[txn.at()];
@@ -219,6 +254,7 @@ impl Transactions {
             kept += 1;
         }
         (self.reads_end, self.writes_end) = (reads_end, writes_end);
+        self.write_bits.truncate(kept);
         self.session.truncate(kept);
         self.begin.truncate(kept);
         self.end.truncate(kept);

@@ -75,7 +75,7 @@ impl fmt::Debug for Tagged<'_> {
 pub struct Seq<'a>(SeqKind<'a>);
 
 #[derive(Clone, Copy)]
-enum SeqKind<'a> {
+pub(crate) enum SeqKind<'a> {
     Ints(&'a [i64]),
     Nodes { tape: &'a Tape, at: usize, count: u32 },
 }
@@ -363,7 +363,7 @@ impl<'a> IntoIterator for Seq<'a> {
 
 /// Iterates over the elements of a [`Seq`].
 #[derive(Clone)]
-pub struct Values<'a>(SeqKind<'a>);
+pub struct Values<'a>(pub(crate) SeqKind<'a>);
 
 impl fmt::Debug for Seq<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,9 +6,10 @@
 use super::decoded::Decoded;
 use super::raw::{Act, RawMop, RawOp};
 use super::rows::NewRow;
-use super::versions::VersionId;
-use super::{Contradiction, Holds, Mop, Row, What};
+use super::versions::{Source, VersionId};
+use super::{Contradiction, Holds, Mop, What};
 use crate::ids::KeyId;
+use history_core::OpKind;
 use history_core::cast::Cast as _;
 
 /// Micro-ops that are looked up at once.
@@ -21,11 +22,11 @@ pub(super) struct Block {
     raw: RawOp,
     /// Of each micro-op, its key, and its version if that was known before this block.
     keys: Vec<KeyId>,
-    known: Vec<Option<u32>>,
+    known: Vec<Option<VersionId>>,
+    /// Whom a read of that version saw then.
+    sources: Vec<Source>,
     mops: Vec<Mop>,
     list: Vec<VersionId>,
-    /// For each key, the row that wrote it last.
-    written_by: Vec<Row>,
 }
 
 impl Block {
@@ -42,7 +43,7 @@ impl Block {
 
     /// How many ids this takes, at the most.
     pub(super) fn ids_max(&self) -> usize {
-        self.raw.mops.len() + self.raw.elements.len()
+        self.rows.len() + self.raw.mops.len() + self.raw.elements.len()
     }
 
     /// Looks up everything, and adds a row for each operation.
@@ -55,6 +56,9 @@ impl Block {
             Act::Write(code) | Act::Read(code) => versions.find(*key, code),
             Act::List(_) | Act::Unseen => None,
         }));
+        self.sources.clear();
+        self.sources
+            .extend(self.known.iter().map(|known| known.map_or(Source::Nobody, |known| versions.source(known))));
         self.mops.clear();
         let mut elements_from = 0;
         for at in 0..self.raw.mops.len() {
@@ -65,7 +69,7 @@ impl Block {
                 Act::Read(code) if code == data.initial || data.holds != Some(Holds::Registers) => What::First,
                 Act::Read(code) | Act::Write(code) => {
                     let version = match self.known[at] {
-                        Some(known) => known.into(),
+                        Some(known) => known,
                         None => data.versions.version(key, code),
                     };
                     if matches!(act, Act::Write(_)) { What::Write(version) } else { What::Read(version.number()) }
@@ -80,11 +84,10 @@ impl Block {
             };
             self.mops.push(Mop::new(key, what));
         }
-        self.written_by.resize(data.versions.key_codes.len(), Row::NONE);
         let mut from = 0;
         for (row, end) in self.rows.drain(..) {
-            let mops = &self.mops[from..end.to_usize()];
-            push(data, &mut self.written_by, row, mops);
+            let these = from..end.to_usize();
+            push(data, row, &self.mops[these.clone()], &self.sources[these]);
             from = end.to_usize();
         }
         self.raw.mops.clear();
@@ -110,16 +113,29 @@ fn read_of_list(data: &mut Decoded, key: KeyId, list: &[VersionId]) -> What {
     }
 }
 
-fn push(data: &mut Decoded, written_by: &mut [Row], row: NewRow, mops: &[Mop]) {
+fn push(data: &mut Decoded, row: NewRow, mops: &[Mop], sources: &[Source]) {
     let id = data.rows.push(row, mops);
-    // Backwards, so that what is overwritten comes behind what overwrites it.
-    for mop in mops.iter().rev() {
-        if let What::Write(version) = mop.what() {
-            let is_overwritten = std::mem::replace(&mut written_by[mop.key.at()], id) == id;
-            data.versions.write(version, id, is_overwritten);
+    let (is_ok, has_failed) = (row.kind == OpKind::Ok, row.kind == OpKind::Fail);
+    let versions = &mut data.versions;
+    let mut seen = Some(&mut data.seen).filter(|seen| data.holds == Some(Holds::Registers) && seen.is_plain());
+    for (mop, source) in mops.iter().zip(sources) {
+        let read = match mop.what() {
+            What::Write(version) => {
+                versions.write(mop.key, version, id, has_failed);
+                if let Some(seen) = &mut seen {
+                    seen.write(mop.key);
+                }
+                continue;
+            }
+            What::Read(number) => Some((number.into(), *source)),
+            What::First => None,
+            What::Contradicts(_) | What::Unseen => continue,
+        };
+        if let Some(seen) = seen.as_mut().filter(|_| is_ok) {
+            seen.read((id, mop.key), read, versions);
         }
     }
-    if data.holds == Some(Holds::Registers) {
-        data.seen.push(row, id, mops, &data.rows, &data.versions);
+    if let Some(seen) = seen {
+        seen.close(row);
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Holds;
 use history_core::cast::Cast as _;
-use history_core::{Interner, Op, OpKind, Value};
+use history_core::{Interner, MopParts, Op, OpKind, Seq, Value};
 
 /// A micro-op with the codes of its key and value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,44 +66,56 @@ impl RawReader {
             other => return Err(format!("the op's value is not a list of micro-ops, but {other}; expected {MOPS}")),
         };
         let mut wrong = Ok(());
-        for item in items {
-            match self.mop(op.kind, item, interner, holds, &mut into.elements) {
+        for (at, parts) in items.mops().enumerate() {
+            let mop = match parts {
+                MopParts::Ints { name, key, value } => {
+                    let value = value.map_or(Value::Nil, Value::Int);
+                    self.mop(op.kind, (name, Value::Int(key), value), interner, holds, &mut into.elements)
+                }
+                MopParts::Other(item) => item.as_seq().and_then(Seq::as_array).and_then(|[name, key, value]| {
+                    let parts = (name.as_name()?.as_bytes(), key, value);
+                    self.mop(op.kind, parts, interner, holds, &mut into.elements)
+                }),
+            };
+            match mop {
                 Some(mop) => into.mops.push(mop),
-                None if wrong.is_ok() => wrong = Err(why_no_mop(item, *holds)),
+                None if wrong.is_ok() => wrong = Err(why_no_mop(items.iter().nth(at).unwrap_or(Value::Nil), *holds)),
                 None => {}
             }
         }
         wrong
     }
 
+    /// The micro-op of a name, a key and a value.
     #[inline]
     fn mop(
         &self,
         kind: OpKind,
-        item: Value<'_>,
+        (name, key, value): (&[u8], Value<'_>, Value<'_>),
         interner: &mut Interner,
         holds: &mut Option<Holds>,
         elements: &mut Vec<i64>,
     ) -> Option<RawMop> {
-        let [f, key, value] = item.as_seq()?.as_array()?;
-        let act = match (f.as_name()?, value) {
-            ("r", _) if kind != OpKind::Ok => Act::Unseen,
-            ("r", Value::Nil) => Act::Read(Interner::NIL),
-            ("r", Value::Vector(items) | Value::List(items)) if *holds != Some(Holds::Registers) => {
+        let act = match (name, value) {
+            (b"r", _) if kind != OpKind::Ok => Act::Unseen,
+            (b"r", Value::Nil) => Act::Read(Interner::NIL),
+            (b"r", Value::Vector(items) | Value::List(items)) if *holds != Some(Holds::Registers) => {
                 *holds = Some(Holds::Lists);
                 let from = elements.len();
                 elements.extend(items.iter().map(|item| interner.code(item)));
                 Act::List((elements.len() - from).to_u32())
             }
-            ("r", value) if *holds.get_or_insert(Holds::Registers) == Holds::Registers => {
+            (b"r", value) if *holds.get_or_insert(Holds::Registers) == Holds::Registers => {
                 Act::Read(interner.code(value))
             }
             // Nil says that there is nothing.
-            ("w", Value::Nil) => return None,
-            ("w", value) if *holds.get_or_insert(Holds::Registers) == Holds::Registers => {
+            (b"w", Value::Nil) => return None,
+            (b"w", value) if *holds.get_or_insert(Holds::Registers) == Holds::Registers => {
                 Act::Write(Some(interner.code(value)).filter(|code| *code != self.initial)?)
             }
-            ("append", value) if *holds.get_or_insert(Holds::Lists) == Holds::Lists => Act::Write(interner.code(value)),
+            (b"append", value) if *holds.get_or_insert(Holds::Lists) == Holds::Lists => {
+                Act::Write(interner.code(value))
+            }
             _ => return None,
         };
         Some(RawMop { key: interner.code(key), act })

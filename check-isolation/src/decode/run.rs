@@ -259,9 +259,10 @@ impl IsolationRun {
     }
 
     fn flush(&mut self) -> Result<(), HistoryError> {
-        let ids = self.data.versions.len().max(self.data.rows.mop_count()) + self.block.ids_max();
+        let Decoded { versions, rows, .. } = &self.data;
+        let ids = versions.len().max(rows.mop_count()).max(rows.len()) + self.block.ids_max();
         if ids >= Mop::IDS_MAX {
-            return Err(HistoryError::new(ErrorKind::Limit, "more than 2^30 micro-ops or versions"));
+            return Err(HistoryError::new(ErrorKind::Limit, "more than 2^30 transactions, micro-ops or versions"));
         }
         self.block.flush(&mut self.data);
         Ok(())
@@ -382,7 +383,7 @@ impl IsolationRun {
         let mut is_completed = |mop: &RawMop| {
             let Act::Write(code) = mop.act else { return false };
             let key = versions.key(mop.key);
-            versions.find(key, code).is_some_and(|version| versions.writer(version.into()) != Row::NONE)
+            versions.find(key, code).is_some_and(|version| versions.writer(version) != Row::NONE)
         };
         nameless.retain(|open| !open.mops.iter().any(&mut is_completed));
         open.append(&mut nameless);

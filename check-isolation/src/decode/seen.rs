@@ -4,11 +4,11 @@
 //! A row is a transaction here until the history has ended; those that did not happen are then dropped. As soon as something is not plain
 //! (a read that is wrong whatever the order, a value written twice), this ends, and [`registers`](super::registers) looks at the rows.
 
+use super::Row;
 use super::rows::{NewRow, Rows};
-use super::versions::{VersionId, Versions};
-use super::{Mop, Row, What};
+use super::versions::{Source, VersionId, Versions};
 use crate::ids::{KeyId, TxnId};
-use crate::transactions::{NewTxn, Read, Transactions};
+use crate::transactions::{Read, Transactions};
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
@@ -28,66 +28,48 @@ pub(crate) struct Seen {
     txns: Transactions,
     late: Vec<Late>,
     is_odd: bool,
-    /// For each key, the row that wrote it last, and what.
-    own: Vec<(Row, VersionId)>,
-    reads: Vec<Read>,
-    writes: Vec<KeyId>,
 }
 
 impl Seen {
-    /// Adds a row, the next one, whose writes `versions` has.
-    pub(super) fn push(&mut self, new: NewRow, row: Row, mops: &[Mop], rows: &Rows, versions: &Versions) {
-        if self.is_odd {
-            return;
-        }
-        self.reads.clear();
-        self.writes.clear();
-        let is_ok = new.kind == OpKind::Ok;
-        for mop in mops {
-            match mop.what() {
-                What::Write(version) => {
-                    self.own_mut(mop.key, (row, version));
-                    self.writes.push(mop.key);
-                }
-                What::Read(number) if is_ok => self.look(row, mop.key, Some(number.into()), rows, versions),
-                What::First if is_ok => self.look(row, mop.key, None, rows, versions),
-                _ => {}
-            }
-        }
-        let end = is_ok.then_some(new.index);
-        let txn = NewTxn { session: None, begin: new.begin, end, reads: &self.reads, writes: &self.writes };
-        self.txns.push(&txn);
+    /// Whether all is plain by now.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        !self.is_odd
     }
 
-    fn own_mut(&mut self, key: KeyId, own: (Row, VersionId)) {
-        if self.own.len() <= key.at() {
-            self.own.resize(key.at() + 1, (Row::NONE, VersionId::NONE));
-        }
-        self.own[key.at()] = own;
+    /// Adds a write to the next row.
+    #[inline]
+    pub(super) fn write(&mut self, key: KeyId) {
+        self.txns.push_write(key);
     }
 
-    /// Looks at a read; of the first state, if there is no version.
-    fn look(&mut self, row: Row, key: KeyId, version: Option<VersionId>, rows: &Rows, versions: &Versions) {
-        if let Some((writer, written)) = self.own.get(key.at())
-            && *writer == row
-        {
-            self.is_odd |= Some(*written) != version;
+    /// Adds a read to the next row: of a version, with the source it had some rows ago, or of the first state.
+    #[inline]
+    pub(super) fn read(&mut self, (row, key): (Row, KeyId), read: Option<(VersionId, Source)>, versions: &Versions) {
+        if let Some(own) = versions.own(key, row) {
+            self.is_odd |= Some(own) != read.map(|(version, _)| version);
             return;
         }
         let mut writer = TxnId::NONE;
-        if let Some(version) = version {
-            match versions.writer(version) {
-                Row::NONE => {
-                    let read = (self.txns.all_reads().len() + self.reads.len()).to_u32();
+        if let Some((version, source)) = read {
+            // A source is final, but for there being none.
+            let source = if source == Source::Nobody { versions.source(version) } else { source };
+            match source {
+                Source::Row(source) => writer = TxnId::new(source.at()),
+                Source::Hidden => self.is_odd = true,
+                Source::Nobody => {
+                    let read = self.txns.all_reads().len().to_u32();
                     self.late.push(Late { read, reader: row, version });
-                }
-                seen => {
-                    self.is_odd |= is_wrong(seen, row, version, rows, versions);
-                    writer = TxnId::new(seen.at());
                 }
             }
         }
-        self.reads.push(Read { key, writer });
+        self.txns.push_read(Read { key, writer });
+    }
+
+    /// Adds the row.
+    pub(super) fn close(&mut self, row: NewRow) {
+        let end = (row.kind == OpKind::Ok).then_some(row.index);
+        self.txns.close(None, row.begin, end);
     }
 
     /// The transactions that happened, without their sessions, and their rows; none if not all of it is plain.
@@ -97,11 +79,12 @@ impl Seen {
             return None;
         }
         for late in &self.late {
-            let writer = versions.writer(late.version);
-            if writer == Row::NONE || is_wrong(writer, late.reader, late.version, rows, versions) {
-                return None;
+            match versions.source(late.version) {
+                Source::Row(writer) if writer != late.reader => {
+                    self.txns.set_writer(late.read.to_usize(), TxnId::new(writer.at()));
+                }
+                _ => return None,
             }
-            self.txns.set_writer(late.read.to_usize(), TxnId::new(writer.at()));
         }
         let all: Vec<Row> = rows.ids().collect();
         let is_ok = |row: &Row| rows.kind(*row) == OpKind::Ok;
@@ -115,9 +98,4 @@ impl Seen {
         self.txns.retain(&is_there);
         Some((self.txns, all.into_iter().filter(|row| is_there[row.at()]).collect()))
     }
-}
-
-/// Whether a read of a row is wrong whatever the order.
-fn is_wrong(writer: Row, reader: Row, version: VersionId, rows: &Rows, versions: &Versions) -> bool {
-    writer == reader || versions.is_intermediate(version) || rows.kind(writer) == OpKind::Fail
 }

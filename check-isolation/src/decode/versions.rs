@@ -1,28 +1,96 @@
 //! Keys and the values that were written to them or read: who wrote each, and whether it was there for others to see.
+//!
+//! To find who wrote a value takes two looks at memory that is far away, of key and of value, and histories have millions of them. So there
+//! is nothing else in between: the values of a key lie in **pages**, the values 16 n to 16 n + 15 side by side, and the number of a
+//! version is where its writer stands. Of a key whose values are large or far apart, a hash map has the place of each.
 
 use crate::decode::Row;
 use crate::ids::KeyId;
-use history_core::{IntMap, KeyedIds};
+use history_core::IntMap;
+use history_core::cast::Cast as _;
+use history_core::hash::HashMap;
 
 history_core::id! {
     /// A value of a key.
     pub(crate) VersionId
 }
 
-/// All keys and their values: columns, since who wrote a value is looked up far more often than the rest.
+/// Values in a page.
+const PAGE: usize = 16;
+/// Pages that a key itself holds.
+const OWN_PAGES: usize = 4;
+/// So many pages a key reaches over, however few it has.
+const PAGES_FREE: usize = 16;
+/// Stands for no page.
+const NONE: u32 = u32::MAX;
+/// From this number on, a page holds values in no order, the codes of which are kept.
+const MIXED: u32 = 1 << 31;
+
+/// Nobody wrote it by now.
+const NOBODY: u32 = u32::MAX;
+/// Marks a version that its writer overwrote.
+const OVERWRITTEN: u32 = 1 << 31;
+/// Marks a version whose writer failed.
+const FAILED: u32 = 1 << 30;
+
+/// All keys and their values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Versions {
-    keys: IntMap<KeyId>,
+    ids: IntMap<KeyId>,
     /// The code of each key.
     pub(crate) key_codes: Vec<i64>,
-    codes: Vec<i64>,
-    /// Who wrote each first; `Row::NONE` if nobody did.
-    writers: Vec<Row>,
-    /// Whether the first writer overwrote it.
-    is_intermediate: Vec<bool>,
+    keys: Vec<Key>,
+    /// For each version, and for places in pages that are none, who wrote it first and the marks of that; or `NOBODY`.
+    writers: Vec<u32>,
+    /// For each page, a sixteenth of its values; or, from `MIXED` on, where its codes are.
+    pages: Vec<u32>,
+    /// Pages of keys beyond those that they hold.
+    far_pages: Vec<Vec<u32>>,
+    /// The places of values that are in no page of their key.
+    mixed: HashMap<(KeyId, i64), VersionId>,
+    /// The codes of these, in the order of their places.
+    mixed_codes: Vec<i64>,
+    /// The first place of the page that the last one of them is in.
+    mixed_page: usize,
     /// Who wrote a value after that, if it was written twice.
     again: IntMap<Row>,
-    ids: KeyedIds<KeyId>,
+}
+
+/// Where the values of a key are, and what was written last. Half a line of the cache, so that one look has all of it.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Key {
+    /// By a sixteenth of the value.
+    own_pages: [u32; OWN_PAGES],
+    /// Where among `far_pages` the others are.
+    far_pages: u32,
+    /// How many pages it has, and `HAS_MIXED` if some of its values are in none of them.
+    page_count: u32,
+    /// The row that wrote it last, and what.
+    last: (Row, VersionId),
+}
+
+const HAS_MIXED: u32 = 1 << 31;
+const _: () = assert!(size_of::<Key>() == 32);
+
+impl Key {
+    const NEW: Key =
+        Key { own_pages: [NONE; OWN_PAGES], far_pages: NONE, page_count: 0, last: (Row::NONE, VersionId::NONE) };
+
+    fn has_mixed(&self) -> bool {
+        self.page_count & HAS_MIXED != 0
+    }
+}
+
+/// Whom a read of a version sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// This row, whose version it is to be read by others.
+    Row(Row),
+    /// One that failed, or overwrote it.
+    Hidden,
+    /// Nobody who wrote it by now.
+    Nobody,
 }
 
 /// A value of a key.
@@ -42,51 +110,120 @@ impl Versions {
     /// The key of a code. O(1).
     #[inline]
     pub(crate) fn key(&mut self, code: i64) -> KeyId {
-        if let Some(key) = self.keys.get(code) {
-            return *key;
+        match self.ids.get(code) {
+            Some(key) => *key,
+            None => self.push_key(code),
         }
+    }
+
+    #[cold]
+    fn push_key(&mut self, code: i64) -> KeyId {
         let key = KeyId::new(self.key_codes.len());
         self.key_codes.push(code);
-        self.keys.insert(code, key);
-        self.ids.push_key();
+        self.keys.push(Key::NEW);
+        self.ids.insert(code, key);
         key
     }
 
-    /// The version of a key and the code of its value, if there is one by now. O(1).
+    /// The version of a key and the code of its value, if there is a place for it by now. O(1).
     #[inline]
-    pub(crate) fn find(&self, key: KeyId, code: i64) -> Option<u32> {
-        self.ids.get(key, code)
+    pub(crate) fn find(&self, key: KeyId, code: i64) -> Option<VersionId> {
+        let known = &self.keys[key.at()];
+        // No branch depends on what the page is, for many looks to be under way at a time.
+        let found = match usize::try_from(code) {
+            Ok(code) if code < OWN_PAGES * PAGE => in_page(known.own_pages[code / PAGE], code),
+            Ok(code) if known.far_pages != NONE => self.find_far(known.far_pages, code),
+            _ => None,
+        };
+        let is_mixed = known.has_mixed() && found.is_none();
+        if is_mixed { self.mixed.get(&(key, code)).copied() } else { found }
+    }
+
+    fn find_far(&self, far_pages: u32, code: usize) -> Option<VersionId> {
+        in_page(*self.far_pages[far_pages.to_usize()].get(code / PAGE - OWN_PAGES)?, code)
     }
 
     /// The version of a key and the code of its value. O(1).
     #[inline]
     pub(crate) fn version(&mut self, key: KeyId, code: i64) -> VersionId {
-        if let Some(id) = self.ids.get(key, code) {
-            return VersionId::from(id);
+        self.find(key, code).unwrap_or_else(|| self.push(key, code))
+    }
+
+    /// Makes a place for a value.
+    #[cold]
+    fn push(&mut self, key: KeyId, code: i64) -> VersionId {
+        let known = &mut self.keys[key.at()];
+        // Pages may reach no further than a small multiple of those that are used. A key that has values elsewhere gets no more pages, or
+        // one of these values might be in one.
+        let reach = PAGES_FREE + 4 * known.page_count.to_usize();
+        let in_reach = usize::try_from(code).ok().filter(|code| code / PAGE < reach && !known.has_mixed());
+        let Some(code) = in_reach else {
+            known.page_count |= HAS_MIXED;
+            return self.push_mixed(key, code);
+        };
+        known.page_count += 1;
+        let page = code / PAGE;
+        let entry = match page.checked_sub(OWN_PAGES) {
+            None => &mut known.own_pages[page],
+            Some(at) => {
+                if known.far_pages == NONE {
+                    known.far_pages = self.far_pages.len().to_u32();
+                    self.far_pages.push(Vec::new());
+                }
+                let far = &mut self.far_pages[known.far_pages.to_usize()];
+                far.resize(far.len().max(at + 1), NONE);
+                &mut far[at]
+            }
+        };
+        *entry = self.pages.len().to_u32();
+        VersionId::new(self.push_page(page.to_u32()) + code % PAGE)
+    }
+
+    fn push_mixed(&mut self, key: KeyId, code: i64) -> VersionId {
+        let at = self.mixed_codes.len();
+        if at.is_multiple_of(PAGE) {
+            self.mixed_page = self.push_page(MIXED + (at / PAGE).to_u32());
         }
-        let id = VersionId::new(self.len());
-        self.codes.push(code);
-        self.writers.push(Row::NONE);
-        self.is_intermediate.push(false);
-        self.ids.insert(key, code, id.number());
-        id
+        let version = VersionId::new(self.mixed_page + at % PAGE);
+        self.mixed_codes.push(code);
+        self.mixed.insert((key, code), version);
+        version
     }
 
-    /// How many there are.
+    /// Adds a page. The place of its first value.
+    fn push_page(&mut self, page: u32) -> usize {
+        let from = self.writers.len();
+        self.pages.push(page);
+        self.writers.resize(from + PAGE, NOBODY);
+        from
+    }
+
+    /// How many places there are: more than the greatest number of a version.
     pub(crate) fn len(&self) -> usize {
-        self.codes.len()
+        self.writers.len()
     }
 
-    /// Notes that a row wrote a value, and whether it overwrote it.
+    /// Notes that a row, the last one so far, which may have failed, wrote a value.
     #[inline]
-    pub(crate) fn write(&mut self, version: VersionId, row: Row, is_overwritten: bool) {
-        let at = version.at();
-        if self.writers[at] == Row::NONE {
-            self.writers[at] = row;
-            self.is_intermediate[at] = is_overwritten;
-        } else {
+    pub(crate) fn write(&mut self, key: KeyId, version: VersionId, row: Row, has_failed: bool) {
+        let (before, overwritten) = std::mem::replace(&mut self.keys[key.at()].last, (row, version));
+        if before == row && self.writer(overwritten) == row {
+            self.writers[overwritten.at()] |= OVERWRITTEN;
+        }
+        let writer = self.writer(version);
+        if writer != Row::NONE {
             self.again.insert(version.number().into(), row);
         }
+        if writer == Row::NONE || writer == row {
+            self.writers[version.at()] = row.number() | if has_failed { FAILED } else { 0 };
+        }
+    }
+
+    /// What a row, the last one so far, wrote to a key last by now.
+    #[inline]
+    pub(crate) fn own(&self, key: KeyId, row: Row) -> Option<VersionId> {
+        let (writer, version) = self.keys[key.at()].last;
+        (writer == row).then_some(version)
     }
 
     /// Whether some value was written twice to a key.
@@ -94,29 +231,112 @@ impl Versions {
         !self.again.is_empty()
     }
 
-    /// Whether the first writer overwrote a value.
-    #[inline]
-    pub(crate) fn is_intermediate(&self, version: VersionId) -> bool {
-        self.is_intermediate[version.at()]
-    }
-
     /// Who wrote a value first; `Row::NONE` if nobody did.
     #[inline]
     pub(crate) fn writer(&self, version: VersionId) -> Row {
-        self.writers[version.at()]
+        match self.writers[version.at()] {
+            NOBODY => Row::NONE,
+            writer => Row::from(writer & !(OVERWRITTEN | FAILED)),
+        }
+    }
+
+    /// Whom a read of a value sees.
+    #[inline]
+    pub(crate) fn source(&self, version: VersionId) -> Source {
+        match self.writers[version.at()] {
+            NOBODY => Source::Nobody,
+            writer if writer & (OVERWRITTEN | FAILED) != 0 => Source::Hidden,
+            writer => Source::Row(Row::from(writer)),
+        }
     }
 
     /// The code of a value.
     pub(crate) fn code(&self, version: VersionId) -> i64 {
-        self.codes[version.at()]
+        let (page, at) = (version.at() / PAGE, version.at() % PAGE);
+        match self.pages[page].checked_sub(MIXED) {
+            None => (self.pages[page].to_usize() * PAGE + at).to_i64(),
+            Some(mixed) => self.mixed_codes[mixed.to_usize() * PAGE + at],
+        }
     }
 
-    #[inline]
     pub(crate) fn get(&self, version: VersionId) -> Version {
-        let at = version.at();
-        let again = if self.again.is_empty() { None } else { self.again.get(version.number().into()) }
-            .copied()
-            .unwrap_or(Row::NONE);
-        Version { code: self.codes[at], writer: self.writers[at], again, is_intermediate: self.is_intermediate[at] }
+        let again = self.again.get(version.number().into()).copied().unwrap_or(Row::NONE);
+        let writer = self.writers[version.at()];
+        let is_intermediate = writer != NOBODY && writer & OVERWRITTEN != 0;
+        Version { code: self.code(version), writer: self.writer(version), again, is_intermediate }
+    }
+}
+
+/// The version of a value that has a place in a page.
+#[inline]
+fn in_page(page: u32, code: usize) -> Option<VersionId> {
+    (page != NONE).then(|| VersionId::new(page.to_usize() * PAGE + code % PAGE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_keeps_its_place_and_its_code() {
+        // Dense, near, far, later near what is far, negative, and in the reach of pages only once there are more.
+        let near = (0..40).chain([70, 81, 100, 95, 255, 256, 300]);
+        let far = [i64::MIN, -1, 5_000, 5_001, 1 << 40, i64::MAX, 260, 400, 401];
+        let step = (0..200).map(|i| 16 * i + 3);
+        let shapes: [Vec<i64>; 4] = [
+            near.clone().chain(far).collect(),
+            far.into_iter().chain(near).collect(),
+            step.collect(),
+            (0..3000).collect(),
+        ];
+        let mut versions = Versions::default();
+        let mut all = Vec::new();
+        for (at, shape) in shapes.iter().enumerate() {
+            let key = versions.key(at.to_i64());
+            for code in shape {
+                assert_eq!(versions.find(key, *code).filter(|place| versions.writer(*place) != Row::NONE), None);
+                let version = versions.version(key, *code);
+                assert_eq!(versions.writer(version), Row::NONE, "{at}: {code}");
+                versions.write(key, version, Row::new(all.len()), false);
+                all.push((key, *code, version));
+            }
+        }
+        for (row, (key, code, version)) in all.iter().enumerate() {
+            assert_eq!((versions.find(*key, *code), versions.code(*version)), (Some(*version), *code));
+            assert_eq!(versions.source(*version), Source::Row(Row::new(row)));
+        }
+        assert!(!versions.has_repeated());
+        assert!(versions.len() < 40 * all.len(), "{} places of {} values", versions.len(), all.len());
+    }
+
+    #[test]
+    fn what_its_writer_overwrote_or_failed_to_write_is_hidden() {
+        let mut versions = Versions::default();
+        let key = versions.key(7);
+        let [overwritten, last, failed, twice] = [1, 2, 3, 4].map(|code| versions.version(key, code));
+        let rows = [0, 1, 2, 3].map(Row::new);
+        versions.write(key, overwritten, rows[0], false);
+        assert_eq!((versions.own(key, rows[0]), versions.own(key, rows[1])), (Some(overwritten), None));
+        versions.write(key, last, rows[0], false);
+        versions.write(key, failed, rows[1], true);
+        assert_eq!([overwritten, failed].map(|version| versions.source(version)), [Source::Hidden; 2]);
+        assert_eq!([overwritten, failed].map(|version| versions.get(version).is_intermediate), [true, false]);
+        assert_eq!((versions.source(last), versions.source(twice)), (Source::Row(rows[0]), Source::Nobody));
+        versions.write(key, twice, rows[2], false);
+        assert!(!versions.has_repeated());
+        versions.write(key, twice, rows[3], false);
+        let Version { writer, again, is_intermediate, .. } = versions.get(twice);
+        assert_eq!((writer, again, is_intermediate), (rows[2], rows[3], false));
+        assert!(versions.has_repeated());
+    }
+
+    #[test]
+    fn a_value_that_its_writer_writes_again_at_last_is_not_overwritten() {
+        let mut versions = Versions::default();
+        let (key, row) = (versions.key(7), Row::new(0));
+        let [one, two] = [1, 2].map(|code| versions.version(key, code));
+        [one, two, one].into_iter().for_each(|version| versions.write(key, version, row, false));
+        assert_eq!([one, two].map(|version| versions.get(version).is_intermediate), [false, true]);
+        assert_eq!(versions.get(one).again, row);
     }
 }

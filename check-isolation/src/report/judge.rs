@@ -80,14 +80,17 @@ impl Judgement {
         Level::all().filter(move |other| other.decided_by().is_some() && other.decided_by() == level.decided_by())
     }
 
-    /// The derivations found, each once.
+    /// The derivations found, each once: one that several levels have in common is of the weakest.
     pub(super) fn refutations(&self) -> Vec<&Refutation> {
         let mut all: Vec<&Refutation> = Vec::new();
         for (_, outcome) in &self.decided {
-            if let Outcome::Violated(refutation) = outcome
-                && !all.contains(&&**refutation)
-            {
-                all.push(refutation);
+            let Outcome::Violated(refutation) = outcome else { continue };
+            match all.iter_mut().find(|other| other.has_the_steps_of(refutation)) {
+                Some(other) if other.axiom.is_at_least(refutation.axiom) && other.base >= refutation.base => {
+                    *other = refutation;
+                }
+                Some(_) => {}
+                None => all.push(refutation),
             }
         }
         all

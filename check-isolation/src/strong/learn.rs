@@ -271,7 +271,7 @@ impl Learned {
         if !refutation.is_complete {
             refutation.items.clear();
         }
-        refutation
+        refutation.plain()
     }
 }
 

@@ -6,64 +6,119 @@
 use super::Forced;
 use crate::base::Frame;
 use crate::ids::{KeyId, TxnId};
-use crate::transactions::Transactions;
+use crate::transactions::{Transactions, bit};
 use history_core::cast::Cast as _;
 use history_core::parallel;
 
-/// Two reads of one key by one transaction that saw different writers.
+/// What one transaction read of one key.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     /// The transaction that this is about.
     of: TxnId,
+    key: KeyId,
     first: (TxnId, u32),
-    /// If there is another; else a read `u32::MAX`.
+    /// Of another writer, if there is such a read; else a read `u32::MAX`.
     other: (TxnId, u32),
 }
 
 /// For each key what the transaction at hand read of it: reads, of writers that differ from each other.
 struct Stamps {
-    seen: Vec<Seen>,
-    /// The keys of the transaction at hand.
+    /// Of a transaction of few keys, those that it read so far. They are looked through, as other places are far away.
+    few: Vec<Seen>,
+    /// Of one of many, all keys, once there is one.
+    many: Vec<Seen>,
+    /// The keys of the transaction at hand, if there are many.
     keys: Vec<KeyId>,
+    is_many: bool,
+    /// Their bits, and those that two of them have, or that are of a key of which two writers were seen.
+    key_bits: u64,
+    shared_bits: u64,
 }
 
 /// Transactions, or sessions, that one thread looks at at a time.
 const BLOCK_TXNS: usize = 1 << 13;
 const BLOCK_SESSIONS: usize = 4;
 
+/// Reads of a transaction that are few.
+const FEW: usize = 16;
+/// So many keys are looked at in the time that one is searched for.
+const LOOKS_PER_SEARCH: usize = 8;
+
 const NO_READ: (TxnId, u32) = (TxnId::NONE, u32::MAX);
 
 impl Stamps {
-    fn new(keys: usize) -> Stamps {
-        Stamps { seen: vec![Seen { of: TxnId::NONE, first: NO_READ, other: NO_READ }; keys], keys: Vec::new() }
+    fn new() -> Stamps {
+        let (few, many, keys) = (Vec::with_capacity(FEW), Vec::new(), Vec::new());
+        Stamps { few, many, keys, is_many: false, key_bits: 0, shared_bits: 0 }
+    }
+
+    /// Begins with another transaction.
+    fn begin(&mut self, txns: &Transactions, txn: TxnId) {
+        self.is_many = txns.reads_range(txn).len() > FEW;
+        if self.is_many && self.many.is_empty() {
+            let nothing = Seen { of: TxnId::NONE, key: KeyId::NONE, first: NO_READ, other: NO_READ };
+            self.many.resize(txns.keys(), nothing);
+        }
+        self.few.clear();
+        self.keys.clear();
+        (self.key_bits, self.shared_bits) = (0, 0);
     }
 
     /// Puts a read in front of those of its key.
     fn insert(&mut self, txn: TxnId, key: KeyId, read: (TxnId, u32)) {
-        let seen = &mut self.seen[key.at()];
-        if seen.of != txn {
-            *seen = Seen { of: txn, first: read, other: NO_READ };
-            self.keys.push(key);
-        } else if seen.first.0 == read.0 {
-            seen.first = read;
+        let new = Seen { of: txn, key, first: read, other: NO_READ };
+        let bit = bit(key);
+        let seen = if self.is_many {
+            Some(&mut self.many[key.at()])
+        } else if self.key_bits & bit != 0 {
+            self.few.iter_mut().find(|seen| seen.key == key)
         } else {
-            (seen.other, seen.first) = (seen.first, read);
+            None
+        };
+        match seen {
+            Some(seen) if seen.of == txn => {
+                if seen.first.0 == read.0 {
+                    seen.first = read;
+                } else {
+                    (seen.other, seen.first) = (seen.first, read);
+                    self.shared_bits |= bit;
+                }
+                return;
+            }
+            Some(seen) => {
+                *seen = new;
+                self.keys.push(key);
+            }
+            None => self.few.push(new),
         }
+        self.shared_bits |= self.key_bits & bit;
+        self.key_bits |= bit;
     }
 
-    /// For each key that the writer wrote and the transaction read: what it read there that another wrote.
-    fn missed(&self, txns: &Transactions, txn: TxnId, writer: TxnId, mut each: impl FnMut((TxnId, u32))) {
-        let mut look = |key: KeyId| {
-            let seen = self.seen[key.at()];
-            if seen.of == txn {
-                let others = [seen.first, seen.other].into_iter();
-                others.filter(|read| read.1 != u32::MAX && read.0 != writer).for_each(&mut each);
-            }
+    /// For each key that the writer wrote and the transaction read: what it read there that another wrote. That is known of the keys of
+    /// some bits already: nothing.
+    fn missed(
+        &self,
+        txns: &Transactions,
+        (txn, writer): (TxnId, TxnId),
+        known_bits: u64,
+        mut each: impl FnMut((TxnId, u32)),
+    ) {
+        // Most writers wrote none of the keys, and what they wrote is far away.
+        if txns.write_bits(writer) & self.key_bits & !known_bits == 0 {
+            return;
+        }
+        let mut look = |seen: &Seen| {
+            let others = [seen.first, seen.other].into_iter();
+            others.filter(|read| read.1 != u32::MAX && read.0 != writer).for_each(&mut each);
         };
-        if self.keys.len() < txns.writes(writer).len() {
-            self.keys.iter().filter(|key| txns.is_writer(writer, **key)).for_each(|key| look(*key));
+        if !self.is_many {
+            self.few.iter().filter(|seen| txns.is_writer(writer, seen.key)).for_each(look);
+        } else if self.keys.len() * LOOKS_PER_SEARCH < txns.writes(writer).len() {
+            self.keys.iter().filter(|key| txns.is_writer(writer, **key)).for_each(|key| look(&self.many[key.at()]));
         } else {
-            txns.writes(writer).iter().for_each(|key| look(*key));
+            let seen = txns.writes(writer).iter().map(|key| &self.many[key.at()]);
+            seen.filter(|seen| seen.of == txn).for_each(look);
         }
     }
 }
@@ -71,28 +126,22 @@ impl Stamps {
 /// Monotonic atomic view: a writer is visible to what the transaction reads after it read from that writer. Reads are walked
 /// backwards, so that those behind are known; of those of a key the two nearest by different writers force all that the others do.
 pub(super) fn monotonic(txns: &Transactions) -> Vec<Forced> {
-    each_block(
-        txns,
-        txns.len(),
-        BLOCK_TXNS,
-        || Stamps::new(txns.keys()),
-        |stamps, at, forced| {
-            let txn = TxnId::new(at);
-            if txns.reads(txn).len() < 2 {
-                return;
+    each_block(txns, txns.len(), BLOCK_TXNS, Stamps::new, |stamps, at, forced| {
+        let txn = TxnId::new(at);
+        if txns.reads(txn).len() < 2 {
+            return;
+        }
+        stamps.begin(txns, txn);
+        for at in txns.reads_range(txn).rev() {
+            let read = txns.all_reads()[at];
+            if read.writer != TxnId::NONE {
+                stamps.missed(txns, (txn, read.writer), 0, |(second, read_at)| {
+                    forced.push(Forced { first: read.writer, second, read: read_at });
+                });
             }
-            stamps.keys.clear();
-            for at in txns.reads_range(txn).rev() {
-                let read = txns.all_reads()[at];
-                if read.writer != TxnId::NONE {
-                    stamps.missed(txns, txn, read.writer, |(second, read_at)| {
-                        forced.push(Forced { first: read.writer, second, read: read_at });
-                    });
-                }
-                stamps.insert(txn, read.key, (read.writer, at.to_u32()));
-            }
-        },
-    )
+            stamps.insert(txn, read.key, (read.writer, at.to_u32()));
+        }
+    })
 }
 
 /// What `look` finds for each number below `count`, in their order: blocks of them on several threads.
@@ -121,20 +170,22 @@ pub(super) fn atomic(txns: &Transactions, frame: &Frame) -> Vec<Forced> {
 
 fn read_from(txns: &Transactions) -> Vec<Forced> {
     // With the transaction whose reads of a writer were last looked at.
-    let context = || (Stamps::new(txns.keys()), vec![TxnId::NONE; txns.len()]);
+    let context = || (Stamps::new(), vec![TxnId::NONE; txns.len()]);
     each_block(txns, txns.len(), BLOCK_TXNS, context, |(stamps, looked_at), at, forced| {
         let txn = TxnId::new(at);
         if txns.reads(txn).len() < 2 {
             return;
         }
-        stamps.keys.clear();
+        stamps.begin(txns, txn);
         for at in txns.reads_range(txn) {
             let read = txns.all_reads()[at];
             stamps.insert(txn, read.key, (read.writer, at.to_u32()));
         }
         for read in txns.reads(txn).iter().filter(|read| read.writer != TxnId::NONE) {
             if std::mem::replace(&mut looked_at[read.writer.at()], txn) != txn {
-                stamps.missed(txns, txn, read.writer, |(second, read_at)| {
+                // Of a key whose bit nothing else has, all reads saw this writer.
+                let known_bits = bit(read.key) & !stamps.shared_bits;
+                stamps.missed(txns, (txn, read.writer), known_bits, |(second, read_at)| {
                     forced.push(Forced { first: read.writer, second, read: read_at });
                 });
             }

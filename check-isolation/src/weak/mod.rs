@@ -232,16 +232,6 @@ impl Known<'_> {
                 if is_known(from, to) { None } else { forced.iter().find(is_it).copied() }
             })
             .collect();
-        let mut cases = steps.iter().enumerate().filter_map(|(at, case)| case.map(|case| (at, case)));
-        if let (Some((at, case)), None) = (cases.next(), cases.next()) {
-            // What the read saw was older than what was visible to it, by the rest of the cycle.
-            let rest: Vec<u32> = (1..=cycle.len()).map(|step| cycle[(at + step) % cycle.len()]).collect();
-            let path = base::links(self.txns, &self.frame, &rest, false);
-            let key = self.txns.all_reads()[case.read.to_usize()].key;
-            let order = Before { key, first: case.second, second: case.first };
-            let fact = Fact { order, because: Because::Inevitable { path } };
-            return Refutation::of_facts((axiom, self.base), vec![fact], self.missed(axiom, case));
-        }
         let (mut facts, mut links): (Vec<Fact>, Vec<Link>) = (Vec::new(), Vec::new());
         // Events are between transactions that are not in a forced order.
         let start = cycle.iter().position(|node| node.to_usize() < n).unwrap_or(0);
@@ -262,7 +252,7 @@ impl Known<'_> {
             links.push(Link { from: case.first, to: case.second, relation: Relation::Ww(read.key) });
         }
         links.extend(base::links(self.txns, &self.frame, &run, false));
-        Refutation::of_facts((axiom, self.base), facts, links)
+        Refutation::of_facts((axiom, self.base), facts, links).plain()
     }
 }
 

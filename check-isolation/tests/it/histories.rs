@@ -57,6 +57,18 @@ fn completions(txns: &[&str]) -> String {
     txns.iter().map(line).collect()
 }
 
+/// A write skew over versions that were written, and not only there at first: which of them came first is derived.
+#[test]
+fn a_write_skew_is_one_cycle_with_two_rw_reported_once() {
+    let text = completions(&["0 ok [:w 1 1] [:w 2 1]", "1 ok [:r 1 1] [:w 2 2]", "2 ok [:r 2 1] [:w 1 2]"]);
+    let report = judge(&text, &[]);
+    assert_eq!((report.verdict, report.anomalies.len()), (Verdict::Invalid, 1));
+    assert_eq!((&*report.anomalies[0].name, report.anomalies[0].count), ("G2-item", 1));
+    let witness = &report.anomalies[0].witnesses[0];
+    assert_eq!(witness.steps.iter().map(|step| &*step.relation).collect::<Vec<_>>(), ["rw", "rw"]);
+    assert!(witness.facts.contains(&("base".into(), Datum::keyword("none"))), "the weakest level: {:?}", witness.facts);
+}
+
 #[test]
 fn each_direct_anomaly_rules_out_read_committed() {
     for (name, txns) in [

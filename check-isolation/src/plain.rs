@@ -1,0 +1,66 @@
+//! A derivation as readers know it: a cycle through the read that misses something, in place of one of ww and wr alone.
+//!
+//! Let r read key k as b wrote it, and a be visible to r. From that follows that a wrote k before b, and a path from b to a is then a
+//! contradiction. The same steps, told from the other end: since there is this path, b wrote k before a; so r, which read what b wrote, is
+//! before a, to which it comes after. That is a cycle with a rw, which has a name: G-single-item where r misses what it depends on,
+//! G2-item for a write skew.
+
+use crate::evidence::{Because, Before, Fact, Item, Link, Refutation, Relation};
+
+impl Refutation {
+    /// The same derivation, with a rw in its cycle if one of the orders in that follows from what a reader saw.
+    pub(crate) fn plain(mut self) -> Refutation {
+        let has_rw = self.cycle.iter().any(|link| matches!(link.relation, Relation::Rw(..)));
+        if has_rw || self.has_cases() || !self.is_complete {
+            return self;
+        }
+        let shown = (0..self.cycle.len()).filter_map(|at| Some((at, self.shown_by_a_read(at)?)));
+        let Some((at, item)) = shown.min_by_key(|(_, item)| self.path_len(*item)) else { return self };
+        let Item::Fact(Fact { order, because: Because::Visible { reader, path } }) = self.items.remove(item) else {
+            return self;
+        };
+        let rest = (1..self.cycle.len()).map(|step| self.cycle[(at + step) % self.cycle.len()]).collect();
+        let Before { key, first, second } = order;
+        let order = Before { key, first: second, second: first };
+        self.items.push(Item::Fact(Fact { order, because: Because::Inevitable { path: rest } }));
+        self.cycle = path;
+        self.cycle.push(Link { from: reader, to: first, relation: Relation::Rw(key, second) });
+        self
+    }
+
+    /// The item that says that the order of a step of the cycle follows from a read, if nothing else rests on that order.
+    fn shown_by_a_read(&self, at: usize) -> Option<usize> {
+        let step = self.cycle[at];
+        let Relation::Ww(key) = step.relation else { return None };
+        let order = Before { key, first: step.from, second: step.to };
+        let is_it = |item: &Item| matches!(item, Item::Fact(Fact { order: other, because: Because::Visible { .. } }) if *other == order);
+        let item = self.items.iter().position(is_it)?;
+        let others = self.cycle.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, link)| link);
+        let is_used = others.chain(self.items.iter().flat_map(path)).any(|link| rests_on(*link, order));
+        (!is_used).then_some(item)
+    }
+
+    fn path_len(&self, item: usize) -> usize {
+        path(&self.items[item]).len()
+    }
+}
+
+/// The path that an order follows from.
+fn path(item: &Item) -> &[Link] {
+    match item {
+        Item::Fact(Fact { because, .. }) => match because {
+            Because::Visible { path, .. } | Because::Inevitable { path } | Because::Replaced { path, .. } => path,
+            Because::Lemma(_) => &[],
+        },
+        Item::Lemma(_) => &[],
+    }
+}
+
+/// Whether a step is there because of an order of two writers.
+fn rests_on(link: Link, order: Before) -> bool {
+    match link.relation {
+        Relation::Ww(key) => (key, link.from, link.to) == (order.key, order.first, order.second),
+        Relation::Rw(key, read) => (key, read, link.to) == (order.key, order.first, order.second),
+        Relation::Session | Relation::RealTime | Relation::Wr(_) => false,
+    }
+}
