@@ -2,6 +2,8 @@
 
 pub(crate) mod inbox;
 pub(crate) mod judge;
+pub(crate) mod line;
+pub(crate) mod log;
 pub(crate) mod nemesis;
 pub(crate) mod patience;
 pub(crate) mod recorder;
@@ -124,6 +126,7 @@ impl Live<'_> {
             let mut is_used_up = false;
             while seats.iter().any(|seat| !seat.is_finished()) {
                 progress(&state.progress());
+                recorder.try_flush();
                 if self.stop.is_set() || recorder.has_failed() {
                     state.over.set();
                 } else if !state.over.is_set() && began.elapsed() >= self.time_limit {
