@@ -79,9 +79,9 @@ impl<'c> Live<'c> {
     }
 }
 
-/// Serves as a node of the store to try, if this process was started for that.
+/// Serves as a part of a store, if this process was started for that.
 pub(crate) fn serve() -> Option<std::io::Result<()>> {
-    record_live::store::maelstrom::toy::serve()
+    record_live::store::serve()
 }
 
 /// Runs it, in a world of its own where the store needs one.

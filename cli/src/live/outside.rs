@@ -17,7 +17,7 @@ const PATIENCE: u32 = 3;
 
 /// Runs the job where it belongs.
 pub(super) fn run(job: &Live<'_>) -> Exit {
-    if job.kind.place() != Place::World {
+    if job.kind.place(&job.faults) != Place::World {
         return drive::run(job, drive::Nodes::OfStore);
     }
     match &job.around {
@@ -77,7 +77,7 @@ fn in_namespaces(job: &Live<'_>) -> Exit {
     {
         return without_namespaces(job, &error.to_string());
     }
-    if has(job.kind.name, &job.kind.needs_with_namespaces()) { enter(job) } else { Exit::FAILED }
+    if has(job.kind.name, &job.kind.needs_with_namespaces(&job.faults)) { enter(job) } else { Exit::FAILED }
 }
 
 /// Runs this program again inside of a world, and passes interrupts on to it.

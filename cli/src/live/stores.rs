@@ -39,18 +39,27 @@ fn describe(text: &mut String, kind: &Kind) {
     if !options.is_empty() {
         _ = writeln!(text, "    options: {}", options.join(", "));
     }
-    let needs = kind.needs_with_namespaces();
-    let missing = Need::missing(&needs);
+    let needs = kind.needs_with_namespaces(&[]);
+    _ = writeln!(text, "    {}", state(&needs));
+    let with_faults = kind.needs_with_namespaces(kind.faults);
+    if with_faults != needs {
+        _ = writeln!(text, "    with faults: {}", state(&with_faults));
+    }
+}
+
+/// Whether these are installed, and how to get what is not.
+fn state(needs: &[Need]) -> String {
+    let missing = Need::missing(needs);
     let packages = |needs: &[Need]| {
         let mut packages: Vec<&str> = needs.iter().map(|need| need.package).collect();
         packages.dedup();
         packages.join(" ")
     };
-    _ = match (needs.is_empty(), missing.is_empty()) {
-        (true, _) => writeln!(text, "    needs nothing"),
-        (false, true) => writeln!(text, "    installed: {}", packages(&needs)),
-        (false, false) => writeln!(text, "    missing, on Debian: apt-get install {}", packages(&missing)),
-    };
+    match (needs.is_empty(), missing.is_empty()) {
+        (true, _) => "needs nothing".to_owned(),
+        (false, true) => format!("installed: {}", packages(needs)),
+        (false, false) => format!("missing, on Debian: apt-get install {}", packages(&missing)),
+    }
 }
 
 /// The same, for programs.
@@ -83,7 +92,7 @@ struct NeedRow {
 }
 
 fn row(kind: &Kind) -> Row {
-    let needs = kind.needs_with_namespaces().into_iter();
+    let needs = kind.needs_with_namespaces(&[]).into_iter();
     let needs =
         needs.map(|need| NeedRow { program: need.program, package: need.package, installed: need.find().is_some() });
     let options = kind.options.iter();

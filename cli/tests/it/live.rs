@@ -190,8 +190,9 @@ fn what_does_not_work_is_named() {
     let said = stderr(&dies);
     assert!(said.contains(" has ended") && said.contains("out of cheese"), "{said}");
     for (words, why) in [
-        ("--store sqlite --faults isolate", "sqlite has no fault isolate here"),
-        ("--store toy --faults command", "--faults command needs --fault and --heal"),
+        ("--store sqlite --faults isolate", "sqlite has no fault isolate"),
+        ("--exec true -m set-full --faults command", "--faults command needs --fault and --heal"),
+        ("--store sqlite --locks none --journal wal", "--locks none and --journal wal exclude each other"),
     ] {
         let run = live(words, &[]);
         assert!(stderr(&run).contains(why), "{words}: {}", stderr(&run));
@@ -270,6 +271,24 @@ fn an_interrupt_does_not_wait_for_requests() {
     let words = ["--exec", client, "-m", "set-full", "--timeout", "1h", "--clients", "2"];
     let started = Started::new(&words, place.path());
     crate::live_process::until("a client is asked", || place.path().join("asked").exists());
+    started.signal("INT");
+    let (code, out, error) = started.end();
+    assert!(matches!(code, Some(0..=2)) && out.contains("interrupted."), "{code:?} {out}{error}");
+}
+
+/// The last requests come when the operations are used up. The one here is never answered.
+#[test]
+fn an_interrupt_during_the_last_requests_ends_with_a_verdict() {
+    let place = tempfile::tempdir().unwrap();
+    let client = r#"
+        read -r line
+        case $line in *add*) echo '{"type":"ok"}' ;; *) echo '{"type":"ok","value":[]}' ;; esac
+        read -r line
+        touch "$TMPDIR/last"
+        exec sleep 4000"#;
+    let words = ["--exec", client, "-m", "set-full", "--timeout", "1h", "--clients", "1", "--ops", "1"];
+    let started = Started::new(&words, place.path());
+    crate::live_process::until("the last request is sent", || place.path().join("last").exists());
     started.signal("INT");
     let (code, out, error) = started.end();
     assert!(matches!(code, Some(0..=2)) && out.contains("interrupted."), "{code:?} {out}{error}");

@@ -18,8 +18,7 @@ fn as_each_user(what: impl Fn(&dyn Fn() -> Command, &Path)) {
     // The place of the tests may be nobody else's business.
     let program = place.path().join("histcheck");
     fs::copy(snapbox::cmd::cargo_bin!("histcheck"), &program).unwrap();
-    let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
-    let users: &[&[&str]] = if is_root { &[&[], &NOBODY] } else { &[&[]] };
+    let users: &[&[&str]] = if is_root() { &[&[], &NOBODY] } else { &[&[]] };
     for user in users {
         let scratch = place.path().join(format!("scratch-{}", user.len()));
         fs::create_dir(&scratch).unwrap();
@@ -33,6 +32,10 @@ fn as_each_user(what: impl Fn(&dyn Fn() -> Command, &Path)) {
         what(&start, &scratch);
         until("no directory is left", || fs::read_dir(&scratch).unwrap().count() == 0);
     }
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().unwrap().stdout == b"0\n"
 }
 
 /// Runs it to its end: the exit code, and what was written to standard output.
@@ -115,8 +118,7 @@ echo "left: $(ls -d /tmp/histcheck-live-* 2> /dev/null)$(for i in 1 2 3; do ip n
 #[test]
 #[ignore = "needs redis-server, redis-sentinel, iproute2, nftables, openssh-server and root; .ci/run installs them"]
 fn machines_are_reached_with_ssh() {
-    let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
-    if !is_root || !Path::new("/usr/sbin/sshd").exists() {
+    if !is_root() || !Path::new("/usr/sbin/sshd").exists() {
         return eprintln!(
             "skipped: machines_are_reached_with_ssh: only root may run sshd for root, and it must be installed"
         );
@@ -141,6 +143,36 @@ fn etcd_is_valid_but_for_serializable_reads() {
         let (code, said) = run(start, scratch, "--store etcd --reads serializable");
         assert_eq!(code, Some(1), "{said}");
         assert!(said.contains("stale-read"), "{said}");
+    });
+}
+
+/// SQLite acknowledges what it has not flushed only with `synchronous=off`, or with `normal` and its log.
+#[test]
+#[ignore = "needs iproute2, nftables, loop devices and root; .ci/run installs the packages"]
+fn a_power_cut_takes_what_sqlite_has_not_flushed() {
+    if !Path::new("/dev/loop-control").exists() {
+        return eprintln!("skipped: a_power_cut_takes_what_sqlite_has_not_flushed: there are no loop devices");
+    }
+    as_each_user(|start, scratch| {
+        let words = "--store sqlite --workload versioned-register --every 300ms --longer 300ms";
+        let cuts = format!("{words} --faults power-cut");
+        if is_root() && scratch.ends_with("scratch-0") {
+            for lax in ["--synchronous off", "--synchronous normal --journal wal"] {
+                let (code, said) = run(start, scratch, &format!("{cuts} {lax}"));
+                assert_eq!(code, Some(1), "{said}");
+                assert!(said.contains("fault power-cut n1 begins") && said.contains("stale-read"), "{said}");
+            }
+            let (code, said) = run(start, scratch, &format!("{cuts} --minutes 0.08"));
+            assert_eq!(code, Some(0), "{said}");
+            assert!(said.contains("fault power-cut n1 begins"), "{said}");
+        } else {
+            let (code, said) = run(start, scratch, &cuts);
+            assert!(code == Some(255) && said.contains("the fault power-cut needs root"), "{said}");
+            // A process that is killed loses nothing: the system has what it wrote.
+            let (code, said) = run(start, scratch, &format!("{words} --faults kill --synchronous off --minutes 0.05"));
+            assert_eq!(code, Some(0), "{said}");
+            assert!(said.contains("fault kill n1 begins"), "{said}");
+        }
     });
 }
 

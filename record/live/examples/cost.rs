@@ -1,11 +1,13 @@
-//! What recording and judging cost: the rate of bare clients of Redis beside that of a run, in turns, on one cluster.
+//! What recording and judging cost: the rate of bare clients of Redis beside that of a run that records, and of one that
+//! also judges, in turns, on one cluster.
 //! `cargo run --release --example cost -- DIRECTORY [ROUNDS]`; needs redis-cli, too.
 
 use check_register::versioned_register::VersionedRegister;
-use history_core::{Budget, Checker as _, ErrorKind, HistoryError, Options};
+use history_core::{Budget, Checker as _, ErrorKind, HistoryError, Op, Options, Report, Run, Verdict};
 use record_live::world::{Inside, World, enter, is_inside};
 use record_live::{Chance, Check, Live, Nemesis, Seat, Stands, StartStore, Stop, Store, Workload, store};
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,28 +33,72 @@ fn main() -> Result<(), Box<dyn Error>> {
     let world = World::new(3, &logs)?;
     let store = kind.start(StartStore { world: Some(world), logs, ..StartStore::default() })?;
     let workload = Workload::named("versioned-register").ok_or("no such workload")?;
-    let mut ratios = Vec::new();
-    for _ in 0..rounds {
-        forget_all()?;
-        let before = cpu_us()?;
-        let bare = bare(&*store, workload);
-        let bare_us = cpu_us()? - before;
-        forget_all()?;
-        let before = cpu_us()?;
-        let run = recorded(&*store, workload, &directory)?;
-        let run_us = cpu_us()? - before;
-        let seconds = ROUND.as_secs_f64();
-        println!(
-            "bare {bare:.0}/s, recorded and judged {run:.0}/s: {:.3}; of the processor {:.1} and {:.1} us an operation",
-            run / bare,
-            bare_us / (bare * seconds),
-            run_us / (run * seconds),
-        );
-        ratios.push(run / bare);
+    let mut rounds_done: [Vec<Figures>; 3] = Default::default();
+    for round in 0..rounds {
+        // Each one comes first in a third of the rounds: the machine's speed drifts.
+        for turn in 0..rounds_done.len() {
+            let which = (round + turn) % rounds_done.len();
+            forget_all()?;
+            let before = cpu_us()?;
+            let rate = match which {
+                0 => bare(&*store, workload),
+                1 => run(&*store, workload, &directory, Judge::None)?,
+                _ => run(&*store, workload, &directory, Judge::VersionedRegister)?,
+            };
+            let cpu_us = (cpu_us()? - before) / (rate * ROUND.as_secs_f64());
+            println!("{}: {rate:.0}/s, {cpu_us:.1} us of the processor an operation", NAMES[which]);
+            rounds_done[which].push(Figures { rate, cpu_us });
+        }
     }
-    ratios.sort_by(f64::total_cmp);
-    println!("median {:.3}", ratios[ratios.len() / 2]);
+    let [bare, runs @ ..] = &rounds_done;
+    for (name, figures) in NAMES.iter().zip(&rounds_done) {
+        let rates = figures.iter().map(|round| round.rate);
+        let times = figures.iter().map(|round| round.cpu_us);
+        println!("{name}: median {:.0}/s, {:.1} us", median(rates), median(times));
+    }
+    for (name, figures) in NAMES.iter().skip(1).zip(runs) {
+        let rates = figures.iter().zip(bare).map(|(run, bare)| run.rate / bare.rate);
+        let times = figures.iter().zip(bare).map(|(run, bare)| run.cpu_us - bare.cpu_us);
+        println!("{name}, beside bare: rate {:.3}, {:+.1} us", median(rates), median(times));
+    }
     Ok(())
+}
+
+const NAMES: [&str; 3] = ["bare", "recorded", "recorded and judged"];
+
+/// What was measured in a round.
+#[derive(Clone, Copy)]
+struct Figures {
+    /// Operations per second.
+    rate: f64,
+    /// Processor time of this process for each.
+    cpu_us: f64,
+}
+
+fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Who judges a run.
+#[derive(Clone, Copy, PartialEq)]
+enum Judge {
+    None,
+    VersionedRegister,
+}
+
+/// Looks at nothing.
+struct Blind;
+
+impl Run for Blind {
+    fn observe(&mut self, _: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        Ok(ControlFlow::Break(()))
+    }
+
+    fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+        Ok(Report::new("blind", Verdict::Unknown))
+    }
 }
 
 /// Processor time that this process has used, in microseconds: on a machine that does other work rates say little.
@@ -98,18 +144,21 @@ fn bare(store: &dyn Store, workload: &Workload) -> f64 {
 }
 
 /// The rate of a run.
-fn recorded(store: &dyn Store, workload: &Workload, directory: &Path) -> Result<f64, Box<dyn Error>> {
+fn run(store: &dyn Store, workload: &Workload, directory: &Path, judge: Judge) -> Result<f64, Box<dyn Error>> {
     let options = workload.options.iter().fold(Options::new(), |options, (name, value)| options.with(*name, *value));
     let live = Live {
         store,
         workload,
         check: Check {
             start: &|| {
+                if judge == Judge::None {
+                    return Ok(Box::new(Blind));
+                }
                 let started = VersionedRegister::default().start(&options);
                 started.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))
             },
             start_online: None,
-            watches: true,
+            watches: judge != Judge::None,
             budget: Budget::default(),
             keeps_going: false,
             found: None,
@@ -126,7 +175,9 @@ fn recorded(store: &dyn Store, workload: &Workload, directory: &Path) -> Result<
         stop: Stop::new(),
     };
     let ended = live.run(&mut |_| {})?;
-    println!("{:?}, {} ops", ended.report.verdict, ended.ops);
+    if judge != Judge::None && ended.report.verdict != Verdict::Valid {
+        return Err(format!("the verdict is {:?}", ended.report.verdict).into());
+    }
     Ok(per_second(ended.ops / 2, ended.time))
 }
 

@@ -50,6 +50,11 @@ pub(crate) enum Make {
         /// Makes what is the store's own.
         system: fn(&Start) -> Result<Box<dyn System>, LiveError>,
     },
+    /// By itself, and with faults as a daemon on a node: what is there by itself cannot be killed.
+    StoreOrCluster {
+        store: fn(Start) -> Result<Box<dyn Store>, LiveError>,
+        system: fn(&Start) -> Result<Box<dyn System>, LiveError>,
+    },
 }
 
 /// Where the nodes of a store are.
@@ -177,14 +182,19 @@ impl Kind {
         make: Make::Store(|_| Err(LiveError::Unsupported(String::new()))),
     };
 
-    /// Where its nodes are.
-    pub fn place(&self) -> Place {
-        if matches!(self.make, Make::Cluster { .. }) { Place::World } else { Place::Here }
+    /// Where its nodes are in a run with these faults.
+    pub fn place(&self, faults: &[Fault]) -> Place {
+        match self.make {
+            Make::Cluster { .. } => Place::World,
+            Make::StoreOrCluster { .. } if !faults.is_empty() => Place::World,
+            Make::StoreOrCluster { .. } | Make::Store(_) => Place::Here,
+        }
     }
 
-    /// Programs that must be installed on this machine: its own, and those for namespaces if its nodes are some.
-    pub fn needs_with_namespaces(&self) -> Vec<Need> {
-        let world: &[Need] = if self.place() == Place::World { &NAMESPACES } else { &[] };
+    /// Programs that must be installed on this machine for a run with these faults: its own, and those for namespaces if
+    /// its nodes are some.
+    pub fn needs_with_namespaces(&self, faults: &[Fault]) -> Vec<Need> {
+        let world: &[Need] = if self.place(faults) == Place::World { &NAMESPACES } else { &[] };
         [self.needs, world].concat()
     }
 
@@ -203,8 +213,9 @@ impl Kind {
     /// If it does not start, or cannot be given the faults; if it needs a world and `start` has none.
     pub fn start(&self, mut start: Start) -> Result<Box<dyn Store>, LiveError> {
         let system = match self.make {
-            Make::Store(make) => return make(start),
-            Make::Cluster { system, .. } => system(&start)?,
+            Make::Store(store) => return store(start),
+            Make::StoreOrCluster { store, .. } if start.faults.is_empty() => return store(start),
+            Make::StoreOrCluster { system, .. } | Make::Cluster { system, .. } => system(&start)?,
         };
         let Some(mut world) = start.world.take() else {
             return Err(LiveError::Unsupported(format!("{} needs a world", self.name)));
@@ -252,7 +263,7 @@ impl Kind {
                 let (wanted, given) = (self.nodes, names.len());
                 Err(LiveError::Usage(format!("{} has {wanted} nodes, and --nodes names {given}", self.name)))
             }
-            Nodes::Named(_) if are_machines || self.nodes_may_vary && self.place() == Place::Here => Ok(()),
+            Nodes::Named(_) if are_machines || self.nodes_may_vary && self.place(&[]) == Place::Here => Ok(()),
             Nodes::Count(_) => {
                 Err(LiveError::Usage(format!("{} has {} nodes, not another number", self.name, self.nodes)))
             }

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
 
 /// The fields of an op, as JSON.
 pub type Fields = Map<String, Json>;
@@ -212,7 +211,7 @@ impl Request {
     }
 }
 
-/// A field's value. It is written as JSON.
+/// A field's value.
 #[derive(Clone, Debug)]
 pub(crate) enum Field<'f> {
     Null,
@@ -228,33 +227,6 @@ impl Field<'_> {
             Field::Number(number) => number.into(),
             Field::Text(text) => text.into(),
             Field::Json(json) => json,
-        }
-    }
-}
-
-impl fmt::Display for Field<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Field::Null => f.write_str("null"),
-            Field::Number(number) => number.fmt(f),
-            Field::Text(text) => Quoted(text).fmt(f),
-            Field::Json(json) => json.fmt(f),
-        }
-    }
-}
-
-/// A text as JSON has it.
-pub(crate) struct Quoted<'q>(pub(crate) &'q str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Most texts are words, which need nothing but quotes.
-        if self.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
-            f.write_char('"')?;
-            f.write_str(self.0)?;
-            f.write_char('"')
-        } else {
-            Json::from(self.0).fmt(f)
         }
     }
 }
@@ -301,18 +273,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_quoted_as_json_has_them() {
-        for text in ["", "w1-2", "a b", "\"", "\\", "\n", "\u{2028}é", "\u{0}"] {
-            assert_eq!(Quoted(text).to_string(), Json::from(text).to_string());
-        }
-    }
-
-    #[test]
-    fn fields_are_written_as_they_are() {
+    fn fields_are_those_of_the_request() {
         let write = Request::WriteVersion { key: 1, value: -2, id: "a b".into(), previous: "0".into() };
-        let mut text = String::new();
-        write.each_field(&mut |name, value| _ = write!(text, "{name}={value};"));
-        assert_eq!(text, "key=1;value=-2;write-id=\"a b\";prev-write-id=\"0\";");
         assert_eq!(
             Json::Object(write.fields()),
             json!({"key": 1, "value": -2, "write-id": "a b", "prev-write-id": "0"})

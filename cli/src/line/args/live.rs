@@ -167,7 +167,7 @@ fn nodes(matches: &ArgMatches) -> Nodes {
 /// What is around the nodes.
 fn around(matches: &ArgMatches, kind: &Kind, nodes: &Nodes) -> Result<Around, UsageError> {
     let ssh = matches.get_one::<String>("ssh");
-    if kind.place() != Place::World && (ssh.is_some() || matches.contains_id("world")) {
+    if kind.place(&[]) != Place::World && (ssh.is_some() || matches.contains_id("world")) {
         let option = if ssh.is_some() { "ssh" } else { "world" };
         return Err(UsageError::new(format!("{} has no --{option}: it is no cluster of servers", kind.name)));
     }
@@ -237,6 +237,11 @@ fn chosen_faults(
     }
     let fault = |name: &&String| {
         let fault: Fault = name.parse().map_err(|error: String| UsageError::new(format!("--faults: {error}")))?;
+        if !kind.faults.contains(&fault) {
+            let all: Vec<String> = kind.faults.iter().map(ToString::to_string).collect();
+            return Err(UsageError::new(format!("--faults: {} has no fault {fault}", kind.name))
+                .tip(format!("it has: {}", all.join(", "))));
+        }
         if fault == Fault::Command && options.is_empty() {
             return Err(UsageError::new(
                 "--faults command needs --fault and --heal: what begins the fault, and what ends it",

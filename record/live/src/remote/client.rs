@@ -5,6 +5,8 @@ use super::message::{Answer, Of, What};
 use crate::client::{Client, Seat};
 use crate::error::LiveError;
 use crate::request::{Outcome, Request};
+use std::io;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +22,19 @@ pub(crate) struct RemoteClient {
 }
 
 impl RemoteClient {
+    /// Connects to a worker, and opens one there. `who` is the worker, for messages.
+    pub(crate) fn connect(who: &str, address: SocketAddr, seat: &Seat, of: Of) -> Result<RemoteClient, LiveError> {
+        let who = format!("{who} at {address}");
+        let lost = |error: io::Error| LiveError::store(format!("{who} cannot be reached: {error}"));
+        let stream = TcpStream::connect_timeout(&address, seat.timeout).map_err(lost)?;
+        stream.set_nodelay(true).map_err(lost)?;
+        // A worker that says nothing is none.
+        stream.set_read_timeout(Some(seat.timeout)).map_err(lost)?;
+        stream.set_write_timeout(Some(seat.timeout)).map_err(lost)?;
+        let link = Link::start(&who, stream.try_clone().map_err(lost)?, stream)?;
+        RemoteClient::open(link, seat, of)
+    }
+
     /// Opens one.
     pub(crate) fn open(link: Arc<Link>, seat: &Seat, of: Of) -> Result<RemoteClient, LiveError> {
         let client = link.number();

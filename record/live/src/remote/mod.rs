@@ -16,6 +16,5 @@ pub mod serve;
 mod ssh;
 
 pub(crate) use client::RemoteClient;
-pub(crate) use link::Link;
 pub(crate) use message::Of;
 pub use ssh::Ssh;

@@ -43,16 +43,18 @@ impl Shared {
 pub(crate) struct Sender(Arc<Shared>);
 
 impl Sender {
-    /// Puts a line with its line feed. Waits while there are too many; the judge takes no lock that the caller may hold.
-    pub(crate) fn put(&self, line: &[u8]) {
+    /// Puts lines, so many, each with its line feed. Waits while there are too many; the judge takes no lock that the
+    /// caller may hold.
+    pub(crate) fn put(&self, lines: &[u8], count: usize) {
         let mut waiting = self.0.lock();
         while waiting.lines >= LINES_MAX && !waiting.is_closed {
             waiting = self.0.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
         if !waiting.is_closed {
-            waiting.bytes.extend_from_slice(line);
-            waiting.lines += 1;
-            if waiting.lines == LINES_WAKE {
+            waiting.bytes.extend_from_slice(lines);
+            let before = waiting.lines;
+            waiting.lines += count;
+            if before < LINES_WAKE && waiting.lines >= LINES_WAKE {
                 self.0.changed.notify_all();
             }
         }
@@ -115,7 +117,8 @@ mod tests {
     fn lines_arrive_in_order_and_the_sender_waits() {
         let (sender, mut inbox) = inbox();
         let lines = LINES_MAX * 3;
-        let writer = std::thread::spawn(move || (0..lines).for_each(|line| sender.put(format!("{line}\n").as_bytes())));
+        let writer =
+            std::thread::spawn(move || (0..lines).for_each(|line| sender.put(format!("{line}\n").as_bytes(), 1)));
         let mut text = String::new();
         inbox.read_to_string(&mut text).unwrap();
         writer.join().unwrap();
@@ -126,6 +129,6 @@ mod tests {
     fn a_sender_does_not_wait_for_a_reader_that_is_gone() {
         let (sender, inbox) = inbox();
         drop(inbox);
-        (0..LINES_MAX * 2).for_each(|_| sender.put(b"x\n"));
+        (0..LINES_MAX * 2).for_each(|_| sender.put(b"x\n", 1));
     }
 }

@@ -6,7 +6,7 @@
 //! the verdict is then that of the whole file.
 
 use crate::run::inbox::Inbox;
-use crate::run::recorder::Counts;
+use crate::run::counts::Counts;
 use crate::run::stop::Stop;
 use history_core::{Budget, Format, HistoryError, Reader, Report, Run, Verdict};
 use std::fs::File;

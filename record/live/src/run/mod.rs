@@ -1,7 +1,10 @@
 //! A run: clients, faults, recorder and judge, from the first request to the verdict.
 
+pub(crate) mod counts;
 pub(crate) mod inbox;
 pub(crate) mod judge;
+pub(crate) mod line;
+pub(crate) mod log;
 pub(crate) mod nemesis;
 pub(crate) mod patience;
 pub(crate) mod recorder;
@@ -128,6 +131,7 @@ impl Live<'_> {
             let mut is_used_up = false;
             while seats.iter().any(|seat| !seat.is_finished()) {
                 progress(&state.progress());
+                recorder.try_flush();
                 if self.stop.is_set() || recorder.has_failed() {
                     state.over.set();
                 } else if !state.over.is_set() && began.elapsed() >= self.time_limit {

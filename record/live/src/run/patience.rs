@@ -24,6 +24,14 @@ pub(crate) fn is_of(run: &Stop) {
     RUN.set(Some(run.clone()));
 }
 
+/// Does something on this thread that the run of this flag has to wait for.
+pub(crate) fn within<T>(run: &Stop, what: impl FnOnce() -> T) -> T {
+    let before = RUN.replace(Some(run.clone()));
+    let done = what();
+    RUN.set(before);
+    done
+}
+
 /// A wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
@@ -86,6 +94,14 @@ mod tests {
         });
         run.set();
         assert_eq!(ended.join().unwrap(), Err(RecvTimeoutError::Timeout));
+    }
+
+    #[test]
+    fn only_what_is_within_a_run_ends_with_it() {
+        let run = Stop::new();
+        run.set();
+        within(&run, || sleep(Duration::from_hours(1)));
+        assert!(RUN.with_borrow(Option::is_none));
     }
 
     #[test]

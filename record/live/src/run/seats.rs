@@ -1,9 +1,9 @@
 //! What clients do in a run: one request after another, and a last one when all faults are over.
 
 use super::State;
+use super::line::Performer;
 use super::nemesis::{SETTLE_MAX, until};
 use super::patience;
-use super::recorder::Performer;
 use super::stop::Stop;
 use crate::chance::Chance;
 use crate::client::{Client, Seat, Stands};
@@ -122,8 +122,11 @@ impl State<'_, '_> {
         }
         let (store, stop) = (self.live.store, &self.live.stop);
         if self.faults.begun() > 0 {
-            if let Err(error) = store.heal() {
-                return self.fail(error);
+            // Whoever interrupts does not wait until servers are up again.
+            match patience::within(stop, || store.heal()) {
+                Ok(()) => {}
+                Err(_) if stop.is_set() => return,
+                Err(error) => return self.fail(error),
             }
             until(SETTLE_MAX, stop, || store.is_settled());
         }

@@ -1,11 +1,20 @@
 //! The end of a run, for everybody who waits.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A flag that ends a run, shared by its threads. Clones are the same flag.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<(Mutex<Option<Instant>>, Condvar)>);
+pub struct Stop(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    /// Whether `since` is known: clients look at it at each operation, and need no lock for that.
+    is_set: AtomicBool,
+    since: Mutex<Option<Instant>>,
+    changed: Condvar,
+}
 
 impl Stop {
     /// A flag that is not set.
@@ -15,18 +24,21 @@ impl Stop {
 
     /// Ends the run.
     pub fn set(&self) {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now);
-        self.0.1.notify_all();
+        let mut since = self.lock();
+        since.get_or_insert_with(Instant::now);
+        self.0.is_set.store(true, Ordering::Release);
+        drop(since);
+        self.0.changed.notify_all();
     }
 
     /// Whether the run is over.
     pub fn is_set(&self) -> bool {
-        self.since().is_some()
+        self.0.is_set.load(Ordering::Acquire)
     }
 
     /// Since when the run is over.
     pub(crate) fn since(&self) -> Option<Instant> {
-        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+        if self.is_set() { *self.lock() } else { None }
     }
 
     /// Waits, at most so long. Whether the run is over.
@@ -34,13 +46,17 @@ impl Stop {
         // No run takes a year.
         const LONGEST: Duration = Duration::from_hours(24 * 365);
         let until = Instant::now() + time.min(LONGEST);
-        let mut is_set = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut since = self.lock();
         loop {
             let rest = until.saturating_duration_since(Instant::now());
-            if is_set.is_some() || rest.is_zero() {
-                return is_set.is_some();
+            if since.is_some() || rest.is_zero() {
+                return since.is_some();
             }
-            is_set = self.0.1.wait_timeout(is_set, rest).unwrap_or_else(PoisonError::into_inner).0;
+            since = self.0.changed.wait_timeout(since, rest).unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.since.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,12 +5,11 @@ use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::Fault;
 use crate::kind::{Kind, Make, Nodes, Start, StoreOption};
-use crate::remote::{Link, Of, RemoteClient};
+use crate::remote::{Of, RemoteClient};
 use crate::request::{Outcome, Request};
 use crate::workload::Workload;
 use history_core::cast::Cast as _;
-use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::process::{Command, Stdio};
 
 /// A store whose clients are started with a command.
@@ -137,14 +136,8 @@ impl Exec {
 
     /// Opens a client of a worker.
     fn remote(&self, worker: SocketAddr, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
-        let lost = |error: io::Error| LiveError::store(format!("the worker at {worker} cannot be reached: {error}"));
-        let stream = TcpStream::connect_timeout(&worker, seat.timeout).map_err(lost)?;
-        stream.set_nodelay(true).map_err(lost)?;
-        // A worker that says nothing is none.
-        stream.set_read_timeout(Some(seat.timeout)).map_err(lost)?;
-        stream.set_write_timeout(Some(seat.timeout)).map_err(lost)?;
-        let link = Link::start(&format!("the worker at {worker}"), stream.try_clone().map_err(lost)?, stream)?;
-        Ok(Box::new(RemoteClient::open(link, seat, Of::Command { nodes: self.nodes.clone() })?))
+        let of = Of::Command { nodes: self.nodes.clone() };
+        Ok(Box::new(RemoteClient::connect("the worker", worker, seat, of)?))
     }
 
     /// The nodes that clients are spread over; each client gets the name of its node.

@@ -38,6 +38,15 @@ pub const KINDS: &[&Kind] = &[
     &maelstrom::toy::KIND,
 ];
 
+/// Serves as a part of a store, if this process was started for that: nodes of the kind `toy`, and the process on a node
+/// of the kind `sqlite`, are the program that starts these kinds, once more. It calls this first.
+pub fn serve() -> Option<std::io::Result<()>> {
+    let served = maelstrom::toy::serve();
+    #[cfg(feature = "sqlite")]
+    let served = served.or_else(sqlite::serve);
+    served
+}
+
 /// The kind of this name.
 pub fn kind(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.name == name).copied()

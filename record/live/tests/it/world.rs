@@ -18,7 +18,7 @@ fn in_world(test: &str, kind: &str, faults: &[Fault], inside: impl FnOnce()) {
         Inside::listen(|| {}).unwrap();
         return inside();
     }
-    let missing = Need::missing(&store::kind(kind).expect("a kind").needs_with_namespaces());
+    let missing = Need::missing(&store::kind(kind).expect("a kind").needs_with_namespaces(faults));
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
     let why = if let Some(need) = missing.first() {
         format!("{} is missing: install {}", need.program, need.package)

@@ -1,127 +1,15 @@
-//! SQLite, compiled in: a database in a file, with a connection for each client.
-//!
-//! With [`Locks::None`] SQLite opens the file through its `unix-none` VFS, whose locks do nothing. That is what some network
-//! file systems do.
+//! Clients of SQLite: a connection each, and a transaction for each request.
 
-use crate::client::{Client, Seat, Store};
+use crate::client::Client;
 use crate::error::LiveError;
-use crate::kind::{Kind, Make, StoreOption};
 use crate::request::{FIRST_VERSION, Key, MicroOp, Outcome, Request};
 use crate::run::patience::Patience;
-use crate::workload::{ACCOUNTS, INITIAL_BALANCE};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _};
 use serde_json::{Map, Value as Json, json};
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
-
-/// Whether SQLite locks the file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Locks {
-    /// As it always does.
-    #[default]
-    Default,
-    /// Not at all.
-    None,
-}
-
-const LOCKS: StoreOption = StoreOption::text(
-    "locks",
-    "HOW",
-    "Locking of the database file: default, or none, as on some network file systems",
-)
-.of(&["default", "none"], "default");
-
-pub(super) const KIND: Kind = Kind {
-    name: "sqlite",
-    summary: "SQLite, compiled in: a database in a file, a connection per client",
-    needs: &[],
-    options: &[LOCKS],
-    workloads: &["list-append", "rw-register", "cas-register", "versioned-register", "set-full", "bank"],
-    faults: &[],
-    default_faults: &[],
-    nodes: 1,
-    nodes_may_vary: false,
-    command: None,
-    make: Make::Store(|start| {
-        let locks = if start.option(&LOCKS) == "none" { Locks::None } else { Locks::Default };
-        Ok(Box::new(Sqlite::create(&start.data.join("db"), locks)?))
-    }),
-};
-
-/// A database in a file.
-#[derive(Debug)]
-pub struct Sqlite {
-    path: PathBuf,
-    locks: Locks,
-    nodes: Vec<String>,
-}
-
-impl Sqlite {
-    /// Creates the database at `path`, where no file is.
-    ///
-    /// # Errors
-    ///
-    /// If the file exists, or SQLite cannot create it.
-    pub fn create(path: &Path, locks: Locks) -> Result<Sqlite, LiveError> {
-        if path.exists() {
-            return Err(LiveError::store(format!("{} exists already", path.display())));
-        }
-        let store = Sqlite { path: path.to_owned(), locks, nodes: vec![String::new()] };
-        let created = store.open(Duration::from_secs(5)).and_then(|connection| {
-            connection.execute_batch(
-                "create table lists (k integer primary key, v text not null);
-                 create table registers (k integer primary key, v integer not null, id text not null);
-                 create table elements (v integer primary key);
-                 create table accounts (k integer primary key, v integer not null);",
-            )?;
-            for account in 0..ACCOUNTS {
-                connection.execute("insert into accounts values (?1, ?2)", (account, INITIAL_BALANCE))?;
-            }
-            Ok(())
-        });
-        created.map_err(|error| LiveError::store(format!("SQLite cannot create {}: {error}", path.display())))?;
-        Ok(store)
-    }
-
-    fn open(&self, timeout: Duration) -> rusqlite::Result<Connection> {
-        let vfs = match self.locks {
-            Locks::Default => None,
-            Locks::None => Some("unix-none"),
-        };
-        let connection = match vfs {
-            Some(vfs) => Connection::open_with_flags_and_vfs(&self.path, OpenFlags::default(), vfs)?,
-            None => Connection::open(&self.path)?,
-        };
-        TIMEOUT.set(timeout);
-        connection.busy_handler(Some(waits))?;
-        // Nobody cuts the power: to wait for the disk only makes the clients rarer.
-        connection.pragma_update(None, "synchronous", "off")?;
-        Ok(connection)
-    }
-}
-
-impl Store for Sqlite {
-    fn name(&self) -> &'static str {
-        "sqlite"
-    }
-
-    fn workloads(&self) -> &[&'static str] {
-        &["list-append", "rw-register", "cas-register", "versioned-register", "set-full", "bank"]
-    }
-
-    fn nodes(&self) -> &[String] {
-        &self.nodes
-    }
-
-    fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
-        let connection = self.open(seat.timeout);
-        let connection = connection.map_err(|error| LiveError::store(format!("SQLite: {error}")))?;
-        Ok(Box::new(SqliteClient { connection }))
-    }
-}
 
 thread_local! {
     /// How long the connections of this thread wait for locks, and the wait that is on.
@@ -139,8 +27,14 @@ fn waits(before: i32) -> bool {
     goes_on
 }
 
-struct SqliteClient {
-    connection: Connection,
+/// Lets a connection of this thread wait for locks, so long at most.
+pub(super) fn wait_for_locks(connection: &Connection, timeout: Duration) -> rusqlite::Result<()> {
+    TIMEOUT.set(timeout);
+    connection.busy_handler(Some(waits))
+}
+
+pub(super) struct SqliteClient {
+    pub(super) connection: Connection,
 }
 
 /// Why a transaction has no answer.

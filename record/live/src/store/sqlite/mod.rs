@@ -1,0 +1,176 @@
+//! SQLite, compiled in: a database in a file, with a connection for each client.
+//!
+//! Without faults the connections are this process's own. With faults the file is on the disk of a node, and a process
+//! there has the connections ([`node`]): it can be killed, and the disk can lose its power.
+//!
+//! With [`Locks::None`] SQLite opens the file through its `unix-none` VFS, whose locks do nothing. That is what some network
+//! file systems do.
+
+mod client;
+mod node;
+
+use crate::client::{Client, Seat, Store};
+use crate::error::LiveError;
+use crate::fault::SERVER;
+use crate::kind::{Kind, Make, Start, StoreOption};
+use crate::workload::{ACCOUNTS, INITIAL_BALANCE};
+use client::{SqliteClient, wait_for_locks};
+pub(super) use node::serve;
+use rusqlite::{Connection, OpenFlags};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Whether SQLite locks the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Locks {
+    /// As it always does.
+    #[default]
+    Default,
+    /// Not at all.
+    None,
+}
+
+const LOCKS: StoreOption = StoreOption::text(
+    "locks",
+    "HOW",
+    "Locking of the database file: default, or none, as on some network file systems",
+)
+.of(&["default", "none"], "default");
+
+const SYNCHRONOUS: StoreOption = StoreOption::text(
+    "synchronous",
+    "SETTING",
+    "SQLite's synchronous: what is flushed to the disk; auto is full with faults, and off without",
+)
+.of(&["auto", "off", "normal", "full", "extra"], "auto");
+
+const JOURNAL: StoreOption =
+    StoreOption::text("journal", "MODE", "SQLite's journal_mode").of(&["delete", "wal"], "delete");
+
+pub(super) const KIND: Kind = Kind {
+    name: "sqlite",
+    summary: "SQLite, compiled in: a database in a file, a connection per client",
+    needs: &[],
+    options: &[LOCKS, SYNCHRONOUS, JOURNAL],
+    workloads: WORKLOADS,
+    faults: SERVER,
+    default_faults: &[],
+    nodes: 1,
+    nodes_may_vary: false,
+    command: None,
+    make: Make::StoreOrCluster {
+        store: |start| Ok(Box::new(Settings::of(&start)?.create(&start.data.join("db"))?)),
+        system: |start| Ok(Box::new(node::Node::new(Settings::of(start)?))),
+    },
+};
+
+const WORKLOADS: &[&str] = &["list-append", "rw-register", "cas-register", "versioned-register", "set-full", "bank"];
+
+/// How SQLite treats the file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Settings {
+    locks: Locks,
+    synchronous: String,
+    journal: String,
+}
+
+impl Settings {
+    fn of(start: &Start) -> Result<Settings, LiveError> {
+        let locks = if start.option(&LOCKS) == "none" { Locks::None } else { Locks::Default };
+        let synchronous = match start.option(&SYNCHRONOUS) {
+            // Where nobody ends anything, to wait for the disk only makes the clients rarer.
+            "auto" if start.faults.is_empty() => "off",
+            "auto" => "full",
+            given => given,
+        };
+        let journal = start.option(&JOURNAL).to_owned();
+        if locks == Locks::None && journal == "wal" {
+            return Err(LiveError::Usage(
+                "--locks none and --journal wal exclude each other: wal needs locks".to_owned(),
+            ));
+        }
+        Ok(Settings { locks, synchronous: synchronous.to_owned(), journal })
+    }
+
+    /// Creates the database at `path`, where no file is.
+    fn create(self, path: &Path) -> Result<Sqlite, LiveError> {
+        if path.exists() {
+            return Err(LiveError::store(format!("{} exists already", path.display())));
+        }
+        let store = Sqlite { path: path.to_owned(), settings: self, nodes: vec![String::new()] };
+        let created = store.open(Duration::from_secs(5)).and_then(|connection| {
+            connection.pragma_update(None, "journal_mode", &store.settings.journal)?;
+            connection.execute_batch(
+                "begin;
+                 create table lists (k integer primary key, v text not null);
+                 create table registers (k integer primary key, v integer not null, id text not null);
+                 create table elements (v integer primary key);
+                 create table accounts (k integer primary key, v integer not null);",
+            )?;
+            for account in 0..ACCOUNTS {
+                connection.execute("insert into accounts values (?1, ?2)", (account, INITIAL_BALANCE))?;
+            }
+            connection.execute_batch("commit")
+        });
+        created.map_err(|error| LiveError::store(format!("SQLite cannot create {}: {error}", path.display())))?;
+        Ok(store)
+    }
+
+    /// The database at `path`, which is created if it is not there.
+    fn open(self, path: &Path) -> Result<Sqlite, LiveError> {
+        if path.exists() {
+            return Ok(Sqlite { path: path.to_owned(), settings: self, nodes: vec![String::new()] });
+        }
+        self.create(path)
+    }
+}
+
+/// A database in a file.
+#[derive(Debug)]
+pub struct Sqlite {
+    path: PathBuf,
+    settings: Settings,
+    nodes: Vec<String>,
+}
+
+impl Sqlite {
+    /// Creates the database at `path`, where no file is. Nothing waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// If the file exists, or SQLite cannot create it.
+    pub fn create(path: &Path, locks: Locks) -> Result<Sqlite, LiveError> {
+        Settings { locks, synchronous: "off".to_owned(), journal: "delete".to_owned() }.create(path)
+    }
+
+    fn open(&self, timeout: Duration) -> rusqlite::Result<Connection> {
+        let connection = match self.settings.locks {
+            Locks::None => Connection::open_with_flags_and_vfs(&self.path, OpenFlags::default(), "unix-none")?,
+            Locks::Default => Connection::open(&self.path)?,
+        };
+        wait_for_locks(&connection, timeout)?;
+        connection.pragma_update(None, "synchronous", &self.settings.synchronous)?;
+        Ok(connection)
+    }
+}
+
+impl Store for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn workloads(&self) -> &[&'static str] {
+        WORKLOADS
+    }
+
+    fn nodes(&self) -> &[String] {
+        &self.nodes
+    }
+
+    fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
+        let connection = self.open(seat.timeout);
+        let connection = connection.map_err(|error| LiveError::store(format!("SQLite: {error}")))?;
+        Ok(Box::new(SqliteClient { connection }))
+    }
+}

@@ -1,0 +1,124 @@
+//! SQLite on a node: a process has the connections of all clients, and the file is on the node's disk.
+//!
+//! The process is this program again, and serves clients as a worker does ([`crate::remote`]). A fault ends it or makes it
+//! stand still with all its connections: a file system whose power is to be cut has to be free of those who use it.
+
+use super::{KIND, Settings};
+use crate::client::{Client, Seat};
+use crate::error::LiveError;
+use crate::remote::serve::{Opens, clients};
+use crate::remote::{Of, RemoteClient};
+use crate::request::{Outcome, Request};
+use crate::run::patience;
+use crate::world::cluster::System;
+use crate::world::{self, World};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Makes a process the one that has the connections; its value says which file, and where it listens.
+const SERVER: &str = "HISTCHECK_LIVE_SQLITE";
+const PORT: u16 = 7070;
+/// How long the process may take to come up.
+const START_MAX: Duration = Duration::from_secs(10);
+/// How long the hub waits for it.
+const ASK: Duration = Duration::from_millis(500);
+
+/// Before a client that was not let in tries again.
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// What the process is told.
+#[derive(Debug, Serialize, Deserialize)]
+struct Server {
+    path: PathBuf,
+    settings: Settings,
+    address: SocketAddr,
+}
+
+/// Serves the clients of a node, if this process was started for that.
+pub(in crate::store) fn serve() -> Option<io::Result<()>> {
+    let told = std::env::var(SERVER).ok()?;
+    Some(serve_clients(&told))
+}
+
+fn serve_clients(told: &str) -> io::Result<()> {
+    let Server { path, settings, address } = serde_json::from_str(told)?;
+    // A worker that ends says why on standard error, which is the daemon's log.
+    let failed = |error: LiveError| {
+        eprintln!("{error}");
+        io::Error::other(error.to_string())
+    };
+    let store = settings.open(&path).map_err(failed)?;
+    let opens = Arc::new(move |_: &[String], seat: &Seat| crate::client::Store::client(&store, seat)) as Arc<Opens>;
+    clients(&TcpListener::bind(address)?, &opens)
+}
+
+/// The file on the disk of the only node.
+pub(super) struct Node {
+    settings: Settings,
+}
+
+impl Node {
+    pub(super) fn new(settings: Settings) -> Node {
+        Node { settings }
+    }
+
+    fn answers(world: &World) -> bool {
+        TcpStream::connect_timeout(&world.nodes()[0].at(PORT), ASK).is_ok()
+    }
+}
+
+impl System for Node {
+    fn set_up(&self, world: &World) -> Result<(), LiveError> {
+        let failed = |source| LiveError::Start { program: "this program".to_owned(), source };
+        let program = std::env::current_exe().map_err(failed)?.display().to_string();
+        let directory = world.data(0, KIND.name, "")?;
+        let address = SocketAddr::from((world.nodes()[0].own, PORT));
+        let server = Server { path: directory.join("db"), settings: self.settings.clone(), address };
+        let told = serde_json::to_string(&server).map_err(|error| LiveError::store(error.to_string()))?;
+        world.start(0, "", KIND.name, vec!["env".to_owned(), format!("{SERVER}={told}"), program])?;
+        world.until(START_MAX, "does not let clients in", || Node::answers(world))?;
+        world.flush(0, &directory)
+    }
+
+    fn connect(&self, nodes: &[world::Node], seat: &Seat) -> Box<dyn Client> {
+        Box::new(NodeClient { address: nodes[0].at(PORT), seat: *seat, client: None })
+    }
+
+    fn is_settled(&self, world: &World) -> bool {
+        Node::answers(world)
+    }
+}
+
+/// A client of the process.
+struct NodeClient {
+    address: SocketAddr,
+    seat: Seat,
+    client: Option<RemoteClient>,
+}
+
+impl Client for NodeClient {
+    fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
+        let client = match &mut self.client {
+            Some(client) => client,
+            None => {
+                match RemoteClient::connect("SQLite", self.address, &self.seat, Of::Command { nodes: Vec::new() }) {
+                    Ok(client) => self.client.insert(client),
+                    // Nothing was asked yet. To try again at once would only fill the history.
+                    Err(error) => {
+                        patience::sleep(AGAIN);
+                        return Ok(Outcome::Fail(error.to_string()));
+                    }
+                }
+            }
+        };
+        client.invoke(request)
+    }
+
+    fn is_broken(&self) -> bool {
+        self.client.as_ref().is_none_or(Client::is_broken)
+    }
+}
