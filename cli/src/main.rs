@@ -60,6 +60,8 @@ fn main() -> ExitCode {
         },
         #[cfg(feature = "serve")]
         Ok(Command::Serve(job)) => serve::run(job),
+        #[cfg(feature = "scale")]
+        Ok(Command::Scale(job)) => judge::scale::run(&job),
         Ok(Command::Minimize(job)) => minimize::run(&job),
         Ok(Command::Anonymize(job)) => anonymize::run(&job),
         Ok(Command::Validate(job)) => validate::run(&job),

@@ -101,12 +101,16 @@ pub use error::{ErrorKind, HistoryError, Position, Snippet};
 #[cfg(feature = "files")]
 pub use files::{FileWriter, create, history_in, open, read_sessions, session_logs};
 pub use history::History;
+#[doc(hidden)]
+pub use keyed::parts as keyed_parts;
 pub use keyed::{Decision, Keyed, KeyedAuto};
 pub use mops::{MopParts, Mops};
 pub use op::{Fields, Op, OpKind, Pair, Process};
 pub use options::{OptionError, OptionKind, OptionSpec, Options};
 pub use pairing::Pairing;
 pub use participants::{Client, Participants};
+#[doc(hidden)]
+pub use read::part;
 pub use read::{FirstValue, Format, Limits, Lines, Merge, Misplaced, Reader};
 pub use report::{Anomaly, Artifact, KeyReport, Report, Step, Verdict, Witness, WitnessOp};
 pub use time_unit::TimeUnit;

@@ -115,7 +115,7 @@ impl Participants {
             }
             Process::Unknown => true,
             Process::Other(name) => {
-                self.see_other(name);
+                self.add_others(name, 1);
                 false
             }
         }
@@ -127,14 +127,16 @@ impl Participants {
         }
     }
 
-    fn see_other(&mut self, name: &str) {
-        self.others += 1;
+    /// Counts so many ops of a process that is not a client.
+    #[doc(hidden)]
+    pub fn add_others(&mut self, name: &str, ops: u64) {
+        self.others += ops;
         if is_nemesis(name) {
             return;
         }
         match self.left_out.get_mut(name) {
-            Some(count) => *count += 1,
-            None => _ = self.left_out.insert(name.into(), 1),
+            Some(count) => *count += ops,
+            None => _ = self.left_out.insert(name.into(), ops),
         }
     }
 

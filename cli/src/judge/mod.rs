@@ -10,5 +10,7 @@ pub(crate) mod input;
 pub(crate) mod limits;
 pub(crate) mod node_logs;
 pub(crate) mod progress;
+#[cfg(feature = "scale")]
+pub(crate) mod scale;
 pub(crate) mod signals;
 mod workers;

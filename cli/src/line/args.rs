@@ -5,6 +5,8 @@ mod checker;
 #[cfg(all(unix, feature = "live"))]
 pub(crate) mod live;
 mod outputs;
+#[cfg(feature = "scale")]
+pub(crate) mod scale;
 mod wrong;
 
 use crate::anonymize::Anonymize;
@@ -39,6 +41,8 @@ pub(crate) enum Command<'c> {
     Live(Box<live::Asked<'c>>),
     #[cfg(feature = "serve")]
     Serve(crate::serve::Serve),
+    #[cfg(feature = "scale")]
+    Scale(Box<crate::judge::scale::Scale<'c>>),
     Minimize(Minimize<'c>),
     Anonymize(Anonymize<'c>),
     Validate(Validate<'c>),
@@ -104,6 +108,8 @@ pub(crate) fn parse<'c>(
         #[cfg(feature = "serve")]
         Some(("serve", matches)) => crate::serve::args::parse(matches, checkers).map(Command::Serve),
         Some(("validate", matches)) => validate(matches, checkers).map(Command::Validate),
+        #[cfg(feature = "scale")]
+        Some(("scale", matches)) => scale(matches, checkers).map(|job| Command::Scale(Box::new(job))),
         Some(("convert", matches)) => convert(matches).map(Command::Convert),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
         Some(("plugin", matches)) => new_plugin(matches, checkers).map(Command::NewPlugin),
@@ -222,6 +228,15 @@ fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, 
         return Err(UsageError::missing("missing -d: the directory for the reports").tip("-d report"));
     }
     Ok(job)
+}
+
+/// Histories to be judged by many workers.
+#[cfg(feature = "scale")]
+fn scale<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<crate::judge::scale::Scale<'c>, UsageError> {
+    let files: Vec<OsString> = matches.get_many::<OsString>("files").into_iter().flatten().cloned().collect();
+    let files = scale::matching(&files)?;
+    let inputs = inputs_of(matches, &files.iter().collect::<Vec<_>>())?;
+    scale::parse(matches, check(matches, checkers, inputs)?)
 }
 
 /// One history, which is read more than once, and the file that gets what is made of it.
@@ -426,7 +441,10 @@ fn convert(matches: &ArgMatches) -> Result<Convert, UsageError> {
 
 fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, UsageError> {
     let files = matches.get_many::<OsString>("files").into_iter().flatten();
-    let files: Vec<&OsString> = files.collect();
+    inputs_of(matches, &files.collect::<Vec<_>>())
+}
+
+fn inputs_of(matches: &ArgMatches, files: &[&OsString]) -> Result<Vec<Input>, UsageError> {
     if files.is_empty() {
         return Err(UsageError::missing("no history given").tip("pass files, or - for standard input"));
     }
@@ -446,7 +464,7 @@ fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, UsageError> {
         return Ok(vec![Input::new(child.path).read_as(read_as(matches))]);
     }
     let read_as = read_as(matches);
-    Ok(files.into_iter().flat_map(|file| expand(file)).map(|input| input.read_as(read_as.clone())).collect())
+    Ok(files.iter().flat_map(|file| expand(file)).map(|input| input.read_as(read_as.clone())).collect())
 }
 
 /// How the text of histories is read.

@@ -321,6 +321,14 @@ fn live(checkers: &Registry) -> Command {
     with_options_of(checkers, command)
 }
 
+/// Many workers take what judging does, but for files beside the results.
+#[cfg(feature = "scale")]
+fn scale(checkers: &Registry) -> Command {
+    let command = crate::line::args::scale::command(own_options(checkers).into_iter());
+    let command = command.args(rules()).args(policy::options()).args(known::options()).args(config::options());
+    with_options_of(checkers, command.args(plugin_options()))
+}
+
 fn subcommands(checkers: &Registry) -> Vec<Command> {
     let table = |name: &'static str, about: &'static str| {
         Command::new(name).about(about).arg(output("Output format: text, or one JSON object or EDN map per line"))
@@ -334,6 +342,8 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
         live(checkers),
         #[cfg(feature = "serve")]
         crate::serve::args::command(),
+        #[cfg(feature = "scale")]
+        scale(checkers),
         Command::new("validate")
             .about("List errors and doubtful ops in histories")
             .after_help(help::VALIDATE)

@@ -38,6 +38,8 @@ mod processes;
 mod registers;
 mod repeatable;
 mod report;
+#[cfg(feature = "scale")]
+mod scale;
 mod serve;
 mod several;
 mod shells;

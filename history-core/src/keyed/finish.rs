@@ -5,7 +5,7 @@ use super::merge::Merged;
 use super::{Keyed, of_key};
 use crate::cast::Cast as _;
 use crate::error::HistoryError;
-use crate::{Budget, NextStep, Report, Run, Searched, Verdict, parallel};
+use crate::{Budget, Datum, NextStep, Report, Run, Searched, Verdict, parallel};
 use std::sync::{Mutex, PoisonError};
 
 /// What gives a verdict where the ops of a key are not known.
@@ -25,31 +25,18 @@ fn judge(keyed: Keyed<'_>, budget: &Budget) -> Result<Report, HistoryError> {
     if keyed.runs.is_empty() && keyed.trouble.is_none() {
         return keyed.new_run()?.finish(budget);
     }
-    let name = keyed.checker.name();
-    let unread = match &keyed.trouble {
-        None => None,
-        Some(trouble) => {
-            // What a checker says of nothing shows whether it is several.
-            let nothing = keyed.new_run()?.finish(budget);
-            Some((trouble, nothing.unwrap_or_else(|_| Report::new(name.to_owned(), Verdict::Unknown))))
-        }
-    };
-    let unknown = |trouble: &str, nothing: &Report| {
-        unknown(name, Some(&format!("No verdict by key, because of {trouble}")), nothing)
-    };
-    if let Some((trouble, nothing)) = &unread
-        && keyed.guessed
-    {
-        return Ok(unknown(trouble, nothing));
-    }
+    let ending = Ending::of(&keyed, budget)?;
     let worth = keyed.ops >= parallel::WORTH_OPS.to_u64();
     let mut runs: Vec<Box<dyn Run>> = keyed.runs.into_iter().map(|run| run.run).collect();
+    if ending.is_no_verdict() {
+        return Ok(ending.conclude(ending.merged(0)));
+    }
     search(&mut runs, worth, budget);
-    let mut merged = Merged::new(name.to_owned(), runs.len());
+    let mut merged = ending.merged(runs.len());
     let finish = |run: &Mutex<Option<Box<dyn Run>>>| {
         // Each is taken once, by one thread; a panic of another is reported by that one.
         let run = run.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        Some(if unread.is_some() { run.finish_before_unread(budget) } else { run.finish(budget).map(Some) })
+        Some(finish_run(run, budget, ending.is_unread()))
     };
     let mut runs = runs.into_iter().map(|run| Mutex::new(Some(run)));
     let mut next = 0;
@@ -61,15 +48,72 @@ fn judge(keyed: Keyed<'_>, budget: &Budget) -> Result<Report, HistoryError> {
         for report in parallel::map(worth, &chunk, finish).into_iter().flatten() {
             let key = KeyId::new(next);
             next += 1;
-            let report = report.map_err(|error| of_key(error, &keyed.keys, key))?;
-            let report = report.or_else(|| unread.as_ref().map(|(_, nothing)| self::unknown(name, None, nothing)));
-            merged.add(keyed.keys.datum(key), report.unwrap_or_else(|| Report::new(name.to_owned(), Verdict::Unknown)));
+            let report = report.map_err(|error| of_key(error, &keyed.placing.keys, key))?;
+            ending.add(&mut merged, keyed.placing.keys.datum(key), report);
         }
     }
-    Ok(match &unread {
-        Some((trouble, nothing)) if merged.verdict() != Verdict::Invalid => unknown(trouble, nothing),
-        unread => resting(merged.into_report(), unread.as_ref().map(|(trouble, _)| trouble.as_str())),
-    })
+    Ok(ending.conclude(merged))
+}
+
+/// The report on a key; none if its ops up to where the history ends decide nothing.
+pub(super) fn finish_run(
+    run: Box<dyn Run + '_>,
+    budget: &Budget,
+    is_unread: bool,
+) -> Result<Option<Report>, HistoryError> {
+    if is_unread { run.finish_before_unread(budget) } else { run.finish(budget).map(Some) }
+}
+
+/// How a history ended: with its last op, or before one that has no key.
+pub(super) struct Ending {
+    name: String,
+    /// That op, and what a checker says of nothing, which shows whether it is several.
+    unread: Option<(String, Report)>,
+    guessed: bool,
+}
+
+impl Ending {
+    pub(super) fn of(keyed: &Keyed<'_>, budget: &Budget) -> Result<Ending, HistoryError> {
+        let name = keyed.checker.name().to_owned();
+        let mut unread = None;
+        if let Some(trouble) = &keyed.trouble {
+            let nothing = keyed.new_run()?.finish(budget);
+            let nothing = nothing.unwrap_or_else(|_| Report::new(name.clone(), Verdict::Unknown));
+            unread = Some((trouble.clone(), nothing));
+        }
+        Ok(Ending { name, unread, guessed: keyed.guessed })
+    }
+
+    /// Whether it ended before an op that has no key.
+    pub(super) fn is_unread(&self) -> bool {
+        self.unread.is_some()
+    }
+
+    /// Whether nothing is known, because the history may have no keys at all.
+    fn is_no_verdict(&self) -> bool {
+        self.is_unread() && self.guessed
+    }
+
+    /// No report on so many keys yet.
+    pub(super) fn merged(&self, keys: usize) -> Merged {
+        Merged::new(self.name.clone(), keys)
+    }
+
+    /// Adds what [`finish_run`] says of the next key.
+    pub(super) fn add(&self, merged: &mut Merged, key: &Datum, report: Option<Report>) {
+        let report = report.or_else(|| self.unread.as_ref().map(|(_, nothing)| unknown(&self.name, None, nothing)));
+        merged.add(key, report.unwrap_or_else(|| Report::new(self.name.clone(), Verdict::Unknown)));
+    }
+
+    /// The report on all keys.
+    pub(super) fn conclude(&self, merged: Merged) -> Report {
+        match &self.unread {
+            Some((trouble, nothing)) if merged.verdict() != Verdict::Invalid => {
+                unknown(&self.name, Some(&format!("No verdict by key, because of {trouble}")), nothing)
+            }
+            unread => resting(merged.into_report(), unread.as_ref().map(|(trouble, _)| trouble.as_str())),
+        }
+    }
 }
 
 /// Searches all keys slice by slice, until each is decided or one is invalid. What is found does not depend on the

@@ -13,6 +13,7 @@ mod auto;
 mod finish;
 mod keys;
 mod merge;
+pub mod parts;
 
 pub use auto::{Decision, KeyedAuto};
 
@@ -26,7 +27,7 @@ use std::ops::ControlFlow;
 
 /// How ops say which key they are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub enum Form {
     /// `:value [key value]`, perhaps with a tag. The checker sees the value alone.
     Pair,
     /// `:key key`. The checker sees the op as it is.
@@ -34,8 +35,18 @@ enum Form {
 }
 
 impl Form {
-    fn of(op: &Op<'_>) -> Form {
+    /// The form of a history whose first op of a client is this one.
+    pub fn of(op: &Op<'_>) -> Form {
         if field(op).is_some() { Form::Field } else { Form::Pair }
+    }
+
+    /// The key that an op has, and its value without that.
+    #[inline]
+    pub fn written<'a>(self, op: &Op<'a>) -> Option<(Value<'a>, Value<'a>)> {
+        match self {
+            Form::Pair => op.value.as_pair(),
+            Form::Field => field(op).map(|key| (key, op.value)),
+        }
     }
 
     fn name(self) -> &'static str {
@@ -101,12 +112,9 @@ fn field<'a>(op: &Op<'a>) -> Option<Value<'a>> {
 pub struct Keyed<'c> {
     checker: &'c dyn Checker,
     options: Options,
-    form: Option<Form>,
-    keys: Keys,
+    placing: Placing,
     /// One for each key.
     runs: Vec<KeyRun>,
-    /// The key of the op in flight in each slot.
-    in_flight: Vec<KeyId>,
     ops: u64,
     participants: Participants,
     /// The first key whose history was certainly invalid before its end.
@@ -128,12 +136,23 @@ struct Online {
 impl fmt::Debug for Keyed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys = self.runs.len();
-        f.debug_struct("Keyed").field("form", &self.form).field("keys", &keys).finish_non_exhaustive()
+        f.debug_struct("Keyed").field("form", &self.placing.form).field("keys", &keys).finish_non_exhaustive()
     }
+}
+
+/// The keys of the ops so far, and what gives the next op its key.
+#[derive(Default)]
+struct Placing {
+    form: Option<Form>,
+    keys: Keys,
+    /// The key of the op in flight in each slot.
+    in_flight: Vec<KeyId>,
 }
 
 struct KeyRun {
     run: Box<dyn Run>,
+    /// The index of its first op.
+    first: u64,
     /// Whether its verdict can no longer change.
     settled: bool,
 }
@@ -150,6 +169,49 @@ impl From<HistoryError> for Unplaced {
     }
 }
 
+impl Placing {
+    /// The key of an op, and the value that it has for the checker.
+    fn place<'a>(&mut self, op: &Op<'a>) -> Result<(KeyId, Value<'a>), Unplaced> {
+        let form = *self.form.get_or_insert_with(|| Form::of(op));
+        let written = form.written(op);
+        let invoked = match op.pair {
+            Pair::Completes { slot, .. } => self.in_flight.get(slot.to_usize()).copied(),
+            _ => None,
+        };
+        let went_wrong = matches!(op.kind, OpKind::Fail | OpKind::Info);
+        match (written, invoked) {
+            (Some((key, value)), None) => Ok((self.keys.id(key)?, value)),
+            (Some((key, value)), Some(invoked)) if self.keys.find(key) == Some(invoked) => Ok((invoked, value)),
+            (None, Some(invoked)) if form == Form::Field || op.value.is_nil() => Ok((invoked, op.value)),
+            // What represents the value of a failure is an error, whatever it looks like.
+            (_, Some(invoked)) if went_wrong => Ok((invoked, Value::Nil)),
+            (Some((key, _)), Some(invoked)) => Err(Unplaced::Because(format!(
+                "the completion has the key {}, its invocation the key {}",
+                keys::shown(&key.to_datum()),
+                keys::shown(self.keys.datum(invoked))
+            ))),
+            (None, _) => Err(Unplaced::Because(format!("the op has no key; expected {}", form.name()))),
+        }
+    }
+
+    /// Takes note of the key of an invocation.
+    #[inline]
+    fn invoke(&mut self, op: &Op<'_>, key: KeyId) {
+        if let Pair::Invokes { slot } = op.pair {
+            let slot = slot.to_usize();
+            if slot >= self.in_flight.len() {
+                self.in_flight.resize(slot + 1, key);
+            }
+            self.in_flight[slot] = key;
+        }
+    }
+}
+
+/// Why an op cannot be given to a key, as a phrase for notes.
+fn trouble(op: &Op<'_>, reason: &str) -> String {
+    format!("the op at {}: {reason}.", op.place())
+}
+
 impl<'c> Keyed<'c> {
     /// Begins a history whose ops all have keys.
     ///
@@ -161,10 +223,8 @@ impl<'c> Keyed<'c> {
         Ok(Keyed {
             checker,
             options: options.clone(),
-            form: None,
-            keys: Keys::default(),
+            placing: Placing::default(),
             runs: Vec::new(),
-            in_flight: Vec::new(),
             ops: 0,
             participants: Participants::new(),
             violated: None,
@@ -195,40 +255,9 @@ impl<'c> Keyed<'c> {
         run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))
     }
 
-    /// The key of an op, and the value that it has for the checker.
-    fn place<'a>(&mut self, op: &Op<'a>) -> Result<(KeyId, Value<'a>), Unplaced> {
-        let form = *self.form.get_or_insert_with(|| Form::of(op));
-        let written = match form {
-            Form::Pair => op.value.as_pair(),
-            Form::Field => field(op).map(|key| (key, op.value)),
-        };
-        let invoked = match op.pair {
-            Pair::Completes { slot, .. } => self.in_flight.get(slot.to_usize()).copied(),
-            _ => None,
-        };
-        let went_wrong = matches!(op.kind, OpKind::Fail | OpKind::Info);
-        match (written, invoked) {
-            (Some((key, value)), None) => Ok((self.keys.id(key)?, value)),
-            (Some((key, value)), Some(invoked)) if self.keys.find(key) == Some(invoked) => Ok((invoked, value)),
-            (None, Some(invoked)) if form == Form::Field || op.value.is_nil() => Ok((invoked, op.value)),
-            // What represents the value of a failure is an error, whatever it looks like.
-            (_, Some(invoked)) if went_wrong => Ok((invoked, Value::Nil)),
-            (Some((key, _)), Some(invoked)) => Err(Unplaced::Because(format!(
-                "the completion has the key {}, its invocation the key {}",
-                keys::shown(&key.to_datum()),
-                keys::shown(self.keys.datum(invoked))
-            ))),
-            (None, _) => Err(Unplaced::Because(format!("the op has no key; expected {}", form.name()))),
-        }
-    }
-
     /// Whether it was taken to have keys, and may have none.
     fn has_no_keys(&self) -> bool {
         self.guessed && self.trouble.is_some()
-    }
-
-    fn stop(&mut self, op: &Op<'_>, reason: &str) {
-        self.trouble = Some(format!("the op at {}: {reason}.", op.place()));
     }
 }
 
@@ -238,30 +267,24 @@ impl Run for Keyed<'_> {
         if !self.participants.see(op) || self.trouble.is_some() {
             return Ok(ControlFlow::Continue(()));
         }
-        let (key, value) = match self.place(op) {
+        let (key, value) = match self.placing.place(op) {
             Ok(placed) => placed,
             Err(Unplaced::Error(error)) => return Err(error),
             Err(Unplaced::Because(reason)) => {
-                self.stop(op, &reason);
+                self.trouble = Some(trouble(op, &reason));
                 return Ok(ControlFlow::Break(()));
             }
         };
         self.ops += 1;
         if key.at() == self.runs.len() {
             let run = self.new_run()?;
-            self.runs.push(KeyRun { run, settled: false });
+            self.runs.push(KeyRun { run, first: op.index, settled: false });
         }
-        if let Pair::Invokes { slot } = op.pair {
-            let slot = slot.to_usize();
-            if slot >= self.in_flight.len() {
-                self.in_flight.resize(slot + 1, key);
-            }
-            self.in_flight[slot] = key;
-        }
+        self.placing.invoke(op, key);
         let run = &mut self.runs[key.at()];
         if !run.settled {
             let seen = run.run.observe(&Op { value, ..*op });
-            run.settled = seen.map_err(|error| of_key(error, &self.keys, key))?.is_break();
+            run.settled = seen.map_err(|error| of_key(error, &self.placing.keys, key))?.is_break();
             if self.violated.is_none() && run.run.is_violated() {
                 self.violated = Some(key);
             }
@@ -284,7 +307,7 @@ impl Run for Keyed<'_> {
     fn violation(&self) -> Option<Report> {
         let key = self.violated.filter(|_| !self.has_no_keys())?;
         let mut merged = Merged::new(self.checker.name().to_owned(), 1);
-        merged.add(self.keys.datum(key), self.runs[key.at()].run.violation()?);
+        merged.add(self.placing.keys.datum(key), self.runs[key.at()].run.violation()?);
         Some(finish::resting(merged.into_report(), self.trouble.as_deref()))
     }
 

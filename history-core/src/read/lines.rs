@@ -98,6 +98,24 @@ impl Lines {
         &self.batch
     }
 
+    /// Drops the ops that were read, and keeps their memory for the next ones.
+    #[doc(hidden)]
+    pub fn forget(&mut self) {
+        self.batch.clear();
+        self.batch.tape.source.to_mut().clear();
+        self.place = Place::default();
+    }
+
+    /// The index that the text of the first of these ops has.
+    #[doc(hidden)]
+    pub fn written_index(&self) -> Option<u64> {
+        self.batch.records.first()?.index()
+    }
+
+    pub(super) fn batch_mut(&mut self) -> &mut Batch {
+        &mut self.batch
+    }
+
     /// Takes the ops that were read.
     pub fn take(&mut self) -> Batch {
         let mut batch = std::mem::take(&mut self.batch);

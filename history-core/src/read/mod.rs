@@ -9,6 +9,7 @@ mod blocks;
 mod decompress;
 mod intervals;
 mod lines;
+pub mod part;
 mod peers;
 mod place;
 mod sniff;

@@ -1,7 +1,6 @@
 //! The line of an op, as JSON: bytes appended to a buffer.
 //!
-//! A recorder writes two lines for each operation, so this is written without the formatting machinery, whose price was a
-//! third of the recorder's.
+//! A recorder writes two lines for each operation, so this is written without the formatting machinery.
 
 use crate::request::{Field, Fields, Request};
 use serde_json::Value as Json;

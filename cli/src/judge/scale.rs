@@ -1,0 +1,68 @@
+//! `histcheck scale`: histories of keys, judged by many workers.
+//!
+//! The library `histcheck-scale` has the workers; this is the command around it. Results are written when all histories are
+//! judged, and by one process.
+
+use crate::job::Check;
+use crate::judge::input::Unmatched;
+use crate::output::diagnose;
+use crate::output::exit::Exit;
+use crate::output::results::Results;
+use histcheck_scale::{Cluster, History, Job};
+use std::num::NonZeroUsize;
+
+/// Histories to be judged by many workers.
+pub(crate) struct Scale<'c> {
+    pub(crate) check: Check<'c>,
+    /// Of this process.
+    pub(crate) workers: NonZeroUsize,
+    /// All processes, if there are several.
+    pub(crate) cluster: Option<Cluster>,
+}
+
+/// Judges all histories; the first process writes what is known of them.
+pub(crate) fn run(scale: &Scale<'_>) -> Exit {
+    let check = &scale.check;
+    let is_first = scale.cluster.as_ref().is_none_or(|cluster| cluster.process == 0);
+    if is_first {
+        check.warnings.iter().for_each(|warning| diagnose::warning(warning));
+    }
+    let readable = check.inputs.iter().filter(|input| input.open_error().is_none());
+    let histories = readable.map(|input| History::new(input.path(), input.how().clone())).collect();
+    let job = Job::new(&check.setup, histories);
+    let judged = match &scale.cluster {
+        None => Some(histcheck_scale::judge(&job, scale.workers)),
+        Some(cluster) => histcheck_scale::judge_with_others(&job, scale.workers, cluster),
+    };
+    let Some(judged) = judged else { return Exit::OK };
+    let mut results = match Results::new(check) {
+        Ok(results) => results,
+        Err(message) => {
+            diagnose::error(&message);
+            return Exit::FAILED;
+        }
+    };
+    let (mut exit, unmatched, mut judged) = (Exit::OK, Unmatched::default(), judged.into_iter());
+    for input in &check.inputs {
+        let outcome = match input.open_error() {
+            Some(error) => Err(error.clone()),
+            None => match judged.next() {
+                Some(judged) => {
+                    unmatched.add(judged.unmatched.as_deref());
+                    judged.outcome
+                }
+                // There is one for each history that can be read.
+                None => return Exit::FAILED,
+            },
+        };
+        match results.write(input, outcome) {
+            Ok(one) => exit = exit.and(one),
+            Err(stopped) => {
+                exit = exit.and(stopped);
+                break;
+            }
+        }
+    }
+    unmatched.warnings().iter().for_each(|warning| diagnose::warning(warning));
+    results.finish(exit)
+}

@@ -1,0 +1,167 @@
+//! The options of `histcheck scale`.
+
+use crate::job::Check;
+use crate::judge::input::Input;
+use crate::judge::scale::Scale;
+use crate::line::units;
+use crate::line::usage::UsageError;
+use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
+use histcheck_scale::Cluster;
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+const USAGE: &str = "histcheck scale -m CHECKERS --keyed [OPTIONS] FILE...";
+
+const AFTER: &str = "\
+Checks histories of many keys with many workers: threads of this process, or of several processes on several machines. Each key is checked by \
+one worker. The report is that of `histcheck -m CHECKERS --keyed`, byte for byte.
+
+A file with one op per line, in JSON or EDN and not compressed, is read in parts by all workers. Any other file is read by one worker. All \
+machines need the files, under the same paths. A pattern such as 'runs/*.jsonl', in quotes, stands for all files that match.
+
+Transactions (list-append, rw-register) and other histories without keys cannot be split: check them on one machine.
+
+With --hostfile, start the same command on each machine, with its own --process. Only process 0 prints, after all others are done; they exit \
+with 0. If a process cannot be reached, stops or is killed, or was given other options, all others exit with 255, without any verdict. Nobody \
+checks who connects: use a private network.
+
+Examples:
+  histcheck scale -m cas-register --keyed --workers 4 history.jsonl
+      On four threads.
+  histcheck scale -m cas-register --keyed --hostfile hosts.txt --process 0 history.jsonl
+      On the machines in hosts.txt, one `host:port` per line, of which this is the first.";
+
+/// The grammar of the command, with what all commands have that judge histories.
+pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
+    const KEPT: [&str; 8] = ["files", "model", "format", "keyed", "verbose", "quiet", "color", "output"];
+    Command::new("scale")
+        .about("Check histories of many keys on many cores or machines")
+        .override_usage(USAGE)
+        .after_help(AFTER)
+        .max_term_width(100)
+        .args(own.filter(|arg| KEPT.contains(&arg.get_id().as_str())).map(|arg| match arg.get_id().as_str() {
+            "files" => arg.help("History files, directories of histories, or patterns such as 'runs/*.jsonl'"),
+            _ => arg,
+        }))
+        .arg(
+            Arg::new("workers")
+                .long("workers")
+                .value_name("N")
+                .value_parser(value_parser!(u16).range(1..))
+                .help("Number of workers of this process; all processes need the same [default: one per core]"),
+        )
+        .arg(
+            Arg::new("hostfile")
+                .long("hostfile")
+                .value_name("FILE")
+                .value_hint(ValueHint::FilePath)
+                .value_parser(value_parser!(OsString))
+                .requires("process")
+                .help("File with the addresses of all processes, one `host:port` per line"),
+        )
+        .arg(
+            Arg::new("process")
+                .long("process")
+                .value_name("N")
+                .value_parser(value_parser!(usize))
+                .requires("hostfile")
+                .help("Line of the hostfile that is this process, counted from 0"),
+        )
+        .arg(time(
+            "connect-timeout",
+            "Exit with 255 if not all processes are connected within this time [default: 60s]",
+        ))
+        .arg(time("peer-timeout", "Exit with 255 if a process shows no sign of life for this time [default: 30s]"))
+}
+
+fn time(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("TIME").requires("hostfile").value_parser(units::time).help(help)
+}
+
+/// The files that were named, with those that patterns stand for.
+///
+/// # Errors
+///
+/// If nothing matches a pattern, or it is none.
+pub(crate) fn matching(files: &[OsString]) -> Result<Vec<OsString>, UsageError> {
+    let mut all = Vec::new();
+    for file in files {
+        let pattern =
+            file.to_str().filter(|name| name.contains(['*', '?', '[']) && !std::path::Path::new(name).exists());
+        let Some(pattern) = pattern else {
+            all.push(file.clone());
+            continue;
+        };
+        let found = glob::glob(pattern).map_err(|error| UsageError::new(format!("{pattern}: {error}")))?;
+        let before = all.len();
+        // In alphabetical order, so in the same order on all machines.
+        for path in found {
+            all.push(path.map_err(|error| UsageError::new(error.to_string()))?.into());
+        }
+        if all.len() == before {
+            return Err(UsageError::new(format!("no file matches {pattern}")));
+        }
+    }
+    Ok(all)
+}
+
+/// Understands the command line.
+///
+/// # Errors
+///
+/// Wrong usage.
+pub(crate) fn parse<'c>(matches: &ArgMatches, check: Check<'c>) -> Result<Scale<'c>, UsageError> {
+    histcheck_scale::can_judge(&check.setup).map_err(UsageError::new)?;
+    if let Some(input) = check.inputs.iter().find(|input| input.is_stdin() || !input.is_readable_again()) {
+        let message = format!("{} can be read only once, and scale reads files more than once", input.place());
+        return Err(UsageError::new(message).tip("write it to a file"));
+    }
+    let given = matches.get_one::<u16>("workers").and_then(|workers| NonZeroUsize::new(usize::from(*workers)));
+    let workers = given.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let cluster = match (matches.get_one::<OsString>("hostfile"), matches.get_one::<usize>("process")) {
+        (Some(path), Some(process)) => {
+            let mut cluster = cluster(path, *process)?;
+            let time = |name: &str, otherwise| matches.get_one::<Duration>(name).copied().unwrap_or(otherwise);
+            cluster.connect_timeout = time("connect-timeout", cluster.connect_timeout);
+            cluster.peer_timeout = time("peer-timeout", cluster.peer_timeout);
+            cluster.facts = facts(&check, workers);
+            Some(cluster)
+        }
+        _ => None,
+    };
+    Ok(Scale { check, workers, cluster })
+}
+
+fn cluster(path: &OsString, process: usize) -> Result<Cluster, UsageError> {
+    let shown = path.to_string_lossy();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| UsageError::new(format!("--hostfile: cannot read {shown}: {error}")))?;
+    let hosts = Cluster::hosts_in(&text);
+    if let Some(host) =
+        hosts.iter().find(|host| host.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_err()))
+    {
+        return Err(UsageError::new(format!("--hostfile: {shown}: expected host:port, found {host}")));
+    }
+    if process >= hosts.len() {
+        return Err(UsageError::new(format!("--process {process}: {shown} has {} addresses, from 0 on", hosts.len())));
+    }
+    Ok(Cluster::new(hosts, process))
+}
+
+/// What all processes have to agree on.
+fn facts(check: &Check<'_>, workers: NonZeroUsize) -> Vec<(String, String)> {
+    let options: Vec<String> = check.setup.options.iter().map(|(name, value)| format!("--{name}={value}")).collect();
+    let how: Vec<String> = check.inputs.first().map(|input| format!("{:?}", input.how())).into_iter().collect();
+    let input = |input: &Input| format!("{} ({} bytes)", input.name(), input.bytes().unwrap_or_default());
+    let inputs: Vec<String> = check.inputs.iter().map(input).collect();
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    vec![
+        fact("versions", env!("CARGO_PKG_VERSION").to_owned()),
+        fact("checkers (-m)", check.setup.checker.name().to_owned()),
+        fact("options of the checker", options.join(" ")),
+        fact("options of reading", how.join(" ")),
+        fact("numbers of workers", workers.to_string()),
+        fact("histories, or sizes of them", inputs.join("\n")),
+    ]
+}

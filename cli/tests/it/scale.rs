@@ -1,0 +1,134 @@
+//! `histcheck scale`: the results of one machine, and what it refuses.
+
+use crate::{histcheck, stderr, stdout};
+use snapbox::str;
+
+#[test]
+fn the_report_is_that_of_one_machine() {
+    for (checker, file) in [("list-append", "keyed.edn"), ("list-append", "valid.edn"), ("bank,stats", "keyed.edn")] {
+        for output in ["json", "edn", "text"] {
+            let words = format!("-m {checker} --keyed --output {output} {file}");
+            let one = histcheck(&words).assert();
+            for workers in [1, 2, 4, 7] {
+                let many = histcheck(&format!("scale {words} --workers {workers}")).assert();
+                assert_eq!(stdout(&many), stdout(&one), "{words}");
+                assert_eq!(stderr(&many), stderr(&one), "{words}");
+                assert_eq!(many.get_output().status, one.get_output().status, "{words}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_split_is_refused() {
+    histcheck("scale -m list-append valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
+error: scale judges each key separately, and list-append without --keyed judges a history as a whole: pass --keyed if each op is about one key, else check it on one machine
+...
+"#]]);
+    histcheck("scale -m cas-register --keyed=auto valid.edn").assert().code(254).stdout_eq("");
+    histcheck("scale -m linearizable-register --keyed valid.edn").assert().code(254).stderr_eq(str![[r#"
+error: linearizable-register separates the keys itself: pass --keyed with the checker of one key instead
+...
+"#]]);
+    histcheck("scale -m cas-register --keyed -").assert().code(254).stderr_eq(str![[r#"
+error: <stdin> can be read only once, and scale reads files more than once
+...
+"#]]);
+    histcheck("scale -m cas-register --keyed no*match.edn").assert().code(254).stderr_eq(str![[r#"
+error: no file matches no*match.edn
+...
+"#]]);
+}
+
+#[test]
+fn patterns_stand_for_files() {
+    let one = histcheck("-m list-append --keyed keyed.edn").assert();
+    let many = histcheck("scale -m list-append --keyed --workers 2 key?d.edn").assert().code(1);
+    assert_eq!(stdout(&many), stdout(&one));
+}
+
+/// A file that is not there is an error of its own; the others are judged.
+#[test]
+fn a_file_that_is_not_there() {
+    let said = histcheck("scale -m list-append --keyed --workers 2 none.edn keyed.edn").assert().code(255);
+    assert!(stdout(&said).ends_with("keyed.edn\tfalse\n"), "{}", stdout(&said));
+    assert!(stderr(&said).contains("none.edn: error"), "{}", stderr(&said));
+}
+
+#[test]
+fn the_hostfile_has_to_fit() {
+    let dir = tempfile::tempdir().unwrap();
+    let hosts = dir.path().join("hosts.txt");
+    let with = |text: &str, process: u32| {
+        std::fs::write(&hosts, text).unwrap();
+        let hosts = hosts.display();
+        histcheck(&format!("scale -m list-append --keyed --hostfile {hosts} --process {process} keyed.edn"))
+    };
+    with("127.0.0.1:4\n", 1).assert().code(254).stderr_eq(str![[r#"
+error: --process 1: [..]hosts.txt has 1 addresses, from 0 on
+...
+"#]]);
+    with("127.0.0.1\n", 0).assert().code(254).stderr_eq(str![[r#"
+error: --hostfile: [..]hosts.txt: expected host:port, found 127.0.0.1
+...
+"#]]);
+    histcheck("scale -m list-append --keyed --process 0 keyed.edn").assert().code(254);
+}
+
+/// The whole network 127.0.0.0/8 is this machine: an address of its own for each run of these tests.
+#[cfg(target_os = "linux")]
+fn host(port: u16) -> String {
+    let [_, a, b, c] = std::process::id().to_be_bytes();
+    format!("127.{}.{b}.{c}:{port}", a | 0x80)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn several_processes_agree_or_say_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |at: u16, words: [&str; 2]| {
+        let hosts = dir.path().join(format!("hosts-{at}.txt"));
+        std::fs::write(&hosts, format!("{} # first\n\n{}\n", host(21_000 + at), host(21_001 + at))).unwrap();
+        let one = |process: usize| {
+            let hosts = hosts.display();
+            let words = words[process];
+            histcheck(&format!(
+                "scale -m list-append --keyed --workers 2 --hostfile {hosts} --process {process} {words}"
+            ))
+        };
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| one(1).assert());
+            [one(0).assert(), second.join().unwrap()]
+        })
+    };
+    let expected = stdout(&histcheck("-m list-append --keyed --output json keyed.edn").assert());
+    let [first, second] = run(0, ["--output json keyed.edn", "keyed.edn"]);
+    assert_eq!(stdout(&first.code(1)), expected);
+    second.code(0).stdout_eq("").stderr_eq("");
+    for [first, second] in [
+        run(10, ["keyed.edn", "-c serializable keyed.edn"]),
+        run(20, ["keyed.edn", "valid.edn"]),
+        run(30, ["keyed.edn", "keyed.edn --not-clients 3"]),
+        run(40, ["keyed.edn valid.edn", "valid.edn keyed.edn"]),
+    ] {
+        for one in [first, second] {
+            let one = one.code(255).stdout_eq("");
+            assert!(stderr(&one).contains("have different"), "{}", stderr(&one));
+        }
+    }
+}
+
+/// A process that is not started is named, and there is no verdict.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_is_missing_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let hosts = dir.path().join("hosts.txt");
+    std::fs::write(&hosts, format!("{}\n{}\n", host(21_100), host(21_101))).unwrap();
+    let words =
+        format!("scale -m list-append --keyed --connect-timeout 0.2s --hostfile {} --process 0", hosts.display());
+    let said = histcheck(&format!("{words} keyed.edn")).assert().code(255).stdout_eq("");
+    let expected =
+        format!("error: process 1 ({}) could not be reached within 200ms, so there is no verdict", host(21_101));
+    assert!(stderr(&said).starts_with(&expected), "{}", stderr(&said));
+}

@@ -1,0 +1,21 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod job;
+mod join;
+mod judge;
+mod keys;
+mod meeting;
+mod packet;
+mod part;
+mod peers;
+mod plan;
+mod ranges;
+mod run;
+mod whole;
+mod wire;
+
+pub use histcheck_front;
+pub use job::{History, Job, Judged, can_judge};
+pub use peers::Cluster;
+pub use run::{judge, judge_with_others};

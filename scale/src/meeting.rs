@@ -1,0 +1,204 @@
+//! Meetings: rounds in which every worker sends bytes to any workers, and has all that was sent to it when the round
+//! ends.
+//!
+//! A round is a time of one timely dataflow: an exchange by the receiver's number, and a probe behind it, which says when
+//! nothing of that time can arrive any more. Every worker holds the same rounds in the same order.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+use timely::dataflow::operators::{Exchange as _, Input as _, Inspect as _, Probe as _};
+use timely::worker::Worker;
+
+/// Between two looks at what has arrived, should nothing wake this worker.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Bytes for a worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Parcel {
+    to: u64,
+    round: u64,
+    from: u64,
+    /// How many parcels its sender sent before.
+    seq: u64,
+    bytes: Bytes,
+}
+
+/// Parcels by round, then by sender, then in the order in which they were sent.
+type Received = BTreeMap<(u64, u64, u64), Vec<u8>>;
+
+/// What a worker sends in a round, each with the number of the receiver.
+type Sent = Vec<(usize, Vec<u8>)>;
+/// What a worker gets in a round, each with the number of the sender.
+type Got = Vec<(u64, Vec<u8>)>;
+
+/// Timely's end of a worker's seat. Timely owns its threads, which may outlive whatever called for them; so a worker has
+/// a thread of its own, and hands timely's thread its parcels.
+pub(crate) struct Seat {
+    sent: Receiver<Sent>,
+    got: Sender<Got>,
+    who: Sender<(usize, usize)>,
+}
+
+/// A worker's seat in all meetings.
+pub(crate) struct Meeting {
+    sent: Sender<Sent>,
+    got: Receiver<Got>,
+    own: usize,
+    workers: usize,
+}
+
+/// A seat that is not taken yet.
+pub(crate) struct Invitation {
+    sent: Sender<Sent>,
+    got: Receiver<Got>,
+    who: Receiver<(usize, usize)>,
+}
+
+/// Both ends of a seat.
+pub(crate) fn seat() -> (Invitation, Seat) {
+    let ((sent, to_send), (gotten, got), (told, who)) = (channel(), channel(), channel());
+    (Invitation { sent, got, who }, Seat { sent: to_send, got: gotten, who: told })
+}
+
+/// Why a worker has to end: timely's thread did, which says why.
+const ENDED: &str = "a thread of timely that runs as long as its worker";
+
+impl Seat {
+    /// Carries what the worker at this seat sends and gets, until it leaves.
+    pub(crate) fn serve(self, worker: &mut Worker) {
+        let received = Rc::new(RefCell::new(Received::new()));
+        let shelf = Rc::clone(&received);
+        let (mut input, probe) = worker.dataflow::<u64, _, _>(|scope| {
+            let (input, parcels) = scope.new_input::<Vec<Parcel>>();
+            let taken = parcels.exchange(|parcel: &Parcel| parcel.to).inspect(move |parcel: &Parcel| {
+                let place = (parcel.round, parcel.from, parcel.seq);
+                shelf.borrow_mut().insert(place, parcel.bytes.0.clone());
+            });
+            (input, taken.probe().0)
+        });
+        // Where a worker has left, the loop ends.
+        let _ = self.who.send((worker.index(), worker.peers()));
+        let (from, mut seq) = (number(worker.index()), 0);
+        for (round, parcels) in (0_u64..).zip(self.sent) {
+            for (to, bytes) in parcels {
+                input.send(Parcel { to: number(to), round, from, seq, bytes: Bytes(bytes) });
+                // A message is not to grow with the round.
+                input.flush();
+                seq += 1;
+            }
+            input.advance_to(round + 1);
+            while probe.less_than(&(round + 1)) {
+                worker.step_or_park(Some(LOOK));
+            }
+            let later = received.borrow_mut().split_off(&(round + 1, 0, 0));
+            let now = std::mem::replace(&mut *received.borrow_mut(), later);
+            let _ = self.got.send(now.into_iter().map(|((_, from, _), bytes)| (from, bytes)).collect());
+        }
+    }
+}
+
+impl Invitation {
+    /// Takes the seat. All workers take theirs.
+    pub(crate) fn accept(self) -> Meeting {
+        let (own, workers) = self.who.recv().expect(ENDED);
+        Meeting { sent: self.sent, got: self.got, own, workers }
+    }
+}
+
+impl Meeting {
+    /// The number of this worker.
+    pub(crate) fn own(&self) -> usize {
+        self.own
+    }
+
+    /// How many workers there are.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Whether this worker is the one that says what comes of it all.
+    pub(crate) fn is_first(&self) -> bool {
+        self.own == 0
+    }
+
+    /// Sends bytes to workers. What all workers sent to this one in the same round, with the number of the sender: in the
+    /// order of senders, and of what each sent.
+    pub(crate) fn exchange(&mut self, parcels: Sent) -> Got {
+        self.sent.send(parcels).expect(ENDED);
+        self.got.recv().expect(ENDED)
+    }
+
+    /// What each worker says, in the order of the workers.
+    pub(crate) fn all<T: Serialize + de::DeserializeOwned>(&mut self, own: &T) -> Vec<T> {
+        let bytes = to_bytes(own);
+        let said = self.exchange((0..self.workers).map(|to| (to, bytes.clone())).collect());
+        said.iter().map(|(_, bytes)| from_bytes(bytes)).collect()
+    }
+
+    /// What the first worker says, which is the only one that has to say anything.
+    pub(crate) fn told_by_first<T: Serialize + de::DeserializeOwned>(&mut self, own: Option<&T>) -> T {
+        let workers = self.workers();
+        let bytes = own.filter(|_| self.is_first()).map(to_bytes);
+        let parcels = bytes.iter().flat_map(|bytes| (0..workers).map(|to| (to, bytes.clone())));
+        let said = self.exchange(parcels.collect());
+        let (_, bytes) = said.first().expect("the first worker says something");
+        from_bytes(bytes)
+    }
+}
+
+fn number(worker: usize) -> u64 {
+    u64::try_from(worker).unwrap_or(u64::MAX)
+}
+
+/// For another worker of this version.
+pub(crate) fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).expect("maps have names as keys")
+}
+
+/// What a worker of this version wrote.
+pub(crate) fn from_bytes<T: de::DeserializeOwned>(bytes: &[u8]) -> T {
+    serde_json::from_slice(bytes).expect("a worker of this version wrote it")
+}
+
+/// Bytes that serde takes as such, and not one by one.
+#[derive(Clone)]
+struct Bytes(Vec<u8>);
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+        struct BytesVisitor;
+        impl de::Visitor<'_> for BytesVisitor {
+            type Value = Bytes;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+
+            fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Bytes, E> {
+                Ok(Bytes(bytes))
+            }
+        }
+        deserializer.deserialize_byte_buf(BytesVisitor)
+    }
+}

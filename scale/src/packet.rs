@@ -1,0 +1,156 @@
+//! A packet: ops of one range for one worker, as texts, and what the texts do not say.
+//!
+//! Ops travel as the text that the file has: it is there already, and reading it again costs less than to write another
+//! form of it, and to keep that right.
+
+use history_core::Position;
+use history_core::cast::Cast as _;
+use history_core::part::Place;
+
+/// Where an op of a packet stands in its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// How many ops of the range are before it.
+    pub(crate) seq: u64,
+    /// How many lines of the range are before it.
+    pub(crate) line: u64,
+    /// Where its line begins, in the whole file.
+    pub(crate) line_begins: u64,
+    /// Bytes of its text.
+    pub(crate) len: u64,
+    /// Of an op that was written anew: where it stood.
+    pub(crate) position: Option<Position>,
+    /// Of one whose client has a name: the number for that.
+    pub(crate) client: Option<i64>,
+}
+
+/// What ranges before this one have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Base {
+    /// The range.
+    pub(crate) range: u64,
+    pub(crate) ops: u64,
+    pub(crate) lines: u64,
+}
+
+impl Head {
+    /// Its place in the whole file.
+    pub(crate) fn place(&self, base: &Base) -> Place {
+        Place {
+            index: base.ops + self.seq,
+            line_begins: self.line_begins,
+            line: base.lines + self.line + 1,
+            position: self.position,
+            client: self.client,
+        }
+    }
+}
+
+/// Ops of a range.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Packet {
+    pub(crate) range: u64,
+    pub(crate) heads: Vec<Head>,
+    /// The texts, one after another.
+    pub(crate) text: Vec<u8>,
+}
+
+/// Stands for a number that is not there. No file has so many bytes, and no client this number.
+const NONE: u64 = u64::MAX;
+
+impl Packet {
+    /// No ops of this range yet.
+    pub(crate) fn of(range: u64) -> Packet {
+        Packet { range, ..Packet::default() }
+    }
+
+    /// Adds an op.
+    pub(crate) fn push(&mut self, head: Head, text: &[u8]) {
+        debug_assert_eq!(head.len, text.len().to_u64(), "the length of another text");
+        self.heads.push(head);
+        self.text.extend_from_slice(text);
+    }
+
+    /// Its ops, each with its text.
+    pub(crate) fn ops(&self) -> impl Iterator<Item = (&Head, &[u8])> {
+        let mut rest = &self.text[..];
+        self.heads.iter().map(move |head| {
+            let (text, after) = rest.split_at(head.len.to_usize());
+            rest = after;
+            (head, text)
+        })
+    }
+
+    /// As bytes, for another worker.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let is_plain = self.heads.iter().all(|head| head.position.is_none() && head.client.is_none());
+        let mut out = Vec::with_capacity(self.text.len() + 64 * self.heads.len() + 24);
+        let mut put = |number: u64| out.extend_from_slice(&number.to_le_bytes());
+        put(self.range);
+        put(self.heads.len().to_u64());
+        put(u64::from(is_plain));
+        for head in &self.heads {
+            [head.seq, head.line, head.line_begins, head.len].into_iter().for_each(&mut put);
+            if !is_plain {
+                let at = head.position.unwrap_or(Position { offset: NONE, line: 0, column: 0 });
+                let client = head.client.map_or([0, 0], |number| [1, number.cast_unsigned()]);
+                [at.offset, at.line, at.column].into_iter().chain(client).for_each(&mut put);
+            }
+        }
+        out.extend_from_slice(&self.text);
+        out
+    }
+
+    /// What [`Packet::to_bytes`] made. None of other bytes.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Packet> {
+        let mut rest = bytes;
+        let mut get = || {
+            let (number, after) = rest.split_first_chunk()?;
+            rest = after;
+            Some(u64::from_le_bytes(*number))
+        };
+        let (range, count, is_plain) = (get()?, get()?, get()? == 1);
+        let mut heads = Vec::new();
+        for _ in 0..count {
+            let (seq, line, line_begins, len) = (get()?, get()?, get()?, get()?);
+            let mut head = Head { seq, line, line_begins, len, position: None, client: None };
+            if !is_plain {
+                let at = Position { offset: get()?, line: get()?, column: get()? };
+                head.position = (at.offset != NONE).then_some(at);
+                let (has_name, number) = (get()? == 1, get()?.cast_signed());
+                head.client = has_name.then_some(number);
+            }
+            heads.push(head);
+        }
+        let lens: u64 = heads.iter().map(|head| head.len).sum();
+        (lens == rest.len().to_u64()).then(|| Packet { range, heads, text: rest.to_vec() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_arrives_as_it_was_sent() {
+        let plain = Head { seq: 1, line: 2, line_begins: 3, len: 2, position: None, client: None };
+        let at = Position { offset: 9, line: 8, column: 7 };
+        let heads = [
+            plain,
+            Head { client: Some(-5), len: 0, ..plain },
+            Head { position: Some(at), len: 1, ..plain },
+            Head { position: Some(at), client: Some(i64::MIN + 1), len: 3, ..plain },
+        ];
+        for count in 0..=heads.len() {
+            let mut packet = Packet::of(11);
+            for head in &heads[..count] {
+                packet.push(*head, &b"abc"[..head.len.to_usize()]);
+            }
+            let bytes = packet.to_bytes();
+            assert_eq!(Packet::from_bytes(&bytes).as_ref(), Some(&packet));
+            assert_eq!(Packet::from_bytes(&bytes[..bytes.len() - 1]), None, "{count}");
+            let texts: Vec<&[u8]> = packet.ops().map(|(_, text)| text).collect();
+            assert_eq!(texts, [&b"ab"[..], b"", b"a", b"abc"][..count]);
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Reading one range: its ops as packets for the workers of their keys, and a summary for whoever joins the ranges.
+//!
+//! What a range cannot know is left to `join`: the key of a completion whose invocation is in an
+//! earlier range, and whether ranges fit together. What it finds unusual (a line that is not one op, a client with a
+//! name, an op that does not follow the one before) it calls irregular, whatever comes of it; the history is then read
+//! as a whole, by the reader that one machine has, which either has an answer or says what is wrong.
+
+use crate::packet::{Head, Packet};
+use crate::ranges::{self, Ranges};
+use history_core::cast::Cast as _;
+use history_core::keyed_parts::{Form, place_of};
+use history_core::{ClientRule, Format, IntMap, Limits, Lines, Op, OpKind, Process, TimeUnit};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::{self, Read, Seek};
+use std::ops::ControlFlow;
+
+/// Numbers of clients below this may represent names.
+const NUMBERS_FROM: i64 = -(1 << 62);
+
+/// How the lines of a file are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reading {
+    pub(crate) format: Format,
+    /// Whether keys are in a field of their own.
+    pub(crate) is_field: bool,
+    /// Bytes of the file.
+    pub(crate) len: u64,
+}
+
+impl Reading {
+    /// How ops say their keys.
+    pub(crate) fn form(self) -> Form {
+        if self.is_field { Form::Field } else { Form::Pair }
+    }
+}
+
+/// What a client is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Doing {
+    /// Nothing.
+    Idle,
+    /// An operation on a key of this worker is in flight.
+    Waits(usize),
+    /// It ended in an info, and never comes back.
+    Crashed,
+}
+
+/// What a range says of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Client {
+    pub(crate) number: i64,
+    /// Whether its first op here completes one that is invoked in an earlier range.
+    pub(crate) completes_first: bool,
+    /// What it is doing at the end of the range.
+    pub(crate) at_end: Doing,
+}
+
+/// What a range says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Summary {
+    pub(crate) range: u64,
+    pub(crate) ops: u64,
+    /// Lines that end in it.
+    pub(crate) lines: u64,
+    /// The first index and the last one, if ops have indices.
+    pub(crate) indices: Option<(u64, u64)>,
+    /// Its clients, in the order of their first ops.
+    pub(crate) clients: Vec<Client>,
+    /// The clients whose first op completes an operation of an earlier range, in the order of these ops.
+    pub(crate) completing: Vec<i64>,
+    /// Ops of processes that are not clients, by name.
+    pub(crate) others: BTreeMap<String, u64>,
+    /// What is unusual, if anything is.
+    pub(crate) irregular: Option<String>,
+}
+
+/// A range that was read.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    /// By worker.
+    pub(crate) packets: Vec<Packet>,
+    /// The ops of [`Summary::completing`].
+    pub(crate) completing: Packet,
+    pub(crate) summary: Summary,
+}
+
+/// Reads a range. Keys belong to so many workers.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is not as long as it was.
+pub(crate) fn read(
+    source: &mut (impl Read + Seek),
+    reading: Reading,
+    unit: Option<TimeUnit>,
+    (ranges, range): (Ranges, u64),
+    workers: usize,
+) -> io::Result<Part> {
+    let lines = Lines::new(Some(reading.format));
+    let mut reader = PartOf {
+        lines: unit.into_iter().fold(lines, Lines::with_time_unit),
+        form: reading.form(),
+        rule: ClientRule::new(),
+        known: IntMap::default(),
+        part: Part {
+            packets: (0..workers).map(|_| Packet::of(range)).collect(),
+            completing: Packet::of(range),
+            summary: Summary { range, ..Summary::default() },
+        },
+        line: 0,
+    };
+    let read = ranges::each_line(source, ranges.of(range), Limits::default().op_bytes_max, |at, line| {
+        let taken = reader.take(at, line);
+        reader.line += 1;
+        match taken {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(why) => {
+                reader.part.summary.irregular = Some(why);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    let mut part = reader.part;
+    match read {
+        ranges::Lines::All(lines) => part.summary.lines = lines,
+        ranges::Lines::TooLong => part.summary.irregular = Some("a line is too long".to_owned()),
+        ranges::Lines::Left => {}
+    }
+    // What was cut off would go unseen.
+    if source.seek(io::SeekFrom::End(0))? != ranges.len {
+        return Err(io::Error::other("the file changed while it was read"));
+    }
+    Ok(part)
+}
+
+/// A range that is being read.
+struct PartOf {
+    lines: Lines,
+    form: Form,
+    rule: ClientRule,
+    /// Where in the summary each client is.
+    known: IntMap<usize>,
+    part: Part,
+    /// Lines before the current one.
+    line: u64,
+}
+
+impl PartOf {
+    /// Takes the next line; or what is unusual about it.
+    fn take(&mut self, line_begins: u64, line: &[u8]) -> Result<(), String> {
+        self.lines.forget();
+        self.lines.read(line).map_err(|error| error.message)?;
+        let batch = self.lines.batch();
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let op = batch.op(0);
+        let summary = &mut self.part.summary;
+        let seq = summary.ops;
+        summary.ops += 1;
+        take_index(summary, self.lines.written_index(), seq)?;
+        let head = Head { seq, line: self.line, line_begins, len: line.len().to_u64(), position: None, client: None };
+        let number = match op.process {
+            Process::Client(number) if number >= NUMBERS_FROM => number,
+            Process::Other(name) if self.rule.decides(name) == Some(false) || op.kind == OpKind::Info => {
+                match summary.others.get_mut(name) {
+                    Some(ops) => *ops += 1,
+                    None => _ = summary.others.insert(name.to_owned(), 1),
+                }
+                return Ok(());
+            }
+            _ => return Err("a client has no number".to_owned()),
+        };
+        let to = place(&mut self.part, &mut self.known, self.form, number, &op)?;
+        let packet = match to {
+            Some(worker) => &mut self.part.packets[worker],
+            None => &mut self.part.completing,
+        };
+        packet.push(head, line);
+        Ok(())
+    }
+}
+
+/// Notes the index of the op of this number.
+fn take_index(summary: &mut Summary, written: Option<u64>, seq: u64) -> Result<(), String> {
+    match (written, &mut summary.indices) {
+        (None, None) => Ok(()),
+        (Some(index), None) if seq == 0 => {
+            summary.indices = Some((index, index));
+            Ok(())
+        }
+        (Some(index), Some((_, last))) if index > *last => {
+            *last = index;
+            Ok(())
+        }
+        _ => Err("indices do not increase".to_owned()),
+    }
+}
+
+/// The worker of the next op of a client; none if only an earlier range has its key.
+fn place(
+    part: &mut Part,
+    known: &mut IntMap<usize>,
+    form: Form,
+    number: i64,
+    op: &Op<'_>,
+) -> Result<Option<usize>, String> {
+    let summary = &mut part.summary;
+    let at = known.get(number).copied();
+    let client = at.map(|at| &mut summary.clients[at]);
+    let invokes = op.kind == OpKind::Invoke;
+    let (to, at_end) = match client.as_ref().map(|client| client.at_end) {
+        None | Some(Doing::Idle) if invokes => {
+            // Without a key the op ends the history, wherever that is found.
+            let workers = part.packets.len().to_u64();
+            let worker = form.written(op).map_or(0, |(key, _)| (place_of(key) % workers).to_usize());
+            (Some(worker), Doing::Waits(worker))
+        }
+        Some(Doing::Waits(worker)) if !invokes => (Some(worker), after(op.kind)),
+        None => (None, after(op.kind)),
+        Some(_) => return Err("an op does not follow the one before of its client".to_owned()),
+    };
+    if let Some(client) = client {
+        client.at_end = at_end;
+    } else {
+        known.insert(number, summary.clients.len());
+        summary.clients.push(Client { number, completes_first: to.is_none(), at_end });
+    }
+    if to.is_none() {
+        summary.completing.push(number);
+    }
+    Ok(to)
+}
+
+fn after(kind: OpKind) -> Doing {
+    if kind == OpKind::Info { Doing::Crashed } else { Doing::Idle }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    const HISTORY: &str = "\
+{:process 0, :type :invoke, :f :read, :value [:x nil]}
+{:process :nemesis, :type :info, :f :kill}
+
+{:process 1, :type :invoke, :f :write, :value [:y 2]}
+{:process 0, :type :ok, :f :read, :value [:x 1]}
+{:process 1, :type :info, :f :write, :value [:y 2]}
+{:process :setup, :type :info, :f :start}
+";
+
+    fn read_range(text: &str, range_bytes: u64, range: u64) -> Part {
+        let len = text.len().to_u64();
+        let reading = Reading { format: Format::Edn, is_field: false, len };
+        read(&mut Cursor::new(text), reading, None, (Ranges { len, range_bytes }, range), 3).unwrap()
+    }
+
+    fn irregular(text: &str) -> Option<String> {
+        read_range(text, 10_000, 0).summary.irregular
+    }
+
+    #[test]
+    fn a_range_that_holds_all_says_all() {
+        let part = read_range(HISTORY, 10_000, 0);
+        let Summary { ops, lines, indices, clients, completing, others, irregular, .. } = part.summary;
+        assert_eq!((ops, lines, indices, irregular), (6, 7, None, None));
+        let doing: Vec<_> =
+            clients.iter().map(|client| (client.number, client.completes_first, client.at_end)).collect();
+        assert_eq!(doing, [(0, false, Doing::Idle), (1, false, Doing::Crashed)]);
+        assert!(completing.is_empty());
+        assert_eq!(others.into_iter().collect::<Vec<_>>(), [("nemesis".to_owned(), 1), ("setup".to_owned(), 1)]);
+        let seqs: Vec<Vec<u64>> =
+            part.packets.iter().map(|packet| packet.heads.iter().map(|head| head.seq).collect()).collect();
+        let mut sorted = seqs.concat();
+        sorted.sort_unstable();
+        assert_eq!(sorted, [0, 2, 3, 4]);
+        assert!(seqs.contains(&vec![0, 3]) || seqs.contains(&vec![0, 2, 3, 4]), "both ops of x: {seqs:?}");
+    }
+
+    #[test]
+    fn a_completion_without_its_invocation_is_left_to_others() {
+        let first_line = HISTORY.find('\n').unwrap().to_u64();
+        // The second range begins behind the first invocation.
+        let part = read_range(HISTORY, first_line, 1);
+        assert_eq!(part.summary.irregular, None);
+        let last = read_range(HISTORY, first_line, HISTORY.len().to_u64().div_ceil(first_line) - 1);
+        assert_eq!(last.summary.irregular, None);
+        let completing: Vec<_> = (0..HISTORY.len().to_u64().div_ceil(first_line))
+            .flat_map(|range| read_range(HISTORY, first_line, range).summary.completing)
+            .collect();
+        assert_eq!(completing, [0, 1]);
+    }
+
+    #[test]
+    fn what_is_unusual_is_said() {
+        let usual = "{:process 0, :type :invoke, :f :read, :value [:x nil]}\n";
+        assert_eq!(irregular(usual), None);
+        for unusual in [
+            "{:process 0, :type :nope}",
+            "{:process 0, :type :invoke, :f :read, :value [:x nil]} {:process 0, :type :ok}",
+            "[{:process 1, :type :ok}]",
+            "{:process 1, :type",
+            "#_",
+            "\"a string\nthat goes on\"",
+            "{:type :invoke, :f :read, :value [:x nil]}",
+            "{:process :w1, :type :invoke, :f :read, :value [:x nil]}",
+            "{:process :w1, :type :ok, :f :read, :value [:x nil]}",
+            "{:process 0, :type :invoke, :f :read, :value [:x nil]}",
+            "{:process 1, :type :invoke, :f :read, :value [:x nil], :index 4}",
+            "{:process -9223372036854775807, :type :invoke, :f :read, :value [:x nil]}",
+        ] {
+            assert!(irregular(&format!("{usual}{unusual}\n")).is_some(), "{unusual}");
+        }
+        let invoked = "{:process 0, :type :invoke, :f :read, :value [:x nil]}\n{:process 0, :type :info, :f :read}\n";
+        assert_eq!(irregular(invoked), None);
+        assert!(irregular(&format!("{invoked}{usual}")).is_some(), "a client came back");
+        assert!(irregular("{:process 0, :type :ok, :index 4}\n{:process 1, :type :ok, :index 4}\n").is_some());
+    }
+
+    #[test]
+    fn a_file_of_another_length_is_refused() {
+        let reading = Reading { format: Format::Edn, is_field: false, len: 10 };
+        let ranges = Ranges { len: 10, range_bytes: 100 };
+        let error = read(&mut Cursor::new(HISTORY), reading, None, (ranges, 0), 1).unwrap_err();
+        assert_eq!(error.to_string(), "the file changed while it was read");
+    }
+}

@@ -1,0 +1,136 @@
+//! Signs of life: between the first process and each of the others.
+//!
+//! Each side sends a byte every second, and reads what the other one sends. What does not come for
+//! [`Cluster::peer_timeout`](super::Cluster) is taken for lost: a process that is stopped, or a network that drops all. The
+//! others say when they are done; when all have, the first one says so, and only then there is an answer.
+
+use super::Fault;
+use super::words::{ALIVE, DONE, END, reason};
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
+
+/// Between two signs of life, unless less is waited for them.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// What is known of the processes at the other ends.
+#[derive(Default)]
+struct State {
+    /// How many are done.
+    done: usize,
+    /// Whether nothing of them matters any more.
+    is_over: bool,
+}
+
+/// Connections whose other ends are watched.
+pub(crate) struct Beats {
+    timeout: Duration,
+    fault: Arc<Fault>,
+    peers: Vec<usize>,
+    streams: Arc<Mutex<Vec<TcpStream>>>,
+    state: Arc<(Mutex<State>, Condvar)>,
+}
+
+impl Beats {
+    /// Watches nobody yet.
+    ///
+    /// # Errors
+    ///
+    /// If there is no thread for it.
+    pub(crate) fn start(timeout: Duration, fault: &Arc<Fault>) -> io::Result<Beats> {
+        let beats = Beats {
+            timeout,
+            fault: Arc::clone(fault),
+            peers: Vec::new(),
+            streams: Arc::default(),
+            state: Arc::default(),
+        };
+        let (streams, state) = (Arc::clone(&beats.streams), Arc::clone(&beats.state));
+        let pause = BEAT.min(timeout / 4);
+        Builder::new().name("scale:beat".to_owned()).spawn(move || beat(&streams, pause, &state))?;
+        Ok(beats)
+    }
+
+    /// Watches one more process.
+    ///
+    /// # Errors
+    ///
+    /// If there is no thread for it.
+    pub(crate) fn add(&mut self, peer: usize, stream: TcpStream) -> io::Result<()> {
+        self.fault.add_listener(stream.try_clone()?);
+        lock(&self.streams).push(stream.try_clone()?);
+        self.peers.push(peer);
+        let (timeout, state, fault) = (self.timeout, Arc::clone(&self.state), Arc::clone(&self.fault));
+        let watch = move || watch(stream, peer, timeout, &state, &fault);
+        Builder::new().name(format!("scale:peer-{peer}")).spawn(watch).map(|_| ())
+    }
+
+    /// Whether a process is watched.
+    pub(crate) fn has(&self, peer: usize) -> bool {
+        self.peers.contains(&peer)
+    }
+
+    /// Says that this process is done, and waits until all others are, as the first process sees it.
+    pub(crate) fn finish(self, is_first: bool) {
+        if !is_first {
+            self.send_done();
+        }
+        let (state, changed) = &*self.state;
+        let waiting = changed.wait_while(lock(state), |state| state.done < self.peers.len());
+        waiting.unwrap_or_else(PoisonError::into_inner).is_over = true;
+        if is_first {
+            self.send_done();
+        }
+    }
+
+    fn send_done(&self) {
+        for stream in lock(&self.streams).iter_mut() {
+            // Who is not there any more is missed by who reads.
+            let _ = stream.write_all(&[DONE]);
+        }
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn beat(streams: &Mutex<Vec<TcpStream>>, pause: Duration, (state, changed): &(Mutex<State>, Condvar)) {
+    loop {
+        for stream in lock(streams).iter_mut() {
+            let _ = stream.write_all(&[ALIVE]);
+        }
+        let (state, _) = changed.wait_timeout(lock(state), pause).unwrap_or_else(PoisonError::into_inner);
+        if state.is_over {
+            return;
+        }
+    }
+}
+
+/// Reads what a process says, until it is done or lost.
+fn watch(mut stream: TcpStream, peer: usize, timeout: Duration, state: &(Mutex<State>, Condvar), fault: &Fault) {
+    let mut said = [0];
+    loop {
+        let read = stream.set_read_timeout(Some(timeout)).and_then(|()| stream.read_exact(&mut said));
+        let (state, changed) = state;
+        match read {
+            Ok(()) if said[0] == ALIVE => {}
+            Ok(()) if said[0] == DONE => {
+                lock(state).done += 1;
+                changed.notify_all();
+                return;
+            }
+            Ok(()) if said[0] == END => {
+                fault.end(&reason(&mut stream).unwrap_or_else(|_| "another process ended".to_owned()))
+            }
+            Ok(()) => fault.end_without(peer, "it says what no histcheck says"),
+            Err(_) if lock(state).is_over => return,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                fault.end_without(peer, &format!("no sign of life for {timeout:?}"))
+            }
+            Err(_) => fault.end_without(peer, "the connection is closed"),
+        }
+    }
+}

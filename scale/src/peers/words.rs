@@ -1,0 +1,37 @@
+//! What processes say to each other while they work: a byte each.
+
+use history_core::cast::Cast as _;
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// A sign of life.
+pub(super) const ALIVE: u8 = b'.';
+/// One of the others is done; or all are.
+pub(super) const DONE: u8 = b'd';
+/// The process ends without an answer; why follows, with its length before it.
+pub(super) const END: u8 = b'e';
+
+/// Bytes of a reason that is passed on, at most.
+const REASON_BYTES_MAX: usize = 4096;
+/// How long to wait for a process that does not take the reason.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Tells a process why this one ends.
+pub(super) fn tell_end(stream: &mut TcpStream, why: &str) -> io::Result<()> {
+    let why = &why.as_bytes()[..why.floor_char_boundary(REASON_BYTES_MAX)];
+    let mut said = vec![END];
+    said.extend_from_slice(&why.len().to_u32().to_le_bytes());
+    said.extend_from_slice(why);
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.write_all(&said)
+}
+
+/// The reason of another process, behind its first byte.
+pub(super) fn reason(stream: &mut TcpStream) -> io::Result<String> {
+    let mut len = [0; 4];
+    stream.read_exact(&mut len)?;
+    let mut text = vec![0; u32::from_le_bytes(len).to_usize().min(REASON_BYTES_MAX)];
+    stream.read_exact(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}

@@ -1,0 +1,146 @@
+//! How a history is read: cut into ranges, or as a whole. The beginning of its file decides.
+
+use crate::part::Reading;
+use histcheck_front::ReadAs;
+use history_core::cast::Cast as _;
+use history_core::keyed_parts::Form;
+use history_core::{ClientRule, FirstValue, Format, Lines, OpKind, Process};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// How much of a file is looked at.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// How a history is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Plan {
+    /// By ranges, as far as its beginning shows.
+    Ranges(Reading),
+    /// By one worker.
+    Whole,
+}
+
+/// The file of a history; none if it is several, or none that can be cut.
+pub(crate) fn file(path: &Path) -> Option<PathBuf> {
+    let path = if path.is_dir() { history_core::history_in(path).ok()? } else { path.to_owned() };
+    std::fs::metadata(&path).is_ok_and(|found| found.is_file()).then_some(path)
+}
+
+/// The plan for a history that is read so.
+pub(crate) fn plan(path: &Path, read_as: &ReadAs) -> Plan {
+    let is_plain = read_as.clients == ClientRule::new()
+        && read_as.first_value == FirstValue::default()
+        && read_as.clock_error == Duration::ZERO
+        && !read_as.accepts_torn;
+    let by_ranges = || {
+        let mut file = File::open(file(path)?).ok()?;
+        let len = file.metadata().ok()?.len();
+        let head = head(&mut file).ok()?;
+        of_head(&head, len, read_as)
+    };
+    if is_plain { by_ranges().map_or(Plan::Whole, Plan::Ranges) } else { Plan::Whole }
+}
+
+fn head(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    file.take(HEAD_BYTES.to_u64()).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// How a file that begins so is read, if each line is one op, and the first client's op is an invocation.
+fn of_head(head: &[u8], len: u64, read_as: &ReadAs) -> Option<Reading> {
+    let is_all = head.len().to_u64() == len;
+    // The last line may go on.
+    let end = if is_all { head.len() } else { head.iter().rposition(|byte| *byte == b'\n')? };
+    let text = &head[..end];
+    let format = match read_as.format {
+        Some(format) => format,
+        None => histcheck_front::read::detect(text).ok()??,
+    };
+    if !matches!(format, Format::Edn | Format::Json) {
+        return None;
+    }
+    let mut form = None;
+    let lines = Lines::new(Some(format));
+    let mut lines = read_as.time_unit.into_iter().fold(lines, Lines::with_time_unit);
+    for line in text.split(|byte| *byte == b'\n') {
+        lines.forget();
+        lines.read(line).ok()?;
+        if form.is_some() || lines.batch().is_empty() {
+            continue;
+        }
+        let op = lines.batch().op(0);
+        match op.process {
+            Process::Client(_) if op.kind == OpKind::Invoke => form = Some(Form::of(&op)),
+            Process::Other(_) if op.kind == OpKind::Info => {}
+            _ => return None,
+        }
+    }
+    Some(Reading { format, is_field: form? == Form::Field, len })
+}
+
+/// What shows that a file is the one that it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp(Option<(u64, Option<SystemTime>)>);
+
+impl Stamp {
+    /// Of the file of a history as it is now.
+    pub(crate) fn of(path: &Path) -> Stamp {
+        let found = file(path).and_then(|path| std::fs::metadata(path).ok());
+        Stamp(found.map(|found| (found.len(), found.modified().ok())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Option<(Format, bool)> {
+        let reading = of_head(text.as_bytes(), text.len().to_u64(), &ReadAs::default());
+        reading.map(|reading| (reading.format, reading.is_field))
+    }
+
+    #[test]
+    fn one_op_a_line_is_cut() {
+        let json = r#"{"process": 0, "type": "invoke", "f": "read", "value": ["x", null]}"#;
+        let edn = "{:process 0, :type :invoke, :f :read, :value [:x nil]}";
+        let field = "{:process 0, :type :invoke, :f :read, :key 3}";
+        assert_eq!(of(json), Some((Format::Json, false)));
+        assert_eq!(of(&format!("{json}\n\n{json}\r\n")), Some((Format::Json, false)));
+        assert_eq!(of(&format!("#jepsen.history.Op{edn}\n{field}\n")), Some((Format::Edn, false)));
+        assert_eq!(of(&format!("{{:process :nemesis, :type :info}}\n{field}\n")), Some((Format::Edn, true)));
+    }
+
+    #[test]
+    fn anything_else_is_not() {
+        let edn = "{:process 0, :type :invoke, :f :read, :value [:x nil]}";
+        for text in [
+            String::new(),
+            "\n\n".to_owned(),
+            format!("[{edn}\n{edn}]"),
+            format!("{edn} {edn}\n"),
+            edn.replace(", ", ",\n"),
+            edn.replace("invoke", "ok"),
+            edn.replace(":process 0", ":process :w1"),
+            edn.replace(":process 0, ", ""),
+            "{:process :nemesis, :type :info}\n".to_owned(),
+            "\u{feff}{:process 0, :type :invoke}".to_owned(),
+            r#"{"process": 0, "f": "read", "call": 1, "return": 2, "value": 3}"#.to_owned(),
+            "\u{1f}\u{8b}\u{8}\n".to_owned(),
+        ] {
+            assert_eq!(of(&text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_cut_off_is_not_looked_at() {
+        let edn = "{:process 0, :type :invoke, :f :read, :value [:x nil]}";
+        let head = format!("{edn}\n{}", &edn[..20]);
+        assert!(of_head(head.as_bytes(), 1_000_000, &ReadAs::default()).is_some());
+        assert!(of_head(head.as_bytes(), head.len().to_u64(), &ReadAs::default()).is_none());
+        assert!(of_head(edn.as_bytes(), 1_000_000, &ReadAs::default()).is_none(), "no line ends");
+    }
+}

@@ -1,0 +1,137 @@
+//! Reading a history as a whole, where its file cannot be cut: by one worker, with the reader that one machine has.
+//!
+//! What is wrong with a history is found here, too: the first error is the one that this reader stops at.
+
+use crate::packet::{Head, Packet};
+use history_core::cast::Cast as _;
+use history_core::keyed_parts::{Form, Router};
+use history_core::{Batch, Format, HistoryError, Op, Participants, Process, Reader, Writer};
+use std::io;
+
+/// A history that is being read.
+pub(crate) struct Whole {
+    /// None if it could not be opened.
+    reader: Option<Reader<'static>>,
+    batch: Batch,
+    router: Router,
+    participants: Participants,
+    workers: usize,
+    /// Ops that were sent.
+    sent: u64,
+    is_over: bool,
+    error: Option<HistoryError>,
+}
+
+/// How the reading of a history ended.
+pub(crate) struct WholeEnd {
+    pub(crate) participants: Participants,
+    /// The op that cannot be given to a key, and why: what comes after it was read, but not judged.
+    pub(crate) trouble: Option<String>,
+    pub(crate) error: Option<HistoryError>,
+    /// Names of the client rule that no process had, if all was read.
+    pub(crate) unmatched: Option<Vec<String>>,
+}
+
+impl Whole {
+    /// Begins a history, whose keys belong to so many workers.
+    pub(crate) fn new(opened: Result<Reader<'static>, HistoryError>, workers: usize) -> Whole {
+        let (reader, error) = match opened {
+            Ok(reader) => (Some(reader), None),
+            Err(error) => (None, Some(error)),
+        };
+        Whole {
+            is_over: reader.is_none(),
+            reader,
+            batch: Batch::new(),
+            router: Router::default(),
+            participants: Participants::new(),
+            workers,
+            sent: 0,
+            error,
+        }
+    }
+
+    /// How ops say their keys, once there was one of a client.
+    pub(crate) fn form(&self) -> Option<Form> {
+        self.router.form()
+    }
+
+    /// Whether all was read.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The next ops, some more bytes than `bytes_enough` of them: a packet for each worker.
+    pub(crate) fn next(&mut self, number: u64, bytes_enough: usize) -> Vec<Packet> {
+        let mut packets: Vec<Packet> = (0..self.workers).map(|_| Packet::of(number)).collect();
+        let mut batch = std::mem::take(&mut self.batch);
+        while !self.is_over && packets.iter().map(|packet| packet.text.len()).sum::<usize>() < bytes_enough {
+            let Some(reader) = &mut self.reader else { break };
+            let read = reader.read_batch(&mut batch);
+            for op in batch.ops() {
+                if let Err(error) = self.send(&op, &mut packets) {
+                    self.end(Some(error));
+                    break;
+                }
+            }
+            match read {
+                Ok(true) => {}
+                Ok(false) => self.end(None),
+                Err(error) => self.end(Some(error)),
+            }
+        }
+        self.batch = batch;
+        packets
+    }
+
+    fn end(&mut self, error: Option<HistoryError>) {
+        self.is_over = true;
+        if self.error.is_none() {
+            self.error = error;
+        }
+    }
+
+    fn send(&mut self, op: &Op<'_>, packets: &mut [Packet]) -> Result<(), HistoryError> {
+        if self.router.trouble().is_some() || self.is_over || !self.participants.see(op) {
+            return Ok(());
+        }
+        let at = |error: HistoryError| match op.position {
+            Some(position) => error.at(position),
+            None => error,
+        };
+        let Some(place) = self.router.route(op).map_err(at)? else { return Ok(()) };
+        let mut text = Vec::new();
+        let written = Writer::new(&mut text, Format::Edn).write(op);
+        written.map_err(|error: io::Error| at(HistoryError::new(history_core::ErrorKind::Io, error.to_string())))?;
+        if text.last() == Some(&b'\n') {
+            text.pop();
+        }
+        let named = match (op.client_name, op.process) {
+            (Some(_), Process::Client(number)) => Some(number),
+            _ => None,
+        };
+        let head = Head {
+            seq: self.sent,
+            line: 0,
+            line_begins: 0,
+            len: text.len().to_u64(),
+            position: op.position,
+            client: named,
+        };
+        self.sent += 1;
+        let worker = (place % self.workers.to_u64()).to_usize();
+        packets[worker].push(head, &text);
+        Ok(())
+    }
+
+    /// How it ended.
+    pub(crate) fn finish(self) -> WholeEnd {
+        let reader = self.reader.filter(|_| self.error.is_none());
+        WholeEnd {
+            unmatched: reader.map(|reader| reader.unmatched().map(str::to_owned).collect()),
+            participants: self.participants,
+            trouble: self.router.trouble().map(str::to_owned),
+            error: self.error,
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Many workers say what one machine says, or nothing.
+
+mod broken;
+mod equal;
+mod made;
+#[cfg(target_os = "linux")]
+mod processes;
