@@ -22,7 +22,7 @@ use crate::minimize::Minimize;
 use crate::new_plugin::{self, NewPlugin};
 use crate::output::known::Known;
 use crate::output::policy::Policy;
-use crate::watch::{Address, Source, Watch};
+use crate::watch::{Address, Checkpoints, Source, Watch};
 use checker::{checker, options, summaries};
 use clap::ArgMatches;
 use histcheck_front::setup::WhetherKeyed;
@@ -375,7 +375,24 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
             setup.options.set(name.clone(), value.clone());
         }
     }
-    Ok(Watch { check, source, keep_going: matches.get_flag("keep-going") })
+    let keep_going = matches.get_flag("keep-going");
+    let checkpoints = checkpoints(matches, &source)?;
+    Ok(Watch { check, source, keep_going, checkpoints })
+}
+
+/// What is kept of a watch, if anything is.
+fn checkpoints(matches: &ArgMatches, source: &Source) -> Result<Option<Checkpoints>, UsageError> {
+    let Some(path) = matches.get_one::<OsString>("checkpoint").map(PathBuf::from) else { return Ok(None) };
+    let Source::File(history) = source else {
+        let why = "--checkpoint needs a file to follow: a pipe or a connection cannot be read again";
+        return Err(UsageError::new(why).tip("let the test append to a file, and pass its name"));
+    };
+    if *history == path {
+        return Err(UsageError::new("the checkpoint is the history itself").tip("pass another name"));
+    }
+    let every = matches.get_one("checkpoint-interval").copied().unwrap_or_default();
+    let bytes_max = matches.get_one("checkpoint-max-size").copied().unwrap_or(u64::MAX);
+    Ok(Some(Checkpoints { path, every, bytes_max }))
 }
 
 fn format(matches: &ArgMatches) -> Option<Format> {

@@ -11,6 +11,7 @@ mod intervals;
 mod lines;
 mod peers;
 mod place;
+mod resume;
 mod sniff;
 mod steps;
 
