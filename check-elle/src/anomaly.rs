@@ -6,6 +6,7 @@ use crate::names::equal;
 use crate::set::closure::{converse, transitive};
 use crate::set::{Row, RowSet};
 use history_core::cast::Cast as _;
+use history_core::state::{Damaged, In, Out, State};
 use std::fmt;
 use std::str::FromStr;
 use table::ANOMALIES;
@@ -93,6 +94,17 @@ impl AnomalyType {
     /// The types of which every anomaly is also of this one, itself included.
     pub const fn implying(self) -> AnomalySet {
         AnomalySet::from_bits(IMPLYING[self.0 as usize] | 1 << self.0)
+    }
+}
+
+impl State for AnomalyType {
+    fn save(&self, out: &mut Out) {
+        self.0.save(out);
+    }
+
+    fn load(from: &mut In<'_>) -> Result<AnomalyType, Damaged> {
+        let number = u8::load(from)?;
+        if usize::from(number) < COUNT { Ok(AnomalyType(number)) } else { Err(Damaged) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::{ErrorKind, HistoryError};
 use crate::options::{OptionError, OptionSpec, Options};
+use crate::state::Damaged;
 use crate::{About, Batch, Budget, History, Op, Reader, Report};
 use std::ops::ControlFlow;
 
@@ -169,6 +170,26 @@ pub trait Run: Send {
         Searched::Done
     }
 
+    /// The state of the run, at most so many bytes, with which a run in another process continues. The default has none:
+    /// then that run needs the ops again, from the first on.
+    ///
+    /// A run continues like this: it starts as this one did, takes the first ops again (`first_ops` of them, or all), and
+    /// then [`Run::restore`], if there is a state. From there on it does what this one would do.
+    fn save(&self, bytes_max: usize) -> Saved {
+        let _ = bytes_max;
+        Saved::default()
+    }
+
+    /// Takes over the state that a run of the same checker, with the same options, has [saved](Run::save).
+    ///
+    /// # Errors
+    ///
+    /// If it is no such state. Nothing can be said of this run then.
+    fn restore(&mut self, state: &[u8]) -> Result<(), Damaged> {
+        let _ = state;
+        Err(Damaged)
+    }
+
     /// Ends the search where its slices have come to: [`Run::finish`] does not continue with it.
     fn stop_search(&mut self) {}
 
@@ -190,6 +211,23 @@ pub trait Run: Send {
     ///
     /// If the history as a whole cannot be judged.
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError>;
+}
+
+/// What a run continues from: see [`Run::save`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Saved {
+    /// Nothing but the ops.
+    #[default]
+    Ops,
+    /// A state.
+    State {
+        /// Its bytes.
+        state: Vec<u8>,
+        /// How many ops, from the first on, a run needs before it takes them.
+        first_ops: u64,
+    },
+    /// The state has more bytes than allowed.
+    TooLarge,
 }
 
 /// A part of a history that shows a violation: see [`Run::evidence`].

@@ -11,6 +11,8 @@ pub(crate) struct Indices {
     last: Option<u64>,
 }
 
+crate::state!(struct Indices { ops, written, last });
+
 impl Indices {
     /// How many ops there were.
     pub(crate) fn ops(&self) -> u64 {

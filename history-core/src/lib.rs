@@ -89,10 +89,11 @@ pub use about::{About, AboutAnomaly, AboutLevel, KeptReads, Parts, Reduction, Su
 pub use batch::Batch;
 pub use budget::{Activity, Budget, Cancel, Spent};
 pub use builder::{BatchBuilder, HistoryBuilder, NewOp};
-pub use checker::{Checker, Evidence, Run, Searched, check, check_ahead, check_history};
+pub use checker::{Checker, Evidence, Run, Saved, Searched, check, check_ahead, check_history};
 pub use client_rule::ClientRule;
 pub use common::{
     FunctionsInFlight, Id, IntMap, Interner, KeyedIds, NextStep, OpFault, UndecodedOps, UnknownName, cast, explain,
+    state,
 };
 pub use compose::{Compose, ComposeError};
 pub use coverage::{Coverage, Expected, OpUse};

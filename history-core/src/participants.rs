@@ -97,6 +97,8 @@ pub struct Participants {
     left_out: BTreeMap<Box<str>, u64>,
 }
 
+crate::state!(struct Participants { names, others, left_out });
+
 impl Participants {
     /// Nobody.
     pub fn new() -> Participants {

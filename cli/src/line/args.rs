@@ -2,6 +2,7 @@
 
 mod annotations;
 mod checker;
+mod checkpoints;
 #[cfg(all(unix, feature = "live"))]
 pub(crate) mod live;
 mod outputs;
@@ -393,7 +394,9 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
             setup.options.set(name.clone(), value.clone());
         }
     }
-    Ok(Watch { check, source, keep_going: matches.get_flag("keep-going"), serve: common::served(matches) })
+    let keep_going = matches.get_flag("keep-going");
+    let checkpoints = checkpoints::given(matches, &source)?;
+    Ok(Watch { check, source, keep_going, serve: common::served(matches), checkpoints })
 }
 
 fn format(matches: &ArgMatches) -> Option<Format> {

@@ -101,6 +101,28 @@ pub(crate) fn watch_limits() -> [Arg; 2] {
     ]
 }
 
+/// What a watch keeps for the next one.
+pub(crate) fn checkpoints() -> [Arg; 3] {
+    let of = |name: &'static str, value_name: &'static str| Arg::new(name).long(name).value_name(value_name);
+    [
+        of("checkpoint", "FILE").value_hint(ValueHint::FilePath).value_parser(value_parser!(OsString)).help(
+            "Keep the state of the watch in this file, and continue from it if it exists (needs a history in a file)",
+        ),
+        of("checkpoint-interval", "TIME")
+            .value_parser(units::time)
+            .default_value("10")
+            .requires("checkpoint")
+            .hide_short_help(true)
+            .help("Time between two checkpoints, in seconds or like 5m"),
+        of("checkpoint-max-size", "SIZE")
+            .value_parser(units::size)
+            .default_value("1GB")
+            .requires("checkpoint")
+            .hide_short_help(true)
+            .help("Maximum size of a checkpoint, in bytes or like 2GB; a larger one is not written, with a warning"),
+    ]
+}
+
 fn timeout(help: &'static str) -> Arg {
     let arg = Arg::new("timeout").long("timeout").value_name("TIME").value_parser(units::time);
     arg.allow_negative_numbers(true).help(help)

@@ -215,6 +215,7 @@ fn watch(checkers: &Registry) -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Continue after a violation instead of exiting"),
         )
+        .args(common::checkpoints())
         .args(own.into_iter().filter(|arg| !["verbose", "quiet"].contains(&arg.get_id().as_str())))
         .args(rules())
         .args(common::watch_limits())

@@ -4,6 +4,7 @@ use super::inbox::{Inbox, Text};
 use super::refused::{Refusal, Refused};
 use crate::ids::wide;
 use histcheck_front::ReadAs;
+use history_core::state::Damaged;
 use history_core::{Batch, ErrorKind, HistoryError, Merge, Position, Reader};
 
 /// What writers of ops bring.
@@ -52,6 +53,22 @@ impl Feed {
         let reader = Reader::new(Text::new(inbox));
         let reader = if followed { reader.growing() } else { reader.growing_if(is_cut) };
         Feed::Text(Box::new(read_as.reader(reader)))
+    }
+
+    /// Goes on behind what was read when the feed of a text was [saved](Feed::save).
+    pub(super) fn resume(self, state: &[u8]) -> Result<Feed, Damaged> {
+        match self {
+            Feed::Text(reader) => Ok(Feed::Text(Box::new(reader.resume(state)?))),
+            Feed::Writers(_) => Err(Damaged),
+        }
+    }
+
+    /// The byte where the next op is read, and the reader's state; `None` if it cannot be read from there.
+    pub(super) fn save(&self) -> Option<(u64, Vec<u8>)> {
+        match self {
+            Feed::Text(reader) => reader.save(),
+            Feed::Writers(_) => None,
+        }
     }
 
     pub(super) fn writers(inbox: Inbox<FromWriters>) -> Feed {

@@ -20,6 +20,10 @@ pub(super) struct Follow {
     path: PathBuf,
     /// Absent as long as there is none of that name.
     file: Option<Followed>,
+    /// Where the first file is read from.
+    offset: u64,
+    /// Set before text of another file comes, or of the same one after it was emptied.
+    is_replaced: Arc<AtomicBool>,
 }
 
 struct Followed {
@@ -33,7 +37,12 @@ struct Followed {
 impl Follow {
     /// Follows what is at the path, now or later.
     pub(super) fn new(path: PathBuf) -> Follow {
-        Follow { path, file: None }
+        Follow { path, file: None, offset: 0, is_replaced: Arc::default() }
+    }
+
+    /// The same from a byte of the file on, with a flag to be set before text of another file comes.
+    pub(super) fn from(self, offset: u64, is_replaced: Arc<AtomicBool>) -> Follow {
+        Follow { offset, is_replaced, ..self }
     }
 
     /// Reads what there is, and then more, until the receiver is gone, or the history `is_over`: then all is brought
@@ -83,6 +92,7 @@ impl Follow {
         }
         if followed.file.metadata()?.len() < followed.offset {
             // It was emptied, and what is in it now is new.
+            self.is_replaced.store(true, Ordering::SeqCst);
             followed.file.seek(SeekFrom::Start(0))?;
             followed.offset = 0;
             return Ok(followed.end_line());
@@ -94,6 +104,7 @@ impl Follow {
                 return Ok(text);
             }
             let end = followed.end_line();
+            self.is_replaced.store(true, Ordering::SeqCst);
             self.open()?;
             return Ok(end);
         }
@@ -105,8 +116,10 @@ impl Follow {
         if found(std::fs::metadata(&self.path))?.is_some_and(|found| !found.is_file()) {
             return Err(io::Error::other("it is not a regular file; to watch a pipe, create it first"));
         }
-        if let Some(file) = found(File::open(&self.path))? {
-            self.file = Some(Followed { file, offset: 0, last: b'\n' });
+        if let Some(mut file) = found(File::open(&self.path))? {
+            let offset = std::mem::take(&mut self.offset);
+            file.seek(SeekFrom::Start(offset))?;
+            self.file = Some(Followed { file, offset, last: b'\n' });
         }
         Ok(())
     }
@@ -216,6 +229,24 @@ mod tests {
         append(&old, "!");
         append(&path, "three\n");
         assert_eq!(drain(&mut follow), "!\nthree\n", "a line that never ended is kept apart");
+    }
+
+    #[test]
+    fn a_file_is_followed_from_a_byte_on_and_another_one_from_its_beginning() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        append(&path, "one\ntwo\n");
+        let is_replaced = Arc::new(AtomicBool::new(false));
+        let mut follow = Follow::new(path.clone()).from(4, Arc::clone(&is_replaced));
+        assert_eq!(drain(&mut follow), "two\n");
+        assert!(!is_replaced.load(Ordering::SeqCst));
+        fs::rename(&path, dir.path().join("log.1")).unwrap();
+        append(&path, "three\n");
+        assert_eq!(drain(&mut follow), "three\n");
+        assert!(is_replaced.swap(false, Ordering::SeqCst));
+        fs::write(&path, "4\n").unwrap();
+        assert_eq!(drain(&mut follow), "4\n");
+        assert!(is_replaced.load(Ordering::SeqCst));
     }
 
     /// What is brought if the history is over now.

@@ -6,8 +6,7 @@
 
 mod address;
 mod again;
-#[cfg(unix)]
-mod datagram;
+mod checkpoint;
 mod feed;
 mod follow;
 mod inbox;
@@ -31,6 +30,8 @@ use crate::output::results::Results;
 use crate::serve::page::{Page, Shown};
 use crate::serve::rest::Rest;
 pub(crate) use address::Address;
+pub(crate) use checkpoint::Checkpoints;
+use checkpoint::{Keeper, Printed, Resume};
 use feed::Feed;
 use histcheck_front::setup::guarded;
 use history_core::{Batch, Budget, Cancel, HistoryError, Op, Report, Run};
@@ -51,19 +52,22 @@ pub(crate) struct Watch<'c> {
     pub(crate) keep_going: bool,
     /// Where a page shows it while it goes on.
     pub(crate) serve: Option<SocketAddr>,
+    /// What is kept for a watch after this one; of a file only.
+    pub(crate) checkpoints: Option<Checkpoints>,
 }
 
 /// Watches until the history ends or is violated.
 pub(crate) fn run(job: &Watch<'_>) -> Exit {
     job.check.warnings.iter().for_each(|warning| diagnose::warning(warning));
     let given = &job.check.inputs[0];
-    let source::Opened { mut feed, name, end, begin, unlink } = match source::open(&job.source, given.how()) {
+    let (opened, checkpoints) = match open(job) {
         Ok(opened) => opened,
         Err(message) => {
             diagnose::error(&message);
             return Exit::FAILED;
         }
     };
+    let source::Opened { mut feed, name, end, begin, unlink } = opened;
     // As long as this lives, a socket's file stays.
     let _socket = unlink;
     let budget = job.check.limits.budget(Cancel::default());
@@ -92,20 +96,18 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
             return Exit::FAILED;
         }
     };
-    let (mut stopped, shown) = (None, &mut page);
+    let (mut failed, shown) = (Exit::FAILED, &mut page);
     let judged = guarded(|| {
         let status = Status::begin();
-        let results = &mut results;
-        let mut watched =
-            Watched { job, input, results, status, limit, page: shown, is_violated: false, violated: None, written: 0 };
-        let judged = watched.judge(&mut feed, &budget);
-        if let Err(Stopped::Output(exit)) = judged {
-            stopped = Some(exit);
-        }
-        match judged {
+        let (results, Kept { keeper, resume }) = (&mut results, checkpoints);
+        let printed = resume.as_ref().map(Resume::printed).unwrap_or_default();
+        let mut watched = Watched { job, input, results, status, limit, page: shown, keeper, printed };
+        match watched.judge(&mut feed, resume.as_ref(), &budget) {
             Ok(report) => Ok(Some(report)),
-            Err(Stopped::Output(_)) => Ok(None),
-            Err(Stopped::History(error)) => Err(error),
+            Err(stopped) => {
+                failed = stopped.exit()?;
+                Ok(None)
+            }
         }
     });
     let judged = judged.transpose();
@@ -113,7 +115,7 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
         page.end(judged.as_ref().map_err(|error| format!("{error}.")));
     }
     let exit = match judged {
-        None => stopped.unwrap_or(Exit::FAILED),
+        None => failed,
         Some(judged) => {
             let exit = results.write(input, judged).unwrap_or_else(|stopped| stopped);
             results.finish(exit)
@@ -138,6 +140,33 @@ fn page(job: &Watch<'_>, input: &Input) -> Result<Option<Page>, String> {
         })
     };
     job.serve.map(show).transpose()
+}
+
+/// What is kept for the next watch, and was by the last one.
+#[derive(Default)]
+struct Kept {
+    keeper: Option<Keeper>,
+    resume: Option<Resume>,
+}
+
+/// Opens the source, behind a checkpoint if there is one; with who writes the next ones.
+fn open(job: &Watch<'_>) -> Result<(source::Opened, Kept), String> {
+    let how = job.check.inputs[0].how();
+    let (Some(checkpoints), Source::File(path)) = (&job.checkpoints, &job.source) else {
+        return Ok((source::open(&job.source, how)?, Kept::default()));
+    };
+    if path.exists() && !path.is_file() {
+        let why = "is not a regular file, so a checkpoint has no place to go on from";
+        return Err(format!("--checkpoint: {} {why}", path.display()));
+    }
+    let settings = checkpoint::settings(&job.check.setup, how, job.keep_going);
+    let (keeper, resume) = Keeper::begin(checkpoints, path, settings)?;
+    let (byte, state) = resume.as_ref().map_or((0, None), |resume| (resume.place().0, Some(resume.place().1)));
+    let mut opened = source::file(path, how, byte, keeper.is_replaced());
+    if let (Some(resume), Some(state)) = (&resume, state) {
+        opened.feed = opened.feed.resume(state).map_err(|damaged| resume.damaged(damaged))?;
+    }
+    Ok((opened, Kept { keeper: Some(keeper), resume }))
 }
 
 /// What ends the history, for whoever comes first.
@@ -171,11 +200,8 @@ struct Watched<'w, 'c> {
     status: Status,
     limit: Limit,
     page: &'w mut Option<Page>,
-    is_violated: bool,
-    /// The op at which the violation became certain, as a sentence; absent where doubt came before it.
-    violated: Option<String>,
-    /// Violations that were reported.
-    written: u64,
+    keeper: Option<Keeper>,
+    printed: Printed,
 }
 
 /// Violations that are reported while the history continues; further ones are counted.
@@ -186,6 +212,22 @@ enum Stopped {
     History(HistoryError),
     /// The receiver is gone.
     Output(Exit),
+    /// There can be no checkpoint, or the last one is of no use.
+    Checkpoint(String),
+}
+
+impl Stopped {
+    /// How the program ends, unless an error is the result.
+    fn exit(self) -> Result<Exit, HistoryError> {
+        match self {
+            Stopped::History(error) => Err(error),
+            Stopped::Output(exit) => Ok(exit),
+            Stopped::Checkpoint(message) => {
+                diagnose::error(&message);
+                Ok(Exit::FAILED)
+            }
+        }
+    }
 }
 
 impl From<HistoryError> for Stopped {
@@ -194,20 +236,13 @@ impl From<HistoryError> for Stopped {
     }
 }
 
-impl Watched<'_, '_> {
-    fn judge(&mut self, feed: &mut Feed, budget: &Budget) -> Result<Report, Stopped> {
-        let place = self.input.place();
-        let mut run =
-            self.job.check.setup.start_online(move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
-        if self.job.keep_going {
-            run.keep_going();
-        }
-        if let Some(growth) = run.growth() {
-            self.status.suspended(|| diagnose::note(&growth));
-        }
+impl<'w> Watched<'w, '_> {
+    fn judge(&mut self, feed: &mut Feed, resume: Option<&Resume>, budget: &Budget) -> Result<Report, Stopped> {
+        let mut run = self.start()?;
+        let mut settled = self.resume(run.as_mut(), resume)?.is_break();
         let mut batch = Batch::new();
         let mut output = None;
-        let (mut settled, mut ended, mut is_whole) = (false, false, false);
+        let (mut ended, mut is_whole) = (false, false);
         while !ended {
             let more = feed.read_batch(&mut batch);
             self.warn(feed);
@@ -228,7 +263,7 @@ impl Watched<'_, '_> {
                     }
                 }
                 // Whoever writes a history that is invalid anyway shall be able to continue with it.
-                settled = flow.is_break() && self.job.keep_going && self.is_violated;
+                settled = flow.is_break() && self.job.keep_going && self.printed.is_violated;
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
             self.status.update(feed.ops(), feed.in_flight(), run.configurations());
@@ -239,27 +274,21 @@ impl Watched<'_, '_> {
             if !flow.is_break()
                 && let Some(why) = self.limit.reached(feed.ops())
             {
+                self.keep(run.as_ref(), feed, true)?;
                 let mut report = limit::report(self.job.check.setup.checker.name(), run.as_ref(), &why, feed.ops());
                 self.qualify(&mut report, feed);
                 return Ok(report);
             }
             is_whole = flow.is_continue() && !more?;
             ended = flow.is_break() || is_whole;
+            if !flow.is_break() {
+                self.keep(run.as_ref(), feed, is_whole)?;
+            }
         }
         if let Some(exit) = output {
             return Err(Stopped::Output(exit));
         }
-        if let Some(position) = feed.cut_off() {
-            let line = position.line;
-            self.status.suspended(|| {
-                diagnose::warning(&format!("the history ends within the op at line {line}; that op was ignored"));
-            });
-        }
-        if is_whole {
-            let unmatched = Unmatched::default();
-            unmatched.add(Some(&feed.unmatched()));
-            self.status.suspended(|| unmatched.warnings().iter().for_each(|warning| diagnose::warning(warning)));
-        }
+        self.warn_of_the_end(feed, is_whole);
         let evidence = run.evidence();
         let mut report = run.finish(budget)?;
         if let (Source::File(path), Some(evidence)) = (&self.job.source, evidence)
@@ -271,6 +300,60 @@ impl Watched<'_, '_> {
         Ok(report)
     }
 
+    fn start(&self) -> Result<Box<dyn Run + 'w>, HistoryError> {
+        let (place, job) = (self.input.place(), self.job);
+        let setup = &job.check.setup;
+        let mut run = setup.start_online(move |decision| diagnose::hint(&place, &format!("note: {decision}")))?;
+        if self.job.keep_going {
+            run.keep_going();
+        }
+        if let Some(growth) = run.growth() {
+            self.status.suspended(|| diagnose::note(&growth));
+        }
+        Ok(run)
+    }
+
+    /// Goes on from a checkpoint. `Break` if the run has settled on its verdict by then.
+    fn resume(&mut self, run: &mut dyn Run, resume: Option<&Resume>) -> Result<ControlFlow<()>, Stopped> {
+        let Some(resume) = resume else {
+            self.keeper.iter().for_each(|keeper| self.status.suspended(|| diagnose::note(&keeper.note())));
+            return Ok(ControlFlow::Continue(()));
+        };
+        self.status.suspended(|| diagnose::note(&resume.note()));
+        let mut flow = ControlFlow::Continue(());
+        resume.each_op(self.input.how(), |op| {
+            flow = run.observe(op)?;
+            Ok(flow)
+        })?;
+        resume.restore(run).map_err(|damaged| Stopped::Checkpoint(resume.damaged(damaged)))?;
+        Ok(if self.printed.is_violated { flow } else { ControlFlow::Continue(()) })
+    }
+
+    /// Writes a checkpoint, if it is time to or this `is_last`.
+    fn keep(&mut self, run: &dyn Run, feed: &Feed, is_last: bool) -> Result<(), Stopped> {
+        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        let printed = self.printed.clone();
+        let kept = if is_last { keeper.write(run, feed, printed) } else { keeper.keep(run, feed, printed) };
+        let warning = kept.map_err(Stopped::Checkpoint)?;
+        self.status.suspended(|| checkpoint::warn(warning));
+        Ok(())
+    }
+
+    /// Says what was left out at the end, and which names no process had.
+    fn warn_of_the_end(&self, feed: &Feed, is_whole: bool) {
+        if let Some(position) = feed.cut_off() {
+            let line = position.line;
+            self.status.suspended(|| {
+                diagnose::warning(&format!("the history ends within the op at line {line}; that op was ignored"));
+            });
+        }
+        if is_whole {
+            let unmatched = Unmatched::default();
+            unmatched.add(Some(&feed.unmatched()));
+            self.status.suspended(|| unmatched.warnings().iter().for_each(|warning| diagnose::warning(warning)));
+        }
+    }
+
     /// Says what was refused.
     fn warn(&self, feed: &mut Feed) {
         for refusal in feed.news() {
@@ -280,17 +363,17 @@ impl Watched<'_, '_> {
 
     /// Notes, and reports, what an op proved. Whether to continue.
     fn look(&mut self, run: &dyn Run, op: &Op<'_>, feed: &Feed) -> Result<bool, Exit> {
-        if !self.is_violated && run.is_violated() {
-            self.is_violated = true;
-            self.violated = (doubt(feed) == Doubt::None).then(|| since(op));
-            if let Some(page) = self.page.as_mut().filter(|_| self.violated.is_some()) {
+        if !self.printed.is_violated && run.is_violated() {
+            self.printed.is_violated = true;
+            self.printed.violated = (doubt(feed) == Doubt::None).then(|| since(op));
+            if let Some(page) = self.page.as_mut().filter(|_| self.printed.violated.is_some()) {
                 page.violation(Some(op.index), run.violation().as_ref());
             }
             if !self.job.keep_going {
                 return Ok(false);
             }
-            self.written = run.violations();
-            self.write_violation(run.violation(), self.violated.clone(), feed)?;
+            self.printed.violations = run.violations();
+            self.write_violation(run.violation(), self.printed.violated.clone(), feed)?;
         } else if self.job.keep_going
             && let Some(report) = self.further_violation(run)
         {
@@ -304,10 +387,10 @@ impl Watched<'_, '_> {
 
     /// The report on a further violation, if the last op proved one and not too many were reported.
     fn further_violation(&mut self, run: &dyn Run) -> Option<Report> {
-        if run.violations() <= self.written || self.written >= WRITTEN_MAX {
+        if run.violations() <= self.printed.violations || self.printed.violations >= WRITTEN_MAX {
             return None;
         }
-        self.written = run.violations();
+        self.printed.violations = run.violations();
         run.last_violation()
     }
 
@@ -319,7 +402,7 @@ impl Watched<'_, '_> {
         }
         let Some(mut report) = report else { return Ok(()) };
         self.qualify_since(&mut report, since, feed);
-        let is_last = self.written >= WRITTEN_MAX;
+        let is_last = self.printed.violations >= WRITTEN_MAX;
         let end = if is_last { " Further violations are counted, and not reported." } else { "" };
         report.notes.push(format!("The history continues.{end}"));
         let Watched { results, input, status, .. } = self;
@@ -328,7 +411,7 @@ impl Watched<'_, '_> {
 
     /// Says since when the first violation was certain, or why a verdict is not.
     fn qualify(&self, report: &mut Report, feed: &Feed) {
-        self.qualify_since(report, self.violated.clone(), feed);
+        self.qualify_since(report, self.printed.violated.clone(), feed);
     }
 
     fn qualify_since(&self, report: &mut Report, since: Option<String>, feed: &Feed) {
@@ -336,7 +419,7 @@ impl Watched<'_, '_> {
             report.notes.extend(since);
         }
         if let Some(refused) = feed.refused() {
-            refused.qualify(report, self.violated.is_some());
+            refused.qualify(report, self.printed.violated.is_some());
         }
     }
 }

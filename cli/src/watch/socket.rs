@@ -1,5 +1,8 @@
 //! Sockets that are listened on, and the files that some of them have.
 
+#[cfg(unix)]
+pub(super) mod datagram;
+
 use super::address::Address;
 use super::stream::Stream;
 use std::io;

@@ -1,13 +1,13 @@
 //! Where a watched history comes from, and what ends it.
 
 use super::address::Address;
-#[cfg(unix)]
-use super::datagram::DatagramSocket;
 use super::feed::Feed;
 use super::follow::Follow;
 use super::inbox::{ARRIVAL_BYTES, Arrival, Sender, inbox};
 use super::listen;
 use super::order::Order;
+#[cfg(unix)]
+use super::socket::datagram::DatagramSocket;
 use super::socket::{Listener, Unlink};
 use crate::output::diagnose;
 use histcheck_front::ReadAs;
@@ -53,7 +53,7 @@ pub(super) fn open(source: &Source, read_as: &ReadAs) -> Result<Opened, String> 
             // A pipe opens when someone else opens it to write.
             Ok(stream(read_as, || File::open(path)))
         }
-        Source::File(path) => Ok(file(path, read_as)),
+        Source::File(path) => Ok(file(path, read_as, 0, Arc::default())),
         #[cfg(unix)]
         Source::Listen { address: Address::Datagram(path), .. } => {
             let socket = DatagramSocket::bind(path).map_err(|error| cannot_listen(source, &error))?;
@@ -105,8 +105,8 @@ fn stream<S: Read>(read_as: &ReadAs, open: impl FnOnce() -> std::io::Result<S> +
     Opened { feed: Feed::text(inbox, read_as, false), name: None, end, begin, unlink: None }
 }
 
-/// What is in a file, now and later.
-fn file(path: &Path, read_as: &ReadAs) -> Opened {
+/// What is in a file from a byte on, now and later. The flag is set before text of another file of that name comes.
+pub(super) fn file(path: &Path, read_as: &ReadAs, from: u64, is_replaced: Arc<AtomicBool>) -> Opened {
     let ((sender, inbox), is_over, path) = (inbox(), Arc::new(AtomicBool::new(false)), path.to_owned());
     // Who follows the file has yet to look what is in it by now.
     let over = Arc::clone(&is_over);
@@ -115,7 +115,7 @@ fn file(path: &Path, read_as: &ReadAs) -> Opened {
         if !path.exists() {
             diagnose::note(&format!("{} does not exist yet; waiting for it", path.display()));
         }
-        thread::spawn(move || Follow::new(path).run(&sender, &is_over));
+        thread::spawn(move || Follow::new(path).from(from, is_replaced).run(&sender, &is_over));
     });
     Opened { feed: Feed::text(inbox, read_as, true), name: None, end, begin, unlink: None }
 }

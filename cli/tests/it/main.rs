@@ -3,6 +3,8 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "snapbox writes snapshots with hashes")]
 
 mod anonymize;
+#[cfg(unix)]
+mod checkpoints;
 mod ci;
 mod clients;
 mod compose;

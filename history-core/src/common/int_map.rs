@@ -1,6 +1,8 @@
 //! A map from integers: an array where keys are small and dense, a hash map for the rest.
 
 use crate::hash::HashMap;
+use crate::state::{Damaged, In, Out, State};
+use std::collections::BTreeMap;
 
 /// A map from integers. Keys below a small multiple of the number of entries are looked up in an array, without a hash.
 #[derive(Clone, Debug)]
@@ -87,11 +89,31 @@ impl<V> IntMap<V> {
     }
 }
 
+impl<V: State> State for IntMap<V> {
+    fn save(&self, out: &mut Out) {
+        let dense = (0_i64..).zip(&self.dense).filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        let mut entries: Vec<(i64, &V)> = dense.chain(self.sparse.iter().map(|(key, value)| (*key, value))).collect();
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        entries.len().save(out);
+        for (key, value) in entries {
+            key.save(out);
+            value.save(out);
+        }
+    }
+
+    fn load(from: &mut In<'_>) -> Result<IntMap<V>, Damaged> {
+        let mut map = IntMap::default();
+        for (key, value) in BTreeMap::<i64, V>::load(from)? {
+            map.insert(key, value);
+        }
+        Ok(map)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     proptest! {
         #[test]
@@ -112,6 +134,11 @@ mod tests {
                 values.sort_unstable();
                 values
             };
+            let mut out = Out::new(usize::MAX);
+            ours.save(&mut out);
+            let bytes = out.into_bytes().unwrap();
+            let again = IntMap::<usize>::load(&mut In::new(&bytes)).unwrap();
+            prop_assert!(plain.iter().all(|(key, value)| again.get(*key) == Some(value)) && again.len() == plain.len());
             prop_assert_eq!(sorted(ours.values().copied().collect()), sorted(plain.into_values().collect()));
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::cast::Cast as _;
 use crate::hash::RandomState;
+use crate::state::{Damaged, In, Out, State};
 use crate::{Datum, Seq, Value};
 use indexmap::IndexMap;
 
@@ -86,10 +87,47 @@ impl Interner {
     }
 }
 
+impl State for Interner {
+    fn save(&self, out: &mut Out) {
+        self.named.len().save(out);
+        self.named.values().for_each(|value| value.save(out));
+    }
+
+    fn load(from: &mut In<'_>) -> Result<Interner, Damaged> {
+        let mut interner = Interner::default();
+        for value in Vec::<Datum>::load(from)? {
+            let names = interner.names();
+            // What was given a code before gets the same one, in the same order.
+            value.with_value(|value| interner.name(value)).map_err(|_| Damaged)?;
+            if interner.names() == names {
+                return Err(Damaged);
+            }
+        }
+        Ok(interner)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::History;
+
+    #[test]
+    fn codes_stay_the_same_when_the_interner_is_saved_and_loaded() {
+        let text = "{:type :ok, :value [:x \"x\" [1 (2)] #{:b 1 :a} {:k 1} 1.5 -0.0 -4611686018427387905 99999999999999999999N \\a nil 7]}";
+        let history = History::parse(text).unwrap();
+        let mut interner = Interner::default();
+        let values: Vec<Value<'_>> = history.op(0).value.as_seq().unwrap().iter().collect();
+        let codes: Vec<i64> = values.iter().map(|value| interner.code(*value)).collect();
+        let mut out = Out::new(usize::MAX);
+        interner.save(&mut out);
+        let bytes = out.into_bytes().unwrap();
+        let mut again = Interner::load(&mut In::new(&bytes)).unwrap();
+        for (code, value) in codes.iter().zip(values) {
+            assert_eq!((again.code(value), again.datum(*code)), (*code, interner.datum(*code)));
+        }
+        assert_eq!(again.names(), interner.names());
+    }
 
     fn codes(values: &str) -> Vec<i64> {
         let history = History::parse(&format!("{{:type :ok, :value [:x {values}]}}")).unwrap();

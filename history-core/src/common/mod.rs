@@ -11,6 +11,7 @@ mod intern;
 mod keyed_ids;
 mod names;
 mod next_step;
+pub mod state;
 
 pub use fault::{OpFault, UndecodedOps};
 pub use functions::FunctionsInFlight;

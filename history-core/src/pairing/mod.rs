@@ -89,6 +89,20 @@ enum Mode {
     CompletionsOnly,
 }
 
+crate::state!(struct Open { slot, index, time_ns, position });
+crate::state!(struct Early { name, place });
+crate::state!(
+    enum Mode {
+        Undecided,
+        Paired,
+        CompletionsOnly,
+    }
+);
+// What the rule says of numbers is found out again.
+crate::state!(parts Pairing {
+    open, crashed, free_slots, slots, mode, found, names, early, nameless; parts: ; same: rule, numbers
+});
+
 /// What pairing looks at in an op: all but its function, value and further fields, which cost more to look up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OpHead<'a> {

@@ -20,6 +20,8 @@ pub(crate) struct Blocks<'s> {
     source: Source<'s>,
     /// Whether `source` has been looked at for compression.
     opened: bool,
+    /// Whether it was compressed, so that its bytes are not those of the text.
+    is_compressed: bool,
     /// The first bytes of the source, once it was opened; nothing of a source that is being written.
     head: Vec<u8>,
     /// A block that was put back.
@@ -86,6 +88,7 @@ impl<'s> Blocks<'s> {
         Blocks {
             source,
             opened: false,
+            is_compressed: false,
             head: Vec::new(),
             again: None,
             eager: false,
@@ -122,6 +125,16 @@ impl<'s> Blocks<'s> {
     /// The offset of what is to be read next.
     pub(crate) fn offset(&self) -> u64 {
         self.place.offset
+    }
+
+    /// Where the text that is to be read next begins in the source; `None` if that is not known.
+    pub(crate) fn place(&self) -> Option<Place> {
+        (!self.is_compressed && self.again.is_none() && self.fault.is_none()).then_some(self.place)
+    }
+
+    /// Takes the source for what comes from a place on.
+    pub(crate) fn begin_at(&mut self, place: Place) {
+        (self.opened, self.place) = (true, place);
     }
 
     /// Puts the text that was not read yet, and more, into `text`.
@@ -171,7 +184,7 @@ impl<'s> Blocks<'s> {
     fn open(&mut self) -> Result<(), HistoryError> {
         if !self.opened {
             let source = std::mem::replace(&mut self.source, Box::new(io::empty()));
-            (self.source, self.place.offset) = decompress::open(source)?;
+            (self.source, self.place.offset, self.is_compressed) = decompress::open(source)?;
             if !self.eager {
                 // A source that fails here fails when it is read, behind what it gave.
                 let looked = self.source.by_ref().take(HEAD_BYTES.to_u64()).read_to_end(&mut self.head);

@@ -15,8 +15,8 @@ pub(crate) const TO_TEXT: &str = "history.edn, which Jepsen writes beside test.j
 
 pub(crate) type Source<'s> = Box<dyn Read + Send + 's>;
 
-/// The text of a source, decompressed, without its byte order mark; and how long that was.
-pub(super) fn open(mut source: Source<'_>) -> Result<(Source<'_>, u64), HistoryError> {
+/// The text of a source, decompressed, without its byte order mark; how long that was; and whether it was compressed.
+pub(super) fn open(mut source: Source<'_>) -> Result<(Source<'_>, u64, bool), HistoryError> {
     let head = head(&mut source, JEPSEN.len())?;
     if head == JEPSEN {
         return Err(HistoryError::new(ErrorKind::Io, "this is Jepsen's binary format, which histcheck does not read")
@@ -28,16 +28,16 @@ pub(super) fn open(mut source: Source<'_>) -> Result<(Source<'_>, u64), HistoryE
     } else if is_zstd(&head) {
         zstd(whole)?
     } else {
-        return without_bom(&head, whole);
+        return without_bom(&head, whole).map(|(text, mark)| (text, mark, false));
     };
     let head = self::head(&mut text, BOM.len())?;
-    without_bom(&head, Cursor::new(head.clone()).chain(text))
+    without_bom(&head, Cursor::new(head.clone()).chain(text)).map(|(text, mark)| (text, mark, true))
 }
 
 /// The bytes of a source that is a part of one, decompressed.
 #[cfg(feature = "files")]
 pub(crate) fn decompressed(source: Source<'static>) -> Result<Source<'static>, HistoryError> {
-    open(source).map(|(source, _)| source)
+    open(source).map(|(source, ..)| source)
 }
 
 /// Whether this begins a frame of zstd, or one to be skipped, which some compressors put first.

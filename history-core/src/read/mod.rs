@@ -12,6 +12,7 @@ mod lines;
 pub mod part;
 mod peers;
 mod place;
+mod resume;
 mod sniff;
 mod steps;
 

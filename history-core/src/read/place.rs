@@ -12,6 +12,8 @@ pub(crate) struct Place {
     pub(crate) column: u64,
 }
 
+crate::state!(struct Place { offset, line, column });
+
 impl Place {
     pub(crate) fn position(self) -> Position {
         Position { offset: self.offset, line: self.line + 1, column: self.column + 1 }

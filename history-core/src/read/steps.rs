@@ -6,6 +6,7 @@ use super::place::Place;
 use crate::batch::Batch;
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError, Position, Snippet};
+use crate::state::{Damaged, In, Out, State};
 use crate::syntax::edn::Read;
 use crate::syntax::table::Line;
 use crate::syntax::{Fault, FaultKind, Scanner};
@@ -73,6 +74,38 @@ enum Step {
     /// The end of the block.
     Out,
 }
+
+crate::state!(
+    enum Last {
+        Opening,
+        Op,
+        Comma,
+    }
+);
+
+impl State for Within {
+    fn save(&self, out: &mut Out) {
+        match self {
+            Within::Bare => 0_u8.save(out),
+            Within::Closed => 1_u8.save(out),
+            Within::Container(close) => close.save(out),
+        }
+    }
+
+    fn load(from: &mut In<'_>) -> Result<Within, Damaged> {
+        match u8::load(from)? {
+            0 => Ok(Within::Bare),
+            1 => Ok(Within::Closed),
+            close @ (b')' | b']') => Ok(Within::Container(close)),
+            _ => Err(Damaged),
+        }
+    }
+}
+
+// Between two blocks nothing is found.
+crate::state!(parts Steps {
+    within, started, last, in_comment, after_error, ended; parts: ; same: format, found, end
+});
 
 impl Steps {
     pub(crate) fn new(format: Format) -> Steps {

@@ -25,6 +25,10 @@ pub(super) struct ListJudge {
     ends: Vec<End>,
 }
 
+history_core::state!(parts ListJudge {
+    lists, kept; parts: findings, graph; same: level, garbage_allowed, within, ends
+});
+
 impl Judge for ListJudge {
     const NAME: &'static str = "list-append";
     const VOCABULARY: Vocabulary = Vocabulary { write: "append", is_register: false };

@@ -82,6 +82,22 @@ pub(super) enum ElemKind {
     Failed,
 }
 
+history_core::state!(
+    enum ElemKind {
+        Unwritten,
+        Possible,
+        Failed,
+    }
+);
+history_core::state!(struct Elem { key, code, pos, writer, after, done, index, kind, is_intermediate, before });
+history_core::state!(struct Key {
+    code, is_there, is_read, is_appended_to, is_renamed, used, list, elems, unwritten, unread, failed, readers, updaters,
+    last_append,
+});
+history_core::state!(struct Lists {
+    keys, free_keys, key_ids, elems, free_elems, elem_ids, dropped, renamed, has_read,
+});
+
 impl Lists {
     /// The key of this code, made if it is new.
     pub(super) fn key_id(&mut self, code: i64, op: u64) -> u32 {

@@ -1,6 +1,8 @@
 //! All prefixes against the batch checker, on random histories of a store that errs, with limits so small that what may
 //! be forgotten is forgotten at once, and with limits that are never reached.
 
+mod restored;
+
 use super::judge::ListJudge;
 use crate::Exact;
 use crate::list_append::ListAppend;

@@ -49,6 +49,10 @@ pub(super) struct RegisterJudge {
     pub(super) unordered: Option<i64>,
 }
 
+history_core::state!(parts RegisterJudge {
+    registers, kept, unordered; parts: findings, graph, order; same: assumed, within
+});
+
 impl Judge for RegisterJudge {
     const NAME: &'static str = "rw-register";
     const VOCABULARY: Vocabulary = Vocabulary { write: "w", is_register: true };

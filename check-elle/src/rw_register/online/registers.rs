@@ -99,6 +99,25 @@ pub(super) enum VersionKind {
     Possible,
 }
 
+history_core::state!(
+    enum VersionKind {
+        Initial,
+        Unwritten,
+        Possible,
+    }
+);
+history_core::state!(struct Version {
+    key, code, kind, writer, after, done, index, is_intermediate, is_blind, is_repetition, is_read, is_known, since, until,
+    readers, floor, next, before, updater,
+});
+history_core::state!(struct Key {
+    code, is_there, is_read, is_written, is_renamed, used, initial, versions, dead, overwritten, failed, repeated,
+    dead_since, rows, first_touch, last_write,
+});
+history_core::state!(struct Registers {
+    keys, free_keys, key_ids, versions, free_versions, ids, dropped, renamed, has_read, count,
+});
+
 impl Version {
     pub(super) fn new(key: u32, code: i64, kind: VersionKind) -> Version {
         Version {

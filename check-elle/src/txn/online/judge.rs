@@ -10,6 +10,7 @@ use crate::exact::{self, Exact};
 use crate::model::Model;
 use crate::txn::expected::Expected;
 use history_core::Interner;
+use history_core::state::Parts;
 
 /// Why a judge goes no further.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,9 @@ pub(crate) struct Violation {
     pub(crate) key: Option<i64>,
     pub(crate) value: Option<i64>,
 }
+
+history_core::state!(struct Violation { direct, indices, begins, key, value });
+history_core::state!(parts Findings { keeps_going, violations, has_unsaid, passed; parts: ; same: prohibited });
 
 impl From<Cycle> for Violation {
     fn from(Cycle { indices, begins }: Cycle) -> Violation {
@@ -166,7 +170,7 @@ impl Rules {
 }
 
 /// A judge of one level.
-pub(crate) trait Judge: Sized + Send {
+pub(crate) trait Judge: Parts + Sized + Send {
     /// The checker's name.
     const NAME: &'static str;
     /// Its micro-ops.

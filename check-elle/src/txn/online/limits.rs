@@ -38,6 +38,9 @@ pub(crate) struct Kept {
     pub(crate) given_up: Vec<u32>,
 }
 
+history_core::state!(struct GivenUp { open, first_open, all });
+history_core::state!(struct Kept { txns, values, given_up });
+
 /// Forgets what no later event can make part of a violation, if it is time to look. Amortized O(edges) an event.
 pub(crate) fn clean_up<J: Judge>(judge: &mut J, op: u64, limits: &Limits, given_up: &mut GivenUp) {
     let left = judge.kept().values;
@@ -82,6 +85,8 @@ pub(crate) struct Counts {
     pub(crate) info: u64,
     pub(crate) mops: u64,
 }
+
+history_core::state!(struct Counts { ok, fail, info, mops });
 
 impl Counts {
     pub(crate) fn add_mops(&mut self, mops: usize) {

@@ -44,6 +44,9 @@ struct Node {
     back: Vec<u32>,
 }
 
+history_core::state!(struct Node { place, mark, from, out, back });
+history_core::state!(parts Order { nodes, end, edges, stamp; parts: ; same: found, found_back, places });
+
 impl Order {
     /// Adds a node without edges, at the end.
     pub(crate) fn insert(&mut self, node: u32) {

@@ -14,6 +14,8 @@ pub(crate) struct Ranges {
     is_merged: bool,
 }
 
+history_core::state!(struct Ranges { ranges, is_merged });
+
 impl Ranges {
     /// How many ranges there are.
     pub(crate) fn len(&self) -> usize {

@@ -1,6 +1,7 @@
 //! The run: ops go to the judges, and at first to the batch checker too.
 
 mod doubts;
+mod state;
 mod unsaid;
 
 use super::decode::{Decoder, writes};
@@ -13,7 +14,10 @@ use crate::model::{Model, ModelSet};
 use crate::txn::expected::{self, Expected};
 pub(crate) use doubts::Doubts;
 use history_core::cast::Cast as _;
-use history_core::{Budget, Evidence, HistoryError, Op, OpKind, Pair, Participants, Process, Report, Run, Verdict};
+use history_core::state::{Damaged, In};
+use history_core::{
+    Budget, Evidence, HistoryError, Op, OpKind, Pair, Participants, Process, Report, Run, Saved, Verdict,
+};
 use std::ops::ControlFlow;
 use unsaid::Unsaid;
 
@@ -404,6 +408,14 @@ impl<J: Judge> Run for OnlineRun<J> {
         Some(self.report_violation(*at, *spec, violation))
     }
 
+    fn save(&self, bytes_max: usize) -> Saved {
+        self.save_within(bytes_max)
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<(), Damaged> {
+        self.restore_from(&mut In::new(state))
+    }
+
     fn growth(&self) -> Option<String> {
         let whole = self.sizes.whole;
         let unbounded = |level: &&Level<J>| level.judge.as_ref().is_some_and(|judge| !judge.forgets());
@@ -464,16 +476,6 @@ impl<J: Judge> OnlineRun<J> {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
-    }
-
-    /// How many ops proved a violation, if more than the first did.
-    fn further(&self) -> Option<String> {
-        let (last, ..) = self.last.as_ref().filter(|_| self.violations > 1)?;
-        Some(format!(
-            "{} ops proved a violation, the last one at index {last}. Further cycles through the same dependencies \
-             are not counted.",
-            self.violations
-        ))
     }
 
     /// Whether all levels that are asked for are still judged.

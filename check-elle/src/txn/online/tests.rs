@@ -1,5 +1,7 @@
 //! Random histories of a store that errs, runs with small limits, and the batch checker beside them: for tests.
 
+pub(crate) mod restored;
+
 use super::judge::Judge;
 use super::limits::Limits;
 use super::run::{OnlineRun, Sizes, levels};

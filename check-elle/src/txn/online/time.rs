@@ -103,6 +103,14 @@ pub(crate) struct Graph {
     pub(crate) cycles: Vec<Cycle>,
 }
 
+history_core::state!(struct At { offset, index });
+history_core::state!(struct Cycle { indices, begins });
+history_core::state!(struct Txn { after, done, floor, index, begins, is_open, is_there, process, writes });
+history_core::state!(parts Graph {
+    txns, free, count, now, has_completed, open, last_of, completed, last_gate, keeps_going, cycles;
+    parts: order; same: level, suffix, has_floors, stack
+});
+
 impl Graph {
     /// With real time at a level at which all edges count, it is in numbers. If a history `lacks_invocations`, the order
     /// of processes takes the place of real time.

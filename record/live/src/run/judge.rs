@@ -5,8 +5,8 @@
 //! operations that are in flight at the end of such a prefix count as `info`. A violation of a prefix ends the run, and
 //! the verdict is then that of the whole file.
 
-use crate::run::inbox::Inbox;
 use crate::run::counts::Counts;
+use crate::run::inbox::Inbox;
 use crate::run::stop::Stop;
 use history_core::{Budget, Format, HistoryError, Reader, Report, Run, Verdict};
 use std::fs::File;

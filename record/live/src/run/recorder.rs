@@ -8,9 +8,9 @@
 
 use crate::error::LiveError;
 use crate::request::{Outcome, Request};
+use crate::run::counts::Counts;
 use crate::run::inbox::Sender;
 use crate::run::line::{self, Performer};
-use crate::run::counts::Counts;
 use crate::run::log::Log;
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -31,6 +31,16 @@ impl<J: Judge> OnlineRun<J> {
         &self.participants
     }
 
+    /// How many ops proved a violation, if more than the first did.
+    pub(super) fn further(&self) -> Option<String> {
+        let (last, ..) = self.last.as_ref().filter(|_| self.violations > 1)?;
+        Some(format!(
+            "{} ops proved a violation, the last one at index {last}. Further cycles through the same dependencies \
+             are not counted.",
+            self.violations
+        ))
+    }
+
     /// Whether any two transactions are related, as far as that is known: else there was nothing to judge.
     fn is_related(&self) -> bool {
         let has_later = self.evidence.later || self.open.iter().any(|open| open.is_there && open.follows);

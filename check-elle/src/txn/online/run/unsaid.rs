@@ -11,6 +11,8 @@ pub(crate) struct Unsaid {
     first: Option<u64>,
 }
 
+history_core::state!(struct Unsaid { in_flight, first });
+
 impl Unsaid {
     /// An operation is invoked without a value.
     pub(super) fn invoke(&mut self) {

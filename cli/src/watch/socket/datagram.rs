@@ -2,15 +2,15 @@
 //!
 //! A message to a unix socket is put into the one queue of its receiver, and the sender's call returns when it is
 //! there. So an invocation that is sent before the store is called is in the queue by then, and a completion comes
-//! after all that was sent before it: the order of the queue is sound (see [`super::order`]) without acknowledgements.
+//! after all that was sent before it: the order of the queue is sound (see [`order`](crate::watch::order)) without acknowledgements.
 //!
 //! What is not an op is omitted, and may have been an invocation: its sender does not wait for anything, so from there
 //! on ops may take effect that are not recorded.
 
-use super::feed::{FromWriters, Placed};
-use super::inbox::{Arrival, Sender};
-use super::refused::{Doubt, Refusal};
-use super::socket::{Unlink, bind_path};
+use super::{Unlink, bind_path};
+use crate::watch::feed::{FromWriters, Placed};
+use crate::watch::inbox::{Arrival, Sender};
+use crate::watch::refused::{Doubt, Refusal};
 use histcheck_front::ReadAs;
 use history_core::{Lines, Merge, Misplaced, OpKind};
 use std::io;
@@ -26,27 +26,27 @@ const END: &[u8] = b"\0the history ends\0";
 const MESSAGE_BYTES_MAX: usize = 4 << 20;
 
 /// A socket that messages are sent to.
-pub(super) struct DatagramSocket {
+pub(in crate::watch) struct DatagramSocket {
     socket: UnixDatagram,
     path: PathBuf,
     is_over: Arc<AtomicBool>,
 }
 
 impl DatagramSocket {
-    pub(super) fn bind(path: &Path) -> io::Result<DatagramSocket> {
+    pub(in crate::watch) fn bind(path: &Path) -> io::Result<DatagramSocket> {
         let connect = |path: &Path| UnixDatagram::unbound()?.connect(path);
         let socket = bind_path(path, |path| UnixDatagram::bind(path), connect)?;
         socket.set_nonblocking(true)?;
         Ok(DatagramSocket { socket, path: path.to_owned(), is_over: Arc::default() })
     }
 
-    pub(super) fn unlink(&self) -> Unlink {
+    pub(in crate::watch) fn unlink(&self) -> Unlink {
         Unlink(self.path.clone())
     }
 
     /// What ends the history after all that was sent by then: a message that is not an op, which has its place in the
     /// queue.
-    pub(super) fn end(&self, sender: Sender<FromWriters>) -> impl Fn() + Send + 'static {
+    pub(in crate::watch) fn end(&self, sender: Sender<FromWriters>) -> impl Fn() + Send + 'static {
         let (path, is_over) = (self.path.clone(), Arc::clone(&self.is_over));
         move || {
             is_over.store(true, Ordering::SeqCst);
@@ -62,7 +62,7 @@ impl DatagramSocket {
     }
 
     /// Records what is sent.
-    pub(super) fn run(self, sender: &Sender<FromWriters>, read_as: &ReadAs) {
+    pub(in crate::watch) fn run(self, sender: &Sender<FromWriters>, read_as: &ReadAs) {
         let mut messages = Messages { sender, lines: read_as.lines(), history: read_as.merge(), number: 0 };
         let mut bytes = vec![0; MESSAGE_BYTES_MAX];
         loop {

@@ -1,0 +1,100 @@
+//! A run that is saved and restored after each event says what one says that is not: for tests of both workloads.
+
+use super::{AT_ONCE, Bugs, NEVER, Random, bugs, history, one_after_another, online, sizes, unsaid};
+use crate::model::Model;
+use crate::txn::online::judge::Judge;
+use crate::txn::online::run::{OnlineRun, Sizes};
+use history_core::state::Damaged;
+use history_core::{Budget, History, Run as _, Saved};
+
+/// Another run, from the state of this one.
+fn again<J: Judge>(run: &OnlineRun<J>, mut fresh: OnlineRun<J>, history: &History) -> OnlineRun<J> {
+    let Saved::State { state, first_ops } = run.save(usize::MAX) else { panic!("it has a state") };
+    for op in history.ops().take(usize::try_from(first_ops).unwrap()) {
+        let _ = fresh.observe(&op).unwrap();
+    }
+    fresh.restore(&state).unwrap();
+    assert_eq!(fresh.save(usize::MAX), Saved::State { state, first_ops }, "a state is all that a run knows");
+    fresh
+}
+
+/// Compares the two after each event; how many ops proved a violation.
+fn compare<J: Judge>(text: &str, model: Model, settings: &J::Settings, sizes: Sizes, keeps_going: bool) -> u64 {
+    let history = History::parse(text).unwrap();
+    let new = || {
+        let mut run = online::<J>(model, settings.clone(), sizes);
+        if keeps_going {
+            run.keep_going();
+        }
+        run
+    };
+    let (mut whole, mut parted) = (new(), new());
+    for op in history.ops() {
+        let flows = (whole.observe(&op).unwrap(), parted.observe(&op).unwrap());
+        assert_eq!(flows.0, flows.1, "{model}, op {}\n{text}", op.index);
+        parted = again(&parted, new(), &history);
+        let violations = (whole.violations(), whole.is_violated(), whole.evidence());
+        assert_eq!((parted.violations(), parted.is_violated(), parted.evidence()), violations, "{model}\n{text}");
+    }
+    assert_eq!(parted.violation(), whole.violation(), "{model}\n{text}");
+    assert_eq!(parted.last_violation(), whole.last_violation(), "{model}\n{text}");
+    let violations = whole.violations();
+    let reports = [whole, parted].map(|run| Box::new(run).finish(&Budget::default()).unwrap());
+    assert_eq!(reports[0], reports[1], "{model}\n{text}");
+    violations
+}
+
+/// Random histories at these levels. Half of the runs go on after a violation.
+pub(crate) fn at_every_event<J: Judge>(models: &[Model], settings: &J::Settings, is_register: bool) {
+    let mut violations = 0;
+    for seed in 0..120 {
+        let mut random = Random(seed + 55_000);
+        let (bugs, txns) = (bugs(&mut random), 3 + random.below(30));
+        let mut text = history(seed, txns, bugs, is_register);
+        if seed % 3 == 0 {
+            text = unsaid(&text, &mut random);
+        }
+        if seed % 3 == 1 {
+            text = one_after_another(&text, &history(seed + 1, txns, Bugs::default(), is_register));
+        }
+        let model = models[usize::try_from(seed).unwrap() % models.len()];
+        for (at, limits) in [NEVER, AT_ONCE].into_iter().enumerate() {
+            // At first the batch checker has all of it.
+            let sizes = Sizes { batch_ops: [1, 8][at], ..sizes(limits) };
+            violations += compare::<J>(&text, model, settings, sizes, seed % 2 == 0);
+        }
+    }
+    assert!(violations > 100, "{violations}");
+}
+
+/// With keys that are dropped, and operations that are given up.
+pub(crate) fn at_limits<J: Judge>(settings: &J::Settings, is_register: bool) {
+    for seed in 0..30 {
+        let mut random = Random(seed + 66_000);
+        let text = history(seed, 60, bugs(&mut random), is_register);
+        let mut sizes = sizes(AT_ONCE);
+        sizes.forgetting.txns = 4;
+        (sizes.forgetting.values, sizes.forgetting.idle, sizes.forgetting.values_max) = (6, 4, 10);
+        compare::<J>(&text, Model::STRICT_SERIALIZABLE, settings, sizes, seed % 2 == 0);
+    }
+}
+
+/// No part of a state is one, nor is one with something behind it; and a limit holds.
+pub(crate) fn damaged<J: Judge>(settings: &J::Settings, is_register: bool) {
+    let text = history(5, 12, Bugs { stale: 100, ..Bugs::default() }, is_register);
+    let new = || online::<J>("serializable".parse().unwrap(), settings.clone(), sizes(NEVER));
+    let mut run = new();
+    for op in History::parse(&text).unwrap().ops() {
+        let _ = run.observe(&op).unwrap();
+    }
+    let Saved::State { state, .. } = run.save(usize::MAX) else { panic!("it has a state") };
+    assert_eq!(run.save(state.len()), run.save(usize::MAX));
+    assert_eq!(run.save(state.len() - 1), Saved::TooLarge);
+    for end in 0..state.len() {
+        assert_eq!(new().restore(&state[..end]), Err(Damaged), "{end} bytes");
+    }
+    assert_eq!(new().restore(&[&state[..], &[0]].concat()), Err(Damaged));
+    let mut other = state;
+    other[0] += 1;
+    assert_eq!(new().restore(&other), Err(Damaged), "another version");
+}

@@ -1,0 +1,158 @@
+//! The file of a checkpoint: a version and a checksum around it, and one that is whole at any moment.
+
+use super::Checkpoint;
+use flate2::Crc;
+use history_core::state::{In, Out, State as _};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// What every checkpoint begins with.
+const MAGIC: &[u8] = b"histcheck checkpoint\n";
+
+/// Grows whenever what is behind it changes.
+const VERSION: u64 = 1;
+
+/// Checkers change what they save with the program, so only the same version reads it.
+const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// `None` if it takes more bytes than this.
+pub(super) fn encode(checkpoint: &Checkpoint, bytes_max: usize) -> Option<Vec<u8>> {
+    let mut out = Out::new(bytes_max);
+    out.push(MAGIC);
+    VERSION.save(&mut out);
+    PROGRAM.to_owned().save(&mut out);
+    checkpoint.save(&mut out);
+    let mut bytes = out.into_bytes()?;
+    let sum = sum(&bytes);
+    bytes.extend(sum);
+    Some(bytes)
+}
+
+/// # Errors
+///
+/// If it is none, as a clause.
+pub(super) fn decode(bytes: &[u8]) -> Result<Checkpoint, String> {
+    let rest = bytes.strip_prefix(MAGIC).ok_or("it is not a checkpoint of histcheck")?;
+    let damaged = |_| "it is damaged".to_owned();
+    let mut from = In::new(rest);
+    let version = u64::load(&mut from).map_err(damaged)?;
+    let program = String::load(&mut from).map_err(damaged)?;
+    let (content, stored) = bytes.split_last_chunk::<4>().ok_or("it is damaged")?;
+    if sum(content) != *stored {
+        return Err("it is damaged: its checksum is wrong".to_owned());
+    }
+    if (version, &*program) != (VERSION, PROGRAM) {
+        return Err(format!("it was made by histcheck {program}, and this is histcheck {PROGRAM}"));
+    }
+    let checkpoint = Checkpoint::load(&mut from).map_err(damaged)?;
+    if from.take(stored.len()).is_err() || from.end().is_err() {
+        return Err("it is damaged".to_owned());
+    }
+    Ok(checkpoint)
+}
+
+fn sum(bytes: &[u8]) -> [u8; 4] {
+    let mut sum = Crc::new();
+    sum.update(bytes);
+    sum.sum().to_le_bytes()
+}
+
+/// The file that becomes the next checkpoint.
+fn next(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    name.into()
+}
+
+/// Whether a checkpoint can be written.
+pub(super) fn try_out(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::Error::other("it is a directory"));
+    }
+    let next = next(path);
+    File::create(&next)?;
+    fs::remove_file(next)
+}
+
+/// Puts bytes in place of the last checkpoint. If the machine stops meanwhile, there is the one or the other.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let next = next(path);
+    let mut file = File::create(&next)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&next, path)?;
+    sync_directory(path)
+}
+
+#[cfg(unix)]
+fn sync_directory(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(directory)?.sync_all()
+}
+
+/// Elsewhere a directory cannot be opened.
+#[cfg(not(unix))]
+fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fingerprint::Fingerprint;
+    use super::super::{Checkpoint, Printed};
+    use super::*;
+
+    fn checkpoint(dir: &Path) -> Checkpoint {
+        let history = dir.join("history");
+        fs::write(&history, "{}").unwrap();
+        let read = Fingerprint::of(&history, 2).unwrap();
+        let (settings, reader, state) = ("-m x".to_owned(), vec![1, 2], Some((vec![3; 300], 4)));
+        Checkpoint { settings, read, ops: 7, reader, state, printed: Printed::default() }
+    }
+
+    #[test]
+    fn a_checkpoint_is_read_as_it_was_written_and_damage_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let checkpoint = checkpoint(dir.path());
+        let bytes = encode(&checkpoint, 1000).unwrap();
+        assert_eq!(decode(&bytes), Ok(checkpoint.clone()));
+        assert_eq!(encode(&checkpoint, 200), None);
+        for end in 0..bytes.len() {
+            assert!(decode(&bytes[..end]).is_err(), "{end} bytes");
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            assert!(decode(&damaged).is_err(), "byte {at}");
+        }
+        assert_eq!(decode(b"").unwrap_err(), "it is not a checkpoint of histcheck");
+    }
+
+    #[test]
+    fn another_version_is_refused_by_name() {
+        let mut out = Out::new(1000);
+        out.push(MAGIC);
+        VERSION.save(&mut out);
+        "0.0.1".to_owned().save(&mut out);
+        let mut bytes = out.into_bytes().unwrap();
+        bytes.extend(sum(&bytes));
+        assert!(decode(&bytes).unwrap_err().starts_with("it was made by histcheck 0.0.1, and this is "));
+    }
+
+    #[test]
+    fn the_last_checkpoint_stays_until_the_next_is_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.checkpoint");
+        try_out(&path).unwrap();
+        assert!(!path.exists());
+        write(&path, b"one").unwrap();
+        // A kill leaves this behind.
+        fs::write(next(&path), b"tw").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        write(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert!(!next(&path).exists());
+        assert!(try_out(dir.path()).is_err());
+    }
+}

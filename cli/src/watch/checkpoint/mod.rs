@@ -1,0 +1,197 @@
+//! `--checkpoint`: what a watch knows, in a file, so that another one goes on from it after a stop, or a crash.
+//!
+//! A checkpoint is written between two batches of ops, after what they prove was printed. So each op is in the state, or
+//! is read again; and what was proved after the last checkpoint is proved, and printed, once more.
+//!
+//! The state of a checker is in it, if the checker saves one. For the others, the ops before are checked again, without
+//! printing what was printed. Both end in the same verdict.
+
+mod file;
+mod fingerprint;
+mod resume;
+
+pub(super) use resume::Resume;
+
+use super::feed::Feed;
+use crate::output::diagnose;
+use fingerprint::Fingerprint;
+use histcheck_front::ReadAs;
+use histcheck_front::setup::{Setup, WhetherKeyed};
+use history_core::{ClientRule, Run, Saved};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Where checkpoints go, and how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Checkpoints {
+    pub(crate) path: PathBuf,
+    /// Between two of them.
+    pub(crate) every: Duration,
+    /// Bytes of one.
+    pub(crate) bytes_max: u64,
+}
+
+/// What a watch needs to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Checkpoint {
+    /// How the history is checked.
+    settings: String,
+    /// What was read of it.
+    read: Fingerprint,
+    /// How many ops that was.
+    ops: u64,
+    /// The reader's state.
+    reader: Vec<u8>,
+    /// The checker's, and how many ops it needs in addition; `None` if it needs all.
+    state: Option<(Vec<u8>, u64)>,
+    printed: Printed,
+}
+
+history_core::state!(struct Checkpoint { settings, read, ops, reader, state, printed });
+
+/// What was printed so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Printed {
+    pub(super) is_violated: bool,
+    /// The op at which the violation became certain, as a sentence; absent where doubt came before it.
+    pub(super) violated: Option<String>,
+    /// Violations that were reported.
+    pub(super) violations: u64,
+}
+
+history_core::state!(struct Printed { is_violated, violated, violations });
+
+/// Writes checkpoints.
+pub(super) struct Keeper {
+    to: Checkpoints,
+    history: PathBuf,
+    settings: String,
+    written: Instant,
+    /// Whether the history's file is another one by now.
+    is_replaced: Arc<AtomicBool>,
+    /// Whether the last attempt failed, which was reported.
+    has_failed: bool,
+}
+
+/// Why no checkpoint was written.
+enum Unwritten {
+    /// There will be none.
+    Never(String),
+    Now(String),
+}
+
+impl Keeper {
+    /// Goes on from the last checkpoint, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If it does not fit, as a sentence.
+    pub(super) fn begin(
+        to: &Checkpoints,
+        history: &Path,
+        settings: String,
+    ) -> Result<(Keeper, Option<Resume>), String> {
+        let resume = Resume::read(&to.path, history, &settings)?;
+        file::try_out(&to.path).map_err(|error| format!("cannot write {}: {error}", to.path.display()))?;
+        let history = history.to_owned();
+        let (written, is_replaced) = (Instant::now(), Arc::default());
+        Ok((Keeper { to: to.clone(), history, settings, written, is_replaced, has_failed: false }, resume))
+    }
+
+    /// A flag for whoever follows the file, to be set before text of another file comes.
+    pub(super) fn is_replaced(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_replaced)
+    }
+
+    /// What happens where there is no checkpoint, as a sentence.
+    pub(super) fn note(&self) -> String {
+        format!("there is no checkpoint at {} yet, so the history is read from its beginning", self.to.path.display())
+    }
+
+    /// Writes a checkpoint if it is time to.
+    ///
+    /// # Errors
+    ///
+    /// If there can be none of this history, as a sentence.
+    pub(super) fn keep(&mut self, run: &dyn Run, feed: &Feed, printed: Printed) -> Result<Option<String>, String> {
+        if self.written.elapsed() < self.to.every { Ok(None) } else { self.write(run, feed, printed) }
+    }
+
+    /// Writes a checkpoint. A warning, if that failed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Keeper::keep`].
+    pub(super) fn write(&mut self, run: &dyn Run, feed: &Feed, printed: Printed) -> Result<Option<String>, String> {
+        if feed.ops() == 0 {
+            return Ok(None);
+        }
+        let had_failed = self.has_failed;
+        let written = self.try_write(run, feed, printed);
+        self.written = Instant::now();
+        self.has_failed = written.is_err();
+        match written {
+            Err(Unwritten::Never(why)) => Err(why),
+            Err(Unwritten::Now(why)) if !had_failed => {
+                Ok(Some(format!("no checkpoint was written: {why}. The watch goes on; the last checkpoint stays.")))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn try_write(&self, run: &dyn Run, feed: &Feed, printed: Printed) -> Result<(), Unwritten> {
+        let history = self.history.display();
+        if self.is_replaced.load(Ordering::SeqCst) {
+            let why = format!("{history} was emptied or replaced, and a checkpoint needs a file that only grows");
+            return Err(Unwritten::Now(why));
+        }
+        let (byte, reader) = feed.save().ok_or_else(|| {
+            let why = "a checkpoint needs text in EDN, JSON or Jepsen's history.txt, not compressed";
+            Unwritten::Never(format!("--checkpoint: {history} cannot be read from the middle: {why}"))
+        })?;
+        let now = |error: std::io::Error| Unwritten::Now(error.to_string());
+        let read = Fingerprint::of(&self.history, byte).map_err(now)?;
+        let bytes_max = usize::try_from(self.to.bytes_max).unwrap_or(usize::MAX);
+        let too_large = || {
+            let why = format!("it would take more than {bytes_max} bytes (--checkpoint-max-size)");
+            Unwritten::Now(why)
+        };
+        let state = match run.save(bytes_max) {
+            Saved::Ops => None,
+            Saved::State { state, first_ops } => Some((state, first_ops)),
+            Saved::TooLarge => return Err(too_large()),
+        };
+        let settings = self.settings.clone();
+        let checkpoint = Checkpoint { settings, read, ops: feed.ops(), reader, state, printed };
+        let bytes = file::encode(&checkpoint, bytes_max).ok_or_else(too_large)?;
+        file::write(&self.to.path, &bytes).map_err(now)
+    }
+}
+
+/// How a history is checked, as text: a checkpoint serves for the same settings only.
+pub(super) fn settings(setup: &Setup<'_>, read_as: &ReadAs, keep_going: bool) -> String {
+    let mut text = format!("-m {}", setup.checker.name());
+    for (name, value) in setup.options.iter() {
+        text.push_str(&format!(" --{name}={value}"));
+    }
+    if keep_going {
+        text.push_str(" --keep-going");
+    }
+    let ReadAs { format, clients, time_unit, .. } = read_as;
+    if setup.keyed != WhetherKeyed::No {
+        text.push_str(&format!(" --keyed={:?}", setup.keyed).to_lowercase());
+    }
+    text.extend(format.map(|format| format!(" --format={format}")));
+    text.extend(time_unit.map(|unit| format!(" --time-unit={unit}")));
+    if *clients != ClientRule::default() {
+        text.push_str(&format!(", {clients:?}"));
+    }
+    text
+}
+
+/// Prints a warning of a keeper.
+pub(super) fn warn(warning: Option<String>) {
+    warning.iter().for_each(|warning| diagnose::warning(warning));
+}

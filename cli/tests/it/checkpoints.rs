@@ -1,0 +1,210 @@
+//! `histcheck watch --checkpoint`: a watch that is stopped, or killed, and another one that goes on from it.
+
+use super::watch::Started;
+use super::{histcheck, stderr, stdout};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+
+/// Stale reads of list-append, one a key.
+fn stale_reads(keys: std::ops::Range<u32>) -> String {
+    let op = |process: u32, kind: &str, mop: String| {
+        format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"txn\",\"value\":[{mop}]}}\n")
+    };
+    let stale = |key: u32| {
+        let (append, read) = (format!("[\"append\",{key},1]"), format!("[\"r\",{key},[]]"));
+        let written = op(0, "invoke", append.clone()) + &op(0, "ok", append);
+        written + &op(1, "invoke", format!("[\"r\",{key},null]")) + &op(1, "ok", read)
+    };
+    keys.map(stale).collect()
+}
+
+/// A directory with a history that grows, and the words that watch it.
+struct Place {
+    _dir: tempfile::TempDir,
+    history: PathBuf,
+    checkpoint: PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let dir = tempfile::tempdir().unwrap();
+        let (history, checkpoint) = (dir.path().join("history.jsonl"), dir.path().join("run.checkpoint"));
+        Place { _dir: dir, history, checkpoint }
+    }
+
+    fn append(&self, text: &str) {
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(&self.history).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// A checkpoint after each batch.
+    fn words(&self, options: &str) -> String {
+        let (history, checkpoint) = (self.history.display(), self.checkpoint.display());
+        format!("watch {options} --checkpoint {checkpoint} --checkpoint-interval 1ns {history}")
+    }
+
+    /// Watches up to the end of what is there: what was noted first, and printed.
+    fn watch(&self, options: &str) -> (String, Option<i32>, String) {
+        let mut watch = Started::new(&self.words(options));
+        let note = watch.line();
+        watch.interrupt();
+        let (code, printed) = watch.end();
+        (note, code, printed)
+    }
+
+    fn refused(&self, options: &str) -> String {
+        let refused = histcheck(&self.words(options)).assert().code(255);
+        assert_eq!(stdout(&refused), "");
+        stderr(&refused)
+    }
+}
+
+/// What is printed of each op that proves a violation.
+const PROOF: &str = "was certain at the op at index";
+
+/// The ops that are reported as proofs.
+fn proofs(printed: &str) -> BTreeSet<String> {
+    let lines = printed.lines().filter(|line| line.contains(PROOF));
+    lines.map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn a_watch_that_is_killed_goes_on() {
+    let place = Place::new();
+    let options = "-m list-append --keep-going";
+    let mut printed = String::new();
+    for round in 0..3 {
+        place.append(&stale_reads(20 * round..20 * round + 10));
+        let mut watch = Started::new(&place.words(options));
+        let note = watch.line();
+        let begins = if round == 0 { "note: there is no checkpoint at " } else { "note: going on from " };
+        assert!(note.starts_with(begins), "{note}");
+        let mut lines = BufReader::new(watch.child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let mut until_proof = || {
+            for line in lines.by_ref() {
+                printed += &format!("{line}\n");
+                if line.contains(PROOF) {
+                    return;
+                }
+            }
+        };
+        until_proof();
+        // What comes now is read behind a checkpoint.
+        place.append(&stale_reads(20 * round + 10..20 * round + 20));
+        (0..11 + 4 * round).for_each(|_| until_proof());
+        watch.child.kill().unwrap();
+        watch.child.wait().unwrap();
+        lines.for_each(|line| printed += &format!("{line}\n"));
+    }
+    let (note, code, last) = place.watch(options);
+    assert!(note.starts_with("note: going on from "), "{note}");
+    printed += &last;
+    let text = fs::read_to_string(&place.history).unwrap();
+    let whole = histcheck("watch -m list-append --keep-going").stdin(text).assert().code(1);
+    assert_eq!((code, proofs(&printed)), (Some(1), proofs(&stdout(&whole))));
+    assert_eq!(proofs(&printed).len(), 60);
+    // The last report counts them all.
+    let counted = |text: &str| text.lines().rfind(|line| line.contains("ops proved a violation")).map(str::to_owned);
+    assert_eq!(counted(&last), counted(&stdout(&whole)));
+    assert!(counted(&last).is_some_and(|line| line.contains("60 ops proved")), "{last}");
+}
+
+/// A checker that saves no state has the same verdict, and reports nothing twice.
+#[test]
+fn a_checker_without_a_state_checks_the_ops_again() {
+    let place = Place::new();
+    let op = |kind: &str, f: &str, value: &str| {
+        format!("{{\"process\":0,\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":{value}}}\n")
+    };
+    let read = |value: &str| op("invoke", "read", "null") + &op("ok", "read", value);
+    place.append(&(op("invoke", "add", "1") + &op("ok", "add", "1") + &read("1")));
+    let (_, code, printed) = place.watch("-m counter --keep-going");
+    assert_eq!(code, Some(0), "{printed}");
+    place.append(&read("7"));
+    let (note, code, printed) = place.watch("-m counter --keep-going");
+    assert!(note.contains("behind 4 ops, which are checked again: the checker saves no state"), "{note}");
+    assert_eq!((code, printed.matches("\tfalse\n").count()), (Some(1), 2), "{printed}");
+    let (note, code, printed) = place.watch("-m counter --keep-going");
+    assert!(note.contains("behind 6 ops"), "{note}");
+    assert_eq!((code, printed.matches("\tfalse\n").count()), (Some(1), 1), "only the verdict: {printed}");
+    assert!(printed.contains("The violation was certain at the op at index 5 (line 6)"), "{printed}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let place = Place::new();
+    place.append(&stale_reads(0..2));
+    let options = "-m list-append --keep-going";
+    place.watch(options);
+    let checkpoint = fs::read(&place.checkpoint).unwrap();
+    assert!(place.refused("-m list-append").contains("it was made with other options"));
+    assert!(place.refused("-m rw-register --keep-going").contains("it was made with other options"));
+    let with = |bytes: &[u8], why: &str| {
+        fs::write(&place.checkpoint, bytes).unwrap();
+        let said = place.refused(options);
+        assert!(said.contains(why) && said.contains("remove the checkpoint"), "{said}");
+        assert_eq!(fs::read(&place.checkpoint).unwrap(), bytes, "it stays");
+    };
+    with(b"", "it is not a checkpoint");
+    with(&checkpoint[..checkpoint.len() - 1], "it is damaged");
+    let mut damaged = checkpoint.clone();
+    damaged[100] ^= 4;
+    with(&damaged, "it is damaged");
+    let mut other = checkpoint.clone();
+    other[21] += 1;
+    with(&other, "it is damaged");
+    fs::write(&place.checkpoint, &checkpoint).unwrap();
+    // Shorter, longer but another one, and none.
+    for history in [stale_reads(0..1), stale_reads(7..12)] {
+        fs::write(&place.history, history).unwrap();
+        assert!(place.refused(options).contains("so it is another history, or was replaced"));
+    }
+    fs::remove_file(&place.history).unwrap();
+    assert!(place.refused(options).contains("so it is another history, or was replaced"));
+    place.append(&stale_reads(0..3));
+    let (_, code, printed) = place.watch(options);
+    assert_eq!((code, proofs(&printed).len()), (Some(1), 2), "the new one, and the verdict's: {printed}");
+}
+
+#[test]
+fn a_checkpoint_that_is_too_large_is_not_written() {
+    let place = Place::new();
+    place.append(&stale_reads(0..2));
+    let mut watch = Started::new(&place.words("-m list-append --keep-going --checkpoint-max-size 100"));
+    watch.line();
+    watch.interrupt();
+    let mut said = String::new();
+    watch.rest(&mut said);
+    assert_eq!(watch.end().0, Some(1));
+    assert_eq!(said.matches("more than 100 bytes (--checkpoint-max-size)").count(), 1, "{said}");
+    assert!(!place.checkpoint.exists());
+}
+
+#[test]
+fn a_checkpoint_needs_a_file_that_can_be_read_from_the_middle() {
+    let place = Place::new();
+    let checkpoint = place.checkpoint.display();
+    let piped = histcheck(&format!("watch -m counter --checkpoint {checkpoint}")).stdin("").assert().code(254);
+    assert!(stderr(&piped).contains("--checkpoint needs a file to follow"), "{}", stderr(&piped));
+    histcheck(&format!("watch -m counter --checkpoint {checkpoint} --listen 127.0.0.1:0")).assert().code(254);
+    histcheck("watch -m counter --checkpoint a a").assert().code(254);
+    histcheck("watch -m counter --checkpoint-interval 3 a").assert().code(254);
+    histcheck("watch -m counter --checkpoint a --checkpoint-interval 0 b").assert().code(254);
+    // There is no such directory.
+    let nowhere = histcheck("watch -m counter --checkpoint nowhere/a b").assert().code(255);
+    assert!(stderr(&nowhere).contains("cannot write nowhere/a"), "{}", stderr(&nowhere));
+    let mut compressed = GzEncoder::new(fs::File::create(&place.history).unwrap(), Compression::fast());
+    compressed.write_all(stale_reads(0..1).as_bytes()).unwrap();
+    compressed.finish().unwrap();
+    let mut watch = Started::new(&place.words("-m list-append --keep-going"));
+    watch.line();
+    watch.interrupt();
+    let mut said = String::new();
+    watch.rest(&mut said);
+    assert_eq!(watch.end().0, Some(255));
+    assert!(said.contains("cannot be read from the middle: a checkpoint needs text"), "{said}");
+}
