@@ -1,5 +1,6 @@
 //! What is said of a program that fails: what happened, under which schedule, and how to see it again.
 
+mod page;
 mod table;
 
 use crate::Schedule;

@@ -2,7 +2,7 @@
 //! it.
 
 use crate::execution::coroutine::{self, Coroutine, Job, Pool};
-use crate::execution::{Execution, Host, Limits, Noting, Outcome, Pick, View};
+use crate::execution::{Execution, Host, Kept, Limits, Outcome, Pick, View};
 use crate::object::Row;
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
 use crate::scheduler::Scheduler;
@@ -18,7 +18,7 @@ thread_local! {
     /// Whether a thread of the execution under way was killed.
     static KILLS: Cell<bool> = const { Cell::new(false) };
     /// Of this thread of the system, between two executions.
-    static NOTING: RefCell<Option<Noting>> = const { RefCell::new(None) };
+    static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
     /// What the last panic said, and where.
     static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
@@ -243,9 +243,9 @@ pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits
         "failed executions have leaked {lost} threads in this process, which is the maximum"
     );
     keep_panics_quiet();
-    let noting = NOTING.take().unwrap_or_else(Noting::new);
-    noting.set_active(true);
-    let active = Active::new(Execution::new(scheduler, limits, noting, program));
+    let kept = KEPT.take().unwrap_or_else(Kept::new);
+    kept.set_active(true);
+    let active = Active::new(Execution::new(scheduler, limits, kept, program));
     let mut coroutines: Vec<Option<Coroutine>> = Vec::new();
     let turns = catch_unwind(AssertUnwindSafe(|| while !take_turn(pool, &mut coroutines) {}));
     if let Err(payload) = turns {
@@ -261,10 +261,19 @@ pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits
         std::mem::forget(coroutine);
         STACKS_LOST.fetch_add(1, Ordering::Relaxed);
     }
-    let (outcome, noting) = execution.into_outcome();
-    noting.set_active(false);
-    NOTING.set(Some(noting));
-    outcome
+    KEPT.with_borrow_mut(|kept| {
+        let outcome = execution.into_outcome(kept);
+        kept.iter().for_each(|kept| kept.set_active(false));
+        outcome
+    })
+}
+
+/// Uses the room of an execution's lists for the next one. Returns its scheduler.
+pub(crate) fn recycle(outcome: Outcome) -> Box<dyn Scheduler> {
+    KEPT.with_borrow_mut(|kept| match kept {
+        Some(kept) => kept.take(outcome),
+        None => outcome.scheduler,
+    })
 }
 
 /// Lets the thread run whose turn it is. Returns whether the execution is over.

@@ -4,6 +4,7 @@
 //! unwinds from the pause point at which it is. It goes on only if it holds a lock, which would be poisoned, or if it is in a
 //! destructor; then it ends at the next pause point.
 
+use super::pick::Remark;
 use super::{Execution, State};
 use crate::op::{Gate, Kind, ObjectId, ThreadId};
 
@@ -49,7 +50,7 @@ impl Execution {
     /// Adds a remark to the step under way, which a reader of the schedule is shown.
     pub(crate) fn remark(&mut self, text: String) {
         if let Some(at) = self.steps.len().checked_sub(1) {
-            self.picked.push((at, text));
+            self.picked.push((at, Remark::Text(text)));
         }
     }
 
@@ -58,7 +59,7 @@ impl Execution {
         if let Some((at, step)) = self.steps.iter().enumerate().next_back()
             && step.op.object == object
         {
-            self.values.push((at, None, Some(crate::ids::wide(bytes))));
+            self.values.push(super::Value::new(at, None, Some(crate::ids::wide(bytes))));
         }
     }
 }

@@ -18,32 +18,32 @@
 //! Without weak memory a load reads the newest message. Views are kept nevertheless: they say what happens before what.
 
 use super::view::View;
-use super::{Execution, Pick};
+use super::{Execution, Pick, Value};
 use crate::ids::{index, small};
-use crate::op::{Kind, ObjectId, Op, Picks, ThreadId, extra};
-use std::collections::VecDeque;
+use crate::op::{Kind, ObjectId, Op, ThreadId, extra};
 use std::sync::atomic::Ordering;
 
 /// Loads of a thread that return the same message although it may see a newer one, at most.
 const READS_MAX: u32 = 2;
 
-/// Messages before the newest one that are remembered.
-const OLD_MAX: usize = 15;
+/// Messages that are remembered: the newest one and those before it.
+const KEPT_MAX: usize = 16;
 
 /// What was stored.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 struct Message {
     bits: u64,
     view: View,
 }
 
-/// The messages of an atomic.
+/// The messages of an atomic. They are numbered from 0 on.
 #[derive(Debug, Default)]
 struct Atomic {
-    /// The last ones.
-    messages: VecDeque<Message>,
-    /// How many there were before those.
-    forgotten: u32,
+    /// The last ones, each at its number modulo [`KEPT_MAX`]. Those that an earlier execution has left there are
+    /// overwritten before they are read.
+    ring: Vec<Message>,
+    /// How many there have been.
+    count: u32,
     /// The oldest one that an access that is sequentially consistent may read.
     consistent: u32,
     /// The oldest one that any may read: someone had the atomic for itself.
@@ -71,7 +71,9 @@ struct Left {
 /// All messages and views of an execution.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
+    /// Those of this execution come first; the others are what is left of earlier ones.
     atomics: Vec<Atomic>,
+    atomics_met: usize,
     /// By the numbers of objects: which atomic it is, from 1 on.
     numbers: Vec<usize>,
     left: Vec<Left>,
@@ -83,20 +85,42 @@ pub(super) struct Memory {
 }
 
 impl Atomic {
+    /// There is one from the moment on when the atomic is met.
+    #[inline]
     fn newest(&self) -> u32 {
-        self.forgotten + small(self.messages.len() - 1)
+        self.count - 1
     }
 
+    #[inline]
     fn message(&self, time: u32) -> &Message {
-        &self.messages[index(time - self.forgotten)]
+        &self.ring[index(time) % KEPT_MAX]
     }
 
-    fn push(&mut self, message: Message) {
-        if self.messages.len() > OLD_MAX {
-            self.messages.pop_front();
-            self.forgotten += 1;
+    /// The messages from the oldest one up to before the newest one, the last one first, without those that hold a
+    /// certain value.
+    fn older(&self, oldest: u32, newest: u32, unless: Option<u64>) -> impl Iterator<Item = u32> {
+        let differs = move |time: &u32| Some(self.message(*time).bits) != unless;
+        (oldest..newest).rev().filter(differs)
+    }
+
+    /// The place for a message after the newest one, with its number. Something old may be there.
+    #[inline]
+    fn add(&mut self) -> (u32, &mut Message) {
+        let time = self.count;
+        self.count += 1;
+        let at = index(time) % KEPT_MAX;
+        if at == self.ring.len() {
+            self.ring.push(Message::default());
         }
-        self.messages.push_back(message);
+        (time, &mut self.ring[at])
+    }
+
+    /// It was made with this value, or set through an exclusive borrow.
+    fn begin_anew(&mut self, bits: u64) {
+        let (time, message) = self.add();
+        message.bits = bits;
+        message.view.clear();
+        self.oldest = time;
     }
 }
 
@@ -109,10 +133,25 @@ fn releases(order: Ordering) -> bool {
 }
 
 impl Memory {
-    pub(super) fn new(is_weak: bool) -> Memory {
-        Memory { is_weak, ..Memory::default() }
+    /// Forgets an execution that has ended, and keeps the room that it took.
+    pub(super) fn begin(&mut self, is_weak: bool) {
+        for atomic in &mut self.atomics[..self.atomics_met] {
+            (atomic.count, atomic.consistent, atomic.oldest) = (0, 0, 0);
+        }
+        self.atomics_met = 0;
+        self.numbers.clear();
+        self.left.clear();
+        for own in &mut self.threads {
+            own.seen.clear();
+            own.acquired.clear();
+            own.released.clear();
+            own.reads.clear();
+        }
+        self.fenced.clear();
+        self.is_weak = is_weak;
     }
 
+    #[inline]
     pub(super) fn own(&mut self, thread: ThreadId) -> &mut Own {
         if self.threads.len() <= thread.at() {
             self.threads.resize_with(thread.at() + 1, Own::default);
@@ -127,17 +166,24 @@ impl Memory {
             self.numbers.resize(at + 1, 0);
         }
         if self.numbers[at] == 0 {
-            self.atomics.push(Atomic::default());
-            self.numbers[at] = self.atomics.len();
+            self.meet(at);
         }
         let number = self.numbers[at] - 1;
         let atomic = &mut self.atomics[number];
-        if atomic.messages.back().is_none_or(|last| last.bits != now) {
-            // It was made with this value, or set through an exclusive borrow.
-            atomic.push(Message { bits: now, view: View::default() });
-            atomic.oldest = atomic.newest();
+        if atomic.count == 0 || atomic.message(atomic.newest()).bits != now {
+            atomic.begin_anew(now);
         }
         number
+    }
+
+    /// Numbers an atomic.
+    #[cold]
+    fn meet(&mut self, object: usize) {
+        if self.atomics.len() == self.atomics_met {
+            self.atomics.push(Atomic::default());
+        }
+        self.atomics_met += 1;
+        self.numbers[object] = self.atomics_met;
     }
 
     /// What a thread has seen, and what was left at an object.
@@ -170,7 +216,7 @@ impl Memory {
         if !self.is_weak {
             return (newest, newest);
         }
-        let mut oldest = newest.saturating_sub(small(OLD_MAX)).max(*first);
+        let mut oldest = newest.saturating_sub(small(KEPT_MAX - 1)).max(*first);
         if order == Ordering::SeqCst {
             oldest = oldest.max(*consistent);
         }
@@ -218,10 +264,13 @@ impl Memory {
         let memory = &mut atomics[atomic];
         let own = &mut threads[thread.at()];
         let newest = memory.newest();
+        let base = if releases(order) { &own.seen } else { &own.released };
         let last = memory.message(newest);
-        let mut view = if is_update { last.view.clone() } else { View::default() };
-        view.join(if releases(order) { &own.seen } else { &own.released });
         if last.bits == bits {
+            let mut view = base.clone();
+            if is_update {
+                view.join(&last.view);
+            }
             let is_known = order != Ordering::SeqCst || memory.consistent == newest;
             let is_same = if *is_weak {
                 is_update && is_known && last.view.has_all_of(&view)
@@ -232,9 +281,16 @@ impl Memory {
                 return false;
             }
         }
-        let time = newest + 1;
-        view.raise(atomic, time);
-        memory.push(Message { bits, view });
+        // Who acquires and releases has just joined the message's view to its own.
+        let is_carried = is_update && !(acquires(order) && releases(order));
+        let carried = is_carried.then(|| last.view.clone());
+        let (time, message) = memory.add();
+        message.bits = bits;
+        message.view.clone_from(base);
+        if let Some(carried) = carried {
+            message.view.join(&carried);
+        }
+        message.view.raise(atomic, time);
         if order == Ordering::SeqCst {
             memory.consistent = time;
         }
@@ -267,15 +323,14 @@ impl Execution {
     fn load_unless(&mut self, object: ObjectId, order: Ordering, latest: u64, unless: Option<u64>) -> Option<u64> {
         let atomic = self.memory.atomic(object, latest);
         let (oldest, newest) = self.memory.range(self.current, atomic, order);
-        let messages = &self.memory.atomics[atomic];
-        let old = (oldest..newest).rev().filter(|time| Some(messages.message(*time).bits) != unless);
-        let old: Vec<u32> = old.take(index(Picks::OPTIONS_MAX) - 1).collect();
-        let picked = self.pick(Pick::Message, small(old.len() + 1));
+        let older = self.memory.atomics[atomic].older(oldest, newest, unless).count();
+        let picked = self.pick(Pick::Message, small(older + 1));
         let time = match picked.checked_sub(1) {
-            Some(older) => old[index(older)],
+            Some(skipped) => self.memory.atomics[atomic].older(oldest, newest, unless).nth(index(skipped)),
             None if unless.is_some() => return None,
-            None => newest,
+            None => Some(newest),
         };
+        let time = time.expect("it was counted");
         self.read(object, atomic, time, order);
         let bits = self.memory.atomics[atomic].message(time).bits;
         self.show(object, Some(bits), None);
@@ -284,8 +339,8 @@ impl Execution {
 
     /// Notes what the step under way read of an atomic, and what it stored, for a reader.
     fn show(&mut self, object: ObjectId, before: Option<u64>, after: Option<u64>) {
-        if let Some(at) = self.steps.len().checked_sub(1).filter(|at| self.steps[*at].op.object == object) {
-            self.values.push((at, before, after));
+        if self.steps.last().is_some_and(|step| step.op.object == object) {
+            self.values.push(Value::new(self.steps.len() - 1, before, after));
         }
     }
 
@@ -315,21 +370,21 @@ impl Execution {
     pub(crate) fn fence(&mut self, order: Ordering) {
         let thread = self.current;
         self.memory.own(thread);
-        let Memory { atomics, threads, fenced, is_weak, .. } = &mut self.memory;
+        let Memory { atomics, atomics_met, threads, fenced, is_weak, .. } = &mut self.memory;
         let own = &mut threads[thread.at()];
         if acquires(order) {
             own.seen.join(&own.acquired);
         }
         if order == Ordering::SeqCst {
             own.seen.join_times(fenced);
-            for (number, atomic) in atomics.iter_mut().enumerate() {
+            for (number, atomic) in atomics[..*atomics_met].iter_mut().enumerate() {
                 own.seen.raise(number, atomic.consistent);
                 atomic.consistent = atomic.consistent.max(own.seen.get(number));
             }
             fenced.join_times(&own.seen);
         }
         if releases(order) {
-            own.released = own.seen.clone();
+            own.released.clone_from(&own.seen);
         }
         if order == Ordering::SeqCst && *is_weak {
             self.mark(extra::MANY);
@@ -339,7 +394,7 @@ impl Execution {
     /// A thread sees what another one has seen that spawns it.
     pub(super) fn inherit(&mut self, child: ThreadId) {
         let seen = self.memory.own(self.current).seen.clone();
-        self.memory.own(child).seen = seen;
+        self.memory.own(child).seen.clone_from(&seen);
     }
 
     /// What the running thread has seen, for a message.

@@ -10,6 +10,7 @@
 //! in vain.
 
 pub(crate) mod coroutine;
+mod kept;
 mod kill;
 mod memory;
 mod pick;
@@ -21,14 +22,14 @@ mod thread;
 mod time;
 mod view;
 
+pub(crate) use kept::Kept;
 pub use pick::Pick;
-pub(crate) use stuck::Noting;
 pub(crate) use thread::{Host, State, Thread};
 pub(crate) use view::View;
 
 use crate::execution::coroutine::{Job, StackSize};
 use crate::failure::Cause;
-use crate::ids::index;
+use crate::ids::{index, small};
 use crate::object::{OBJECTS_MAX, Object, Row};
 use crate::op::{Gate, Kind, ObjectId, Op, Picks, Step, ThreadId, ThreadSet, extra};
 use crate::scheduler::{Choice, Scheduler};
@@ -58,7 +59,7 @@ pub(crate) struct Execution {
     every_step: bool,
     limits: Limits,
     /// What is told of the steps to who looks whether they go on.
-    noting: Noting,
+    noting: stuck::Noting,
     /// The body of a thread that is to start now on a stack of its own.
     job: Option<(Job, StackSize)>,
     /// Scopes that were begun.
@@ -78,19 +79,45 @@ pub(crate) struct Execution {
     /// Steps that were taken because time passed, and how many steps there were then.
     late: Vec<(usize, usize)>,
     /// Picks that are not 0: the step, and what the pick means.
-    picked: Vec<(usize, String)>,
+    picked: Vec<(usize, pick::Remark)>,
     /// What steps read of their atomic and stored.
     values: Vec<Value>,
     /// The scheduler had no answer to a pick.
     is_lost: bool,
+    /// A thread could have had one more surprise if it had been allowed.
+    is_spent: bool,
     /// Panics of tasks that nobody has seen.
     unseen: Vec<tasks::Unseen>,
     cause: Option<Cause>,
     over: bool,
 }
 
-/// A step, and the bits that it read of its atomic and that it stored.
-pub(crate) type Value = (usize, Option<u64>, Option<u64>);
+/// The bits that a step read of its atomic, and those that it stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Value {
+    /// The step's number.
+    pub(crate) step: u32,
+    has: [bool; 2],
+    bits: [u64; 2],
+}
+
+impl Value {
+    #[inline]
+    fn new(step: usize, before: Option<u64>, after: Option<u64>) -> Value {
+        let bits = [before.unwrap_or(0), after.unwrap_or(0)];
+        Value { step: small(step), has: [before.is_some(), after.is_some()], bits }
+    }
+
+    /// What was read.
+    pub(crate) fn before(&self) -> Option<u64> {
+        self.has[0].then_some(self.bits[0])
+    }
+
+    /// What was stored.
+    pub(crate) fn after(&self) -> Option<u64> {
+        self.has[1].then_some(self.bits[1])
+    }
+}
 
 /// What is left of an execution.
 pub(crate) struct Outcome {
@@ -99,24 +126,28 @@ pub(crate) struct Outcome {
     pub(crate) threads: Vec<Thread>,
     pub(crate) rows: Vec<Row>,
     pub(crate) late: Vec<(usize, usize)>,
-    pub(crate) picked: Vec<(usize, String)>,
+    pub(crate) picked: Vec<(usize, pick::Remark)>,
     pub(crate) values: Vec<Value>,
+    /// A thread could have had one more surprise if it had been allowed.
+    pub(crate) is_spent: bool,
     pub(crate) cause: Option<Cause>,
 }
 
 static SERIAL: AtomicU64 = AtomicU64::new(1);
 
 impl Execution {
-    pub(crate) fn new(scheduler: Box<dyn Scheduler>, limits: Limits, noting: Noting, program: Job) -> Execution {
+    pub(crate) fn new(scheduler: Box<dyn Scheduler>, limits: Limits, kept: Kept, program: Job) -> Execution {
         let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
         assert!(serial < 1 << (64 - OBJECTS_MAX.trailing_zeros()), "executions are counted in 40 bits");
+        let Kept { noting, mut memory, threads, rows, steps, values } = kept;
+        memory.begin(limits.is_weak);
         let mut execution = Execution {
             serial,
-            threads: Vec::new(),
-            rows: Vec::new(),
+            threads,
+            rows,
             ready: ThreadSet::default(),
             current: ThreadId(0),
-            steps: Vec::new(),
+            steps,
             every_step: scheduler.wants_every_step(),
             scheduler: Some(scheduler),
             limits,
@@ -128,12 +159,13 @@ impl Execution {
             now: 0,
             timed: 0,
             idle: 0,
-            memory: memory::Memory::new(limits.is_weak),
+            memory,
             races: races::Races::default(),
             late: Vec::new(),
             picked: Vec::new(),
-            values: Vec::new(),
+            values,
             is_lost: false,
+            is_spent: false,
             unseen: Vec::new(),
             cause: None,
             over: false,
@@ -153,19 +185,13 @@ impl Execution {
         (self.done.take(), self.over)
     }
 
-    pub(crate) fn into_outcome(self) -> (Outcome, Noting) {
-        let Execution { threads, rows, steps, scheduler, late, picked, values, cause, noting, .. } = self;
-        let outcome = Outcome {
-            scheduler: scheduler.expect("it is only lent"),
-            steps,
-            threads,
-            rows,
-            late,
-            picked,
-            values,
-            cause,
-        };
-        (outcome, noting)
+    /// What has happened. What the next execution can use again is kept in what is passed.
+    pub(crate) fn into_outcome(self, kept: &mut Option<Kept>) -> Outcome {
+        let Execution { threads, rows, steps, scheduler, late, picked, values, is_spent, cause, .. } = self;
+        let (noting, memory) = (self.noting, self.memory);
+        *kept = Some(Kept::of(noting, memory));
+        let scheduler = scheduler.expect("it is only lent");
+        Outcome { scheduler, steps, threads, rows, late, picked, values, is_spent, cause }
     }
 
     /// Notes that the running thread changes an object that its operation does not name.

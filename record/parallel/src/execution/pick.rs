@@ -8,6 +8,7 @@
 use super::Execution;
 use crate::ids::byte;
 use crate::op::{Picks, extra};
+use std::fmt;
 
 /// What is picked: see [`Scheduler::pick`](crate::scheduler::Scheduler::pick).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -69,6 +70,23 @@ impl Pick {
     }
 }
 
+/// What a reader is told of a step. It is put in words only if someone reads it.
+#[derive(Clone, Debug)]
+pub(crate) enum Remark {
+    /// What was picked, and out of how many.
+    Picked(Pick, u32, u32),
+    Text(String),
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Remark::Picked(pick, value, options) => f.write_str(&pick.explain(*value, *options)),
+            Remark::Text(text) => f.write_str(text),
+        }
+    }
+}
+
 impl Execution {
     /// Whether a pick has to wait for a step of its own: there is none, or it is full.
     pub(crate) fn needs_step(&self, pick: Pick) -> bool {
@@ -76,18 +94,19 @@ impl Execution {
     }
 
     fn may_pick(&self, pick: Pick) -> bool {
-        let is_spent = pick.is_surprise() && self.spent(pick) >= self.limits.surprises_max;
-        !(self.over || self.is_lost || is_spent)
+        !(self.over || self.is_lost || self.is_spent_on(pick))
     }
 
-    /// Surprises of the running thread that were of this kind.
-    fn spent(&self, pick: Pick) -> u32 {
-        self.threads[self.current.at()].surprises[usize::from(pick.is_fault())]
+    /// Whether the running thread has had as many surprises of this kind as it may have.
+    fn is_spent_on(&self, pick: Pick) -> bool {
+        let surprises = &self.threads[self.current.at()].surprises;
+        pick.is_surprise() && surprises[usize::from(pick.is_fault())] >= self.limits.surprises_max
     }
 
     /// One of so many options.
     pub(crate) fn pick(&mut self, pick: Pick, options: u32) -> u32 {
         if options < 2 || !self.may_pick(pick) || self.needs_step(pick) {
+            self.is_spent |= options > 1 && self.is_spent_on(pick);
             return 0;
         }
         debug_assert!(options <= Picks::OPTIONS_MAX, "{options} options");
@@ -101,7 +120,7 @@ impl Execution {
         step.picks.push(byte(value));
         step.extras |= extra::PICKED;
         if value > 0 {
-            self.picked.push((at, pick.explain(value, options)));
+            self.picked.push((at, Remark::Picked(pick, value, options)));
             let surprises = &mut self.threads[self.current.at()].surprises;
             surprises[usize::from(pick.is_fault())] += u32::from(pick.is_surprise());
         }

@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 /// A test of a program, with settings: [`check`] is one without.
 ///
+/// It is a builder and not an attribute for tests. An attribute would only call this with what is written in it, and would
+/// need a second crate for its macro, which is compiled for whoever depends on this one; `#[test]` and one call are as short.
+///
 /// ```
 /// use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
 /// use record_parallel::{Check, Settings, thread};

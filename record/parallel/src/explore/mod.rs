@@ -10,7 +10,7 @@ use crate::execution::{Limits, Outcome};
 use crate::failure::{Cause, Failure};
 use crate::ids::{small, wide};
 use crate::op::{Picks, Step};
-use crate::scheduler::{Exhaustive, Pick, Replay, Scheduler};
+use crate::scheduler::{Ended, Exhaustive, Pick, Replay, Scheduler};
 use crate::{REPLAY_VARIABLE, Schedule};
 use crate::{runtime, thread};
 use std::sync::Arc;
@@ -90,6 +90,9 @@ pub struct Explored {
     pub steps_max: usize,
     /// Threads of the one that had most.
     pub threads_max: usize,
+    /// Executions, of all of them, in which a thread had all the surprises that [`Settings::surprises_max`] allows and then
+    /// came to where another one could have happened. If there are none, a larger number shows nothing more.
+    pub surprises_spent: u64,
     /// Whether whatever the program can come to has been seen, within the bounds that the scheduler was given and with
     /// so many surprises as [`Settings::surprises_max`] says.
     ///
@@ -264,11 +267,12 @@ impl Explorer {
                 self.repeat(&outcome, number)?;
             }
             explored.steps += wide(outcome.steps.len());
+            explored.surprises_spent += u64::from(outcome.is_spent);
             explored.steps_max = explored.steps_max.max(outcome.steps.len());
             explored.threads_max = explored.threads_max.max(outcome.threads.len());
-            let Outcome { scheduler: back, steps, threads, late, .. } = outcome;
-            scheduler = back;
-            let counts = scheduler.end(&crate::scheduler::Ended { steps: &steps, threads: &threads, late: &late });
+            let Outcome { scheduler: back, steps, threads, late, .. } = &mut outcome;
+            let counts = back.end(&Ended { steps, threads, late });
+            scheduler = runtime::recycle(outcome);
             *(if counts { &mut explored.executions } else { &mut explored.redundant }) += 1;
         }
         explored.is_complete = scheduler.is_complete();

@@ -23,6 +23,8 @@ pub(crate) struct Names {
     objects: Vec<String>,
     /// What steps read and stored, by their numbers.
     values: HashMap<usize, String>,
+    /// What atomics hold after steps that stored something.
+    stored: HashMap<usize, String>,
     /// Notes on steps, by their numbers: what was picked, calls and returns.
     pub(crate) notes: Vec<(usize, String)>,
 }
@@ -54,40 +56,66 @@ impl Names {
         };
         let objects = numbered.into_iter().zip(&outcome.rows).map(object).collect();
         let threads = outcome.threads.iter().map(|thread| thread.name.clone()).collect();
-        let value = |(at, before, after): &Value| {
-            let what = outcome.rows.get(index(outcome.steps.get(*at)?.op.object.0))?.what;
+        let value = |noted: &Value| {
+            let at = index(noted.step);
+            let what = outcome.rows.get(index(outcome.steps.get(at)?.op.object.0))?.what;
             let shown = |bits: Option<u64>| bits.and_then(|bits| value(what, bits));
-            let text = match (shown(*before), shown(*after)) {
+            let text = match (shown(noted.before()), shown(noted.after())) {
                 (Some(before), Some(after)) => format!(" {before} -> {after}"),
                 (Some(value), None) | (None, Some(value)) => format!(" = {value}"),
                 (None, None) => return None,
             };
-            Some((*at, text))
+            Some((at, text))
         };
         let values = outcome.values.iter().filter_map(value).collect();
-        Names { threads, objects, values, notes: outcome.picked.clone() }
+        let stored = |noted: &Value| {
+            let at = index(noted.step);
+            let what = outcome.rows.get(index(outcome.steps.get(at)?.op.object.0))?.what;
+            Some((at, self::value(what, noted.after().filter(|_| what.starts_with("Atomic"))?)?))
+        };
+        let stored = outcome.values.iter().filter_map(stored).collect();
+        let notes = outcome.picked.iter().map(|(at, remark)| (*at, remark.to_string())).collect();
+        Names { threads, objects, values, stored, notes }
     }
 
-    fn object(&self, object: ObjectId) -> Option<&str> {
+    /// The threads that took a step.
+    pub(super) fn used(&self, steps: &[Step]) -> Vec<ThreadId> {
+        let all = (0..self.threads.len()).filter_map(ThreadId::new);
+        all.filter(|thread| steps.iter().any(|step| step.thread == *thread)).collect()
+    }
+
+    /// What a step did.
+    pub(super) fn cell(&self, at: usize, step: &Step) -> String {
+        let (kind, value) = (step.op.kind.name(), self.values.get(&at).map_or("", String::as_str));
+        match self.object(step.op.object) {
+            Some(object) => format!("{kind} {object}{value}"),
+            None => kind.to_owned(),
+        }
+    }
+
+    /// What a thread is called.
+    pub(super) fn title(&self, thread: ThreadId) -> String {
+        match &self.threads[thread.at()] {
+            Some(name) => format!("{thread} {name}"),
+            None => thread.to_string(),
+        }
+    }
+
+    /// What an atomic holds after a step that stored something.
+    pub(super) fn stored(&self, at: usize) -> Option<&str> {
+        self.stored.get(&at).map(String::as_str)
+    }
+
+    pub(super) fn object(&self, object: ObjectId) -> Option<&str> {
         self.objects.get(index(object.0)).map(String::as_str)
     }
 }
 
 /// Draws the table, without a line break at its end.
 pub(crate) fn draw(steps: &[Step], names: &Names) -> String {
-    let all = (0..names.threads.len()).filter_map(ThreadId::new);
-    let used: Vec<ThreadId> = all.filter(|thread| steps.iter().any(|step| step.thread == *thread)).collect();
-    let cell = |at: usize| {
-        let (op, value) = (&steps[at].op, names.values.get(&at).map_or("", String::as_str));
-        match names.object(op.object) {
-            Some(object) => format!("{} {object}{value}", op.kind.name()),
-            None => op.kind.name().to_owned(),
-        }
-    };
-    let title = |thread: ThreadId| match &names.threads[thread.at()] {
-        Some(name) => format!("{thread} {name}"),
-        None => thread.to_string(),
-    };
+    let used = names.used(steps);
+    let cell = |at: usize| names.cell(at, &steps[at]);
+    let title = |thread: ThreadId| names.title(thread);
     let width = |thread: &ThreadId| {
         let own = steps.iter().enumerate().filter(|(_, step)| step.thread == *thread);
         own.map(|(at, _)| cell(at).chars().count()).fold(title(*thread).chars().count(), usize::max).min(COLUMN_MAX)

@@ -281,3 +281,18 @@ fn a_loop_that_chooses_to_go_on_ends_by_chance_or_at_the_limit() {
     assert!(matches!(fails(Exhaustive::new(), program).cause, Cause::Livelock(_)));
     assert!(matches!(fails(Reduced::new(), program).cause, Cause::Livelock(_)));
 }
+
+#[test]
+fn a_budget_that_is_too_small_is_said() {
+    fn program() -> bool {
+        let (_sender, receiver) = mpsc::channel::<()>();
+        let other = thread::spawn(|| {});
+        let timed_out = [1, 2].map(|_| receiver.recv_timeout(HOUR).is_err());
+        other.join().unwrap();
+        timed_out == [true; 2]
+    }
+    let spent = |surprises_max| all(surprises_max, program).0.surprises_spent;
+    assert!(spent(0) > 0 && spent(1) > 0, "{:?}", [spent(0), spent(1)]);
+    // There are no more than two waits.
+    assert_eq!(spent(2), 0);
+}

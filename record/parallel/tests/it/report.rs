@@ -1,6 +1,7 @@
 //! The report of the README's program, as it is there.
 
 use record_parallel::scheduler::Random;
+use record_parallel::sync::Mutex;
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use record_parallel::{Settings, explore, simplify, thread};
 use std::sync::Arc;
@@ -53,4 +54,33 @@ fn a_long_table_is_cut_in_the_middle() {
     let report = failure.unwrap_err().to_string();
     assert!(report.contains("(380 steps are not shown)") && report.lines().count() < 140, "{report}");
     assert!(report.contains("   500   load atomic = 0"), "{report}");
+}
+
+#[test]
+fn a_schedule_is_a_page_with_what_all_hold_after_each_step() {
+    let failure = explore(&Settings::default(), Random::new(0, 500), || {
+        let shared = Arc::new((AtomicU32::new(0), Mutex::new(())));
+        let other = Arc::clone(&shared);
+        let thread = thread::Builder::new().name("<adder>".into()).spawn(move || {
+            let lock = other.1.lock().unwrap();
+            other.0.store(7, SeqCst);
+            drop(lock);
+        });
+        thread.unwrap().join().unwrap();
+        assert_eq!(shared.0.load(SeqCst), 8);
+    });
+    let failure = failure.unwrap_err();
+    let page = failure.html();
+    assert_eq!(page, failure.html());
+    for text in [
+        "assertion `left == right` failed",
+        "thread b &lt;adder&gt;",
+        "store AtomicU32 1 = 7",
+        "Mutex 1 held by b, AtomicU32 1 = 7",
+        "Mutex 1 free, AtomicU32 1 = 7",
+        "report.rs:",
+    ] {
+        assert!(page.contains(text), "{text} is not in {page}");
+    }
+    assert!(!page.contains("<adder>"));
 }

@@ -1,0 +1,47 @@
+//! What an execution leaves to the next one on the same thread of the system: the room of its lists and views. A program of
+//! few steps spends less time in its operations than it takes to allocate that anew.
+
+use super::memory::Memory;
+use super::stuck::Noting;
+use super::{Outcome, Thread, Value};
+use crate::object::Row;
+use crate::op::Step;
+use crate::scheduler::Scheduler;
+
+/// Empty lists with room, and the views that are forgotten when the next execution begins.
+pub(crate) struct Kept {
+    pub(super) noting: Noting,
+    pub(super) memory: Memory,
+    pub(super) threads: Vec<Thread>,
+    pub(super) rows: Vec<Row>,
+    pub(super) steps: Vec<Step>,
+    pub(super) values: Vec<Value>,
+}
+
+impl Kept {
+    /// For the first execution.
+    pub(crate) fn new() -> Kept {
+        Kept::of(Noting::new(), Memory::default())
+    }
+
+    pub(super) fn of(noting: Noting, memory: Memory) -> Kept {
+        let (threads, rows, steps, values) = Default::default();
+        Kept { noting, memory, threads, rows, steps, values }
+    }
+
+    /// Notes that an execution is under way, or none.
+    pub(crate) fn set_active(&self, is_active: bool) {
+        self.noting.set_active(is_active);
+    }
+
+    /// Takes the lists of an execution that nobody looks at any more. Returns its scheduler.
+    pub(crate) fn take(&mut self, outcome: Outcome) -> Box<dyn Scheduler> {
+        let Outcome { scheduler, mut threads, mut rows, mut steps, mut values, .. } = outcome;
+        threads.clear();
+        rows.clear();
+        steps.clear();
+        values.clear();
+        (self.threads, self.rows, self.steps, self.values) = (threads, rows, steps, values);
+        scheduler
+    }
+}
