@@ -22,7 +22,8 @@ pub enum Consistency {
     /// Some order of the operations keeps those in order of which one returned before the other was called.
     #[default]
     Linearizable,
-    /// Some order of the operations keeps the order of each branch. The prefix comes before all branches.
+    /// Some order of the operations keeps the order of each branch. The prefix comes before all branches, and the suffix
+    /// after them.
     Sequential,
 }
 
@@ -33,7 +34,7 @@ struct Op<M: ParallelModel> {
     is_open: bool,
 }
 
-/// The operations of each branch, in order.
+/// The operations of the prefix, of each branch, and of the suffix, in order.
 struct Search<'a, M: ParallelModel> {
     spec: Spec<'a, M>,
     lanes: Vec<Vec<Op<M>>>,
@@ -53,10 +54,15 @@ pub(super) fn judge_sequential<M: ParallelModel>(
     program: &Program<M::Command>,
     records: &[Record<M::Response>],
 ) -> Option<Cause> {
-    let lane_of = |record: &Record<M::Response>| record.lane.map_or(0, |branch| branch + 1);
+    let last = program.branches.len() + 1;
+    let lane_of = |record: &Record<M::Response>| match record.lane {
+        Some(branch) => branch + 1,
+        None if record.number < program.prefix.len() => 0,
+        None => last,
+    };
     let mut sorted: Vec<&Record<M::Response>> = judged_records(records).map(|(_, record)| record).collect();
     sorted.sort_by_key(|record| (lane_of(record), record.number));
-    let mut lanes: Vec<Vec<Op<M>>> = (0..=program.branches.len()).map(|_| Vec::new()).collect();
+    let mut lanes: Vec<Vec<Op<M>>> = (0..=last).map(|_| Vec::new()).collect();
     for record in sorted {
         let response = match &record.returned {
             Some((_, Outcome::Returned(response))) => Some(response.clone()),
@@ -105,9 +111,15 @@ impl<M: ParallelModel> Search<'_, M> {
     /// Where one more operation leads.
     fn next(&self, place: &Place<M::State>) -> Vec<Place<M::State>> {
         let mut all = Vec::new();
-        // The prefix is over before a branch begins, but for what is open.
-        let is_prefix_over = place.passed[0] == self.lanes[0].len();
-        for (lane, ops) in self.lanes.iter().enumerate().filter(|(lane, _)| *lane == 0 || is_prefix_over) {
+        // The prefix is over before a branch begins, and all branches before the suffix, but for what is open.
+        let is_over = |lane: usize| place.passed[lane] == self.lanes[lane].len();
+        let last = self.lanes.len() - 1;
+        let may_begin = |lane: usize| match lane {
+            0 => true,
+            _ if lane == last => (0..last).all(is_over),
+            _ => is_over(0),
+        };
+        for (lane, ops) in self.lanes.iter().enumerate().filter(|(lane, _)| may_begin(*lane)) {
             let passed = place.passed[lane];
             let open = (0..passed).filter(|at| ops[*at].is_open && !place.open_done.contains(&(lane, *at)));
             for at in open {
@@ -145,7 +157,14 @@ impl<M: ParallelModel> Search<'_, M> {
                         each branch gives these responses\n  as many as can be placed, and what comes next:"
                 .to_owned();
         for (lane, (ops, passed)) in self.lanes.iter().zip(furthest).enumerate() {
-            let name = if lane == 0 { "first".to_owned() } else { format!("branch {lane}") };
+            if lane > 0 && lane + 1 == self.lanes.len() && ops.is_empty() {
+                continue;
+            }
+            let name = match lane {
+                0 => "first".to_owned(),
+                _ if lane + 1 == self.lanes.len() => "last".to_owned(),
+                _ => format!("branch {lane}"),
+            };
             let next = ops.get(*passed).map_or("nothing".to_owned(), |op| self.spec.describe_op(&op.done));
             _ = write!(text, "\n    {name}: {passed} of {}, next {next}", ops.len());
         }

@@ -38,7 +38,7 @@ pub struct Counterexample<C, R> {
 /// An operation of a history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Operated<C, R> {
-    /// The branch that called it; `None` for the prefix.
+    /// The branch that called it; `None` for the prefix and the suffix.
     pub branch: Option<usize>,
     /// What was asked.
     pub command: C,
@@ -107,7 +107,7 @@ where
             .unwrap_or_else(|error| format!("<!DOCTYPE html><p>The timeline cannot be drawn: {error}"))
     }
 
-    /// Writes `history.edn`, `timeline.html` and `report.txt` to a folder, which is made if it is not there.
+    /// Writes `history.edn`, `timeline.html`, `schedule.html` and `report.txt` to a folder, which is made if it is not there.
     ///
     /// # Errors
     ///
@@ -117,6 +117,7 @@ where
         std::fs::create_dir_all(folder)?;
         std::fs::write(folder.join("history.edn"), self.edn())?;
         std::fs::write(folder.join("timeline.html"), self.html())?;
+        std::fs::write(folder.join("schedule.html"), self.failure.html())?;
         std::fs::write(folder.join("report.txt"), self.to_string())
     }
 }
@@ -232,7 +233,7 @@ fn draw<M: ParallelModel>(model: &M, program: &Program<M::Command>, found: &Foun
             }
         }
     }
-    let rows = std::iter::once("first".to_owned());
+    let rows = std::iter::once(if program.suffix.is_empty() { "first" } else { "first, last" }.to_owned());
     Timeline {
         title: "A counterexample".into(),
         summary: sentence(&found.failure.cause),
@@ -282,8 +283,14 @@ impl<C: fmt::Debug, R: fmt::Debug> fmt::Display for Counterexample<C, R> {
         writeln!(f, "program:\n{}", self.program)?;
         writeln!(f, "schedule, with {}:\n{}\n", preemptions(self.failure.preemptions()), self.failure.table())?;
         writeln!(f, "history:")?;
+        let mut outside = 0;
         for operation in &self.operations {
-            let lane = operation.branch.map_or("first".to_owned(), |branch| format!("branch {}", branch + 1));
+            outside += usize::from(operation.branch.is_none());
+            let lane = match operation.branch {
+                Some(branch) => format!("branch {}", branch + 1),
+                None if outside > self.program.prefix.len() => "last".to_owned(),
+                None => "first".to_owned(),
+            };
             let returned = operation.returned.map_or("-".to_owned(), |returned| returned.to_string());
             let answer = answer(operation.outcome.as_ref());
             let Operated { command, called, .. } = operation;

@@ -1,5 +1,5 @@
-//! Draws programs with proptest, in a way that can be repeated: from a seed, which commands are kept, and how each was
-//! simplified.
+//! Draws programs with proptest, in a way that can be repeated: from a seed, which commands are kept and where, and how
+//! each was simplified.
 
 use super::ParallelModel;
 use super::program::{Program, makes_sense};
@@ -16,7 +16,19 @@ pub(crate) struct Sizes {
     pub(crate) prefix_max: u32,
     pub(crate) branches: RangeInclusive<u32>,
     pub(crate) commands_max: u32,
+    pub(crate) suffix_max: u32,
 }
+
+/// A part of a program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Part {
+    Prefix,
+    Branch(usize),
+    Suffix,
+}
+
+/// The letters of branches.
+const BRANCHES: [char; 8] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
 /// How often a command is drawn anew because it makes no sense where it stands.
 const DRAWS_MAX: u32 = 20;
@@ -26,8 +38,9 @@ pub(crate) const MOVES_MAX: usize = 256;
 
 /// A command as it was drawn.
 struct Slot<C> {
-    /// `None` for the prefix.
-    branch: Option<usize>,
+    /// Where it was drawn, and where it is now.
+    drawn: Part,
+    part: Part,
     tree: Box<dyn ValueTree<Value = C>>,
     /// What was done to the tree since it was drawn: true for `simplify`, false for `complicate`.
     moves: Vec<bool>,
@@ -56,13 +69,22 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         let mut drawn = Drawn { seed, branches, slots: Vec::new() };
         let mut state = model.init();
         for _ in 0..rng.below(sizes.prefix_max + 1) {
-            state = drawn.draw(model, None, state, &mut runner);
+            state = drawn.draw(model, Part::Prefix, state, &mut runner);
         }
+        // One branch after another, for what comes last.
+        let mut after = state.clone();
         for branch in 0..branches {
+            let first = drawn.slots.len();
             let mut own = state.clone();
             for _ in 0..=rng.below(sizes.commands_max) {
-                own = drawn.draw(model, Some(branch), own, &mut runner);
+                own = drawn.draw(model, Part::Branch(branch), own, &mut runner);
             }
+            if sizes.suffix_max > 0 {
+                after = drawn.slots[first..].iter().fold(after, |state, slot| model.step(&state, &slot.value).0);
+            }
+        }
+        for _ in 0..rng.below(sizes.suffix_max + 1) {
+            after = drawn.draw(model, Part::Suffix, after, &mut runner);
         }
         drawn
     }
@@ -71,7 +93,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
     fn draw<M: ParallelModel<Command = C>>(
         &mut self,
         model: &M,
-        branch: Option<usize>,
+        part: Part,
         state: M::State,
         runner: &mut TestRunner,
     ) -> M::State {
@@ -82,8 +104,8 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
                 continue;
             }
             let next = model.step(&state, &value).0;
-            let slot = Slot { branch, tree: Box::new(tree), moves: Vec::new(), kept_moves: 0, value, is_kept: true };
-            self.slots.push(slot);
+            let (tree, moves) = (Box::new(tree), Vec::new());
+            self.slots.push(Slot { drawn: part, part, tree, moves, kept_moves: 0, value, is_kept: true });
             if makes_sense(model, &self.program()) {
                 return next;
             }
@@ -94,12 +116,10 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
 
     /// The program. Branches without commands are omitted.
     pub(crate) fn program(&self) -> Program<C> {
-        let of = |branch| {
-            let slots = self.slots.iter().filter(move |slot| slot.is_kept && slot.branch == branch);
-            slots.map(|slot| slot.value.clone()).collect::<Vec<C>>()
-        };
-        let branches = (0..self.branches).map(|branch| of(Some(branch)));
-        Program { prefix: of(None), branches: branches.filter(|commands| !commands.is_empty()).collect() }
+        let of = |part| self.kept_in(part).iter().map(|slot| self.slots[*slot].value.clone()).collect::<Vec<C>>();
+        let branches = (0..self.branches).map(|branch| of(Part::Branch(branch)));
+        let branches = branches.filter(|commands| !commands.is_empty()).collect();
+        Program { prefix: of(Part::Prefix), branches, suffix: of(Part::Suffix) }
     }
 
     /// How many commands were drawn.
@@ -115,9 +135,39 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         self.slots[slot].is_kept = is_kept;
     }
 
+    /// The commands that are kept in a part of the program, in the order in which they run.
+    pub(crate) fn kept_in(&self, part: Part) -> Vec<usize> {
+        let here = |slot: &usize| self.slots[*slot].is_kept && self.slots[*slot].part == part;
+        let mut slots: Vec<usize> = (0..self.slots.len()).filter(here).collect();
+        slots.sort_by_key(|slot| self.place(*slot));
+        slots
+    }
+
+    /// Where a command is among the others: what was moved to a part comes behind what was drawn there.
+    fn place(&self, slot: usize) -> (Part, bool, usize) {
+        let Slot { part, drawn, .. } = self.slots[slot];
+        (part, part != drawn, slot)
+    }
+
+    /// The branches that have commands.
+    pub(crate) fn branches(&self) -> Vec<usize> {
+        (0..self.branches).filter(|branch| !self.kept_in(Part::Branch(*branch)).is_empty()).collect()
+    }
+
+    /// Where a command is.
+    pub(crate) fn part(&self, slot: usize) -> Part {
+        self.slots[slot].part
+    }
+
+    /// Moves a command to another part of the program.
+    pub(crate) fn put_in(&mut self, slot: usize, part: Part) {
+        self.slots[slot].part = part;
+    }
+
     /// The position of a command that is kept among all of them.
     pub(crate) fn position(&self, slot: usize) -> usize {
-        self.slots[..slot].iter().filter(|slot| slot.is_kept).count()
+        let place = self.place(slot);
+        (0..self.slots.len()).filter(|other| self.slots[*other].is_kept && self.place(*other) < place).count()
     }
 
     /// Makes a command simpler, or less simple again. Returns whether it could be.
@@ -149,10 +199,17 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         self.slots[slot].value = value;
     }
 
-    /// All that is needed to draw it again: the seed, a `1` or `0` for each command, and the moves of those that have
-    /// any.
+    /// All that is needed to draw it again: the seed, a character for each command, and the moves of those that have any.
+    /// The character is `0` for a command that was taken away, `1` for one that is where it was drawn, and otherwise the
+    /// letter of the branch that it was moved to, or `P` for the prefix.
     pub(crate) fn describe(&self) -> String {
-        let kept: String = self.slots.iter().map(|slot| if slot.is_kept { '1' } else { '0' }).collect();
+        let character = |slot: &Slot<C>| match slot.part {
+            _ if !slot.is_kept => '0',
+            part if part == slot.drawn => '1',
+            Part::Branch(branch) => BRANCHES[branch],
+            Part::Prefix | Part::Suffix => 'P',
+        };
+        let kept: String = self.slots.iter().map(character).collect();
         let mut text = format!("{:x}/{kept}/", self.seed);
         for (at, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.is_kept && slot.kept_moves > 0) {
             _ = write!(text, "{at}");
@@ -175,11 +232,20 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         };
         let seed = u64::from_str_radix(seed, 16).map_err(|_| error("the seed is not a hexadecimal number"))?;
         let mut drawn = Drawn::new(model, sizes, seed);
-        if kept.len() != drawn.len() || !kept.bytes().all(|b| matches!(b, b'0' | b'1')) {
-            return Err(error(&format!("expected {} times 0 or 1", drawn.len())));
-        }
-        for (slot, byte) in kept.bytes().enumerate() {
-            drawn.keep(slot, byte == b'1');
+        let part = |slot: usize, character| match character {
+            '0' | '1' => Some(drawn.slots[slot].part),
+            'P' => Some(Part::Prefix),
+            _ => BRANCHES[..drawn.branches].iter().position(|letter| *letter == character).map(Part::Branch),
+        };
+        let is_fitting = kept.chars().count() == drawn.len();
+        let parts: Option<Vec<Part>> =
+            kept.chars().enumerate().filter(|_| is_fitting).map(|(slot, character)| part(slot, character)).collect();
+        let Some(parts) = parts.filter(|_| is_fitting) else {
+            return Err(error(&format!("expected {} times 0, 1, P or the letter of a branch", drawn.len())));
+        };
+        for (slot, (character, part)) in kept.chars().zip(parts).enumerate() {
+            drawn.keep(slot, character != '0');
+            drawn.put_in(slot, part);
         }
         let mut rest = moves;
         while !rest.is_empty() {

@@ -27,8 +27,8 @@ pub struct Enumerated {
 }
 
 impl<M: ParallelModel> Parallel<M> {
-    /// Runs every program of these commands whose sizes are those of the test: up to so many commands in the prefix,
-    /// and as many branches as may be, with at least one command each.
+    /// Runs every program of these commands whose sizes are those of the test: up to so many commands in the prefix
+    /// and in the suffix, and as many branches as may be, with at least one command each.
     ///
     /// # Errors
     ///
@@ -63,17 +63,20 @@ impl<M: ParallelModel> Parallel<M> {
     fn programs(&self, commands: &[M::Command]) -> Vec<Program<M::Command>> {
         let sizes = self.sizes();
         let prefixes = sequences(commands, 0, index(sizes.prefix_max));
+        let suffixes = sequences(commands, 0, index(sizes.suffix_max));
         let branches = sequences(commands, 1, index(sizes.commands_max));
         let mut programs = Vec::new();
         for count in sizes.branches.clone() {
             for chosen in combinations(branches.len(), index(count)) {
-                for prefix in &prefixes {
+                for (prefix, suffix) in
+                    prefixes.iter().flat_map(|prefix| suffixes.iter().map(move |suffix| (prefix, suffix)))
+                {
                     assert!(
                         programs.len() < PROGRAMS_MAX,
                         "there are more than {PROGRAMS_MAX} programs of these sizes"
                     );
                     let branches = chosen.iter().map(|at| branches[*at].clone()).collect();
-                    programs.push(Program { prefix: prefix.clone(), branches });
+                    programs.push(Program { prefix: prefix.clone(), branches, suffix: suffix.clone() });
                 }
             }
         }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Branches of a program, at most.
 const BRANCHES_MAX: u32 = 8;
 
-/// Commands of the prefix, and of each branch, at most.
+/// Commands of the prefix, of each branch, and of the suffix, at most.
 const COMMANDS_MAX: u32 = 1000;
 
 /// A parallel property test of a model.
@@ -54,7 +54,7 @@ impl<M: ParallelModel> Parallel<M> {
             model: Arc::new(model),
             cases: 100,
             schedules: 40,
-            sizes: Sizes { prefix_max: 3, branches: 2..=3, commands_max: 3 },
+            sizes: Sizes { prefix_max: 3, branches: 2..=3, commands_max: 3, suffix_max: 0 },
             seed: 0,
             settings: Settings { repeated: 1, ..Settings::default() },
             consistency: Consistency::default(),
@@ -95,6 +95,14 @@ impl<M: ParallelModel> Parallel<M> {
     #[must_use]
     pub fn commands_max(mut self, commands: u32) -> Parallel<M> {
         self.sizes.commands_max = commands.clamp(1, COMMANDS_MAX);
+        self
+    }
+
+    /// So many commands after all branches have ended, at most; none by default. They see what the branches have left
+    /// behind, such as an update that was lost.
+    #[must_use]
+    pub fn suffix_max(mut self, commands: u32) -> Parallel<M> {
+        self.sizes.suffix_max = commands.min(COMMANDS_MAX);
         self
     }
 
@@ -198,7 +206,7 @@ impl<M: ParallelModel> Parallel<M> {
     /// As [`Parallel::check`].
     #[track_caller]
     pub fn check_sequentially(mut self, commands: u32) {
-        self.sizes = Sizes { prefix_max: commands.min(COMMANDS_MAX), branches: 0..=0, commands_max: 1 };
+        self.sizes = Sizes { prefix_max: commands.min(COMMANDS_MAX), branches: 0..=0, commands_max: 1, suffix_max: 0 };
         // Where nothing runs at once there is one schedule.
         self.schedules = 1;
         self.check();

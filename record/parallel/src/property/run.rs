@@ -53,9 +53,9 @@ impl<M: ParallelModel> Model for Spec<'_, M> {
 /// A command that was run, and when.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Record<R> {
-    /// Its branch; `None` for the prefix.
+    /// Its branch; `None` for the prefix and the suffix.
     pub(crate) lane: Option<usize>,
-    /// Its number there.
+    /// Its number there; those of the suffix come after those of the prefix.
     pub(crate) number: usize,
     pub(crate) called: u64,
     /// `None` if it has not returned.
@@ -91,7 +91,7 @@ impl<M: ParallelModel> Runner<M> {
         Runner {
             model,
             explorer: Explorer::new(settings, Arc::new(|| {})),
-            program: Arc::new(Program { prefix: Vec::new(), branches: Vec::new() }),
+            program: Arc::default(),
             records: Arc::default(),
             judge: judge_linearizable,
             judged: HashSet::new(),
@@ -158,7 +158,7 @@ fn run<M: ParallelModel>(model: &Arc<M>, program: &Arc<Program<M::Command>>, rec
     for (number, command) in program.prefix.iter().enumerate() {
         give(&**model, &system, command, None, number, records);
     }
-    for branch in 0..program.branches.len() {
+    let spawn = |branch: usize| {
         let (model, system) = (Arc::clone(model), Arc::clone(&system));
         let (program, records) = (Arc::clone(program), Arc::clone(records));
         let body = move || {
@@ -167,7 +167,16 @@ fn run<M: ParallelModel>(model: &Arc<M>, program: &Arc<Program<M::Command>>, rec
             }
         };
         let name = branch_name(branch);
-        thread::Builder::new().name(name).spawn(body).expect("a managed thread is not made by the system");
+        thread::Builder::new().name(name).spawn(body).expect("a managed thread is not made by the system")
+    };
+    let threads: Vec<_> = (0..program.branches.len()).map(spawn).collect();
+    // Without a suffix nobody waits for the branches, and the schedule has no steps for that.
+    if program.suffix.is_empty() {
+        return;
+    }
+    threads.into_iter().for_each(|thread| thread.join().expect("a panic ends the execution"));
+    for (at, command) in program.suffix.iter().enumerate() {
+        give(&**model, &system, command, None, program.prefix.len() + at, records);
     }
 }
 
@@ -242,8 +251,5 @@ pub(crate) fn judged_records<R>(records: &[Record<R>]) -> impl Iterator<Item = (
 
 /// The command that a record is of.
 pub(crate) fn command_of<'a, C, R>(program: &'a Program<C>, record: &Record<R>) -> &'a C {
-    match record.lane {
-        None => &program.prefix[record.number],
-        Some(branch) => &program.branches[branch][record.number],
-    }
+    program.command(record.lane, record.number)
 }

@@ -1,13 +1,14 @@
 //! Shrinks a program together with the schedule under which it fails, so that the bug is kept.
 //!
 //! The schedule is data. A command that is taken away leaves a hole in it where its steps were, and what is left is
-//! tried first; then all schedules with few preemptions, as many as there is room for. When no command can be taken
-//! away or made simpler, schedules with fewer preemptions are tried. What is left is minimal in this sense: without any
-//! one command, no schedule among those that were tried shows a bug of the same kind, and none with fewer preemptions
-//! does.
+//! tried first; then all schedules with few preemptions, as many as there is room for. Two branches become one if the bug
+//! does not need both, and the first commands of a branch become part of the prefix if they need not run at once with
+//! others. When nothing of this goes on, schedules with fewer preemptions are tried. What is left is minimal in this
+//! sense: without any one command, no schedule among those that were tried shows a bug of the same kind, and none with
+//! fewer preemptions does.
 
 use super::ParallelModel;
-use super::draw::Drawn;
+use super::draw::{Drawn, Part};
 use super::program::makes_sense;
 use super::run::{Found, Runner};
 use super::steps;
@@ -34,8 +35,9 @@ impl<M: ParallelModel> Shrinking<'_, M> {
     pub(crate) fn shrink(mut self) -> (Drawn<M::Command>, Box<Found<M::Response>>) {
         loop {
             let removed = self.remove_commands();
+            let joined = self.join_branches() | self.move_commands();
             let simplified = self.simplify_commands();
-            if !removed && !simplified {
+            if !removed && !joined && !simplified {
                 break;
             }
         }
@@ -89,22 +91,55 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         is_smaller
     }
 
-    fn schedule_without(&self, slot: usize) -> Schedule {
-        let program = self.drawn.program();
-        let position = self.drawn.position(slot);
-        let Found { failure, lanes, .. } = &*self.found;
-        let lane_of = |branch: Option<usize>, len: usize| {
-            let first = program.position(branch, 0);
-            (first..first + len).contains(&position).then(|| (branch, position - first, len == 1))
-        };
-        let branches =
-            program.branches.iter().enumerate().map(|(branch, commands)| lane_of(Some(branch), commands.len()));
-        let lane = lane_of(None, program.prefix.len()).or_else(|| branches.flatten().next());
-        match lane {
-            Some((Some(branch), _, _)) if branch >= lanes.threads.len() => Schedule::in_full(&failure.steps),
-            Some((lane, number, is_last)) => steps::without_command(&failure.steps, lanes, lane, number, is_last),
-            None => Schedule::in_full(&failure.steps),
+    /// Makes one branch of two, where there are more than two. Returns whether any could be.
+    fn join_branches(&mut self) -> bool {
+        let mut is_smaller = false;
+        let mut branches = self.drawn.branches();
+        for branch in branches.clone().into_iter().rev() {
+            let from = self.drawn.kept_in(Part::Branch(branch));
+            let mut others = branches.iter().filter(|other| **other != branch);
+            if branches.len() > 2 && others.any(|into| self.try_parts(&from, Part::Branch(*into))) {
+                branches.retain(|other| *other != branch);
+                is_smaller = true;
+            }
         }
+        is_smaller
+    }
+
+    /// Moves commands from the beginning of branches to the end of the prefix. Returns whether any could be.
+    fn move_commands(&mut self) -> bool {
+        let mut is_smaller = false;
+        for branch in self.drawn.branches() {
+            for slot in self.drawn.kept_in(Part::Branch(branch)) {
+                if !self.try_parts(&[slot], Part::Prefix) {
+                    break;
+                }
+                is_smaller = true;
+            }
+        }
+        is_smaller
+    }
+
+    /// Moves commands of one part to another if the program then still fails.
+    fn try_parts(&mut self, slots: &[usize], part: Part) -> bool {
+        let before: Vec<Part> = slots.iter().map(|slot| self.drawn.part(*slot)).collect();
+        slots.iter().for_each(|slot| self.drawn.put_in(*slot, part));
+        let hint = Schedule::in_full(&self.found.failure.steps);
+        let fails = self.fails(&hint);
+        if !fails {
+            slots.iter().zip(before).for_each(|(slot, part)| self.drawn.put_in(*slot, part));
+            self.runner.set_program(self.drawn.program());
+        }
+        fails
+    }
+
+    fn schedule_without(&self, slot: usize) -> Schedule {
+        let Found { failure, lanes, .. } = &*self.found;
+        let (branch, number, len) = self.drawn.program().place(self.drawn.position(slot));
+        if branch.is_some_and(|branch| branch >= lanes.threads.len()) {
+            return Schedule::in_full(&failure.steps);
+        }
+        steps::without_command(&failure.steps, lanes, branch, number, len == 1)
     }
 
     /// Makes commands simpler one by one. Returns whether any could be.

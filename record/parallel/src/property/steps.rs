@@ -3,7 +3,7 @@
 use crate::Schedule;
 use crate::op::{Step, ThreadId, extra};
 
-/// Which thread runs what: thread 0 the prefix, and those named so the branches.
+/// Which thread runs what: thread 0 the prefix and the suffix, and those named so the branches.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes {
     /// By branch.
@@ -11,7 +11,7 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// The branch of a thread; `None` for the prefix. Threads that the object started itself belong to no branch.
+    /// The branch of a thread; `None` for the prefix and the suffix. Threads that the object started itself belong to no branch.
     #[expect(clippy::option_option, reason = "a lane is a branch or the prefix, here and wherever records are kept")]
     pub(crate) fn lane(&self, thread: ThreadId) -> Option<Option<usize>> {
         match self.threads.iter().position(|of| *of == thread) {

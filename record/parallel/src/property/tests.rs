@@ -115,7 +115,7 @@ proptest! {
     fn the_reduced_search_sees_every_history(
         commands in prop::collection::vec((0_usize..3, Anything.generate(&())), 2..6)
     ) {
-        let mut program = Program { prefix: vec![], branches: vec![vec![]; 3] };
+        let mut program = Program { prefix: vec![], branches: vec![vec![]; 3], suffix: vec![] };
         for (branch, command) in commands {
             program.branches[branch].push(command);
         }

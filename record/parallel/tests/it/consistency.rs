@@ -78,7 +78,8 @@ impl ParallelModel for Register {
 
 /// What is wrong with a program of two branches.
 fn judged(old: Old, consistency: Consistency, prefix: &[Command], branches: [&[Command]; 2]) -> Option<Cause> {
-    let program = Program { prefix: prefix.to_vec(), branches: branches.map(<[Command]>::to_vec).to_vec() };
+    let program =
+        Program { prefix: prefix.to_vec(), branches: branches.map(<[Command]>::to_vec).to_vec(), suffix: vec![] };
     let tested = Parallel::new(Register(old)).consistency(consistency).verify(&program, Reduced::new());
     match tested {
         Ok(explored) => {

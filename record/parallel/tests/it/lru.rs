@@ -110,7 +110,11 @@ fn lru(is_broken: bool) -> Parallel<Lru> {
 
 /// Two put at once: one forgets what the other has put before it is seen to be used.
 fn small() -> Program<Command> {
-    Program { prefix: vec![Put(0, 1), Put(1, 1)], branches: vec![vec![Put(2, 1), Get(0)], vec![Get(0), Get(1)]] }
+    Program {
+        prefix: vec![Put(0, 1), Put(1, 1)],
+        branches: vec![vec![Put(2, 1), Get(0)], vec![Get(0), Get(1)]],
+        suffix: vec![],
+    }
 }
 
 #[test]

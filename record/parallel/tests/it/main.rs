@@ -18,6 +18,7 @@ mod racy_counter;
 mod replay;
 mod report;
 mod ring;
+mod shrinking;
 mod simplify;
 mod std_like;
 mod stuck;

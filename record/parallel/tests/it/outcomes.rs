@@ -73,7 +73,8 @@ impl ParallelModel for Register {
 #[test]
 fn what_may_have_happened_may_be_seen_late_or_never() {
     Parallel::new(Register { lies: false }).cases(60).check();
-    let program = Program { prefix: vec![Send(1)], branches: vec![vec![Read, Read], vec![Refuse(10), Read]] };
+    let program =
+        Program { prefix: vec![Send(1)], branches: vec![vec![Read, Read], vec![Refuse(10), Read]], suffix: vec![] };
     let explored = Parallel::new(Register { lies: false }).verify(&program, Exhaustive::new()).unwrap();
     assert!(explored.is_complete && explored.executions > 20, "{explored:?}");
 }
@@ -177,7 +178,7 @@ fn commands_become_simple_without_losing_the_bug() {
 #[test]
 #[should_panic(expected = "a command may be given where its precondition does not hold")]
 fn a_program_that_makes_no_sense_is_refused() {
-    let program = Program { prefix: vec![], branches: vec![vec![Put(1)], vec![Take]] };
+    let program = Program { prefix: vec![], branches: vec![vec![Put(1)], vec![Take]], suffix: vec![] };
     let _ = Parallel::new(Bag { forgets: false }).verify(&program, Random::new(0, 1));
 }
 
@@ -188,7 +189,7 @@ fn bad_replay_strings_are_told() {
         ("b", "expected SEED/KEPT/MOVES/SCHEDULE, not \"b\""),
         ("1/1/b", "expected SEED/KEPT/MOVES in \"1/1\""),
         ("x/1//b", "the seed is not a hexadecimal number in \"x/1/\""),
-        ("1/x//b", "times 0 or 1 in \"1/x/\""),
+        ("1/x//b", "times 0, 1, P or the letter of a branch in \"1/x/\""),
         ("1/1//b!", "not a schedule: expected the letter of a thread at position 1"),
     ] {
         let panic = std::panic::catch_unwind(|| {
@@ -212,10 +213,11 @@ fn seeds_of_failures_are_kept_and_tried_first() {
     let again = nothing().run().unwrap_err();
     assert_eq!((&again.replay, again.operations.len()), (&found.replay, found.operations.len()));
     again.save(folder.join("saved")).unwrap();
-    let saved = ["history.edn", "timeline.html", "report.txt"].map(|name| folder.join("saved").join(name));
+    let files = ["history.edn", "timeline.html", "schedule.html", "report.txt"];
+    let saved = files.map(|name| folder.join("saved").join(name));
     assert_eq!(
         saved.map(|path| std::fs::read_to_string(path).unwrap()),
-        [again.edn(), again.html(), again.to_string()]
+        [again.edn(), again.html(), again.failure.html(), again.to_string()]
     );
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -70,7 +70,7 @@ fn broken() -> Parallel<Counter> {
 
 /// Two increments at once and a look at what they came to.
 fn smallest() -> Program<Command> {
-    Program { prefix: vec![], branches: vec![vec![Increment, Get], vec![Increment]] }
+    Program { prefix: vec![], branches: vec![vec![Increment, Get], vec![Increment]], suffix: vec![] }
 }
 
 #[test]
@@ -165,8 +165,11 @@ fn all_schedules_of_the_smallest_program_are_run() {
     let fixed = Parallel::new(Counter { is_broken: false });
     let explored = fixed.verify(&smallest(), Exhaustive::new()).unwrap();
     assert_eq!((explored.executions, explored.is_complete), (3, true));
-    let larger =
-        Program { prefix: vec![Increment], branches: vec![vec![Increment, Get, Increment, Get], vec![Increment, Get]] };
+    let larger = Program {
+        prefix: vec![Increment],
+        branches: vec![vec![Increment, Get, Increment, Get], vec![Increment, Get]],
+        suffix: vec![],
+    };
     assert_eq!(fixed.verify(&larger, Exhaustive::new()).unwrap().executions, 15, "6! / (4! 2!)");
     let reduced = fixed.verify(&larger, Reduced::new()).unwrap();
     assert!(reduced.is_complete && reduced.executions <= 15, "{reduced:?}");

@@ -50,7 +50,7 @@ fn dispenser(is_broken: bool) -> Parallel<Dispenser> {
 
 /// Two threads take one number each: four steps if it is broken.
 fn two() -> Program<Take> {
-    Program { prefix: vec![], branches: vec![vec![Take], vec![Take]] }
+    Program { prefix: vec![], branches: vec![vec![Take], vec![Take]], suffix: vec![] }
 }
 
 #[test]
@@ -90,7 +90,8 @@ fn from_any_seed_it_is_two_commands_and_one_preemption() {
 #[test]
 fn the_fixed_one_passes_everywhere() {
     dispenser(false).check();
-    let program = Program { prefix: vec![Take], branches: vec![vec![Take; 3], vec![Take; 2], vec![Take; 2]] };
+    let program =
+        Program { prefix: vec![Take], branches: vec![vec![Take; 3], vec![Take; 2], vec![Take; 2]], suffix: vec![] };
     let explored = dispenser(false).verify(&program, Exhaustive::new()).unwrap();
     assert_eq!((explored.executions, explored.is_complete), (210, true), "7! / (3! 2! 2!)");
 }

@@ -122,7 +122,7 @@ fn stack(is_broken: bool) -> Parallel<StackModel> {
 
 /// While one pops, another pops twice and pushes: the place on the top is the same, what is below it is not.
 fn smallest() -> Program<Command> {
-    Program { prefix: vec![Push(1), Push(2)], branches: vec![vec![Pop, Pop], vec![Pop, Pop, Push(3)]] }
+    Program { prefix: vec![Push(1), Push(2)], branches: vec![vec![Pop, Pop], vec![Pop, Pop, Push(3)]], suffix: vec![] }
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn the_fixed_stack_passes() {
     let explored = stack(false).verify(&smallest(), bounded).unwrap();
     assert!(explored.is_complete, "{explored:?}");
     // Under all schedules where the program is smaller.
-    let small = Program { prefix: vec![Push(1)], branches: vec![vec![Pop], vec![Pop, Push(2)]] };
+    let small = Program { prefix: vec![Push(1)], branches: vec![vec![Pop], vec![Pop, Push(2)]], suffix: vec![] };
     let settings = Settings { steps_max: 1000, ..Settings::default() };
     let explored = stack(false).settings(settings).verify(&small, Reduced::new()).unwrap();
     assert!(explored.is_complete && explored.executions > 10, "{explored:?}");
