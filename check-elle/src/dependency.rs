@@ -212,7 +212,9 @@ mod tests {
         /// With those left out that may be, or with all.
         fn new(txns: &[Txn], edges: &[(u32, u32, Dependency)], all: bool) -> Edges {
             let mut by_end = vec![Vec::new(); txns.len()];
-            edges.iter().for_each(|(from, to, dependency)| by_end[to.to_usize()].push((*from, *dependency)));
+            for (from, to, dependency) in edges {
+                by_end[to.to_usize()].push((*from, *dependency));
+            }
             let is_untimely = |(from, to): &(u32, u32)| all || from > to || !txns[from.to_usize()].is_ok;
             let untimely = edges.iter().map(|(from, to, _)| (*from, *to)).filter(is_untimely).collect();
             Edges { by_end, untimely }
@@ -244,13 +246,12 @@ mod tests {
         if txns.len() > 100 {
             return true;
         }
-        let mut oks = 0;
         let mut reaches = vec![vec![false; txns.len()]; txns.len()];
-        for (at, txn) in txns.iter().enumerate().filter(|(_, txn)| txn.is_ok) {
+        let ok = txns.iter().enumerate().filter(|(_, txn)| txn.is_ok).map(|(at, _)| at);
+        for (oks, at) in (0..).zip(ok) {
             for (to, other) in txns.iter().enumerate() {
-                reaches[at][to] = txn.is_ok && other.oks_before.is_some_and(|before| oks < before);
+                reaches[at][to] = other.oks_before.is_some_and(|before| oks < before);
             }
-            oks += 1;
         }
         edges
             .iter()
@@ -292,8 +293,7 @@ mod tests {
                 let (from, to) = if below(4) > 0 { (from.min(to), from.max(to)) } else { (from, to) };
                 (from, to, kinds[below(3).to_usize()])
             };
-            let edges: Vec<(u32, u32, Dependency)> =
-                (0..1 + count).map(edge).filter(|(from, to, _)| from != to).collect();
+            let edges: Vec<(u32, u32, Dependency)> = (0..=count).map(edge).filter(|(from, to, _)| from != to).collect();
             cyclic += u32::from(!find(&txns, &edges).is_empty());
         }
         assert!((4_000..16_000).contains(&cyclic), "{cyclic}");

@@ -335,7 +335,9 @@ mod tests {
         let mut versions = Versions::default();
         let (key, row) = (versions.key(7), Row::new(0));
         let [one, two] = [1, 2].map(|code| versions.version(key, code));
-        [one, two, one].into_iter().for_each(|version| versions.write(key, version, row, false));
+        for version in [one, two, one] {
+            versions.write(key, version, row, false);
+        }
         assert_eq!([one, two].map(|version| versions.get(version).is_intermediate), [false, true]);
         assert_eq!(versions.get(one).again, row);
     }

@@ -335,7 +335,7 @@ impl<'w> Watched<'w, '_> {
         let printed = self.printed.clone();
         let kept = if is_last { keeper.write(run, feed, printed) } else { keeper.keep(run, feed, printed) };
         let warning = kept.map_err(Stopped::Checkpoint)?;
-        self.status.suspended(|| checkpoint::warn(warning));
+        self.status.suspended(|| checkpoint::warn(warning.as_deref()));
         Ok(())
     }
 

@@ -86,7 +86,7 @@ fn a_watch_that_is_killed_goes_on() {
         let mut lines = BufReader::new(watch.child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let mut until_proof = || {
             for line in lines.by_ref() {
-                printed += &format!("{line}\n");
+                printed.extend([&*line, "\n"]);
                 if line.contains(PROOF) {
                     return;
                 }
@@ -98,7 +98,7 @@ fn a_watch_that_is_killed_goes_on() {
         (0..11 + 4 * round).for_each(|_| until_proof());
         watch.child.kill().unwrap();
         watch.child.wait().unwrap();
-        lines.for_each(|line| printed += &format!("{line}\n"));
+        printed.extend(lines.map(|line| line + "\n"));
     }
     let (note, code, last) = place.watch(options);
     assert!(note.starts_with("note: going on from "), "{note}");

@@ -263,7 +263,9 @@ pub(crate) fn run(pool: &mut Pool, scheduler: Box<dyn Scheduler>, limits: Limits
     }
     KEPT.with_borrow_mut(|kept| {
         let outcome = execution.into_outcome(kept);
-        kept.iter().for_each(|kept| kept.set_active(false));
+        if let Some(kept) = kept {
+            kept.set_active(false);
+        }
         outcome
     })
 }

@@ -151,8 +151,8 @@ fn each_format_has_the_same_rows() {
 fn a_history_without_indices_is_numbered() {
     let dir = tempfile::tempdir().unwrap();
     let library = Arc::new(Library::new(dir.path().to_owned(), false));
-    let text: String =
-        (0..500).map(|at| format!("{{:process {}, :type :ok, :f :read, :value {at}}}\n", at % 3)).collect();
+    let op = |at| format!("{{:process {}, :type :ok, :f :read, :value {at}}}", at % 3);
+    let text = (0..500).map(op).collect::<Vec<_>>().join("\n");
     fs::write(dir.path().join("h.edn"), text).unwrap();
     let (index, text) = ready(&library, "h.edn");
     let mut shelf = Found::shelf(&index, text);

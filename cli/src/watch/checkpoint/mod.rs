@@ -173,9 +173,7 @@ impl Keeper {
 /// How a history is checked, as text: a checkpoint serves for the same settings only.
 pub(super) fn settings(setup: &Setup<'_>, read_as: &ReadAs, keep_going: bool) -> String {
     let mut text = format!("-m {}", setup.checker.name());
-    for (name, value) in setup.options.iter() {
-        text.push_str(&format!(" --{name}={value}"));
-    }
+    text.extend(setup.options.iter().map(|(name, value)| format!(" --{name}={value}")));
     if keep_going {
         text.push_str(" --keep-going");
     }
@@ -185,13 +183,13 @@ pub(super) fn settings(setup: &Setup<'_>, read_as: &ReadAs, keep_going: bool) ->
     }
     text.extend(format.map(|format| format!(" --format={format}")));
     text.extend(time_unit.map(|unit| format!(" --time-unit={unit}")));
-    if *clients != ClientRule::default() {
-        text.push_str(&format!(", {clients:?}"));
-    }
+    text.extend((*clients != ClientRule::default()).then(|| format!(", {clients:?}")));
     text
 }
 
-/// Prints a warning of a keeper.
-pub(super) fn warn(warning: Option<String>) {
-    warning.iter().for_each(|warning| diagnose::warning(warning));
+/// Prints a warning of a keeper, if there is one.
+pub(super) fn warn(warning: Option<&str>) {
+    if let Some(warning) = warning {
+        diagnose::warning(warning);
+    }
 }

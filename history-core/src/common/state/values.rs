@@ -120,7 +120,9 @@ impl State for Box<str> {
 impl<T: State> State for Option<T> {
     fn save(&self, out: &mut Out) {
         self.is_some().save(out);
-        self.iter().for_each(|value| value.save(out));
+        if let Some(value) = self {
+            value.save(out);
+        }
     }
 
     fn load(from: &mut In<'_>) -> Result<Option<T>, Damaged> {
@@ -131,7 +133,9 @@ impl<T: State> State for Option<T> {
 impl<T: State> State for Vec<T> {
     fn save(&self, out: &mut Out) {
         self.len().save(out);
-        self.iter().for_each(|item| item.save(out));
+        for item in self {
+            item.save(out);
+        }
     }
 
     fn load(from: &mut In<'_>) -> Result<Vec<T>, Damaged> {
@@ -147,7 +151,9 @@ impl<T: State> State for Vec<T> {
 impl<T: State> State for VecDeque<T> {
     fn save(&self, out: &mut Out) {
         self.len().save(out);
-        self.iter().for_each(|item| item.save(out));
+        for item in self {
+            item.save(out);
+        }
     }
 
     fn load(from: &mut In<'_>) -> Result<VecDeque<T>, Damaged> {
@@ -301,7 +307,7 @@ mod tests {
         again(&vec![Some(true), None, Some(false)]);
         again(&VecDeque::from(vec!["a".to_owned(), String::new(), "\u{e9}".to_owned()]));
         again(&BTreeMap::from([(3_u8, Box::<str>::from("x"))]));
-        again(&crate::hash::HashMap::from_iter((0..100_i64).map(|at| (at - 50, at))));
+        again(&(0..100_i64).map(|at| (at - 50, at)).collect::<crate::hash::HashMap<_, _>>());
         assert_eq!(bytes(&-1_i64), [1]);
     }
 

@@ -84,8 +84,8 @@ pub(crate) struct Execution {
     values: Vec<Value>,
     /// The scheduler had no answer to a pick.
     is_lost: bool,
-    /// A thread could have had one more surprise if it had been allowed.
-    is_spent: bool,
+    /// Surprises that the budget did not allow.
+    refused: u32,
     /// Panics of tasks that nobody has seen.
     unseen: Vec<tasks::Unseen>,
     cause: Option<Cause>,
@@ -165,7 +165,7 @@ impl Execution {
             picked: Vec::new(),
             values,
             is_lost: false,
-            is_spent: false,
+            refused: 0,
             unseen: Vec::new(),
             cause: None,
             over: false,
@@ -187,11 +187,11 @@ impl Execution {
 
     /// What has happened. What the next execution can use again is kept in what is passed.
     pub(crate) fn into_outcome(self, kept: &mut Option<Kept>) -> Outcome {
-        let Execution { threads, rows, steps, scheduler, late, picked, values, is_spent, cause, .. } = self;
+        let Execution { threads, rows, steps, scheduler, late, picked, values, refused, cause, .. } = self;
         let (noting, memory) = (self.noting, self.memory);
         *kept = Some(Kept::of(noting, memory));
         let scheduler = scheduler.expect("it is only lent");
-        Outcome { scheduler, steps, threads, rows, late, picked, values, is_spent, cause }
+        Outcome { scheduler, steps, threads, rows, late, picked, values, is_spent: refused > 0, cause }
     }
 
     /// Notes that the running thread changes an object that its operation does not name.

@@ -106,7 +106,8 @@ impl Execution {
     /// One of so many options.
     pub(crate) fn pick(&mut self, pick: Pick, options: u32) -> u32 {
         if options < 2 || !self.may_pick(pick) || self.needs_step(pick) {
-            self.is_spent |= options > 1 && self.is_spent_on(pick);
+            let is_refused = options > 1 && self.is_spent_on(pick);
+            self.refused = self.refused.saturating_add(u32::from(is_refused));
             return 0;
         }
         debug_assert!(options <= Picks::OPTIONS_MAX, "{options} options");

@@ -183,8 +183,12 @@ mod tests {
     /// A view that has seen these messages, and counted these accesses.
     fn view(times: &[(usize, u32)], accesses: &[u8]) -> View {
         let mut view = View::default();
-        times.iter().for_each(|(atomic, time)| view.raise(*atomic, *time));
-        accesses.iter().for_each(|thread| _ = view.count_access(ThreadId(*thread)));
+        for (atomic, time) in times {
+            view.raise(*atomic, *time);
+        }
+        for thread in accesses {
+            _ = view.count_access(ThreadId(*thread));
+        }
         view
     }
 

@@ -174,7 +174,9 @@ fn run<M: ParallelModel>(model: &Arc<M>, program: &Arc<Program<M::Command>>, rec
     if program.suffix.is_empty() {
         return;
     }
-    threads.into_iter().for_each(|thread| thread.join().expect("a panic ends the execution"));
+    for thread in threads {
+        thread.join().expect("a panic ends the execution");
+    }
     for (at, command) in program.suffix.iter().enumerate() {
         give(&**model, &system, command, None, program.prefix.len() + at, records);
     }

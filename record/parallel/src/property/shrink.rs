@@ -123,7 +123,9 @@ impl<M: ParallelModel> Shrinking<'_, M> {
     /// Moves commands of one part to another if the program then still fails.
     fn try_parts(&mut self, slots: &[usize], part: Part) -> bool {
         let before: Vec<Part> = slots.iter().map(|slot| self.drawn.part(*slot)).collect();
-        slots.iter().for_each(|slot| self.drawn.put_in(*slot, part));
+        for slot in slots {
+            self.drawn.put_in(*slot, part);
+        }
         let hint = Schedule::in_full(&self.found.failure.steps);
         let fails = self.fails(&hint);
         if !fails {

@@ -26,7 +26,9 @@ impl<J: Judge> Level<J> {
     fn save(&self, out: &mut Out) {
         let Level { spec: _, judge, violation, news, stopped } = self;
         judge.is_some().save(out);
-        judge.iter().for_each(|judge| judge.save_parts(out));
+        if let Some(judge) = judge {
+            judge.save_parts(out);
+        }
         violation.save(out);
         news.save(out);
         stopped.save(out);
