@@ -100,7 +100,6 @@ fn table<'r>(view: &View, runs: impl Iterator<Item = &'r Run>) -> Markup {
                 (heading(view, Column::Checker, "Checker"))
                 th scope="col" { "Anomalies" }
                 th scope="col" { "Ruled out" }
-                th scope="col" { "Strongest level" }
             } }
             tbody { @for run in runs { (row(run)) } }
         }
@@ -131,7 +130,6 @@ fn row(run: &Run) -> Markup {
             (cell("Checker", &names(&run.outcome.checkers, 4)))
             (cell("Anomalies", &names(&run.outcome.anomalies, 6)))
             (cell("Ruled out", &names(&run.outcome.not, 4)))
-            (cell("Strongest level", &names(&run.outcome.strongest, 4)))
         }
     }
 }
