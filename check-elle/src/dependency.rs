@@ -55,8 +55,8 @@ pub trait Dependencies {
     /// Calls for each transaction on which one depends, and how.
     fn each_of(&self, txn: u32, call: &mut dyn FnMut(u32, Dependency));
 
-    /// Calls for each dependency (from, to). Those may be left out that are timely: from a transaction that is `ok` and completed before the
-    /// other one. Most are, as a rule, and the more of them are left out, the less there is to do.
+    /// Calls for each dependency (from, to). Those may be left out that are timely: from a transaction that is `ok` and
+    /// completed before the other one. Most are, as a rule, and the more of them are left out, the less there is to do.
     fn each_untimely(&self, call: &mut dyn FnMut(u32, u32));
 }
 

@@ -18,7 +18,6 @@ mod decode;
 mod evidence;
 mod ids;
 mod level;
-mod plain;
 mod relax;
 mod report;
 mod strong;

@@ -1,8 +1,8 @@
 //! What is certain as soon as an op completed, whatever comes next: it can be reported while the history is being written.
 
+use crate::columns::messages::{Messages, POLLED, POLLED_OK, is_aborted};
+use crate::columns::sightings::{Item, Run};
 use crate::columns::{KeyId, MsgId, NO_OFFSET, OpId};
-use crate::messages::{Messages, POLLED, POLLED_OK, is_aborted};
-use crate::sightings::{Item, Run};
 use history_core::OpKind;
 
 /// Looks at an op that completed, and notes where it shows messages.

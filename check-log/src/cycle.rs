@@ -1,9 +1,9 @@
 //! Cycles of ops: who polled what others sent, in which order logs hold what they sent, and real time.
 
+use crate::columns::sightings::Role;
 use crate::columns::{MsgId, OpId};
 use crate::direct::{each_of, each_polled_unsettled};
 use crate::scene::Scene;
-use crate::sightings::Role;
 use check_elle::dependency::{self, Cycle, Dependencies, Dependency, Txn};
 use history_core::cast::Cast as _;
 use history_core::explain::{self, Explanation};

@@ -1,8 +1,8 @@
 //! Ops of the log workload: from values to items, or why a value is none of the workload's.
 
+use crate::columns::messages::{Messages, is_settled};
+use crate::columns::sightings::{Item, Run};
 use crate::columns::{Function, KeyId, MsgId, NO_OFFSET};
-use crate::messages::{Messages, is_settled};
-use crate::sightings::{Item, Run};
 use history_core::{Op, OpFault, Value};
 
 /// The function of an op that says something about logs.

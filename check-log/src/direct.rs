@@ -1,10 +1,10 @@
 //! Anomalies that a message or an offset shows by itself: aborted reads, garbage, duplicates, inconsistent offsets.
 
+use crate::columns::messages::{MAY_BE_SENT, POLLED, SENT_FAIL, is_aborted};
+use crate::columns::sightings::{Role, Word};
 use crate::columns::{Function, MsgId, OpId};
 use crate::logs::Entry;
-use crate::messages::{MAY_BE_SENT, POLLED, SENT_FAIL, is_aborted};
 use crate::scene::{Evidence, Scene};
-use crate::sightings::{Role, Word};
 use history_core::{Datum, OpKind};
 
 /// Anomalies of one type: how many, and the first or worst of them.

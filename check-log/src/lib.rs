@@ -51,18 +51,14 @@ mod columns;
 mod cycle;
 mod decode;
 mod direct;
-mod id_map;
 mod kafka;
 mod lag;
 mod logs;
 mod loss;
-mod messages;
-mod narrow;
 mod order;
 mod run;
 mod scene;
 mod seen;
-mod sightings;
 
 pub use kafka::Kafka;
 

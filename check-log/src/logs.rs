@@ -6,9 +6,9 @@
 //! Nearly all messages have a place of their own. Only the rest takes entries: of messages at several offsets, and of offsets with
 //! several messages.
 
+use crate::columns::messages::{Messages, POLLED_OK};
+use crate::columns::sightings::Role;
 use crate::columns::{KeyId, MsgId, NO_OFFSET, NONE, OpId, Ops};
-use crate::messages::{Messages, POLLED_OK};
-use crate::sightings::Role;
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;

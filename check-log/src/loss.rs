@@ -1,8 +1,8 @@
 //! Messages that should have been polled: those that were passed by for good, and those that nobody polled by the end.
 
+use crate::columns::messages::{POLLED_OK, SENT_OK};
 use crate::columns::{Function, KeyId, MsgId, NONE, OpId};
 use crate::direct::{Found, each_polled};
-use crate::messages::{POLLED_OK, SENT_OK};
 use crate::scene::{Evidence, Scene};
 use history_core::Datum;
 use history_core::cast::Cast as _;

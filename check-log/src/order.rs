@@ -1,9 +1,9 @@
 //! Polls and sends that skip messages or go back: within an op, and from one op of a process to its next one.
 
+use crate::columns::sightings::{Ahead, Role, Word};
 use crate::columns::{Function, KeyId, MsgId, OpId, Ops};
 use crate::direct::Found;
 use crate::scene::{Evidence, Scene};
-use crate::sightings::{Ahead, Role, Word};
 use history_core::cast::Cast as _;
 use history_core::{Datum, IntMap, OpKind};
 use std::cmp::Reverse;

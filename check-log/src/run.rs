@@ -2,12 +2,12 @@
 
 use crate::analysis;
 use crate::certain::Certain;
+use crate::columns::messages::{MAY_BE_SENT, POLLED_OK, SENT_AGAIN, SENT_FAIL, SENT_OK, is_aborted};
+use crate::columns::sightings::Item;
 use crate::columns::{Function, KeyId, MsgId, NO_OFFSET, OpId, Row};
 use crate::decode;
 use crate::kafka::Kafka;
-use crate::messages::{MAY_BE_SENT, POLLED_OK, SENT_AGAIN, SENT_FAIL, SENT_OK, is_aborted};
 use crate::seen::Seen;
-use crate::sightings::Item;
 use history_core::cast::Cast as _;
 use history_core::{Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run};
 use std::ops::ControlFlow;

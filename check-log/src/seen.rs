@@ -1,7 +1,7 @@
 //! All that is known of a history so far: what the run fills in and the analysis looks at.
 
+use crate::columns::messages::Messages;
 use crate::columns::{MsgId, OpId, Ops};
-use crate::messages::Messages;
 use history_core::{Coverage, UndecodedOps};
 use std::collections::BTreeMap;
 

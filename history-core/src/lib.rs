@@ -67,7 +67,6 @@ pub mod hash;
 mod history;
 mod index;
 mod keyed;
-mod mops;
 mod op;
 mod options;
 mod pairing;
@@ -91,6 +90,7 @@ pub use budget::{Activity, Budget, Cancel, Spent};
 pub use builder::{BatchBuilder, HistoryBuilder, NewOp};
 pub use checker::{Checker, Evidence, Run, Saved, Searched, check, check_ahead, check_history};
 pub use client_rule::ClientRule;
+pub use common::mops::{MopParts, Mops};
 pub use common::{
     FunctionsInFlight, Id, IntMap, Interner, KeyedIds, NextStep, OpFault, UndecodedOps, UnknownName, cast, explain,
     state,
@@ -105,7 +105,6 @@ pub use history::History;
 #[doc(hidden)]
 pub use keyed::parts as keyed_parts;
 pub use keyed::{Decision, Keyed, KeyedAuto};
-pub use mops::{MopParts, Mops};
 pub use op::{Fields, Op, OpKind, Pair, Process};
 pub use options::{OptionError, OptionKind, OptionSpec, Options};
 pub use pairing::Pairing;

@@ -5,6 +5,7 @@ pub(crate) mod explain;
 mod judge;
 mod name;
 mod next;
+mod plain;
 pub(crate) mod witness;
 
 use crate::decode::{Decoded, Settled};

@@ -2,10 +2,10 @@
 
 pub(crate) mod over_time;
 
+use crate::columns::sightings::{Ahead, Role, Word};
 use crate::columns::{Function, KeyId, MsgId, NO_OFFSET, OpId};
 use crate::direct::each_of;
 use crate::scene::Scene;
-use crate::sightings::{Ahead, Role, Word};
 use history_core::hash::HashSet;
 use history_core::{IntMap, OpKind};
 use std::collections::BTreeMap;

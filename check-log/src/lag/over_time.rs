@@ -5,8 +5,8 @@
 
 use super::each_lag;
 use crate::columns::KeyId;
+use crate::columns::sightings::Role;
 use crate::scene::Scene;
-use crate::sightings::Role;
 use history_core::figure::{Content, Figure, Line, Series, Unit};
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Pictures of the part of a log that an anomaly is about: what each op sent and polled there.
 
 use super::{Evidence, Scene};
+use crate::columns::sightings::Role;
 use crate::columns::{KeyId, OpId};
-use crate::sightings::Role;
 use history_core::explain;
 use history_core::figure::{Content, Figure, LOG_ROWS_MAX, LogCell, LogPart, LogRow, OFFSETS_MAX};
 

@@ -2,10 +2,10 @@
 
 pub(crate) mod excerpt;
 
+use crate::columns::sightings::{Role, Sighting};
 use crate::columns::{Function, KeyId, MsgId, NO_OFFSET, OpId};
 use crate::logs::Logs;
 use crate::seen::Seen;
-use crate::sightings::{Role, Sighting};
 use history_core::cast::Cast as _;
 use history_core::explain::{self, Explanation};
 use history_core::{Anomaly, Datum, Witness, WitnessOp};

@@ -9,6 +9,7 @@ mod id;
 mod int_map;
 mod intern;
 mod keyed_ids;
+pub(crate) mod mops;
 mod names;
 mod next_step;
 pub mod state;

@@ -70,15 +70,14 @@ impl Filter {
     /// The marks of a part that may hold what is looked for.
     pub(super) fn traits(&self) -> Traits {
         let mut wanted = self.kind.map(Traits::of_kind).unwrap_or_default();
-        for (name, traits) in [
-            (&self.process, Traits::of_process as fn(&str) -> Traits),
-            (&self.function, Traits::of_function),
-            (&self.key, Traits::of_key),
-        ] {
-            if !name.is_empty() {
-                wanted.join(&traits(name));
+        let mut want = |text: &str, of: fn(&str) -> Traits| {
+            if !text.is_empty() {
+                wanted.join(&of(text));
             }
-        }
+        };
+        want(&self.process, Traits::of_process);
+        want(&self.function, Traits::of_function);
+        want(&self.key, Traits::of_key);
         wanted
     }
 

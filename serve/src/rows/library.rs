@@ -278,5 +278,4 @@ fn mark(metadata: &Metadata) -> String {
 }
 
 #[cfg(test)]
-#[path = "library_tests.rs"]
 mod tests;

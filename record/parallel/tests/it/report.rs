@@ -25,19 +25,19 @@ fn program() {
 fn the_first_report_that_a_reader_sees() {
     let failure = explore(&Settings::default(), Random::new(0, 500), program).unwrap_err();
     insta::assert_snapshot!(simplify(&Settings::default(), failure, program), @r"
-    thread a panicked at record/parallel/tests/it/report.rs:20:5: assertion `left == right` failed
+    thread a panicked at record/parallel/tests/it/report.rs:21:5: assertion `left == right` failed
       left: 1
      right: 2
 
     execution 1, 7 steps, 1 preemption:
       step   a               b                c
-         1   |               load count = 0   |                record/parallel/tests/it/report.rs:13
-         2 * |               |                load count = 0   record/parallel/tests/it/report.rs:13
-         3   |               |                store count = 1  record/parallel/tests/it/report.rs:14
-         4   |               store count = 1  |                record/parallel/tests/it/report.rs:14
-         5   join thread b   |                |                record/parallel/tests/it/report.rs:18
-         6   join thread c   |                |                record/parallel/tests/it/report.rs:18
-         7   load count = 1  |                |                record/parallel/tests/it/report.rs:20
+         1   |               load count = 0   |                record/parallel/tests/it/report.rs:14
+         2 * |               |                load count = 0   record/parallel/tests/it/report.rs:14
+         3   |               |                store count = 1  record/parallel/tests/it/report.rs:15
+         4   |               store count = 1  |                record/parallel/tests/it/report.rs:15
+         5   join thread b   |                |                record/parallel/tests/it/report.rs:19
+         6   join thread c   |                |                record/parallel/tests/it/report.rs:19
+         7   load count = 1  |                |                record/parallel/tests/it/report.rs:21
             * a preemption: the thread that ran before could have continued
 
     schedule, for scheduler::Replay: bc

@@ -1,27 +1,16 @@
 //! The history as columns: a row for each completion, and for each message what is known of it.
 
-use crate::narrow::Narrow;
-use crate::sightings::{Segment, Sightings};
+mod id_map;
+pub(crate) mod ids;
+pub(crate) mod messages;
+mod narrow;
+pub(crate) mod sightings;
+
 use history_core::{Client, Op, OpKind, Pair, Participants, Process};
+pub(crate) use ids::{KeyId, MsgId, NO_OFFSET, NONE, OpId};
+use narrow::Narrow;
+use sightings::{Segment, Sightings};
 use std::ops::Range;
-
-history_core::id! {
-    /// A completion of a client; or an invocation that has none.
-    pub(crate) OpId
-    /// A log.
-    pub(crate) KeyId
-    /// A message: a value in one log.
-    pub(crate) MsgId
-}
-
-/// Stands for no offset.
-pub(crate) const NO_OFFSET: i64 = -1;
-
-/// Stands for no number.
-pub(crate) const NONE: u32 = u32::MAX;
-
-/// Ids of messages and keys stay below this: the upper bits of their columns are flags.
-pub(crate) const IDS_MAX: usize = 1 << 28;
 
 /// The function of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Keys and messages by number: a value in one log gets an id, and columns of what is known of it.
 
-use crate::columns::{IDS_MAX, KeyId, MsgId, NO_OFFSET, OpId};
-use crate::id_map::IdMap;
+use crate::columns::id_map::IdMap;
+use crate::columns::ids::{IDS_MAX, KeyId, MsgId, NO_OFFSET, OpId};
 use history_core::{Datum, IntMap, Interner, OpFault, Value};
 
 /// Some op that sent it may have happened: it is `ok` or `info`, or not completed.
