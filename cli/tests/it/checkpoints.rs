@@ -1,6 +1,6 @@
 //! `histcheck watch --checkpoint`: a watch that is stopped, or killed, and another one that goes on from it.
 
-use super::watch::Started;
+use super::watch::{Started, stale_reads};
 use super::{histcheck, stderr, stdout};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -8,19 +8,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
-
-/// Stale reads of list-append, one a key.
-fn stale_reads(keys: std::ops::Range<u32>) -> String {
-    let op = |process: u32, kind: &str, mop: String| {
-        format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"txn\",\"value\":[{mop}]}}\n")
-    };
-    let stale = |key: u32| {
-        let (append, read) = (format!("[\"append\",{key},1]"), format!("[\"r\",{key},[]]"));
-        let written = op(0, "invoke", append.clone()) + &op(0, "ok", append);
-        written + &op(1, "invoke", format!("[\"r\",{key},null]")) + &op(1, "ok", read)
-    };
-    keys.map(stale).collect()
-}
 
 /// A directory with a history that grows, and the words that watch it.
 struct Place {

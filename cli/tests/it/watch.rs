@@ -99,9 +99,8 @@ fn a_limit_ends_the_watch() {
     histcheck("watch -m counter --timeout 0").stdin(counted(1)).assert().code(254);
 }
 
-/// Each op that proves a violation is reported, up to a limit, and all are counted.
-#[test]
-fn violations_after_the_first_are_reported() {
+/// Stale reads of list-append, one a key.
+pub(crate) fn stale_reads(keys: std::ops::Range<u32>) -> String {
     let op = |process: u32, kind: &str, mop: String| {
         format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"txn\",\"value\":[{mop}]}}\n")
     };
@@ -110,7 +109,13 @@ fn violations_after_the_first_are_reported() {
         let written = op(0, "invoke", append.clone()) + &op(0, "ok", append);
         written + &op(1, "invoke", format!("[\"r\",{key},null]")) + &op(1, "ok", read)
     };
-    let text: String = (0..103).map(stale).collect();
+    keys.map(stale).collect()
+}
+
+/// Each op that proves a violation is reported, up to a limit, and all are counted.
+#[test]
+fn violations_after_the_first_are_reported() {
+    let text = stale_reads(0..103);
     let first = stdout(&histcheck("watch -m list-append").stdin(text.clone()).assert().code(1));
     assert_eq!(first.matches("-\tfalse\n").count(), 1, "{first}");
     assert!(first.contains("The violation was certain at the op at index 3 (line 4)"), "{first}");

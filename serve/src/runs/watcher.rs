@@ -162,8 +162,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let watcher = Watcher::start(dir.path().to_owned(), false);
         watcher.walk();
-        std::fs::write(dir.path().join("a.edn"), "{:index 3}\n").unwrap();
-        // The thread's own walk may be the one that sees it.
+        // It appears as a whole: the thread's own walk may be the one that sees it.
+        let draft = tempfile::tempdir().unwrap();
+        std::fs::write(draft.path().join("a.edn"), "{:index 3}\n").unwrap();
+        std::fs::rename(draft.path().join("a.edn"), dir.path().join("a.edn")).unwrap();
         while watcher.snapshot().run("a.edn").is_none() {
             watcher.walk();
         }
