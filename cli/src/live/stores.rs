@@ -4,7 +4,7 @@ use crate::job::OutputFormat;
 use crate::output::exit::{self, Exit};
 use histcheck_front::result;
 use record_live::store::KINDS;
-use record_live::{Kind, Need};
+use record_live::{Fault, Kind, Need};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -72,6 +72,7 @@ struct Row {
     faults: Vec<String>,
     options: Vec<OptionRow>,
     needs: Vec<NeedRow>,
+    needs_with_faults: Vec<NeedRow>,
     nodes: u32,
     takes_command: bool,
 }
@@ -92,9 +93,10 @@ struct NeedRow {
 }
 
 fn row(kind: &Kind) -> Row {
-    let needs = kind.needs_with_namespaces(&[]).into_iter();
-    let needs =
-        needs.map(|need| NeedRow { program: need.program, package: need.package, installed: need.find().is_some() });
+    let needs = |faults: &[Fault]| {
+        let row = |need: Need| NeedRow { program: need.program, package: need.package, installed: need.find().is_some() };
+        kind.needs_with_namespaces(faults).into_iter().map(row).collect()
+    };
     let options = kind.options.iter();
     Row {
         name: kind.name,
@@ -109,7 +111,8 @@ fn row(kind: &Kind) -> Row {
                 default: option.default,
             })
             .collect(),
-        needs: needs.collect(),
+        needs: needs(&[]),
+        needs_with_faults: needs(kind.faults),
         nodes: kind.nodes,
         takes_command: kind.command.is_some(),
     }

@@ -192,7 +192,6 @@ fn what_does_not_work_is_named() {
     for (words, why) in [
         ("--store sqlite --faults isolate", "sqlite has no fault isolate"),
         ("--exec true -m set-full --faults command", "--faults command needs --fault and --heal"),
-        ("--store sqlite --locks none --journal wal", "--locks none and --journal wal exclude each other"),
     ] {
         let run = live(words, &[]);
         assert!(stderr(&run).contains(why), "{words}: {}", stderr(&run));
@@ -207,6 +206,7 @@ fn wrong_usage_is_told_with_a_tip() {
         ("--store nowhere", "nowhere"),
         ("--store toy --locks none", "it is an option of sqlite"),
         ("--store sqlite --locks some", "some is not one of default, none"),
+        ("--store sqlite --locks none --journal wal", "--locks none and --journal wal exclude each other"),
         ("--store toy --workload bank", "toy has no workload bank, but cas-register"),
         ("--store sqlite -m counter", "missing --workload"),
         ("--store sqlite --nodes 3", "sqlite has 1 nodes"),

@@ -79,18 +79,36 @@ pub struct StoreOption {
     pub values: &'static [&'static str],
     /// Its value if it is not given; empty: none.
     pub default: &'static str,
+    /// What it cannot be combined with, if anything.
+    pub(crate) excludes: Option<Exclusion>,
+}
+
+/// A value of an option that another option's value makes impossible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exclusion {
+    pub(crate) value: &'static str,
+    /// The other option, and its value.
+    pub(crate) other: (&'static str, &'static str),
+    /// Why, as a clause.
+    pub(crate) why: &'static str,
 }
 
 impl StoreOption {
     /// An option whose value is any text.
     pub(crate) const fn text(name: &'static str, value_name: &'static str, help: &'static str) -> StoreOption {
-        StoreOption { name, value_name, help, values: &[], default: "" }
+        StoreOption { name, value_name, help, values: &[], default: "", excludes: None }
     }
 
     /// The same, with one of these values, and one that it has if it is not given.
     #[must_use]
     pub(crate) const fn of(self, values: &'static [&'static str], default: &'static str) -> StoreOption {
         StoreOption { values, default, ..self }
+    }
+
+    /// The same, but for this combination.
+    #[must_use]
+    pub(crate) const fn but(self, exclusion: Exclusion) -> StoreOption {
+        StoreOption { excludes: Some(exclusion), ..self }
     }
 }
 
@@ -247,6 +265,13 @@ impl Kind {
             if !option.values.is_empty() && !option.values.contains(&value.as_str()) {
                 let all = option.values.join(", ");
                 return Err(LiveError::Usage(format!("--{name}: {value} is not one of {all}")));
+            }
+            if let Some(Exclusion { value: excluded, other: (other, its), why }) = option.excludes
+                && value == excluded
+                && options.get(other).is_some_and(|value| value == its)
+            {
+                let message = format!("--{name} {value} and --{other} {its} exclude each other: {why}");
+                return Err(LiveError::Usage(message));
             }
         }
         match nodes {

@@ -15,29 +15,32 @@ use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
+
+/// Before another connection is accepted where one could not be: there may be too many for now.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// Opens a client for a seat of a run, whose nodes have these names.
 pub type Opens = dyn Fn(&[String], &Seat) -> Result<Box<dyn Client>, LiveError> + Send + Sync;
 
 /// Serves clients that are this command to everybody who connects: see [`clients`].
-///
-/// # Errors
-///
-/// If no connection can be accepted any more.
-pub fn listen(listener: &TcpListener, command: &str) -> io::Result<()> {
+pub fn listen(listener: &TcpListener, command: &str) -> ! {
     let command = command.to_owned();
     clients(listener, &(Arc::new(move |nodes: &[String], seat: &Seat| Exec::open(&command, nodes, seat)) as Arc<Opens>))
 }
 
-/// Serves clients to everybody who connects, until the listener fails. Other work is refused. A run connects with
-/// [`Exec::over`].
-///
-/// # Errors
-///
-/// If no connection can be accepted any more.
-pub fn clients(listener: &TcpListener, opens: &Arc<Opens>) -> io::Result<()> {
+/// Serves clients to everybody who connects. Other work is refused, and a connection that cannot be accepted is reported on
+/// standard error. A run connects with [`Exec::over`].
+pub fn clients(listener: &TcpListener, opens: &Arc<Opens>) -> ! {
     loop {
-        let (stream, _) = listener.accept()?;
+        let stream = match listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                eprintln!("cannot accept a connection: {error}");
+                thread::sleep(AGAIN);
+                continue;
+            }
+        };
         let worker = Worker { machine: None, opens: Some(Arc::clone(opens)) };
         thread::spawn(move || {
             // A connection that ends is the end of its clients, and of nothing else.

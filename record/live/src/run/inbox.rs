@@ -43,6 +43,12 @@ impl Shared {
 pub(crate) struct Sender(Arc<Shared>);
 
 impl Sender {
+    /// Whether lines would not wait.
+    pub(crate) fn has_room(&self) -> bool {
+        let waiting = self.0.lock();
+        waiting.lines < LINES_MAX || waiting.is_closed
+    }
+
     /// Puts lines, so many, each with its line feed. Waits while there are too many; the judge takes no lock that the
     /// caller may hold.
     pub(crate) fn put(&self, lines: &[u8], count: usize) {

@@ -103,9 +103,11 @@ impl Log {
         }
     }
 
-    /// Writes all lines, unless another thread is writing.
+    /// Writes all lines, unless another thread is writing or the judge would have to be waited for.
     pub(super) fn try_flush(&self) {
-        if let Ok(mut writer) = self.writer.try_lock() {
+        if let Ok(mut writer) = self.writer.try_lock()
+            && writer.judge.as_ref().is_none_or(Sender::has_room)
+        {
             self.write(&mut writer);
         }
     }
@@ -138,6 +140,8 @@ impl Log {
             return;
         }
         if let Err(error) = writer.file.write_all(&writer.lines) {
+            // The file ends behind a whole line, if it can be cut.
+            _ = writer.file.set_len(self.written());
             writer.failure = Some(error);
             self.has_failed.store(true, Ordering::Relaxed);
             return;

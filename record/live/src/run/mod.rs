@@ -120,6 +120,7 @@ impl Live<'_> {
         let began = Instant::now();
         let (time, judged) = thread::scope(|scope| {
             let state = &state;
+            let _ended = state.end_if_unwinding();
             let judge = scope.spawn(|| state.judge(inbox));
             let seats: Vec<_> = (0..self.clients).map(|number| scope.spawn(move || state.work(number))).collect();
             let nemesis = scope.spawn(|| state.nemesis());
@@ -147,15 +148,18 @@ impl Live<'_> {
                 state.end(sittings);
             }
             let time = began.elapsed();
-            let recorded = recorder.end();
-            let judged = joined(judge);
-            (time, recorded.and(judged.map_err(LiveError::from)))
+            if let Err(error) = recorder.end() {
+                // What is in the file is judged all the same.
+                state.fail(error);
+            }
+            (time, joined(judge).map_err(LiveError::from))
         });
         progress(&state.progress());
+        let counts = recorder.counts();
         let failure = state.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
         let judged = judged.and_then(|(report, violated)| match report {
             Some(report) => Ok((report, violated)),
-            None => Ok((judge::check_file(&self.check, &path, u64::MAX)?, violated)),
+            None => Ok((judge::check_file(&self.check, &path, counts.bytes.load(Ordering::Relaxed))?, violated)),
         });
         let (report, violated, failure) = match (judged, failure) {
             (Ok((report, violated)), failure) => (report, violated, failure),
@@ -164,7 +168,6 @@ impl Live<'_> {
             (Err(error), None) => return Err(error),
         };
         let is_settled = report.verdict == Verdict::Invalid || failure.is_some();
-        let counts = recorder.counts();
         let (ok, faults) = (counts.ok.load(Ordering::Relaxed), state.faults.begun());
         if !is_settled && ok == 0 {
             return Err(LiveError::Store { what: "no operation succeeded".to_owned(), log: self.store.log() });
@@ -194,6 +197,22 @@ struct State<'s, 'l> {
     failure: Mutex<Option<LiveError>>,
 }
 
+/// Ends a run whose thread panics.
+struct EndIfUnwinding<'e> {
+    over: &'e Stop,
+    recorder: &'e Recorder,
+}
+
+impl Drop for EndIfUnwinding<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.over.set();
+            // The judge waits for lines until then.
+            _ = self.recorder.end();
+        }
+    }
+}
+
 /// The report of a checker that was fed while the run went on, and where a violation was found.
 type Judged = (Option<Report>, Option<Violated>);
 
@@ -211,6 +230,7 @@ impl State<'_, '_> {
     }
 
     fn nemesis(&self) {
+        let _ended = self.end_if_unwinding();
         let live = self.live;
         patience::is_of(&self.over);
         let played = Schedule::create(live.directory.join("schedule.jsonl")).and_then(|schedule| {
@@ -220,6 +240,11 @@ impl State<'_, '_> {
         if let Err(error) = played {
             self.fail(error);
         }
+    }
+
+    /// Ends the run when it is dropped, if its thread panics: nobody would wait for the others.
+    fn end_if_unwinding(&self) -> EndIfUnwinding<'_> {
+        EndIfUnwinding { over: &self.over, recorder: self.recorder }
     }
 
     fn fail(&self, error: LiveError) {

@@ -31,6 +31,7 @@ pub(super) struct Sitting {
 impl State<'_, '_> {
     /// Performs the operations of one seat until the run is over.
     pub(super) fn work(&self, number: u32) -> Sitting {
+        let _ended = self.end_if_unwinding();
         patience::is_of(&self.over);
         let mut sitting = self.sitting(number);
         self.requests(&mut sitting);
@@ -135,6 +136,7 @@ impl State<'_, '_> {
             let threads: Vec<_> = asked.into_iter().map(perform).collect();
             while threads.iter().any(|thread| !thread.is_finished()) {
                 thread::sleep(LOOK);
+                self.recorder.try_flush();
                 if stop.is_set() || began.elapsed() >= LAST_MAX {
                     end.set();
                 }

@@ -23,6 +23,8 @@ const IMAGES: &str = "/run/images";
 const SIZE: u64 = 1 << 30;
 /// How long a file system may be in use after the programs that used it have ended.
 const UNMOUNT_MAX: Duration = Duration::from_secs(10);
+/// How long programs may write into a disk that is being filled.
+const FILL_MAX: Duration = Duration::from_secs(10);
 
 /// What the disks can be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,10 +132,17 @@ impl Disks {
     pub(crate) fn fill(&self, node: &str) -> Result<(), LiveError> {
         self.expect(Kind::FullDisk)?;
         let root = Disks::root(node);
-        let system = rustix::fs::statfs(&root)
-            .map_err(|error| LiveError::store(format!("{} cannot be measured: {error}", root.display())))?;
-        let block = u64::try_from(system.f_bsize).unwrap_or(4096);
-        resize(&root, (system.f_blocks - system.f_bfree).max(1) * block)
+        let began = Instant::now();
+        loop {
+            let system = rustix::fs::statfs(&root)
+                .map_err(|error| LiveError::store(format!("{} cannot be measured: {error}", root.display())))?;
+            let block = u64::try_from(system.f_bsize).unwrap_or(4096);
+            let filled = resize(&root, (system.f_blocks - system.f_bfree).max(1) * block);
+            // Programs write meanwhile, and a disk does not become smaller than what it holds.
+            if filled.is_ok() || began.elapsed() >= FILL_MAX {
+                return filled;
+            }
+        }
     }
 
     /// Gives a node's disk its size back.

@@ -82,9 +82,10 @@ impl Daemon {
 
     /// Starts it again if it does not run.
     pub(crate) fn restart(&mut self) -> Result<(), LiveError> {
-        if self.group.is_some() {
+        if self.group.as_mut().is_some_and(|group| group.ended().is_none()) {
             return Ok(());
         }
+        self.group = None;
         let log = OpenOptions::new().create(true).append(true).open(&self.log);
         let log = log.map_err(|source| LiveError::Write { path: self.log.clone(), source })?;
         let both = |log: &File| log.try_clone().map_err(|source| LiveError::Write { path: self.log.clone(), source });
@@ -111,6 +112,8 @@ impl Daemon {
 
     /// Makes it stand still.
     pub(crate) fn pause(&mut self) -> Result<(), LiveError> {
+        // Nothing stands still that has ended by itself.
+        self.is_running()?;
         self.signal_all(Signal::STOP, "STOP")
     }
 

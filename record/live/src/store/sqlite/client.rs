@@ -62,11 +62,10 @@ impl Client for SqliteClient {
                     Refused::Precondition(why) => why.to_owned(),
                     Refused::Sqlite(error) => error.to_string(),
                 };
-                // Nothing was committed. A rollback that fails leaves that to the next who opens the file.
-                return Ok(match self.connection.execute_batch("rollback") {
-                    Ok(()) => Outcome::Fail(why),
-                    Err(error) => Outcome::Info(format!("{why}; rollback: {error}")),
-                });
+                // Nothing was committed; where the disk is full, SQLite has rolled back by itself. A rollback that fails
+                // leaves that to the next who opens the file.
+                let is_undone = self.connection.is_autocommit() || self.connection.execute_batch("rollback").is_ok();
+                return Ok(if is_undone { Outcome::Fail(why) } else { Outcome::unanswered(request, why) });
             }
         };
         match self.connection.execute_batch("commit") {
@@ -74,8 +73,13 @@ impl Client for SqliteClient {
             Err(error) if is_busy(&error) && self.connection.execute_batch("rollback").is_ok() => {
                 Ok(Outcome::Fail(error.to_string()))
             }
-            Err(error) => Ok(Outcome::Info(error.to_string())),
+            Err(error) => Ok(Outcome::unanswered(request, error.to_string())),
         }
+    }
+
+    fn is_broken(&self) -> bool {
+        // A transaction that could not be ended.
+        !self.connection.is_autocommit()
     }
 }
 

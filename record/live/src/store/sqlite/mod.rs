@@ -12,7 +12,7 @@ mod node;
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::SERVER;
-use crate::kind::{Kind, Make, Start, StoreOption};
+use crate::kind::{Exclusion, Kind, Make, Start, StoreOption};
 use crate::workload::{ACCOUNTS, INITIAL_BALANCE};
 use client::{SqliteClient, wait_for_locks};
 pub(super) use node::serve;
@@ -36,7 +36,8 @@ const LOCKS: StoreOption = StoreOption::text(
     "HOW",
     "Locking of the database file: default, or none, as on some network file systems",
 )
-.of(&["default", "none"], "default");
+.of(&["default", "none"], "default")
+.but(Exclusion { value: "none", other: ("journal", "wal"), why: "wal needs locks" });
 
 const SYNCHRONOUS: StoreOption = StoreOption::text(
     "synchronous",
@@ -60,8 +61,8 @@ pub(super) const KIND: Kind = Kind {
     nodes_may_vary: false,
     command: None,
     make: Make::StoreOrCluster {
-        store: |start| Ok(Box::new(Settings::of(&start)?.create(&start.data.join("db"))?)),
-        system: |start| Ok(Box::new(node::Node::new(Settings::of(start)?))),
+        store: |start| Ok(Box::new(Settings::of(&start).create(&start.data.join("db"))?)),
+        system: |start| Ok(Box::new(node::Node::new(Settings::of(start)))),
     },
 };
 
@@ -76,7 +77,7 @@ struct Settings {
 }
 
 impl Settings {
-    fn of(start: &Start) -> Result<Settings, LiveError> {
+    fn of(start: &Start) -> Settings {
         let locks = if start.option(&LOCKS) == "none" { Locks::None } else { Locks::Default };
         let synchronous = match start.option(&SYNCHRONOUS) {
             // Where nobody ends anything, to wait for the disk only makes the clients rarer.
@@ -85,12 +86,7 @@ impl Settings {
             given => given,
         };
         let journal = start.option(&JOURNAL).to_owned();
-        if locks == Locks::None && journal == "wal" {
-            return Err(LiveError::Usage(
-                "--locks none and --journal wal exclude each other: wal needs locks".to_owned(),
-            ));
-        }
-        Ok(Settings { locks, synchronous: synchronous.to_owned(), journal })
+        Settings { locks, synchronous: synchronous.to_owned(), journal }
     }
 
     /// Creates the database at `path`, where no file is.

@@ -53,7 +53,8 @@ fn serve_clients(told: &str) -> io::Result<()> {
     };
     let store = settings.open(&path).map_err(failed)?;
     let opens = Arc::new(move |_: &[String], seat: &Seat| crate::client::Store::client(&store, seat)) as Arc<Opens>;
-    clients(&TcpListener::bind(address)?, &opens)
+    let listener = TcpListener::bind(address).inspect_err(|error| eprintln!("cannot listen at {address}: {error}"))?;
+    clients(&listener, &opens)
 }
 
 /// The file on the disk of the only node.
@@ -79,7 +80,9 @@ impl System for Node {
         let address = SocketAddr::from((world.nodes()[0].own, PORT));
         let server = Server { path: directory.join("db"), settings: self.settings.clone(), address };
         let told = serde_json::to_string(&server).map_err(|error| LiveError::store(error.to_string()))?;
-        world.start(0, "", KIND.name, vec!["env".to_owned(), format!("{SERVER}={told}"), program])?;
+        // `env` alone would take a path with an equals sign for a variable.
+        let words = ["env", &format!("{SERVER}={told}"), "sh", "-c", "exec \"$0\"", &program].map(str::to_owned);
+        world.start(0, "", KIND.name, words.to_vec())?;
         world.until(START_MAX, "does not let clients in", || Node::answers(world))?;
         world.flush(0, &directory)
     }
