@@ -10,14 +10,16 @@ pub(crate) struct Certain<'a> {
     messages: &'a mut Messages,
     op: OpId,
     kind: OpKind,
+    /// Whether all ops are known that may have sent what it polls.
+    knows_senders: bool,
     pub(crate) violated: bool,
     /// Whether it shows a message in a log.
     pub(crate) shows: bool,
 }
 
 impl<'a> Certain<'a> {
-    pub(crate) fn new(messages: &'a mut Messages, op: OpId, kind: OpKind) -> Certain<'a> {
-        Certain { messages, op, kind, violated: false, shows: false }
+    pub(crate) fn new(messages: &'a mut Messages, (op, kind): (OpId, OpKind), knows_senders: bool) -> Certain<'a> {
+        Certain { messages, op, kind, knows_senders, violated: false, shows: false }
     }
 
     pub(crate) fn look(&mut self, items: &[Item], is_excused: impl Fn(KeyId) -> bool, scratch: &mut Vec<MsgId>) {
@@ -70,7 +72,7 @@ impl<'a> Certain<'a> {
         self.messages.set(msg, POLLED);
         if self.kind == OpKind::Ok {
             self.messages.set(msg, POLLED_OK);
-            self.violated |= is_aborted(self.messages.flags(msg));
+            self.violated |= self.knows_senders && is_aborted(self.messages.flags(msg));
         }
     }
 

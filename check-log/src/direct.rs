@@ -26,7 +26,7 @@ pub(crate) fn each_polled_unsettled(scene: Scene<'_>, mut call: impl FnMut(OpId,
 }
 
 fn each_of_unsettled(scene: Scene<'_>, op: OpId, mut call: impl FnMut(MsgId)) {
-    if scene.seen.failed_after_ok {
+    if scene.seen.sent_after_ok {
         return each_of(scene, op, Role::Polled, call);
     }
     let ops = &scene.seen.ops;
@@ -60,7 +60,9 @@ pub(crate) fn aborted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
     failed.sort_unstable();
     let mut found: Vec<(MsgId, OpId)> = Vec::new();
     each_polled_unsettled(scene, |reader, msg| {
-        if !ops.is_ok(reader) || !messages.has(msg, SENT_FAIL) {
+        // An op that could not be decoded may have sent it as well.
+        let is_known = || scene.seen.first_undecoded.is_none_or(|first| ops.index(reader) < first);
+        if !ops.is_ok(reader) || !messages.has(msg, SENT_FAIL) || !is_known() {
             return;
         }
         let began_later = |writer: OpId| {

@@ -74,6 +74,8 @@ impl LogRun {
         let mut row = Row::of(op, function, Some(self.seen.oks));
         (row.kind, row.invoked, row.invoked_time_ns) = (OpKind::Info, Some(op.index), op.time);
         self.items = self.spare.pop().unwrap_or_default();
+        // The list has the room of the longest op so far.
+        items.shrink_to_fit();
         let mut open = Open { row, items };
         match op.pair {
             Pair::Invokes { slot } => {
@@ -96,7 +98,8 @@ impl LogRun {
         let mut items = std::mem::take(&mut self.items);
         items.clear();
         decode::items(op, function, &mut self.seen.messages, &mut items)?;
-        if items.len() >= self.seen.ops.shown.room() {
+        // A run takes two words.
+        if 2 * items.len() >= self.seen.ops.shown.room() {
             return Err(OpFault::limit("more than 2^31 messages sent and polled"));
         }
         Ok(items)
@@ -185,7 +188,9 @@ impl LogRun {
         let excused = std::mem::take(&mut self.excused);
         let is_excused = |key: KeyId| !excused.is_empty() && excused.binary_search(&key).is_ok();
         let op = OpId::new(self.seen.ops.len());
-        let mut certain = Certain::new(&mut self.seen.messages, op, row.kind);
+        // Without its invocation, an op that completes later may have sent what this one polls; and so may one that was not understood.
+        let knows_senders = row.oks_before.is_some() && self.seen.undecoded.is_empty();
+        let mut certain = Certain::new(&mut self.seen.messages, (op, row.kind), knows_senders);
         certain.look(items, is_excused, &mut self.scratch);
         self.violated |= certain.violated;
         let shows = certain.shows && row.kind == OpKind::Ok;
@@ -194,15 +199,17 @@ impl LogRun {
         self.seen.ops.shown.push(items, messages, is_excused);
         for item in items {
             if let Item::Send { msg, .. } = item {
+                // It has another writer now: what was polled of it before is settled no more.
+                self.seen.sent_after_ok |= messages.has(*msg, SENT_OK);
                 messages.set_writer(*msg, op);
                 match row.kind {
                     OpKind::Ok => messages.set(*msg, SENT_OK),
                     OpKind::Fail => {
                         messages.clear(*msg, MAY_BE_SENT);
                         messages.set(*msg, SENT_FAIL);
-                        self.seen.failed_after_ok |= messages.has(*msg, SENT_OK);
                         self.seen.failed.push((*msg, op));
-                        self.violated |= messages.has(*msg, POLLED_OK) && is_aborted(messages.flags(*msg));
+                        self.violated |=
+                            knows_senders && messages.has(*msg, POLLED_OK) && is_aborted(messages.flags(*msg));
                     }
                     OpKind::Info | OpKind::Invoke => {}
                 }
@@ -286,6 +293,7 @@ impl Run for LogRun {
             Err(OpFault::Error(error)) => return Err(error),
         };
         self.seen.coverage.count(op, OpUse::PassedOver);
+        self.seen.first_undecoded.get_or_insert(op.index);
         self.seen.undecoded.push(op, &reason, stops);
         Ok(if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }

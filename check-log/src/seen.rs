@@ -12,8 +12,8 @@ pub(crate) struct Seen {
     pub(crate) messages: Messages,
     /// Failed sends.
     pub(crate) failed: Vec<(MsgId, OpId)>,
-    /// Whether some op failed to send what an `ok` op had sent before.
-    pub(crate) failed_after_ok: bool,
+    /// Whether some op sent, or failed to send, what an `ok` op had sent before.
+    pub(crate) sent_after_ok: bool,
     /// How many rows are `ok`.
     pub(crate) oks: u32,
     /// What crashed sends, polls and transactions say of their cause.
@@ -21,4 +21,6 @@ pub(crate) struct Seen {
     pub(crate) clients: u64,
     pub(crate) coverage: Coverage,
     pub(crate) undecoded: UndecodedOps,
+    /// The index of the first of these.
+    pub(crate) first_undecoded: Option<u64>,
 }

@@ -17,7 +17,8 @@ pub(crate) const POLLED: u8 = 1 << 4;
 /// It was sent again after its first op had failed.
 pub(crate) const SENT_AGAIN: u8 = 1 << 5;
 
-/// Whether a message, by its flags, is **settled** where it has its place: an `ok` op sent it, and no other op did so far.
+/// Whether a message, by its flags, is **settled** where it has its place: an `ok` op sent it, and no op failed to so far. Should
+/// another op send it later, nothing counts as settled any more ([`Seen::sent_after_ok`](crate::seen::Seen::sent_after_ok)).
 #[inline]
 pub(crate) fn is_settled(flags: u8) -> bool {
     flags & (SENT_OK | SENT_FAIL) == SENT_OK

@@ -1,7 +1,6 @@
 //! A column of integers that change little from row to row: four bytes each, whatever they begin with.
 
 use history_core::cast::Cast as _;
-use history_core::hash::HashMap;
 
 /// Rows that are kept by their distance from one number.
 const BLOCK: usize = 64;
@@ -18,8 +17,8 @@ pub(crate) struct Narrow {
     base: Vec<i64>,
     /// How far each is from its block's number.
     near: Vec<i32>,
-    /// By row.
-    far: HashMap<u32, i64>,
+    /// By row, ascending.
+    far: Vec<(u32, i64)>,
     last: i64,
 }
 
@@ -39,7 +38,7 @@ impl Narrow {
         let distance = number.checked_sub(self.base[row / BLOCK]).and_then(|distance| i32::try_from(distance).ok());
         let near = distance.filter(|distance| *distance > NOTHING).unwrap_or(FAR);
         if near == FAR {
-            self.far.insert(row.to_u32(), number);
+            self.far.push((row.to_u32(), number));
         }
         self.near.push(near);
     }
@@ -48,7 +47,10 @@ impl Narrow {
     pub(crate) fn get(&self, row: usize) -> Option<i64> {
         match self.near[row] {
             NOTHING => None,
-            FAR => self.far.get(&row.to_u32()).copied(),
+            FAR => {
+                let at = self.far.binary_search_by_key(&row.to_u32(), |(far, _)| *far).ok()?;
+                Some(self.far[at].1)
+            }
             near => Some(self.base[row / BLOCK] + i64::from(near)),
         }
     }

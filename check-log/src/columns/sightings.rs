@@ -183,7 +183,7 @@ pub(crate) struct Sightings {
 impl Sightings {
     /// How many more there is room for.
     pub(crate) fn room(&self) -> usize {
-        (u32::MAX >> 1).to_usize() - self.words.len().max(self.segments.len())
+        (u32::MAX >> 1).to_usize().saturating_sub(self.words.len().max(self.segments.len()))
     }
 
     /// Adds those of the next op. `is_excused` gives whether a key was reassigned during it.
@@ -340,6 +340,7 @@ impl Ahead {
 
     /// The offset of the last of them.
     pub(crate) fn last_offset(self) -> i64 {
-        self.from + i64::from(u32::BITS - self.mask.leading_zeros()) - 1
+        // The mask has a bit, and the sum may be the greatest number that there is.
+        self.from + i64::from(u32::BITS - 1 - self.mask.leading_zeros())
     }
 }

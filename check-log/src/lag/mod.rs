@@ -52,7 +52,8 @@ type Known = Vec<Vec<(i64, i64)>>;
 impl Consumer {
     /// The lag at a place at the last op: how long before the invocation some op had shown a greater offset.
     fn lag(&self, known: &Known, place: Place) -> Option<Lag> {
-        let Consumption { op, invoked_ns, .. } = self.last?;
+        // An op without a time of its invocation has no lag; what was left behind before it, has.
+        let Consumption { op, invoked_ns, .. } = self.last.filter(|last| place.op <= last.op)?;
         let known = &known[place.key.at()];
         let later = known.partition_point(|(high, _)| *high <= place.offset);
         let ns = known.get(later).map_or(0, |(_, since)| invoked_ns.saturating_sub(*since).max(0));
@@ -143,8 +144,8 @@ pub(crate) fn each_lag(scene: Scene<'_>, bin: &dyn Fn(i64) -> i64, call: &mut dy
                 known.push((high, time_ns));
             }
         }
-        if consumes {
-            consumer.last = ops.invoked_time_ns(op).map(|invoked_ns| Consumption { op, time_ns, invoked_ns });
+        if consumes && let Some(invoked_ns) = ops.invoked_time_ns(op) {
+            consumer.last = Some(Consumption { op, time_ns, invoked_ns });
         }
     }
     for consumer in &consumers {

@@ -1,7 +1,7 @@
 //! Single cases: what is said, and why.
 
 use check_log::Kafka;
-use history_core::{Budget, Checker, Options, Reader, Report, Verdict};
+use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
 
 fn judge(text: &str, options: &[(&str, &str)]) -> Report {
     let options = options.iter().fold(Options::new(), |all, (name, value)| all.with(*name, *value));
@@ -268,4 +268,65 @@ fn a_message_whose_every_send_failed_is_aborted() {
     let second = op(3, "ok", "send", "[[:send :x 2]]", "[[:send :x [1 2]]]");
     assert_eq!(judge(&(send(1, 0) + &failed(2) + &second + &polled), &[]).verdict, Verdict::Valid);
     assert_eq!(types(&judge(&(send(1, 0) + &failed(2) + &polled + &second), &[])), ["G1a", "G1c-realtime"]);
+}
+
+#[test]
+fn a_message_that_another_op_sent_as_well_depends_on_that() {
+    // The completion without a process took the message of the one in flight; process 1 polls it, and process 0 polls what that sent.
+    let text = "
+        {:process 0, :type :invoke, :f :txn, :value [[:send 0 1] [:poll]]}
+        {:type :ok, :f :send, :value [[:send 0 [0 1]]]}
+        {:process 1, :type :invoke, :f :txn, :value [[:poll] [:send 1 5]]}
+        {:process 1, :type :ok, :f :txn, :value [[:poll {0 [[0 1]]}] [:send 1 [0 5]]]}
+        {:process 0, :type :ok, :f :txn, :value [[:send 0 [0 1]] [:poll {1 [[0 5]]}]]}";
+    assert_eq!(types(&judge(text, &[])), ["G1c"]);
+    let text = "
+        {:process 0, :type :invoke, :f :txn, :value [[:send 0 1] [:poll]]}
+        {:type :ok, :f :send, :value [[:send 0 [0 1]]]}
+        {:process 0, :type :ok, :f :txn, :value [[:send 0 [0 1]] [:poll {0 [[0 1]]}]]}";
+    assert_eq!(types(&judge(text, &[])), ["precommitted-read"]);
+}
+
+#[test]
+fn what_an_op_that_is_not_understood_may_have_sent_is_not_aborted() {
+    let failed = op(0, "fail", "send", "[[:send 0 1]]", "[[:send 0 1]]");
+    let odd = op(1, "ok", "txn", "[[:send 0 1] [:cas 3]]", "[[:send 0 [0 1]] [:cas 3]]");
+    let polled = op(2, "ok", "poll", "[[:poll]]", "[[:poll {0 [[0 1]]}]]");
+    for times in [1, 2] {
+        let report = judge(&(failed.repeat(times) + &odd + &polled), &[]);
+        assert_eq!((report.verdict, types(&report)), (Verdict::Unknown, vec![]), "{times}");
+    }
+    // What was polled before it is certain.
+    assert_eq!(types(&judge(&(failed + &polled + &odd), &[])), ["G1a"]);
+    // Nobody knows what these sent.
+    let invoked = "{:process 0, :type :invoke, :f :send, :value nil}\n".to_owned();
+    let crashed = invoked.clone() + "{:process 0, :type :info, :f :send, :value nil}\n";
+    for hidden in [invoked, crashed] {
+        assert_eq!(judge(&(hidden.clone() + &polled), &[]).verdict, Verdict::Unknown, "{hidden}");
+    }
+}
+
+#[test]
+fn the_greatest_offset_ends_a_run() {
+    let (before, last) = (i64::MAX - 1, i64::MAX);
+    let sent =
+        op(0, "ok", "send", "[[:send :x 1] [:send :x 2]]", &format!("[[:send :x [{before} 1]] [:send :x [{last} 2]]]"));
+    let polled = |process| poll(process, &format!("[[{before} 1] [{last} 2]]"));
+    assert_eq!(judge(&(sent + &polled(1) + &polled(2)), &[]).verdict, Verdict::Valid);
+}
+
+#[test]
+fn nothing_is_certain_while_senders_are_unknown() {
+    let text = "
+        {:process 0, :type :ok, :f :send, :value [[:send :x [0 1]]]}
+        {:process 1, :type :fail, :f :send, :value [[:send :x 2]]}
+        {:process 2, :type :ok, :f :poll, :value [[:poll {:x [[0 1] [1 2]]}]]}
+        {:process 3, :type :ok, :f :send, :value [[:send :x [1 2]]]}";
+    let checker = Kafka::default();
+    let mut run = checker.start(&Options::new()).unwrap();
+    for op in History::parse(text).unwrap().ops() {
+        _ = run.observe(&op).unwrap();
+        assert!(!run.is_violated(), "at the op at index {}", op.index);
+    }
+    assert_eq!(judge(text, &[]).verdict, Verdict::Valid);
 }

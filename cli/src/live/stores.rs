@@ -94,7 +94,8 @@ struct NeedRow {
 
 fn row(kind: &Kind) -> Row {
     let needs = |faults: &[Fault]| {
-        let row = |need: Need| NeedRow { program: need.program, package: need.package, installed: need.find().is_some() };
+        let row =
+            |need: Need| NeedRow { program: need.program, package: need.package, installed: need.find().is_some() };
         kind.needs_with_namespaces(faults).into_iter().map(row).collect()
     };
     let options = kind.options.iter();
