@@ -52,6 +52,8 @@ pub struct Judged {
     pub outcome: Result<Report, HistoryError>,
     /// Names of the client rule that no process had; `None` if not all of the history was read.
     pub unmatched: Option<Vec<String>>,
+    /// What else the user should know about how it was read.
+    pub decisions: Vec<String>,
 }
 
 /// Why a checker's histories cannot be judged by many workers.

@@ -161,6 +161,7 @@ fn facts(check: &Check<'_>, workers: NonZeroUsize) -> Vec<(String, String)> {
         fact("checkers (-m)", check.setup.checker.name().to_owned()),
         fact("options of the checker", options.join(" ")),
         fact("options of reading", how.join(" ")),
+        fact("logs of nodes", format!("{:?}", check.node_logs)),
         fact("numbers of workers", workers.to_string()),
         fact("histories, or sizes of them", inputs.join("\n")),
     ]
