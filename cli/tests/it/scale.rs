@@ -174,6 +174,28 @@ fn several_processes_agree_or_say_nothing() {
     }
 }
 
+/// Two processes of which each has a valid history, of one name and one size: parts of both would be no history at all.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_of_one_size_are_not_taken_for_the_same() {
+    let dirs = [VALID.to_owned(), VALID.replace("1]", "2]")].map(|history| test_with_log(&history, ""));
+    let hosts = dirs[0].path().join("hosts.txt");
+    std::fs::write(&hosts, format!("{}\n{}\n", host(21_200), host(21_201))).unwrap();
+    let one = |process: usize| {
+        let hosts = hosts.display();
+        let words = format!("scale -m cas-register --keyed --hostfile {hosts} --process {process} run/history.edn");
+        histcheck(&words).current_dir(dirs[process].path()).assert()
+    };
+    let all = std::thread::scope(|scope| {
+        let second = scope.spawn(|| one(1));
+        [one(0), second.join().unwrap()]
+    });
+    for one in all {
+        let one = one.code(255).stdout_eq("");
+        assert!(stderr(&one).contains("have different histories, or contents of them"), "{}", stderr(&one));
+    }
+}
+
 /// A process that is not started is named, and there is no verdict.
 #[cfg(target_os = "linux")]
 #[test]

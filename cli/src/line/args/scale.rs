@@ -6,7 +6,7 @@ use crate::judge::scale::Scale;
 use crate::line::units;
 use crate::line::usage::UsageError;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
-use histcheck_scale::Cluster;
+use histcheck_scale::{Cluster, Sample};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -153,8 +153,7 @@ fn cluster(path: &OsString, process: usize) -> Result<Cluster, UsageError> {
 fn facts(check: &Check<'_>, workers: NonZeroUsize) -> Vec<(String, String)> {
     let options: Vec<String> = check.setup.options.iter().map(|(name, value)| format!("--{name}={value}")).collect();
     let how: Vec<String> = check.inputs.first().map(|input| format!("{:?}", input.how())).into_iter().collect();
-    let input = |input: &Input| format!("{} ({} bytes)", input.name(), input.bytes().unwrap_or_default());
-    let inputs: Vec<String> = check.inputs.iter().map(input).collect();
+    let inputs: Vec<String> = check.inputs.iter().map(content).collect();
     let fact = |name: &str, value: String| (name.to_owned(), value);
     vec![
         fact("versions", env!("CARGO_PKG_VERSION").to_owned()),
@@ -163,6 +162,16 @@ fn facts(check: &Check<'_>, workers: NonZeroUsize) -> Vec<(String, String)> {
         fact("options of reading", how.join(" ")),
         fact("logs of nodes", format!("{:?}", check.node_logs)),
         fact("numbers of workers", workers.to_string()),
-        fact("histories, or sizes of them", inputs.join("\n")),
+        fact("histories, or contents of them", inputs.join("\n")),
     ]
+}
+
+/// A history, with what its file looks like.
+fn content(input: &Input) -> String {
+    let name = input.name();
+    match Sample::of(input.path()) {
+        Ok(Some(Sample { bytes, checksum, .. })) => format!("{name} ({bytes} bytes, checksum {checksum:08x})"),
+        Ok(None) => name.into_owned(),
+        Err(error) => format!("{name} ({error})"),
+    }
 }
