@@ -121,9 +121,7 @@ impl Session<'_> {
             let joined = self.meeting.is_first().then(|| join_round(&mut join, summaries));
             match self.send_joined(joined, packets) {
                 Ok((bases, packets)) => bases.iter().for_each(|base| {
-                    let own: Vec<Packet> =
-                        packets.iter().filter(|packet| packet.range == base.range).cloned().collect();
-                    keys.take(&own, base);
+                    keys.take(packets.iter().filter(|packet| packet.range == base.range), base);
                 }),
                 Err(None) => return Err(Irregular),
                 Err(Some(error)) => return Ok(self.say(Err(error))),
