@@ -82,6 +82,11 @@ error: scale judges each key separately, and list-append without --keyed judges 
 ...
 "#]]);
     histcheck("scale -m cas-register --keyed=auto valid.edn").assert().code(254).stdout_eq("");
+    let workers =
+        |workers: u32| histcheck(&format!("scale -m cas-register --keyed --workers {workers} valid.edn")).assert();
+    let said = stderr(&workers(257).code(254));
+    assert!(said.starts_with("error: invalid value '257' for '--workers <N>': 257 is not in 1..=256\n"), "{said}");
+    workers(0).code(254);
     histcheck("scale -m linearizable-register --keyed valid.edn").assert().code(254).stderr_eq(str![[r#"
 error: linearizable-register separates the keys itself: pass --keyed with the checker of one key instead
 ...
