@@ -88,7 +88,7 @@ error: scale judges each key separately, and list-append without --keyed judges 
     assert!(said.starts_with("error: invalid value '257' for '--workers <N>': 257 is not in 1..=256\n"), "{said}");
     workers(0).code(254);
     histcheck("scale -m linearizable-register --keyed valid.edn").assert().code(254).stderr_eq(str![[r#"
-error: linearizable-register separates the keys itself: pass --keyed with the checker of one key instead
+error: linearizable-register separates the keys itself: pass -m cas-register --keyed instead
 ...
 "#]]);
     histcheck("scale -m cas-register --keyed -").assert().code(254).stderr_eq(str![[r#"
