@@ -173,9 +173,7 @@ impl<'c> Setup<'c> {
             let mut fed = Fed::new(self.start(decided)?, reading, budget, observer);
             let read = open(reading).and_then(|mut reader| {
                 let read = reader.for_each_batch_ahead(|batch| fed.observe(batch));
-                if let Some(position) = reader.cut_off() {
-                    let line = position.line;
-                    let left_out = format!("the history ends within the op at line {line}; that op was left out");
+                if let Some(left_out) = left_out(&reader) {
                     decisions.lock().unwrap_or_else(PoisonError::into_inner).push(left_out);
                 }
                 if read.is_ok() && !fed.is_left {
@@ -188,6 +186,12 @@ impl<'c> Setup<'c> {
         let decisions = std::mem::take(&mut *decisions.lock().unwrap_or_else(PoisonError::into_inner));
         Checked { outcome, decisions, unmatched }
     }
+}
+
+/// The op that was left out because the text ends within it, if that was so ([`ReadAs::accepts_torn`]).
+pub fn left_out(reader: &Reader<'_>) -> Option<String> {
+    let line = reader.cut_off()?.line;
+    Some(format!("the history ends within the op at line {line}; that op was left out"))
 }
 
 /// A run that is fed batches within a budget.

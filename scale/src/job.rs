@@ -52,6 +52,8 @@ pub struct Judged {
     pub outcome: Result<Report, HistoryError>,
     /// Names of the client rule that no process had; `None` if not all of the history was read.
     pub unmatched: Option<Vec<String>>,
+    /// What else the user should know about how it was read.
+    pub decisions: Vec<String>,
 }
 
 /// Why a checker's histories cannot be judged by many workers.
@@ -64,8 +66,13 @@ pub struct Judged {
 /// If they cannot, as a sentence.
 pub fn can_judge(setup: &Setup<'_>) -> Result<(), String> {
     let name = setup.checker.name();
-    if setup.checker.about().is_keyed {
-        return Err(format!("{name} separates the keys itself: pass --keyed with the checker of one key instead"));
+    let about = setup.checker.about();
+    if about.is_keyed {
+        let of_one_key = match &about.members[..] {
+            [(name, _)] => format!("-m {name} --keyed"),
+            _ => "--keyed with the checker of one key".to_owned(),
+        };
+        return Err(format!("{name} separates the keys itself: pass {of_one_key} instead"));
     }
     if setup.keyed != histcheck_front::setup::WhetherKeyed::Yes {
         return Err(format!(

@@ -121,9 +121,7 @@ impl Session<'_> {
             let joined = self.meeting.is_first().then(|| join_round(&mut join, summaries));
             match self.send_joined(joined, packets) {
                 Ok((bases, packets)) => bases.iter().for_each(|base| {
-                    let own: Vec<Packet> =
-                        packets.iter().filter(|packet| packet.range == base.range).cloned().collect();
-                    keys.take(&own, base);
+                    keys.take(packets.iter().filter(|packet| packet.range == base.range), base);
                 }),
                 Err(None) => return Err(Irregular),
                 Err(Some(error)) => return Ok(self.say(Err(error))),
@@ -141,7 +139,7 @@ impl Session<'_> {
         let mut participants = Participants::new();
         join.others().iter().for_each(|(name, ops)| participants.add_others(name, *ops));
         let outcome = self.finish(keys, None, false, &participants);
-        Ok(outcome.map(|outcome| Judged { outcome, unmatched: Some(Vec::new()) }))
+        Ok(outcome.map(|outcome| Judged { outcome, unmatched: Some(Vec::new()), decisions: Vec::new() }))
     }
 
     /// Sends what a range has to where it belongs. The packets for this worker; and for the first worker, of each range
@@ -265,13 +263,13 @@ impl Session<'_> {
         let participants = end.as_ref().map_or(&nobody, |end| &end.participants);
         let trouble = end.as_ref().and_then(|end| end.trouble.clone());
         let outcome = self.finish(keys, trouble, how == HowEnded::Unread, participants)?;
-        let WholeEnd { error, unmatched, .. } = end?;
+        let WholeEnd { error, unmatched, decisions, .. } = end?;
         // A violation stays one, whatever comes after the op at which its history ends.
         let outcome = match (outcome, error) {
             (Ok(report), Some(error)) if report.verdict != Verdict::Invalid => Err(error),
             (outcome, _) => outcome,
         };
-        Some(Judged { outcome, unmatched })
+        Some(Judged { outcome, unmatched, decisions })
     }
 
     /// Why the history cannot be judged, by the first op that shows it, if there is one.
@@ -336,7 +334,7 @@ impl Session<'_> {
 
     /// What the first worker says of the history.
     fn say(&self, outcome: Result<history_core::Report, HistoryError>) -> Option<Judged> {
-        self.meeting.is_first().then_some(Judged { outcome, unmatched: None })
+        self.meeting.is_first().then_some(Judged { outcome, unmatched: None, decisions: Vec::new() })
     }
 }
 

@@ -51,8 +51,8 @@ impl<'c> Keys<'c> {
     }
 
     /// Takes the ops of one range, which may come in several packets, in their order.
-    pub(crate) fn take(&mut self, packets: &[Packet], base: &Base) {
-        let mut ops: Vec<_> = packets.iter().flat_map(Packet::ops).collect();
+    pub(crate) fn take<'p>(&mut self, packets: impl IntoIterator<Item = &'p Packet>, base: &Base) {
+        let mut ops: Vec<_> = packets.into_iter().flat_map(Packet::ops).collect();
         ops.sort_unstable_by_key(|(head, _)| head.seq);
         for (head, text) in ops {
             if self.failed.is_some() || self.runs.trouble().is_some() {

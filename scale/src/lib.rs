@@ -12,6 +12,7 @@ mod peers;
 mod plan;
 mod ranges;
 mod run;
+mod sample;
 mod whole;
 mod wire;
 
@@ -19,3 +20,4 @@ pub use histcheck_front;
 pub use job::{History, Job, Judged, can_judge};
 pub use peers::Cluster;
 pub use run::{judge, judge_with_others};
+pub use sample::Sample;

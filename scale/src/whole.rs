@@ -30,6 +30,8 @@ pub(crate) struct WholeEnd {
     pub(crate) error: Option<HistoryError>,
     /// Names of the client rule that no process had, if all was read.
     pub(crate) unmatched: Option<Vec<String>>,
+    /// What else the user should know about how it was read.
+    pub(crate) decisions: Vec<String>,
 }
 
 impl Whole {
@@ -126,8 +128,10 @@ impl Whole {
 
     /// How it ended.
     pub(crate) fn finish(self) -> WholeEnd {
+        let decisions = self.reader.iter().filter_map(histcheck_front::setup::left_out).collect();
         let reader = self.reader.filter(|_| self.error.is_none());
         WholeEnd {
+            decisions,
             unmatched: reader.map(|reader| reader.unmatched().map(str::to_owned).collect()),
             participants: self.participants,
             trouble: self.router.trouble().map(str::to_owned),

@@ -40,8 +40,10 @@ impl Checker for LinearizableRegister {
     }
 
     fn about(&self) -> About {
-        let mut about = super::about::<CasRegister>();
+        let of_one_key = super::about::<CasRegister>();
+        let mut about = of_one_key.clone();
         about.is_keyed = true;
+        about.members.push((REGISTER.name().to_owned().into(), of_one_key));
         about
     }
 

@@ -105,14 +105,6 @@ impl Input {
         self.path == "-"
     }
 
-    /// How many bytes it has, if it is a file.
-    #[cfg(feature = "scale")]
-    pub(crate) fn bytes(&self) -> Option<u64> {
-        let path = Path::new(&self.path);
-        let path = if path.is_dir() { history_core::history_in(path).ok()? } else { path.to_owned() };
-        std::fs::metadata(path).ok().map(|found| found.len())
-    }
-
     /// The path as it was given.
     pub(crate) fn path(&self) -> &OsStr {
         &self.path

@@ -49,7 +49,13 @@ pub(crate) fn run(scale: &Scale<'_>) -> Exit {
             None => match judged.next() {
                 Some(judged) => {
                     unmatched.add(judged.unmatched.as_deref());
-                    judged.outcome
+                    for decision in &judged.decisions {
+                        diagnose::hint(&input.place(), &format!("note: {decision}"));
+                    }
+                    match &check.node_logs {
+                        Some(logs) => judged.outcome.and_then(|report| logs.beside(input, report)),
+                        None => judged.outcome,
+                    }
                 }
                 // There is one for each history that can be read.
                 None => return Exit::FAILED,

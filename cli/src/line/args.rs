@@ -23,6 +23,7 @@ use crate::line::usage::UsageError;
 use crate::line::{gen_args, grammar, shells};
 use crate::minimize::Minimize;
 use crate::new_plugin::{self, NewPlugin};
+use crate::output::diagnose;
 use crate::output::known::Known;
 use crate::output::policy::Policy;
 use crate::watch::{Address, Source, Watch};
@@ -75,10 +76,11 @@ pub(crate) fn parse<'c>(
     let better = |error| wrong::better(error, checkers);
     let mut words: Vec<OsString> = words.into_iter().collect();
     let mut matches = grammar.try_get_matches_from_mut(&words).map_err(better)?;
+    let mut left_out = None;
     match config.with_all(&words, &grammar, &matches) {
         Ok(None) => {}
         Ok(Some(whole)) => {
-            words = whole;
+            (words, left_out) = (whole.words, whole.warning);
             matches = grammar.try_get_matches_from_mut(&words).map_err(better)?;
         }
         Err(wrong) => return Err(wrong.into_clap(meant(&mut grammar, &matches))),
@@ -93,6 +95,7 @@ pub(crate) fn parse<'c>(
         matches = grammar.try_get_matches_from_mut(&words).map_err(better)?;
     }
     set_colour(&matches);
+    left_out.iter().for_each(|warning| diagnose::warning(warning));
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
         Some(("report", matches)) => pages(matches, checkers).map(Command::Check),

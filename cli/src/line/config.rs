@@ -21,6 +21,22 @@ const DEFAULT: &str = "default";
 const RUNS_CODE: [&str; 3] = ["plugin", "plugin-dir", "trust"];
 /// Options of which each value is a word of its own; the values of others are joined by commas.
 const REPEATED: [&str; 4] = ["output", "plugin", "plugin-dir", "allow-anomalies"];
+/// Options without which each history has the same verdict, and the program the same exit code.
+const ABOUT_OUTPUT: [&str; 11] = [
+    "annotations",
+    "color",
+    "debug",
+    "directory",
+    "jobs",
+    "max-plot-bytes",
+    "max-timeline-bytes",
+    "output",
+    "plot-format",
+    "quiet",
+    "verbose",
+];
+/// Commands that write something other than verdicts.
+const WITHOUT_VERDICT: [&str; 2] = ["anonymize", "minimize"];
 
 /// The options of a profile.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -46,6 +62,13 @@ pub(crate) fn options() -> [Arg; 2] {
             .hide_short_help(true)
             .help("Use this profile of the file, on top of its profile default"),
     ]
+}
+
+/// A command line with the options of a profile.
+pub(crate) struct Completed {
+    pub(crate) words: Vec<OsString>,
+    /// What the user should know of options that were left out.
+    pub(crate) warning: Option<String>,
 }
 
 impl Config {
@@ -119,17 +142,17 @@ impl Config {
     }
 
     /// The words of a command line with all options of the profile that it does not give, of those that its command
-    /// takes.
+    /// takes. Options that it does not take are left out if no verdict depends on them.
     ///
     /// # Errors
     ///
-    /// If an option is none of any command.
+    /// If an option is none of any command, or one that the command does not take and a verdict may depend on.
     pub(crate) fn with_all(
         &self,
         words: &[OsString],
         grammar: &Command,
         matches: &ArgMatches,
-    ) -> Result<Option<Vec<OsString>>, UsageError> {
+    ) -> Result<Option<Completed>, UsageError> {
         let (command, matches) = match matches.subcommand() {
             Some((name, matches)) => (grammar.find_subcommand(name), matches),
             None => (Some(grammar), matches),
@@ -139,10 +162,17 @@ impl Config {
         if self.options.is_empty() || !has(command, CONFIG) {
             return Ok(None);
         }
-        let mut added = Vec::new();
+        let (mut added, mut left_out) = (Vec::new(), Vec::new());
         for (name, words) in &self.options {
             let Some(arg) = command.get_arguments().find(|arg| arg.get_long() == Some(name)) else {
-                if has(grammar, name) || grammar.get_subcommands().any(|other| has(other, name)) {
+                if has(grammar, name) {
+                    // An option without words is switched off.
+                    if !words.is_empty() && !ABOUT_OUTPUT.contains(&name.as_str()) {
+                        left_out.push(name.as_str());
+                    }
+                    continue;
+                }
+                if grammar.get_subcommands().any(|other| has(other, name)) {
                     continue;
                 }
                 let message = format!("{}: {name} is not an option", self.path.display());
@@ -152,7 +182,25 @@ impl Config {
                 added.extend(words.iter().cloned());
             }
         }
-        Ok(Some(insert(words, added)))
+        let warning = self.left_out(command.get_name(), &left_out)?;
+        Ok(Some(Completed { words: insert(words, added), warning }))
+    }
+
+    /// A warning that a command leaves out these options, if there are any.
+    ///
+    /// # Errors
+    ///
+    /// If the command says a verdict.
+    fn left_out(&self, command: &str, names: &[&str]) -> Result<Option<String>, UsageError> {
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let message = format!("{}: histcheck {command} has no option {}", self.path.display(), names.join(", "));
+        if WITHOUT_VERDICT.contains(&command) {
+            return Ok(Some(format!("{message}: left out")));
+        }
+        let tip = "move it to a profile that only other commands use, or pass another file with --config";
+        Err(UsageError::new(message).tip(tip))
     }
 }
 

@@ -325,8 +325,8 @@ fn live(checkers: &Registry) -> Command {
 #[cfg(feature = "scale")]
 fn scale(checkers: &Registry) -> Command {
     let command = crate::line::args::scale::command(own_options(checkers).into_iter());
-    let command = command.args(rules()).args(policy::options()).args(known::options()).args(config::options());
-    with_options_of(checkers, command.args(plugin_options()))
+    let command = command.args(rules()).arg(torn()).args(node_logs()).args(policy::options()).args(known::options());
+    with_options_of(checkers, command.args(config::options()).args(plugin_options()))
 }
 
 fn subcommands(checkers: &Registry) -> Vec<Command> {

@@ -35,10 +35,34 @@ fn a_profile_has_the_options_that_the_command_line_does_not_give() {
     assert!(fs::read_to_string(dir.path().join("out.xml")).unwrap().contains("tests=\"2\""));
     // The command line's own checker takes the place of the file's, and is not added to it.
     assert!(stdout(&run(dir.path(), "-m stats --output json valid.edn").code(0)).contains("\"checker\":\"stats\""));
-    run(dir.path(), "minimize stale.edn").code(1);
+    let minimized = run(dir.path(), "minimize stale.edn").code(1);
+    let warning = "warning: histcheck.toml: histcheck minimize has no option timeout: left out";
+    assert!(stderr(&minimized).contains(warning), "{}", stderr(&minimized));
     fs::rename(dir.path().join("histcheck.toml"), dir.path().join("other.toml")).unwrap();
     run(dir.path(), "valid.edn").code(254);
     run(dir.path(), "--config other.toml valid.edn").code(0);
+}
+
+/// What a verdict may depend on is not left out without a word: each of these has `histcheck` find something else.
+#[test]
+fn an_option_that_a_command_lacks_is_wrong_usage_if_a_verdict_may_depend_on_it() {
+    let log = "log-file-pattern = \"panic\"\nlog-file = \"db.log\"\n";
+    for (options, names) in [
+        (log, "log-file, log-file-pattern"),
+        ("accept-torn = true\n", "accept-torn"),
+        ("allow-anomalies = [\"G1a\"]\n", "allow-anomalies"),
+    ] {
+        let dir = place(&format!("[profile.default]\nmodel = \"list-append\"\n{options}"));
+        let said = stderr(&run(dir.path(), "watch valid.edn").code(254));
+        let expected = format!("error: histcheck.toml: histcheck watch has no option {names}\n");
+        assert!(said.starts_with(&expected), "{said}");
+    }
+    let about_output = "accept-torn = false\njobs = 2\nverbose = true\nquiet = false\n";
+    let dir = place(&format!("[profile.default]\nmodel = \"list-append\"\n{about_output}"));
+    run(dir.path(), "watch valid.edn").code(0);
+    let dir = place(&format!("[profile.default]\nmodel = \"list-append\"\n{log}"));
+    let said = stderr(&run(dir.path(), "anonymize valid.edn").code(0));
+    assert!(said.contains("histcheck anonymize has no option log-file, log-file-pattern: left out"), "{said}");
 }
 
 #[test]

@@ -19,6 +19,62 @@ fn the_report_is_that_of_one_machine() {
     }
 }
 
+const VALID: &str = "\
+{:process 0, :type :invoke, :f :write, :value [:x 1]}
+{:process 0, :type :ok, :f :write, :value [:x 1]}
+{:process 1, :type :invoke, :f :read, :value [:y nil]}
+{:process 1, :type :ok, :f :read, :value [:y nil]}
+";
+
+/// A directory with the history of a test, whose one node has a log.
+fn test_with_log(history: &str, config: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("run/n1")).unwrap();
+    std::fs::write(dir.path().join("run/history.edn"), history).unwrap();
+    std::fs::write(dir.path().join("run/n1/db.log"), "fine\npanic: disk full\n").unwrap();
+    std::fs::write(dir.path().join("histcheck.toml"), format!("[profile.default]\n{config}")).unwrap();
+    dir
+}
+
+/// Options of a profile, and those of the command line, count as they do for `histcheck`.
+#[test]
+fn logs_of_nodes_and_torn_histories_are_read_as_by_one_machine() {
+    let torn = &VALID[..VALID.len() - 20];
+    let log = "log-file-pattern = \"panic\"\nlog-file = \"db.log\"\n";
+    let fine = "log-file-pattern = \"absent\"\nlog-file = \"db.log\"\n";
+    let words = " --log-file-pattern panic --log-file db.log --accept-torn";
+    for (history, config, words, code) in [
+        (VALID, log, "", 1),
+        (VALID, fine, "", 0),
+        (VALID, "", words, 1),
+        (torn, "accept-torn = true\n", "", 0),
+        (torn, "", words, 1),
+        (torn, log, "", 255),
+    ] {
+        let dir = test_with_log(history, config);
+        for output in ["text", "json"] {
+            let words = format!("-m cas-register --keyed --output {output} run{words}");
+            let one = histcheck(&words).current_dir(dir.path()).assert().code(code);
+            let many = histcheck(&format!("scale {words} --workers 2")).current_dir(dir.path()).assert().code(code);
+            assert_eq!(stdout(&many), stdout(&one), "{config}{words}");
+            assert_eq!(stderr(&many), stderr(&one), "{config}{words}");
+        }
+    }
+}
+
+#[test]
+fn a_profile_with_limits_is_refused() {
+    let limits = "timeout = \"5m\"\nmax-memory = \"2GB\"\n";
+    for (config, names) in [(limits, "max-memory, timeout"), ("timeout = 60\njobs = 2\n", "timeout")] {
+        let dir = test_with_log(VALID, config);
+        let said = histcheck("scale -m cas-register --keyed run").current_dir(dir.path()).assert().code(254);
+        let expected = format!("error: histcheck.toml: histcheck scale has no option {names}\n");
+        assert!(stderr(&said).starts_with(&expected), "{}", stderr(&said));
+    }
+    let dir = test_with_log(VALID, "jobs = 2\ndirectory = \"out\"\n");
+    histcheck("scale -m cas-register --keyed run").current_dir(dir.path()).assert().code(0);
+}
+
 #[test]
 fn what_cannot_be_split_is_refused() {
     histcheck("scale -m list-append valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
@@ -26,8 +82,13 @@ error: scale judges each key separately, and list-append without --keyed judges 
 ...
 "#]]);
     histcheck("scale -m cas-register --keyed=auto valid.edn").assert().code(254).stdout_eq("");
+    let workers =
+        |workers: u32| histcheck(&format!("scale -m cas-register --keyed --workers {workers} valid.edn")).assert();
+    let said = stderr(&workers(257).code(254));
+    assert!(said.starts_with("error: invalid value '257' for '--workers <N>': 257 is not in 1..=256\n"), "{said}");
+    workers(0).code(254);
     histcheck("scale -m linearizable-register --keyed valid.edn").assert().code(254).stderr_eq(str![[r#"
-error: linearizable-register separates the keys itself: pass --keyed with the checker of one key instead
+error: linearizable-register separates the keys itself: pass -m cas-register --keyed instead
 ...
 "#]]);
     histcheck("scale -m cas-register --keyed -").assert().code(254).stderr_eq(str![[r#"
@@ -115,6 +176,28 @@ fn several_processes_agree_or_say_nothing() {
             let one = one.code(255).stdout_eq("");
             assert!(stderr(&one).contains("have different"), "{}", stderr(&one));
         }
+    }
+}
+
+/// Two processes of which each has a valid history, of one name and one size: parts of both would be no history at all.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_of_one_size_are_not_taken_for_the_same() {
+    let dirs = [VALID.to_owned(), VALID.replace("1]", "2]")].map(|history| test_with_log(&history, ""));
+    let hosts = dirs[0].path().join("hosts.txt");
+    std::fs::write(&hosts, format!("{}\n{}\n", host(21_200), host(21_201))).unwrap();
+    let one = |process: usize| {
+        let hosts = hosts.display();
+        let words = format!("scale -m cas-register --keyed --hostfile {hosts} --process {process} run/history.edn");
+        histcheck(&words).current_dir(dirs[process].path()).assert()
+    };
+    let all = std::thread::scope(|scope| {
+        let second = scope.spawn(|| one(1));
+        [one(0), second.join().unwrap()]
+    });
+    for one in all {
+        let one = one.code(255).stdout_eq("");
+        assert!(stderr(&one).contains("have different histories, or contents of them"), "{}", stderr(&one));
     }
 }
 

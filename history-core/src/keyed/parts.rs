@@ -134,11 +134,6 @@ impl<'c> KeyRuns<'c> {
         self.keyed.runs.len()
     }
 
-    /// Whether the history is certainly invalid.
-    pub fn is_violated(&self) -> bool {
-        self.keyed.violated.is_some()
-    }
-
     /// How many runs search on before the first slice, or after the last one.
     pub fn searching(&self) -> usize {
         self.left.as_ref().map_or(self.keys(), Vec::len)

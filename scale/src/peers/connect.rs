@@ -4,9 +4,10 @@
 //! answers. So a process that is stopped, or another program at that address, is found out before timely waits for it.
 
 use super::beat::Beats;
+use super::until::Until;
 use super::{Cluster, Fault};
 use history_core::cast::Cast as _;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 const HELLO: &[u8; 16] = b"histcheck scale1";
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How long whoever connected may take to say who it is: others wait meanwhile.
+/// How long whoever connected may take in all to say who it is: others wait meanwhile.
 const GREETING: Duration = Duration::from_secs(5);
 /// Bytes of facts, at most.
 const FACTS_BYTES_MAX: usize = 64 << 20;
@@ -122,12 +123,12 @@ impl Connecting<'_> {
         let mut failed = io::Error::other("the name has no address");
         for address in addresses {
             match TcpStream::connect_timeout(&address, left()) {
-                Ok(mut stream) => {
+                Ok(stream) => {
                     stream.set_nodelay(true)?;
-                    stream.set_read_timeout(Some(left()))?;
-                    stream.write_all(&self.greeting(purpose))?;
-                    self.read_answer(peer, &mut stream)?;
-                    stream.set_read_timeout(None)?;
+                    let mut talk = Until::new(&stream, Instant::now() + left());
+                    talk.write_all(&self.greeting(purpose))?;
+                    self.read_answer(peer, &mut talk)?;
+                    talk.done()?;
                     return Ok(stream);
                 }
                 Err(error) => failed = error,
@@ -147,7 +148,7 @@ impl Connecting<'_> {
     }
 
     /// Reads what a process says to a greeting: nothing, or why it does not want this one.
-    fn read_answer(&self, peer: usize, stream: &mut TcpStream) -> io::Result<()> {
+    fn read_answer(&self, peer: usize, stream: &mut impl Read) -> io::Result<()> {
         let mut hello = [0; HELLO.len()];
         stream.read_exact(&mut hello)?;
         if hello != *HELLO {
@@ -164,14 +165,13 @@ impl Connecting<'_> {
     /// Waits for the processes behind this one.
     fn accept(&mut self, listener: &TcpListener) {
         while let Some(missing) = self.missing() {
+            // However many strangers connect.
+            if Instant::now() >= self.deadline {
+                self.end_late(missing, "it did not connect");
+            }
             match listener.accept() {
                 Ok((stream, _)) => self.greet(stream),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if Instant::now() >= self.deadline {
-                        self.end_late(missing, "it did not connect");
-                    }
-                    std::thread::sleep(PAUSE);
-                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
                 // One that was closed before it was taken.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(error) => self.fault.end(&format!("cannot accept connections: {error}")),
@@ -187,20 +187,20 @@ impl Connecting<'_> {
     }
 
     /// Takes a connection, if it is one of a process that is missing.
-    fn greet(&mut self, mut stream: TcpStream) {
+    fn greet(&mut self, stream: TcpStream) {
+        let mut talk = Until::new(&stream, self.deadline.min(Instant::now() + GREETING));
         let heard = stream.set_nonblocking(false).and_then(|()| {
             stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(GREETING))?;
-            self.hear(&mut stream)
+            self.hear(&mut talk)
         });
         // A stranger, or a process that gave up: if one is missing, the deadline says so.
         let Ok((peer, purpose, facts)) = heard else { return };
         let why = if purpose == BEAT { self.difference(peer, &facts) } else { None };
-        let answered = answer(&mut stream, why.as_deref().unwrap_or_default());
+        let answered = answer(&mut talk, why.as_deref().unwrap_or_default());
         if let Some(why) = why {
             self.fault.end(&format!("process {peer} ({}) does not fit: {why}", self.cluster.hosts[peer]));
         }
-        if answered.and_then(|()| stream.set_read_timeout(None)).is_err() {
+        if answered.and_then(|()| talk.done()).is_err() {
             return;
         }
         match purpose {
@@ -212,7 +212,7 @@ impl Connecting<'_> {
     }
 
     /// Who connected, what for, and what it was asked for.
-    fn hear(&self, stream: &mut TcpStream) -> io::Result<(usize, u8, Vec<u8>)> {
+    fn hear(&self, stream: &mut impl Read) -> io::Result<(usize, u8, Vec<u8>)> {
         let (mut hello, mut purpose, mut peer) = ([0; HELLO.len()], [0], [0; 4]);
         stream.read_exact(&mut hello)?;
         stream.read_exact(&mut purpose)?;
@@ -249,14 +249,14 @@ impl Connecting<'_> {
     }
 }
 
-fn answer(stream: &mut TcpStream, why: &str) -> io::Result<()> {
+fn answer(stream: &mut impl Write, why: &str) -> io::Result<()> {
     let mut said = HELLO.to_vec();
     said.extend_from_slice(&why.len().to_u32().to_le_bytes());
     said.extend_from_slice(why.as_bytes());
     stream.write_all(&said)
 }
 
-fn read_text(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+fn read_text(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut len = [0; 4];
     stream.read_exact(&mut len)?;
     let len = u32::from_le_bytes(len).to_usize();

@@ -10,6 +10,7 @@
 mod beat;
 mod connect;
 mod fault;
+mod until;
 mod words;
 
 pub(crate) use connect::Peers;

@@ -14,7 +14,7 @@ use histcheck_scale::{Cluster, History, Job};
 use rustix::process::{Signal, getpid, kill_process};
 use serde::{Deserialize, Serialize};
 use std::io::Read as _;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -310,6 +310,16 @@ fn processes_that_were_asked_for_different_things_refuse_each_other() {
     }
 }
 
+/// Connects as soon as a process listens.
+fn connect(host: &str) -> TcpStream {
+    loop {
+        match TcpStream::connect(host) {
+            Ok(stream) => break stream,
+            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
 /// Who is no histcheck is not taken for one, nor waited for.
 #[test]
 fn strangers_are_passed_over() {
@@ -318,18 +328,39 @@ fn strangers_are_passed_over() {
     let expected = one_machine(&setup(Linearizable::<CasRegister>::default()), scene.text.as_bytes());
     let first = scene.tasks[0].hosts[0].clone();
     let mut all = Processes::start([scene.tasks[0].clone()]);
-    // Until it listens.
-    let mut stranger = loop {
-        match std::net::TcpStream::connect(&first) {
-            Ok(stream) => break stream,
-            Err(_) => std::thread::sleep(Duration::from_millis(10)),
-        }
-    };
+    let mut stranger = connect(&first);
     stranger.write_all(b"GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n and more").unwrap();
     let mut second = Processes::start([scene.tasks[1].clone()]);
     let (code, report, stderr) = all.end(0);
     assert_eq!((code, report), (Some(0), Some(expected)), "{stderr}");
     assert_eq!(second.end(0).0, Some(0));
+}
+
+/// Nor does a stranger who says something all the time keep a process from ending when its time is over.
+#[test]
+fn a_stranger_who_says_little_by_little_who_it_is_does_not_stop_the_clock() {
+    use std::io::Write as _;
+    let mut scene = scene(2);
+    scene.tasks[0].connect_secs = 1;
+    let first = scene.tasks[0].hosts[0].clone();
+    let mut all = Processes::start([scene.tasks[0].clone()]);
+    std::thread::spawn(move || {
+        let mut stream = connect(&first);
+        // Of process 1, with facts that never end.
+        let mut greeting = b"histcheck scale1b".to_vec();
+        greeting.extend_from_slice(&[1, 0, 0, 0, 0, 0, 0, 1]);
+        let bytes = greeting.into_iter().chain(std::iter::repeat(b' '));
+        for byte in bytes {
+            // Nobody reads it any more once the process has ended.
+            if stream.write_all(&[byte]).is_err() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let (code, report, stderr) = all.end(0);
+    assert_eq!((code, report), (Some(255), None), "{stderr}");
+    assert!(stderr.contains("process 1 (127.") && stderr.contains("could not be reached within 1s"), "{stderr}");
 }
 
 /// An address that another program has is an error at once.

@@ -6,10 +6,14 @@ use crate::judge::scale::Scale;
 use crate::line::units;
 use crate::line::usage::UsageError;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
-use histcheck_scale::Cluster;
+use histcheck_scale::{Cluster, Sample};
+use history_core::cast::Cast as _;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::time::Duration;
+
+/// Workers of a process, at most: each sends to each, so a round takes as many parcels as their square.
+const WORKERS_MAX: i64 = 256;
 
 const USAGE: &str = "histcheck scale -m CHECKERS --keyed [OPTIONS] FILE...";
 
@@ -44,13 +48,9 @@ pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
             "files" => arg.help("History files, directories of histories, or patterns such as 'runs/*.jsonl'"),
             _ => arg,
         }))
-        .arg(
-            Arg::new("workers")
-                .long("workers")
-                .value_name("N")
-                .value_parser(value_parser!(u16).range(1..))
-                .help("Number of workers of this process; all processes need the same [default: one per core]"),
-        )
+        .arg(Arg::new("workers").long("workers").value_name("N").value_parser(value_parser!(u16).range(1..=WORKERS_MAX)).help(
+            "Number of workers of this process, at most 256; all processes need the same [default: one per core]",
+        ))
         .arg(
             Arg::new("hostfile")
                 .long("hostfile")
@@ -118,7 +118,11 @@ pub(crate) fn parse<'c>(matches: &ArgMatches, check: Check<'c>) -> Result<Scale<
         return Err(UsageError::new(message).tip("write it to a file"));
     }
     let given = matches.get_one::<u16>("workers").and_then(|workers| NonZeroUsize::new(usize::from(*workers)));
-    let workers = given.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let cores = || {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        NonZeroUsize::new(cores.min(WORKERS_MAX.to_usize()))
+    };
+    let workers = given.or_else(cores).unwrap_or(NonZeroUsize::MIN);
     let cluster = match (matches.get_one::<OsString>("hostfile"), matches.get_one::<usize>("process")) {
         (Some(path), Some(process)) => {
             let mut cluster = cluster(path, *process)?;
@@ -153,15 +157,25 @@ fn cluster(path: &OsString, process: usize) -> Result<Cluster, UsageError> {
 fn facts(check: &Check<'_>, workers: NonZeroUsize) -> Vec<(String, String)> {
     let options: Vec<String> = check.setup.options.iter().map(|(name, value)| format!("--{name}={value}")).collect();
     let how: Vec<String> = check.inputs.first().map(|input| format!("{:?}", input.how())).into_iter().collect();
-    let input = |input: &Input| format!("{} ({} bytes)", input.name(), input.bytes().unwrap_or_default());
-    let inputs: Vec<String> = check.inputs.iter().map(input).collect();
+    let inputs: Vec<String> = check.inputs.iter().map(content).collect();
     let fact = |name: &str, value: String| (name.to_owned(), value);
     vec![
         fact("versions", env!("CARGO_PKG_VERSION").to_owned()),
         fact("checkers (-m)", check.setup.checker.name().to_owned()),
         fact("options of the checker", options.join(" ")),
         fact("options of reading", how.join(" ")),
+        fact("logs of nodes", format!("{:?}", check.node_logs)),
         fact("numbers of workers", workers.to_string()),
-        fact("histories, or sizes of them", inputs.join("\n")),
+        fact("histories, or contents of them", inputs.join("\n")),
     ]
+}
+
+/// A history, with what its file looks like.
+fn content(input: &Input) -> String {
+    let name = input.name();
+    match Sample::of(input.path()) {
+        Ok(Some(Sample { bytes, checksum, .. })) => format!("{name} ({bytes} bytes, checksum {checksum:08x})"),
+        Ok(None) => name.into_owned(),
+        Err(error) => format!("{name} ({error})"),
+    }
 }

@@ -1,5 +1,5 @@
 //! Makes histories of keys from recorded histories of one object each, and compares what many workers say of them with
-//! what one machine says: `agree CHECKER DIRECTORY`.
+//! what one machine says: `keys_agree CHECKER DIRECTORY`.
 //!
 //! Five histories at a time become one, in which each is a key and all are interleaved. It is judged with 1, 2, 4 and 7
 //! workers, in ranges of different lengths, as EDN and as JSON Lines.
@@ -22,7 +22,7 @@ const PROCESSES: i64 = 1_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [checker, directory] = &words[..] else { return Err("usage: agree CHECKER DIRECTORY".into()) };
+    let [checker, directory] = &words[..] else { return Err("usage: keys_agree CHECKER DIRECTORY".into()) };
     let registry = Registry::built_in();
     let mut setup = Setup::new(registry.find(checker)?.checker, Options::new());
     setup.keyed = WhetherKeyed::Yes;
