@@ -3,7 +3,6 @@
 use crate::check::Checks;
 use crate::config::Config;
 use crate::guard::token::Attempts;
-use crate::live::board::Board;
 use crate::rows::library::Library;
 use crate::runs::watcher::Watcher;
 use std::sync::Arc;
@@ -14,9 +13,6 @@ const FOLLOWERS_MAX: usize = 512;
 /// Histories that are received at one time.
 const UPLOADS_MAX: usize = 4;
 
-/// Histories that are looked at for suggestions at one time.
-const SUGGESTING_MAX: usize = 2;
-
 /// What all requests share.
 pub(crate) struct State {
     pub(crate) config: Config,
@@ -24,14 +20,10 @@ pub(crate) struct State {
     /// Where the rows of histories are.
     pub(crate) library: Arc<Library>,
     pub(crate) attempts: Attempts,
-    /// The run that goes on, if there is one.
-    pub(crate) board: Option<Arc<Board>>,
     /// Room for pages that follow what changes.
     pub(crate) followers: Arc<Semaphore>,
     /// Room for histories that are being received.
     pub(crate) uploads: Semaphore,
-    /// Room for histories that are looked at for suggestions.
-    pub(crate) suggesting: Semaphore,
     /// Nothing if no history may be checked.
     pub(crate) checks: Option<Arc<Checks>>,
 }
@@ -44,9 +36,7 @@ impl State {
             watcher: Watcher::start(config.directory.clone(), config.is_read_only),
             library: Arc::new(Library::new(config.directory.clone(), config.is_read_only)),
             attempts: Attempts::default(),
-            board: config.live.clone().map(|live| Arc::new(Board::new(live))),
             uploads: Semaphore::new(UPLOADS_MAX),
-            suggesting: Semaphore::new(SUGGESTING_MAX),
             checks,
             followers: Arc::new(Semaphore::new(FOLLOWERS_MAX)),
             config,
