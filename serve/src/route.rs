@@ -42,7 +42,13 @@ async fn judged(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> 
     match asked.method {
         Method::GET | Method::HEAD if asked.path == "/events" => events::answer(&state),
         Method::GET | Method::HEAD => {
-            let shown = tokio::task::spawn_blocking(move || show(&state, &asked)).await;
+            let turn = state.turn(&asked.path).await;
+            let show = move || {
+                // Kept until the work is over, also if nobody waits for it any longer.
+                let _turn = turn;
+                show(&state, &asked)
+            };
+            let shown = tokio::task::spawn_blocking(show).await;
             shown.unwrap_or_else(|_| answer::error(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug of histcheck"))
         }
         _ => ask::answer(&state, &asked, request.into_body()).await,

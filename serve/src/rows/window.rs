@@ -6,6 +6,7 @@ use super::traits;
 use histcheck_draw::text;
 use history_core::cast::Cast as _;
 use history_core::{Batch, Op, OpKind, Reader};
+use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{self, Cursor, Read as _, Seek as _, SeekFrom};
 
@@ -249,12 +250,6 @@ fn trimmed(written: &str, is_enclosed: bool) -> &str {
 impl Row {
     fn new(row: u64, op: &Op<'_>, line: Option<u64>) -> Row {
         let shown = |value: &str, most| text::shown(value, most).replace('\n', " ");
-        let mut more = String::new();
-        for (key, value) in op.extra.iter() {
-            let name = key.as_name().map_or_else(|| key.to_string(), str::to_owned);
-            let gap = if more.is_empty() { "" } else { ", " };
-            more = format!("{more}{gap}{name} {value}");
-        }
         Row {
             at: row,
             index: op.index,
@@ -263,8 +258,46 @@ impl Row {
             kind: op.kind,
             function: op.f.unwrap_or_default().to_owned(),
             value: shown(&op.value.to_string(), VALUE_CHARS_MAX),
-            more: shown(&more, MORE_CHARS_MAX),
+            more: more(op).replace('\n', " "),
             line,
         }
+    }
+}
+
+/// All other fields of an op, as far as there is room for them: an op may have hundreds of thousands.
+fn more(op: &Op<'_>) -> String {
+    let mut room = Room { text: String::new(), chars: 0, is_full: false };
+    for (key, value) in op.extra.iter() {
+        let gap = if room.text.is_empty() { "" } else { ", " };
+        // That there is no room is known from the room itself.
+        _ = match key.as_name() {
+            Some(name) => write!(room, "{gap}{name} {value}"),
+            None => write!(room, "{gap}{key} {value}"),
+        };
+        if room.is_full {
+            return text::clipped(&room.text, MORE_CHARS_MAX);
+        }
+    }
+    text::shown(&room.text, MORE_CHARS_MAX)
+}
+
+/// Takes so many characters and no more.
+struct Room {
+    text: String,
+    chars: usize,
+    is_full: bool,
+}
+
+impl fmt::Write for Room {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        for c in more.chars() {
+            if self.chars == 8 * MORE_CHARS_MAX {
+                self.is_full = true;
+                return Err(fmt::Error);
+            }
+            self.text.push(c);
+            self.chars += 1;
+        }
+        Ok(())
     }
 }

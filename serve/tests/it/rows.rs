@@ -101,6 +101,19 @@ fn a_page_leads_from_an_op_to_its_neighbours_and_its_other_half() {
 }
 
 #[test]
+fn an_op_of_many_fields_shows_the_first_ones() {
+    let fields: String = (0..5000).map(|at| format!(", :field{at} {at}")).collect();
+    let text = format!("{{:process 0, :type :ok, :f :read{fields}}}\n{{:process 0, :type :ok, :f :read, :a 1, :b 2}}\n");
+    let served = serve(|config| put(&config.directory, "runs/a/history.edn", &text));
+    served.runs();
+    let answer = ops(&served, "");
+    let more = answer["ops"][0]["more"].as_str().unwrap();
+    assert!(more.starts_with("field0 0, field1 1, ") && more.ends_with('\u{2026}'), "{more}");
+    assert_eq!(more.chars().count(), 200);
+    assert_eq!(answer["ops"][1]["more"], "a 1, b 2");
+}
+
+#[test]
 fn values_are_only_text() {
     let served = serve(|config| {
         put(
