@@ -126,6 +126,7 @@ pub(crate) fn ops(state: &State, id: &str, query: &Query) -> Option<Answer> {
         "to": window.to,
         "problem": index.head.problem,
         "ops": window.rows.iter().map(op).collect::<Vec<_>>(),
+        "too_long": window.too_long.iter().map(|rows| json!({"from": rows.start, "to": rows.end})).collect::<Vec<_>>(),
     });
     Some(answer::json(StatusCode::OK, &value))
 }
