@@ -126,6 +126,7 @@ pub(crate) fn ops(state: &State, id: &str, query: &Query) -> Option<Answer> {
         "to": window.to,
         "problem": index.head.problem,
         "ops": window.rows.iter().map(op).collect::<Vec<_>>(),
+        "too_long": window.too_long.iter().map(|rows| json!({"from": rows.start, "to": rows.end})).collect::<Vec<_>>(),
     });
     Some(answer::json(StatusCode::OK, &value))
 }
@@ -156,6 +157,5 @@ fn of(run: &Run) -> Value {
         "verdict": run.outcome.verdict.map(Verdict::name),
         "anomaly_types": run.outcome.anomalies,
         "not": run.outcome.not,
-        "strongest": run.outcome.strongest,
     })
 }

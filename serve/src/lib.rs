@@ -10,7 +10,6 @@ mod events;
 mod files;
 mod guard;
 mod http;
-mod live;
 mod pages;
 mod route;
 mod rows;
@@ -18,7 +17,6 @@ mod runs;
 mod server;
 mod state;
 
-pub use config::{Config, Judge, Suggest, SuggestFn};
+pub use config::{Config, Judge};
 pub use guard::token::Token;
-pub use live::{Latencies, Live, LiveAbout, LiveEnd, LiveFault, LiveTick, LiveViolation, Meter};
 pub use server::{Server, Stop};

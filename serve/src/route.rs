@@ -8,7 +8,7 @@ use crate::runs::view::View;
 use crate::state::State;
 use crate::{api, ask, events, files, pages};
 use hyper::body::Incoming;
-use hyper::{Method, Request, StatusCode, header};
+use hyper::{Method, Request, StatusCode};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -27,8 +27,6 @@ async fn judged(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> 
     };
     let asked = Asked { method: request.method().clone(), path, query };
     let headers = request.headers();
-    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let is_followed = accepted.contains("text/event-stream") && asked.method == Method::GET;
     if let Err(refused) = guard::check_origin(&state.config, &asked.method, headers) {
         return self::refused(&asked, &refused);
     }
@@ -43,9 +41,14 @@ async fn judged(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> 
     }
     match asked.method {
         Method::GET | Method::HEAD if asked.path == "/events" => events::answer(&state),
-        Method::GET | Method::HEAD if asked.path == "/api/live" => events::live::answer(&state, is_followed),
         Method::GET | Method::HEAD => {
-            let shown = tokio::task::spawn_blocking(move || show(&state, &asked)).await;
+            let turn = state.turn(&asked.path).await;
+            let show = move || {
+                // Kept until the work is over, also if nobody waits for it any longer.
+                let _turn = turn;
+                show(&state, &asked)
+            };
+            let shown = tokio::task::spawn_blocking(show).await;
             shown.unwrap_or_else(|_| answer::error(StatusCode::INTERNAL_SERVER_ERROR, "this is a bug of histcheck"))
         }
         _ => ask::answer(&state, &asked, request.into_body()).await,
@@ -62,10 +65,6 @@ fn show(state: &State, asked: &Asked) -> Answer {
             Ok(view) => answer::page(StatusCode::OK, pages::list(state, &view)),
             Err(why) => failed(asked, StatusCode::BAD_REQUEST, &why),
         },
-        "/live" => match pages::live(state) {
-            Some(page) => answer::page(StatusCode::OK, page),
-            None => failed(asked, StatusCode::NOT_FOUND, "No run goes on here."),
-        },
         "/compare" => match pages::compare(state, &asked.query) {
             Some(page) => answer::page(StatusCode::OK, page),
             None => failed(
@@ -78,7 +77,6 @@ fn show(state: &State, asked: &Asked) -> Answer {
         "/api/openapi.json" => api::openapi(),
         pages::STYLE_ADDRESS => answer::of(StatusCode::OK, "text/css; charset=utf-8", pages::STYLE),
         pages::SCRIPT_ADDRESS => answer::of(StatusCode::OK, "text/javascript; charset=utf-8", pages::SCRIPT),
-        pages::LIVE_SCRIPT_ADDRESS => answer::of(StatusCode::OK, "text/javascript; charset=utf-8", pages::LIVE_SCRIPT),
         pages::ROWS_SCRIPT_ADDRESS => answer::of(StatusCode::OK, "text/javascript; charset=utf-8", pages::ROWS_SCRIPT),
         pages::ICON_ADDRESS => answer::of(StatusCode::OK, "image/svg+xml", pages::ICON),
         "/api/checks" => api::checks(state),

@@ -3,19 +3,18 @@
 use crate::check::Checks;
 use crate::config::Config;
 use crate::guard::token::Attempts;
-use crate::live::board::Board;
 use crate::rows::library::Library;
 use crate::runs::watcher::Watcher;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Pages that follow at one time.
 const FOLLOWERS_MAX: usize = 512;
 /// Histories that are received at one time.
 const UPLOADS_MAX: usize = 4;
 
-/// Histories that are looked at for suggestions at one time.
-const SUGGESTING_MAX: usize = 2;
+/// Requests for rows that are answered at one time: each may read 64 MB and keep a thread busy.
+const ROW_REQUESTS_MAX: usize = 4;
 
 /// What all requests share.
 pub(crate) struct State {
@@ -24,14 +23,12 @@ pub(crate) struct State {
     /// Where the rows of histories are.
     pub(crate) library: Arc<Library>,
     pub(crate) attempts: Attempts,
-    /// The run that goes on, if there is one.
-    pub(crate) board: Option<Arc<Board>>,
     /// Room for pages that follow what changes.
     pub(crate) followers: Arc<Semaphore>,
     /// Room for histories that are being received.
     pub(crate) uploads: Semaphore,
-    /// Room for histories that are looked at for suggestions.
-    pub(crate) suggesting: Semaphore,
+    /// Room for requests for rows.
+    pub(crate) row_requests: Arc<Semaphore>,
     /// Nothing if no history may be checked.
     pub(crate) checks: Option<Arc<Checks>>,
 }
@@ -44,12 +41,49 @@ impl State {
             watcher: Watcher::start(config.directory.clone(), config.is_read_only),
             library: Arc::new(Library::new(config.directory.clone(), config.is_read_only)),
             attempts: Attempts::default(),
-            board: config.live.clone().map(|live| Arc::new(Board::new(live))),
             uploads: Semaphore::new(UPLOADS_MAX),
-            suggesting: Semaphore::new(SUGGESTING_MAX),
+            row_requests: Arc::new(Semaphore::new(ROW_REQUESTS_MAX)),
             checks,
             followers: Arc::new(Semaphore::new(FOLLOWERS_MAX)),
             config,
         }
+    }
+}
+
+impl State {
+    /// Waits until there is room for a request for this address. The answer's maker keeps what it gets until it is done.
+    pub(crate) async fn turn(&self, path: &str) -> Option<OwnedSemaphorePermit> {
+        if !["/rows/", "/api/ops/"].iter().any(|rows| path.starts_with(rows)) {
+            return None;
+        }
+        Arc::clone(&self.row_requests).acquire_owned().await.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    #[test]
+    fn only_some_requests_for_rows_are_answered_at_one_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::new(Config { is_read_only: true, ..Config::new(dir.path().to_owned()) });
+        let mut context = Context::from_waker(Waker::noop());
+        let mut turn = |path: &str| pin!(state.turn(path)).poll(&mut context);
+        let mut inside = Vec::new();
+        for _ in 0..ROW_REQUESTS_MAX {
+            inside.push(turn("/rows/a"));
+            assert!(inside.iter().all(|turn| matches!(turn, Poll::Ready(Some(_)))));
+        }
+        for path in ["/rows/a", "/api/ops/a"] {
+            assert!(turn(path).is_pending(), "{path} waits");
+        }
+        for path in ["/", "/runs/a", "/rows.js", "/api/runs"] {
+            assert!(matches!(turn(path), Poll::Ready(None)), "{path} does not");
+        }
+        inside.pop();
+        assert!(turn("/api/ops/a").is_ready());
     }
 }

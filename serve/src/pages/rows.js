@@ -42,12 +42,13 @@
   let first = 0, before = 0, origin = 0, drawn = new Map(), timer = 0;
   const chunks = new Map(), asked = new Map();
   const fill = (line, row) => {
-    const op = chunks.get(Math.floor(row / CHUNK))?.[row % CHUNK];
-    if (line.dataset.done || (!op && line.childElementCount)) return;
+    const chunk = chunks.get(Math.floor(row / CHUNK)), op = chunk?.ops.get(row), isKnown = chunk && row < chunk.to;
+    if (line.dataset.done || (!isKnown && line.childElementCount)) return;
     line.replaceChildren();
     const cells = COLUMNS.map(() => make("", "cell", line));
-    if (!op) { cells[0].textContent = "\u2026"; return; }
+    if (!isKnown) { cells[0].textContent = "\u2026"; return; }
     line.dataset.done = "1";
+    if (!op) { cells[5].textContent = "too long to be shown"; return; }
     line.className = `line ${op.type}`;
     const link = document.createElement("a");
     link.href = `${page}?at=${op.index}`;
@@ -58,27 +59,35 @@
     cells[5].title = op.value;
   };
   const ask = async (chunk) => {
-    if (chunks.has(chunk) || asked.has(chunk)) return;
+    const begin = chunk * CHUNK, end = Math.min(begin + CHUNK, total);
+    if ((chunks.get(chunk)?.to ?? begin) >= end || asked.has(chunk)) return;
     const control = new AbortController();
     asked.set(chunk, control);
     try {
-      const answer = await fetch(`${api}?from=${chunk * CHUNK}&count=${CHUNK}`, { credentials: "same-origin", signal: control.signal });
-      const said = await answer.json();
-      if (said.ops) {
-        chunks.set(chunk, said.ops);
+      // An answer has fewer rows if they are long: then the rest is asked for.
+      for (let { ops, to } = chunks.get(chunk) ?? { ops: new Map(), to: begin }; to < end;) {
+        const answer = await fetch(`${api}?from=${to}&count=${end - to}`, { credentials: "same-origin", signal: control.signal });
+        const said = await answer.json();
+        if (said.complete === false) {
+          // The history has changed, and is being read again.
+          setTimeout(draw, 500);
+          return;
+        }
+        if (!said.ops || said.total !== total) {
+          status.textContent = said.ops ? "The history has changed: reload the page." : said.error.message;
+          return;
+        }
+        for (const op of said.ops) ops.set(op.row, op);
+        to = said.to > to ? said.to : end;
+        chunks.set(chunk, { ops, to });
         status.textContent = "";
         if (chunks.size > CHUNKS_MAX) chunks.delete([...chunks.keys()].sort((a, b) => Math.abs(b - chunk) - Math.abs(a - chunk))[0]);
         for (const [row, line] of drawn) fill(line, row);
-      } else if (said.complete === false) {
-        // The history has changed, and is being read again.
-        setTimeout(draw, 500);
-      } else {
-        status.textContent = said.error.message;
       }
     } catch (error) {
       if (error.name !== "AbortError") status.textContent = "The server cannot be reached.";
     } finally {
-      asked.delete(chunk);
+      if (asked.get(chunk) === control) asked.delete(chunk);
     }
   };
   const draw = () => {

@@ -73,10 +73,12 @@ struct View<'a> {
 
 impl View<'_> {
     fn shown(&self, shelf: &mut Shelf<'_>) -> io::Result<Markup> {
-        let (mut chosen, mut from) = (None, self.place.from);
+        let (mut chosen, mut from, mut note) = (None, self.place.from, None);
         if let Some(index) = self.place.at {
             let row = shelf.row_of(index)?;
-            chosen = shelf.forward(row, 1, &Filter::default())?.rows.into_iter().next();
+            let found = shelf.forward(row, 1, &Filter::default())?;
+            chosen = found.rows.into_iter().next().filter(|found| found.at == row);
+            note = other(index, chosen.as_ref());
             from = row.saturating_sub(ROWS_ABOVE);
         } else if let Some(time_ns) = self.place.time_ns {
             from = shelf.row_at(time_ns)?;
@@ -95,6 +97,7 @@ impl View<'_> {
                 @if head.is_copy { "They are read from a copy, one op a line: the history itself cannot be entered in the middle." }
             }
             @if let Some(why) = &head.problem { p.notice { "Rows end here, for the history cannot be read further. " bdi { (text::shown(why, 1000)) } } }
+            @if let Some(note) = &note { p.notice role="status" { (note) } }
             @if let Some(row) = &chosen { (self.chosen(shelf, row)?) }
             (self.table(&window, chosen.as_ref().map(|row| row.at)))
         })
@@ -178,7 +181,7 @@ impl View<'_> {
         html! {
             div id="rows" data-total=[can_scroll.then_some(ops)] data-from=[can_scroll.then_some(window.from)]
                 data-at=[chosen] data-api={ "/api/ops/" (encoded(&self.run.id)) } data-page=(self.path()) {
-                @if window.rows.is_empty() {
+                @if window.rows.is_empty() && window.too_long.is_empty() {
                     p { @if window.from == 0 && window.to >= ops { "No row is like this." } @else { "No row is like this among those that were searched." } }
                 } @else {
                     div.scroll tabindex="0" role="region" aria-label="Rows" {
@@ -191,7 +194,7 @@ impl View<'_> {
                                 th scope="col" { "Function" }
                                 th scope="col" { "Value" }
                             } }
-                            tbody { @for row in &window.rows { (self.row(row, chosen == Some(row.at))) } }
+                            tbody { (self.body(window, chosen)) }
                         }
                     }
                 }
@@ -206,6 +209,25 @@ impl View<'_> {
         }
     }
 
+    /// The rows, and between them those that are too long.
+    fn body(&self, window: &Window, chosen: Option<u64>) -> Markup {
+        let mut lines: Vec<(u64, Markup)> =
+            window.rows.iter().map(|row| (row.at, self.row(row, chosen == Some(row.at)))).collect();
+        let (what, them) = if self.filter.is_empty() { ("shown", "") } else { ("searched", " and shown") };
+        lines.extend(window.too_long.iter().map(|rows| {
+            let last = rows.end - 1;
+            let line = html! {
+                tr { td.note colspan="6" {
+                    @if rows.start == last { "Row " (text::grouped(last)) " is" } @else { "Rows " (text::grouped(rows.start)) " to " (text::grouped(last)) " are" }
+                    " too long to be " (what) (them) "."
+                } }
+            };
+            (rows.start, line)
+        }));
+        lines.sort_by_key(|(at, _)| *at);
+        html! { @for (_, line) in &lines { (line) } }
+    }
+
     fn row(&self, row: &Row, is_chosen: bool) -> Markup {
         html! {
             tr class=(row.kind.name()) aria-current=[is_chosen.then_some("true")] {
@@ -217,6 +239,18 @@ impl View<'_> {
                 td.value { bdi { (row.value) } @if !row.more.is_empty() { " " span.note { bdi { (row.more) } } } }
             }
         }
+    }
+}
+
+/// What to say if another op than that of an index is shown.
+fn other(index: u64, shown: Option<&Row>) -> Option<String> {
+    match shown {
+        None => {
+            Some(format!("The op with index {index}, or the one before which it would be, is too long to be shown."))
+        }
+        Some(row) if row.index > index => Some(format!("No op has index {index}; this is the next one.")),
+        Some(row) if row.index < index => Some(format!("No op has index {index}; this is the last one.")),
+        Some(_) => None,
     }
 }
 

@@ -6,8 +6,10 @@ use super::traits;
 use histcheck_draw::text;
 use history_core::cast::Cast as _;
 use history_core::{Batch, Op, OpKind, Reader};
+use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{self, Cursor, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
 
 /// Rows that are shown at one time, at most.
 pub(crate) const ROWS_MAX: usize = 500;
@@ -44,6 +46,20 @@ pub(crate) struct Window {
     /// The first row that was looked at, and the one behind the last.
     pub(crate) from: u64,
     pub(crate) to: u64,
+    /// Those among them that were not looked at, for an op there is too long to be read.
+    pub(crate) too_long: Vec<Range<u64>>,
+}
+
+impl Window {
+    fn at(row: u64) -> Window {
+        Window { rows: Vec::new(), from: row, to: row, too_long: Vec::new() }
+    }
+
+    fn leave_out(&mut self, rows: Range<u64>) {
+        if !rows.is_empty() {
+            self.too_long.push(rows);
+        }
+    }
 }
 
 /// Takes an op with its row, its text and its line.
@@ -64,7 +80,7 @@ impl Shelf<'_> {
     /// If the text cannot be read.
     pub(crate) fn forward(&mut self, from: u64, count: usize, filter: &Filter) -> io::Result<Window> {
         let from = from.min(self.index.head.ops);
-        let mut window = Window { rows: Vec::new(), from, to: from };
+        let mut window = Window::at(from);
         let (wanted, mut budget) = (filter.traits(), SEARCHED_BYTES_MAX);
         let mut part = self.index.part_of_row(from);
         while window.to < self.index.head.ops && window.rows.len() < count && budget > 0 {
@@ -72,7 +88,7 @@ impl Shelf<'_> {
             let mut to = end;
             if self.index.parts[part].traits.may_hold(&wanted) {
                 budget = budget.saturating_sub(self.bytes(part));
-                self.each(part, &mut |row, op, written, line| {
+                let left_out = self.each(part, &mut |row, op, written, line| {
                     if row >= window.to && window.rows.len() < count && filter.is(op, written) {
                         window.rows.push(Row::new(row, op, line));
                         if window.rows.len() == count {
@@ -80,6 +96,7 @@ impl Shelf<'_> {
                         }
                     }
                 })?;
+                window.leave_out(left_out.start.max(window.to)..left_out.end.min(to));
             }
             window.to = to;
             part += 1;
@@ -94,7 +111,7 @@ impl Shelf<'_> {
     /// If the text cannot be read.
     pub(crate) fn backward(&mut self, before: u64, count: usize, filter: &Filter) -> io::Result<Window> {
         let before = before.min(self.index.head.ops);
-        let mut window = Window { rows: Vec::new(), from: before, to: before };
+        let mut window = Window::at(before);
         let (wanted, mut budget) = (filter.traits(), SEARCHED_BYTES_MAX);
         while window.from > 0 && window.rows.len() < count && budget > 0 {
             let part = self.index.part_of_row(window.from - 1);
@@ -102,11 +119,12 @@ impl Shelf<'_> {
             if self.index.parts[part].traits.may_hold(&wanted) {
                 budget = budget.saturating_sub(self.bytes(part));
                 let end = window.from;
-                self.each(part, &mut |row, op, written, line| {
+                let left_out = self.each(part, &mut |row, op, written, line| {
                     if row < end && filter.is(op, written) {
                         found.push(Row::new(row, op, line));
                     }
                 })?;
+                window.leave_out(left_out.start..left_out.end.min(end));
             }
             window.from = self.index.parts[part].row;
             let left = count - window.rows.len();
@@ -117,23 +135,24 @@ impl Shelf<'_> {
             found.append(&mut window.rows);
             window.rows = found;
         }
+        window.too_long.reverse();
         Ok(window)
     }
 
-    /// The row of the op with an index, or of the first one behind it.
+    /// The row of the op with an index, or of the first one behind it. It may be one that is too long to be read.
     ///
     /// # Errors
     ///
     /// If the text cannot be read.
     pub(crate) fn row_of(&mut self, index: u64) -> io::Result<u64> {
         let part = self.index.part_of_index(index);
-        let mut found = self.index.end(part).0;
-        self.each(part, &mut |row, op, _, _| {
+        let mut found = u64::MAX;
+        let left_out = self.each(part, &mut |row, op, _, _| {
             if op.index >= index {
                 found = found.min(row);
             }
         })?;
-        Ok(found.min(self.index.head.ops.saturating_sub(1)))
+        Ok(found.min(left_out.start).min(self.index.head.ops.saturating_sub(1)))
     }
 
     /// The first row at a time or behind it, where the times of a history increase.
@@ -150,13 +169,13 @@ impl Shelf<'_> {
             self.each(middle, &mut |_, op, _, _| first = first.or(op.time))?;
             if first.is_some_and(|first| first < time_ns) { low = middle } else { high = middle }
         }
-        let mut found = self.index.end(low).0;
-        self.each(low, &mut |row, op, _, _| {
+        let mut found = u64::MAX;
+        let left_out = self.each(low, &mut |row, op, _, _| {
             if op.time.is_some_and(|time| time >= time_ns) {
                 found = found.min(row);
             }
         })?;
-        Ok(found.min(self.index.head.ops.saturating_sub(1)))
+        Ok(found.min(left_out.start).min(self.index.head.ops.saturating_sub(1)))
     }
 
     /// An op as it is written.
@@ -194,9 +213,10 @@ impl Shelf<'_> {
         self.index.end(part).1.saturating_sub(self.index.parts[part].offset)
     }
 
-    /// Reads a part, and gives each of its ops to `see`, with its row, its text and its line.
-    fn each(&mut self, part: usize, see: &mut See<'_>) -> io::Result<()> {
-        let Some(begin) = self.index.parts.get(part).copied() else { return Ok(()) };
+    /// Reads a part, and gives each of its ops to `see`, with its row, its text and its line. Says which rows at its end are left
+    /// out, for one of them is too long.
+    fn each(&mut self, part: usize, see: &mut See<'_>) -> io::Result<Range<u64>> {
+        let Some(begin) = self.index.parts.get(part).copied() else { return Ok(u64::MAX..u64::MAX) };
         let (head, (end, _)) = (&self.index.head, self.index.end(part));
         let mut bytes = Vec::new();
         self.text.seek(SeekFrom::Start(begin.offset))?;
@@ -230,7 +250,7 @@ impl Shelf<'_> {
             // What stands behind the last op of the history is of no interest here: the index says it.
             if !matches!(read, Ok(true)) {
                 give(&batch, bytes.len());
-                return Ok(());
+                return Ok(row.min(end)..end);
             }
             before = batch;
         }
@@ -249,12 +269,6 @@ fn trimmed(written: &str, is_enclosed: bool) -> &str {
 impl Row {
     fn new(row: u64, op: &Op<'_>, line: Option<u64>) -> Row {
         let shown = |value: &str, most| text::shown(value, most).replace('\n', " ");
-        let mut more = String::new();
-        for (key, value) in op.extra.iter() {
-            let name = key.as_name().map_or_else(|| key.to_string(), str::to_owned);
-            let gap = if more.is_empty() { "" } else { ", " };
-            more = format!("{more}{gap}{name} {value}");
-        }
         Row {
             at: row,
             index: op.index,
@@ -263,8 +277,46 @@ impl Row {
             kind: op.kind,
             function: op.f.unwrap_or_default().to_owned(),
             value: shown(&op.value.to_string(), VALUE_CHARS_MAX),
-            more: shown(&more, MORE_CHARS_MAX),
+            more: more(op).replace('\n', " "),
             line,
         }
+    }
+}
+
+/// All other fields of an op, as far as there is room for them: an op may have hundreds of thousands.
+fn more(op: &Op<'_>) -> String {
+    let mut room = Room { text: String::new(), chars: 0, is_full: false };
+    for (key, value) in op.extra.iter() {
+        let gap = if room.text.is_empty() { "" } else { ", " };
+        // That there is no room is known from the room itself.
+        _ = match key.as_name() {
+            Some(name) => write!(room, "{gap}{name} {value}"),
+            None => write!(room, "{gap}{key} {value}"),
+        };
+        if room.is_full {
+            return text::clipped(&room.text, MORE_CHARS_MAX);
+        }
+    }
+    text::shown(&room.text, MORE_CHARS_MAX)
+}
+
+/// Takes so many characters and no more.
+struct Room {
+    text: String,
+    chars: usize,
+    is_full: bool,
+}
+
+impl fmt::Write for Room {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        for c in more.chars() {
+            if self.chars == 8 * MORE_CHARS_MAX {
+                self.is_full = true;
+                return Err(fmt::Error);
+            }
+            self.text.push(c);
+            self.chars += 1;
+        }
+        Ok(())
     }
 }

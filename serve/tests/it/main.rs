@@ -3,6 +3,5 @@
 mod checks;
 mod client;
 mod intruders;
-mod live;
 mod pages;
 mod rows;

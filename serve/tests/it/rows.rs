@@ -19,11 +19,6 @@ fn with_history(txns: u64) -> Served {
         }
     }
     let served = serve(|config| put(&config.directory, "runs/a/history.edn", &text));
-    put(
-        served.directory.path(),
-        "runs/a/report.html",
-        "<meta name=\"histcheck-verdict\" content=\"false\"><p><span class=\"op\" data-op=\"15\">index 15</span>",
-    );
     served.runs();
     served
 }
@@ -106,16 +101,73 @@ fn a_page_leads_from_an_op_to_its_neighbours_and_its_other_half() {
 }
 
 #[test]
-fn ops_in_a_report_lead_to_their_rows() {
-    let served = with_history(20);
-    let report = served.get("/files/runs/a/report.html");
-    let link = "<a class=\"op\" target=\"_top\" href=\"/rows/runs/a?at=15\">index 15</a>";
-    assert!(report.text().contains(link), "{}", report.text());
-    let policy = report.header("content-security-policy").unwrap();
-    assert!(policy.starts_with("sandbox allow-top-navigation-by-user-activation; default-src 'none'"), "{policy}");
-    assert!(!policy.contains("script-src") && !policy.contains("allow-scripts"), "{policy}");
-    let kept = std::fs::read_to_string(served.directory.path().join("runs/a/report.html")).unwrap();
-    assert!(kept.contains("<span class=\"op\""), "the file stays as it is");
+fn an_op_of_many_fields_shows_the_first_ones() {
+    let fields: String = (0..5000).map(|at| format!(", :field{at} {at}")).collect();
+    let text =
+        format!("{{:process 0, :type :ok, :f :read{fields}}}\n{{:process 0, :type :ok, :f :read, :a 1, :b 2}}\n");
+    let served = serve(|config| put(&config.directory, "runs/a/history.edn", &text));
+    served.runs();
+    let answer = ops(&served, "");
+    let more = answer["ops"][0]["more"].as_str().unwrap();
+    assert!(more.starts_with("field0 0, field1 1, ") && more.ends_with('\u{2026}'), "{more}");
+    assert_eq!(more.chars().count(), 200);
+    assert_eq!(answer["ops"][1]["more"], "a 1, b 2");
+}
+
+/// A store with a run of one op of 17 MB between two short ones.
+fn with_a_long_op() -> Served {
+    let op = |index: u64, value: &str| {
+        format!("{{:index {index}, :time {index}, :process 0, :type :ok, :f :read, :value {value}}}\n")
+    };
+    let text = [op(3, "1"), op(5, &format!("\"{}\"", "x".repeat(17 << 20))), op(9, "2")].concat();
+    let served = serve(|config| put(&config.directory, "runs/a/history.edn", &text));
+    served.runs();
+    ops(&served, "");
+    served
+}
+
+#[test]
+fn an_op_that_is_too_long_is_named() {
+    let served = with_a_long_op();
+    let answer = ops(&served, "");
+    assert_eq!((indices(&answer), &answer["to"], &answer["ops"][1]["row"]), (vec![3, 9], &3.into(), &2.into()));
+    assert_eq!(answer["too_long"], serde_json::json!([{"from": 1, "to": 2}]));
+    assert_eq!(ops(&served, "before=3")["too_long"], serde_json::json!([{"from": 1, "to": 2}]));
+    assert_eq!(ops(&served, "from=2")["too_long"], serde_json::json!([]));
+    let page = served.get("/rows/runs/a").text();
+    let (before, behind) = page.split_once("Row 1 is too long to be shown.").unwrap_or_else(|| panic!("{page}"));
+    assert!(before.contains("?at=3") && behind.contains("?at=9"), "it stands between the others: {page}");
+    let found = served.get("/rows/runs/a?text=x").text();
+    assert!(found.contains("Row 1 is too long to be searched and shown.") && !found.contains("No row is"), "{found}");
+    let page = served.get("/rows/runs/a?at=5").text();
+    assert!(
+        page.contains("The op with index 5, or the one before which it would be, is too long to be shown."),
+        "{page}"
+    );
+    assert!(!page.contains("aria-current"), "{page}");
+}
+
+#[test]
+fn an_index_that_no_op_has_is_named() {
+    let served = with_history(10);
+    put(served.directory.path(), "b.edn", "{:index 3, :type :ok, :process 0}\n{:index 8, :type :ok, :process 0}\n");
+    while served.runs()["total"] != 5 {
+        std::thread::yield_now();
+    }
+    while served.get("/api/ops/b.edn").status == 202 {
+        std::thread::yield_now();
+    }
+    for (at, shown, note) in [
+        (3, 3, None),
+        (4, 8, Some("No op has index 4; this is the next one.")),
+        (8, 8, None),
+        (17, 8, Some("No op has index 17; this is the last one.")),
+    ] {
+        let page = served.get(&format!("/rows/b.edn?at={at}")).text();
+        assert!(page.contains(&format!("<h2>Op {shown}<")), "{at}: {page}");
+        assert_eq!(page.contains("No op has index"), note.is_some(), "{at}: {page}");
+        assert!(page.contains(note.unwrap_or_default()), "{at}: {page}");
+    }
 }
 
 #[test]
