@@ -6,7 +6,6 @@
 
 use crate::plan;
 use flate2::Crc;
-use history_core::cast::Cast as _;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;

@@ -95,7 +95,9 @@ pub(crate) fn parse<'c>(
         matches = grammar.try_get_matches_from_mut(&words).map_err(better)?;
     }
     set_colour(&matches);
-    left_out.iter().for_each(|warning| diagnose::warning(warning));
+    for warning in left_out.iter() {
+        diagnose::warning(warning);
+    }
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
         Some(("report", matches)) => pages(matches, checkers).map(Command::Check),
