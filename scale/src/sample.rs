@@ -62,6 +62,7 @@ fn beginnings(bytes: u64) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use history_core::cast::Cast as _;
 
     fn of(bytes: &[u8]) -> Sample {
         let dir = tempfile::tempdir().unwrap();

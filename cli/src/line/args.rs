@@ -95,7 +95,7 @@ pub(crate) fn parse<'c>(
         matches = grammar.try_get_matches_from_mut(&words).map_err(better)?;
     }
     set_colour(&matches);
-    for warning in left_out.iter() {
+    if let Some(warning) = &left_out {
         diagnose::warning(warning);
     }
     let understood = match matches.subcommand() {

@@ -81,7 +81,7 @@ fn the_contract_has_each_address_for_programs() {
         .as_array()
         .unwrap()
         .iter()
-        .flat_map(|key| key.as_str())
+        .filter_map(|key| key.as_str())
         .collect();
     required.sort_unstable();
     assert_eq!(required, listed.as_object().unwrap().keys().collect::<Vec<_>>(), "a run has just these keys");

@@ -102,7 +102,7 @@ fn a_page_leads_from_an_op_to_its_neighbours_and_its_other_half() {
 
 #[test]
 fn an_op_of_many_fields_shows_the_first_ones() {
-    let fields: String = (0..5000).map(|at| format!(", :field{at} {at}")).collect();
+    let fields = (0..5000).map(|at| format!(", :field{at} {at}")).collect::<Vec<_>>().concat();
     let text =
         format!("{{:process 0, :type :ok, :f :read{fields}}}\n{{:process 0, :type :ok, :f :read, :a 1, :b 2}}\n");
     let served = serve(|config| put(&config.directory, "runs/a/history.edn", &text));
