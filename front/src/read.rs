@@ -24,6 +24,21 @@ pub struct ReadAs {
 }
 
 impl ReadAs {
+    /// What differs from the default, as words of a command: ` --format=edn --accept-torn`. Two that read the same text as different
+    /// ops differ here.
+    pub fn changes(&self) -> String {
+        // A new field has its place below.
+        let ReadAs { format, clients, time_unit, clock_error, accepts_torn, first_value } = self;
+        let mut words = String::new();
+        words.extend(format.map(|format| format!(" --format={format}")));
+        words.extend(time_unit.map(|unit| format!(" --time-unit={unit}")));
+        words.extend((*clients != ClientRule::default()).then(|| format!(" {clients:?}")));
+        words.extend((!clock_error.is_zero()).then(|| format!(" --clock-error={}ns", clock_error.as_nanos())));
+        words.extend(accepts_torn.then_some(" --accept-torn"));
+        words.extend((*first_value != FirstValue::default()).then(|| format!(" --first-value={first_value:?}")));
+        words
+    }
+
     /// The same reader, set to read so.
     pub fn reader<'s>(&self, reader: Reader<'s>) -> Reader<'s> {
         let reader = reader.with_client_rule(self.clients.clone()).with_first_value(self.first_value);

@@ -50,7 +50,14 @@ impl Scratch {
 
     /// A directory in it.
     pub(super) fn below(&self, name: &str) -> Result<PathBuf, String> {
-        made(self.path.join(name))
+        let path = self.path.join(name);
+        match fs::create_dir(&path) {
+            // If it is gone because the process outside was killed, it must not be made again.
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                Err(format!("cannot write {}: {error}", path.display()))
+            }
+            _ => Ok(path),
+        }
     }
 }
 

@@ -130,6 +130,10 @@ fn what_does_not_fit_is_refused() {
     let checkpoint = fs::read(&place.checkpoint).unwrap();
     assert!(place.refused("-m list-append").contains("it was made with other options"));
     assert!(place.refused("-m rw-register --keep-going").contains("it was made with other options"));
+    for changed in ["--format json", "--time-unit us", "--clock-error 1ms"] {
+        let words = format!("{options} {changed}");
+        assert!(place.refused(&words).contains("it was made with other options"), "{changed}");
+    }
     let with = |bytes: &[u8], why: &str| {
         fs::write(&place.checkpoint, bytes).unwrap();
         let said = place.refused(options);

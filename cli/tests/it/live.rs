@@ -207,6 +207,7 @@ fn wrong_usage_is_told_with_a_tip() {
         ("--store toy --locks none", "it is an option of sqlite"),
         ("--store sqlite --locks some", "some is not one of default, none"),
         ("--store sqlite --locks none --journal wal", "--locks none and --journal wal exclude each other"),
+        ("--store sqlite --faults power-cut,full-disk", "power-cut and full-disk need different file systems"),
         ("--store toy --workload bank", "toy has no workload bank, but cas-register"),
         ("--store sqlite -m counter", "missing --workload"),
         ("--store sqlite --nodes 3", "sqlite has 1 nodes"),

@@ -247,7 +247,12 @@ fn chosen_faults(
         }
         Ok(fault)
     };
-    names.iter().map(fault).collect()
+    let faults: Vec<Fault> = names.iter().map(fault).collect::<Result<_, _>>()?;
+    if faults.contains(&Fault::PowerCut) && faults.contains(&Fault::FullDisk) {
+        let message = "--faults: power-cut and full-disk need different file systems";
+        return Err(UsageError::new(message).tip("choose one of them"));
+    }
+    Ok(faults)
 }
 
 /// How the history of a run is judged: as one that is watched, under the options that the workload asks for.

@@ -1,6 +1,7 @@
 //! The file of a checkpoint: a version and a checksum around it, and one that is whole at any moment.
 
 use super::Checkpoint;
+use super::build::Build;
 use flate2::Crc;
 use history_core::state::{In, Out, State as _};
 use std::fs::{self, File};
@@ -11,17 +12,14 @@ use std::path::{Path, PathBuf};
 const MAGIC: &[u8] = b"histcheck checkpoint\n";
 
 /// Grows whenever what is behind it changes.
-const VERSION: u64 = 1;
-
-/// Checkers change what they save with the program, so only the same version reads it.
-const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+const VERSION: u64 = 2;
 
 /// `None` if it takes more bytes than this.
-pub(super) fn encode(checkpoint: &Checkpoint, bytes_max: usize) -> Option<Vec<u8>> {
+pub(super) fn encode(checkpoint: &Checkpoint, build: &Build, bytes_max: usize) -> Option<Vec<u8>> {
     let mut out = Out::new(bytes_max);
     out.push(MAGIC);
     VERSION.save(&mut out);
-    PROGRAM.to_owned().save(&mut out);
+    build.save(&mut out);
     checkpoint.save(&mut out);
     let mut bytes = out.into_bytes()?;
     let sum = sum(&bytes);
@@ -31,19 +29,27 @@ pub(super) fn encode(checkpoint: &Checkpoint, bytes_max: usize) -> Option<Vec<u8
 
 /// # Errors
 ///
-/// If it is none, as a clause.
-pub(super) fn decode(bytes: &[u8]) -> Result<Checkpoint, String> {
+/// If it is none, or another build made it, as a clause.
+pub(super) fn decode(bytes: &[u8], build: &Build) -> Result<Checkpoint, String> {
     let rest = bytes.strip_prefix(MAGIC).ok_or("it is not a checkpoint of histcheck")?;
     let damaged = |_| "it is damaged".to_owned();
     let mut from = In::new(rest);
     let version = u64::load(&mut from).map_err(damaged)?;
-    let program = String::load(&mut from).map_err(damaged)?;
     let (content, stored) = bytes.split_last_chunk::<4>().ok_or("it is damaged")?;
     if sum(content) != *stored {
         return Err("it is damaged: its checksum is wrong".to_owned());
     }
-    if (version, &*program) != (VERSION, PROGRAM) {
-        return Err(format!("it was made by histcheck {program}, and this is histcheck {PROGRAM}"));
+    if version != VERSION {
+        return Err(format!("it is of version {version} of checkpoints, and this program reads version {VERSION}"));
+    }
+    let maker = Build::load(&mut from).map_err(damaged)?;
+    if maker != *build {
+        let (made, this) = (&maker.version, &build.version);
+        return Err(if made == this {
+            format!("another build of histcheck {this} made it")
+        } else {
+            format!("histcheck {made} made it, and this is histcheck {this}")
+        });
     }
     let checkpoint = Checkpoint::load(&mut from).map_err(damaged)?;
     if from.take(stored.len()).is_err() || from.end().is_err() {
@@ -115,9 +121,11 @@ mod tests {
     fn a_checkpoint_is_read_as_it_was_written_and_damage_is_seen() {
         let dir = tempfile::tempdir().unwrap();
         let checkpoint = checkpoint(dir.path());
-        let bytes = encode(&checkpoint, 1000).unwrap();
+        let build = Build::this().unwrap();
+        let bytes = encode(&checkpoint, &build, 1000).unwrap();
+        let decode = |bytes: &[u8]| decode(bytes, &build);
         assert_eq!(decode(&bytes), Ok(checkpoint.clone()));
-        assert_eq!(encode(&checkpoint, 200), None);
+        assert_eq!(encode(&checkpoint, &build, 200), None);
         for end in 0..bytes.len() {
             assert!(decode(&bytes[..end]).is_err(), "{end} bytes");
         }
@@ -130,14 +138,23 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_refused_by_name() {
+    fn what_another_build_made_is_refused_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let checkpoint = checkpoint(dir.path());
+        let this = Build::this().unwrap();
+        let refused = |version: &str, sum: u32| {
+            let maker = Build { version: version.to_owned(), sum, ..this.clone() };
+            decode(&encode(&checkpoint, &maker, 1000).unwrap(), &this).unwrap_err()
+        };
+        let version = &this.version;
+        assert_eq!(refused("0.0.1", this.sum), format!("histcheck 0.0.1 made it, and this is histcheck {version}"));
+        assert_eq!(refused(version, !this.sum), format!("another build of histcheck {version} made it"));
         let mut out = Out::new(1000);
         out.push(MAGIC);
-        VERSION.save(&mut out);
-        "0.0.1".to_owned().save(&mut out);
+        (VERSION + 1).save(&mut out);
         let mut bytes = out.into_bytes().unwrap();
         bytes.extend(sum(&bytes));
-        assert!(decode(&bytes).unwrap_err().starts_with("it was made by histcheck 0.0.1, and this is "));
+        assert!(decode(&bytes, &this).unwrap_err().starts_with("it is of version 3 of checkpoints"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! The state of a checker is in it, if the checker saves one. For the others, the ops before are checked again, without
 //! printing what was printed. Both end in the same verdict.
 
+mod build;
 mod file;
 mod fingerprint;
 mod resume;
@@ -14,10 +15,11 @@ pub(super) use resume::Resume;
 
 use super::feed::Feed;
 use crate::output::diagnose;
+use build::Build;
 use fingerprint::Fingerprint;
 use histcheck_front::ReadAs;
 use histcheck_front::setup::{Setup, WhetherKeyed};
-use history_core::{ClientRule, Run, Saved};
+use history_core::{Run, Saved};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,6 +70,7 @@ pub(super) struct Keeper {
     to: Checkpoints,
     history: PathBuf,
     settings: String,
+    build: Build,
     written: Instant,
     /// Whether the history's file is another one by now.
     is_replaced: Arc<AtomicBool>,
@@ -87,17 +90,18 @@ impl Keeper {
     ///
     /// # Errors
     ///
-    /// If it does not fit, as a sentence.
+    /// If it does not fit, or there can be none, as a sentence.
     pub(super) fn begin(
         to: &Checkpoints,
         history: &Path,
         settings: String,
     ) -> Result<(Keeper, Option<Resume>), String> {
-        let resume = Resume::read(&to.path, history, &settings)?;
+        let build = Build::this().map_err(|error| format!("--checkpoint: cannot read this program's file: {error}"))?;
+        let resume = Resume::read(&to.path, history, &settings, &build)?;
         file::try_out(&to.path).map_err(|error| format!("cannot write {}: {error}", to.path.display()))?;
         let history = history.to_owned();
         let (written, is_replaced) = (Instant::now(), Arc::default());
-        Ok((Keeper { to: to.clone(), history, settings, written, is_replaced, has_failed: false }, resume))
+        Ok((Keeper { to: to.clone(), history, settings, build, written, is_replaced, has_failed: false }, resume))
     }
 
     /// A flag for whoever follows the file, to be set before text of another file comes.
@@ -165,7 +169,7 @@ impl Keeper {
         };
         let settings = self.settings.clone();
         let checkpoint = Checkpoint { settings, read, ops: feed.ops(), reader, state, printed };
-        let bytes = file::encode(&checkpoint, bytes_max).ok_or_else(too_large)?;
+        let bytes = file::encode(&checkpoint, &self.build, bytes_max).ok_or_else(too_large)?;
         file::write(&self.to.path, &bytes).map_err(now)
     }
 }
@@ -177,13 +181,10 @@ pub(super) fn settings(setup: &Setup<'_>, read_as: &ReadAs, keep_going: bool) ->
     if keep_going {
         text.push_str(" --keep-going");
     }
-    let ReadAs { format, clients, time_unit, .. } = read_as;
     if setup.keyed != WhetherKeyed::No {
         text.push_str(&format!(" --keyed={:?}", setup.keyed).to_lowercase());
     }
-    text.extend(format.map(|format| format!(" --format={format}")));
-    text.extend(time_unit.map(|unit| format!(" --time-unit={unit}")));
-    text.extend((*clients != ClientRule::default()).then(|| format!(", {clients:?}")));
+    text.push_str(&read_as.changes());
     text
 }
 

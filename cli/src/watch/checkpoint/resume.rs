@@ -1,5 +1,6 @@
 //! Going on from a checkpoint.
 
+use super::build::Build;
 use super::fingerprint::Fingerprint;
 use super::{Checkpoint, Printed, file};
 use histcheck_front::ReadAs;
@@ -26,14 +27,14 @@ impl Resume {
     /// # Errors
     ///
     /// If it does not fit, as a sentence and what to do.
-    pub(super) fn read(path: &Path, history: &Path, settings: &str) -> Result<Option<Resume>, String> {
+    pub(super) fn read(path: &Path, history: &Path, settings: &str, build: &Build) -> Result<Option<Resume>, String> {
         let wrong = |why: &str| format!("cannot go on from {}: {why}; {REMOVE}", path.display());
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(wrong(&error.to_string())),
         };
-        let checkpoint = file::decode(&bytes).map_err(|why| wrong(&why))?;
+        let checkpoint = file::decode(&bytes, build).map_err(|why| wrong(&why))?;
         if checkpoint.settings != settings {
             let made = &checkpoint.settings;
             return Err(wrong(&format!("it was made with other options, which are needed again: {made}")));
