@@ -59,7 +59,9 @@ fn an_option_that_a_command_lacks_is_wrong_usage_if_a_verdict_may_depend_on_it()
     }
     let about_output = "accept-torn = false\njobs = 2\nverbose = true\nquiet = false\n";
     let dir = place(&format!("[profile.default]\nmodel = \"list-append\"\n{about_output}"));
-    run(dir.path(), "watch valid.edn").code(0);
+    // A file would be followed for ever.
+    let history = fs::read(dir.path().join("valid.edn")).unwrap();
+    histcheck("watch").current_dir(dir.path()).stdin(history).assert().code(0);
     let dir = place(&format!("[profile.default]\nmodel = \"list-append\"\n{log}"));
     let said = stderr(&run(dir.path(), "anonymize valid.edn").code(0));
     assert!(said.contains("histcheck anonymize has no option log-file, log-file-pattern: left out"), "{said}");

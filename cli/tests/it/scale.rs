@@ -22,6 +22,8 @@ fn the_report_is_that_of_one_machine() {
 const VALID: &str = "\
 {:process 0, :type :invoke, :f :write, :value [:x 1]}
 {:process 0, :type :ok, :f :write, :value [:x 1]}
+{:process 0, :type :invoke, :f :read, :value [:x nil]}
+{:process 0, :type :ok, :f :read, :value [:x 1]}
 {:process 1, :type :invoke, :f :read, :value [:y nil]}
 {:process 1, :type :ok, :f :read, :value [:y nil]}
 ";
