@@ -15,6 +15,7 @@ mod place;
 mod resume;
 mod sniff;
 mod steps;
+mod unread;
 
 pub(crate) use blocks::{Block, Blocks};
 #[cfg(feature = "files")]
