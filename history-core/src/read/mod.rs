@@ -472,29 +472,3 @@ pub(crate) struct Parts<'s> {
 fn no_op() -> HistoryError {
     HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::batch::OP)
 }
-
-impl Batch {
-    /// Gives every op to `see`, until that breaks or fails.
-    ///
-    /// # Errors
-    ///
-    /// What `see` returned, with the op's position and the text there.
-    pub fn each(
-        &self,
-        see: &mut impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,
-    ) -> Result<ControlFlow<()>, HistoryError> {
-        for op in self.ops() {
-            match see(&op) {
-                Ok(ControlFlow::Continue(())) => {}
-                Ok(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
-                Err(mut error) => {
-                    if let Some(position) = op.position {
-                        error = error.at(position);
-                    }
-                    return Err(error.with_source(self.tape.source.as_bytes(), self.starts_at));
-                }
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-}
