@@ -1,5 +1,9 @@
 //! The text of a source in blocks, each beginning where the reader of the one before stopped.
 
+mod pieces;
+
+pub(super) use pieces::Pieces;
+
 use super::decompress::{self, Source};
 use super::peers::HEAD_BYTES;
 use super::place::Place;
