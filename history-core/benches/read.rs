@@ -3,7 +3,7 @@
 //!     cargo bench -p history-core --bench read [-- FILE...]
 //!
 //! Without files it makes a history of list-append transactions itself, as EDN and as JSON Lines. Prints megabytes
-//! (10^6 bytes) of text a second, the best of three runs, on one thread.
+//! (10^6 bytes) of text a second, the best of three runs, on one thread where nothing else is said.
 
 use history_core::{Reader, validate};
 use std::fmt::Write as _;
@@ -68,6 +68,15 @@ fn measure(path: &Path) {
         });
         ended.expect("a history");
     });
+    for threads in [2, 4] {
+        show(&format!("Reader, on {threads} threads"), &|| {
+            let ended = Reader::new(open()).with_threads(threads).for_each_ahead(|op| {
+                black_box(op);
+                Ok(ControlFlow::Continue(()))
+            });
+            ended.expect("a history");
+        });
+    }
     show("validate", &|| {
         black_box(validate(Reader::new(open()), 10));
     });

@@ -7,8 +7,9 @@ use crate::pairing::{OpHead, Placed};
 use crate::syntax::Fault;
 use crate::tape::{Tag, Tape, own};
 use crate::value::Entries;
-use crate::{Op, OpKind, Pair, Position, Process, TimeUnit, Value, time_unit};
+use crate::{HistoryError, Op, OpKind, Pair, Position, Process, TimeUnit, Value, time_unit};
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 /// Some consecutive ops and the text they were read from.
 ///
@@ -166,6 +167,30 @@ impl Batch {
     /// Its ops, in order.
     pub fn ops(&self) -> impl Iterator<Item = Op<'_>> {
         (0..self.len()).map(|i| self.op(i))
+    }
+
+    /// Gives every op to `see`, until that breaks or fails.
+    ///
+    /// # Errors
+    ///
+    /// What `see` returned, with the op's position and the text there.
+    pub fn each(
+        &self,
+        see: &mut impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,
+    ) -> Result<ControlFlow<()>, HistoryError> {
+        for op in self.ops() {
+            match see(&op) {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
+                Err(mut error) => {
+                    if let Some(position) = op.position {
+                        error = error.at(position);
+                    }
+                    return Err(error.with_source(self.tape.source.as_bytes(), self.starts_at));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Makes this batch as small as it can be, and an empty one to read on with.

@@ -173,7 +173,9 @@ fn check_here(job: &Check<'_>, at: usize, progress: &Progress, cancel: &Cancel) 
     let figures = job.directory.is_some() || job.pages.is_some();
     let mut budget = job.limits.budget(cancel.clone()).with_figures(figures);
     budget.activity = shown.activity();
-    let mut checked = job.setup.check(|reading| input.open_followed(reading), &reading, &budget, &shown);
+    let threads = workers::that_read(if job.child.is_some() { job.jobs } else { job.jobs.min(job.inputs.len()) });
+    let open = |reading: &Arc<Reading>| Ok(input.open_followed(reading)?.with_threads(threads));
+    let mut checked = job.setup.check(open, &reading, &budget, &shown);
     if let Some(logs) = &job.node_logs {
         checked.outcome = checked.outcome.and_then(|report| logs.beside(input, report));
     }

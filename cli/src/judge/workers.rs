@@ -1,4 +1,4 @@
-//! How many histories are checked at a time where the system limits address space.
+//! How many threads check histories, and how many read one: fewer where the system limits address space.
 
 /// Address space of the program itself, and of the main thread's stack.
 const PROGRAM_BYTES: u64 = 64 << 20;
@@ -7,9 +7,25 @@ const PROGRAM_BYTES: u64 = 64 << 20;
 /// half), and room for a small history.
 const WORKER_BYTES: u64 = 160 << 20;
 
+/// Threads that read one history, at most: the thread that orders what they read keeps up with about so many.
+const READERS_MAX: usize = 8;
+
 /// `jobs`, or fewer if the address space of this process is limited (`ulimit -v`): at least one.
 pub(super) fn that_fit(jobs: usize) -> usize {
     limit_bytes().map_or(jobs, |limit_bytes| within(limit_bytes, jobs))
+}
+
+/// On how many threads each of so many histories is read that are checked at a time: their share of the cores.
+pub(super) fn that_read(jobs: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    share(cores, jobs, that_fit)
+}
+
+fn share(cores: usize, jobs: usize, that_fit: impl Fn(usize) -> usize) -> usize {
+    let threads = (cores / jobs.max(1)).min(READERS_MAX);
+    // One that checks and one that puts ops in order are there in any case.
+    let fit = that_fit((threads + 2) * jobs) / jobs.max(1);
+    threads.min(fit.saturating_sub(2)).max(1)
 }
 
 #[cfg(unix)]
@@ -38,5 +54,13 @@ mod tests {
         assert_eq!(within(400 << 20, 30), 2);
         assert_eq!(within(u64::MAX, 30), 30);
         assert_eq!(within(0, 1), 1);
+    }
+
+    #[test]
+    fn histories_share_the_cores() {
+        let all = |count| count;
+        assert_eq!([1, 2, 3, 8, 20].map(|jobs| share(8, jobs, all)), [8, 4, 2, 1, 1]);
+        assert_eq!((share(1, 1, all), share(64, 1, all)), (1, 8));
+        assert_eq!([1, 4, 6, 100].map(|fit| share(8, 1, |count| count.min(fit))), [1, 2, 4, 8]);
     }
 }

@@ -135,11 +135,22 @@ fn drain(mut reader: Reader<'_>) -> Read {
     Read { ops, error: ended.err() }
 }
 
+/// The same on two threads, in pieces that they take in turns.
+fn drain_on_threads(reader: Reader<'_>) -> Read {
+    let mut ops = Vec::new();
+    let ended = reader.with_threads(2).for_each_ahead(|op| {
+        ops.push(format!("{op:?}"));
+        Ok(ControlFlow::Continue(()))
+    });
+    Read { ops, error: ended.err() }
+}
+
 fn format(data: &[u8], format: Format) -> String {
     let reader = || Reader::new(data).with_format(format);
     let whole = drain(reader());
     let block_bytes = 1 + data.first().map_or(0, |b| usize::from(*b) % 64);
     assert_eq!(drain(reader().with_block_bytes(block_bytes)), whole, "in blocks of {block_bytes}");
+    assert_eq!(drain_on_threads(reader().with_block_bytes(block_bytes)), whole, "on threads, blocks of {block_bytes}");
     if let Some(error) = &whole.error {
         let placed = matches!(error.kind, ErrorKind::Syntax | ErrorKind::Pairing);
         assert!(error.position.is_some() || !placed || error.message.contains("UTF-16"), "{error}");

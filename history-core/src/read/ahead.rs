@@ -1,15 +1,13 @@
 //! Reading ahead: text becomes ops on one thread while they are judged on another.
 
 use super::Reader;
+use super::handover::Handover;
+use super::threads::Threads;
 use crate::Op;
 use crate::batch::Batch;
 use crate::error::HistoryError;
 use std::ops::ControlFlow;
-use std::sync::mpsc::{channel, sync_channel};
 use std::thread::Builder;
-
-/// Batches under way: one being filled, one waiting, one being seen.
-const BATCHES: usize = 3;
 
 impl Reader<'_> {
     /// Like [`Reader::for_each`], reading on a thread of its own: `see` gets the same ops in the same order, and the
@@ -46,24 +44,11 @@ impl Reader<'_> {
         &mut self,
         see: &mut impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
     ) -> Option<Result<(), HistoryError>> {
-        let (filled, to_see) = sync_channel::<(Batch, Result<bool, HistoryError>)>(BATCHES);
-        let (seen, to_fill) = channel::<Batch>();
-        for _ in 0..BATCHES {
-            // The other end is right here.
-            let _ = seen.send(Batch::new());
-        }
+        let (mut handover, to_see, seen) = Handover::new();
         // Both ends that this thread holds go with the closure, before the scope waits for the other thread: either end
         // hangs up when it is done, and the other then stops too.
         std::thread::scope(move |scope| {
-            let read = move || {
-                for mut batch in to_fill {
-                    let more = self.read_batch(&mut batch);
-                    let last = !matches!(more, Ok(true));
-                    if filled.send((batch, more)).is_err() || last {
-                        return;
-                    }
-                }
-            };
+            let read = move || self.read_ahead(&mut handover, |count| Threads::start(scope, count));
             Builder::new().spawn_scoped(scope, read).ok()?;
             let see_all = || {
                 for (batch, more) in to_see {
@@ -79,5 +64,25 @@ impl Reader<'_> {
             };
             Some(see_all())
         })
+    }
+
+    /// Reads to the end, or until nobody takes what is read; with threads where `start` starts them.
+    fn read_ahead(&mut self, handover: &mut Handover, start: impl Fn(usize) -> Option<Threads>) {
+        let mut threads = None;
+        loop {
+            let flow = if !self.is_for_threads() {
+                let Some(mut batch) = handover.next() else { return };
+                let more = self.read_batch(&mut batch);
+                handover.put(batch, more)
+            } else if let Some(threads) = threads.get_or_insert_with(|| start(self.plan.threads)) {
+                self.read_on(threads, handover)
+            } else {
+                self.plan.threads = 1;
+                continue;
+            };
+            if flow.is_break() {
+                return;
+            }
+        }
     }
 }

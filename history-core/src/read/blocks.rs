@@ -1,8 +1,13 @@
 //! The text of a source in blocks, each beginning where the reader of the one before stopped.
 
+mod pieces;
+
+pub(super) use pieces::Pieces;
+
 use super::decompress::{self, Source};
 use super::peers::HEAD_BYTES;
 use super::place::Place;
+use super::unread::Unread;
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError, Position, Snippet};
 use std::io::{self, Read};
@@ -17,7 +22,7 @@ const LONG_BLOCKS: usize = 16;
 
 /// A source on its way to be read: decompressed, checked to be UTF-8.
 pub(crate) struct Blocks<'s> {
-    source: Source<'s>,
+    source: Unread<'s>,
     /// Whether `source` has been looked at for compression.
     opened: bool,
     /// Whether it was compressed, so that its bytes are not those of the text.
@@ -41,15 +46,6 @@ pub(crate) struct Blocks<'s> {
     place: Place,
     /// Why there is no more text, to be reported once the text before it was read.
     fault: Option<HistoryError>,
-}
-
-/// Fails once, if there is an error.
-struct Failing(Option<io::Error>);
-
-impl Read for Failing {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        self.0.take().map_or(Ok(0), Err)
-    }
 }
 
 /// What a call of [`Blocks::fill`] brought.
@@ -86,7 +82,7 @@ impl Block {
 impl<'s> Blocks<'s> {
     pub(crate) fn new(source: Source<'s>) -> Blocks<'s> {
         Blocks {
-            source,
+            source: Unread::new(source),
             opened: false,
             is_compressed: false,
             head: Vec::new(),
@@ -183,13 +179,13 @@ impl<'s> Blocks<'s> {
     /// Looks at how the source begins, once.
     fn open(&mut self) -> Result<(), HistoryError> {
         if !self.opened {
-            let source = std::mem::replace(&mut self.source, Box::new(io::empty()));
-            (self.source, self.place.offset, self.is_compressed) = decompress::open(source)?;
+            let source = std::mem::replace(&mut self.source, Unread::new(Box::new(io::empty()))).into_source();
+            let (source, mark_bytes, is_compressed) = decompress::open(source)?;
+            (self.source, self.place.offset, self.is_compressed) = (Unread::new(source), mark_bytes, is_compressed);
             if !self.eager {
                 // A source that fails here fails when it is read, behind what it gave.
-                let looked = self.source.by_ref().take(HEAD_BYTES.to_u64()).read_to_end(&mut self.head);
-                let rest = std::mem::replace(&mut self.source, Box::new(io::empty()));
-                self.source = Box::new(io::Cursor::new(self.head.clone()).chain(Failing(looked.err())).chain(rest));
+                let looked = self.source.read_up_to(HEAD_BYTES, &mut self.head);
+                self.source.give_back(&self.head, looked.err());
             }
             self.opened = true;
         }
@@ -261,7 +257,7 @@ impl<'s> Blocks<'s> {
             bytes.reserve_exact(want + 1);
         }
         if !self.eager {
-            let got = self.source.by_ref().take(want.to_u64()).read_to_end(bytes)?;
+            let got = self.source.read_up_to(want, bytes)?;
             return Ok(got < want);
         }
         let end = bytes.len() + want;
@@ -295,7 +291,7 @@ impl<'s> Blocks<'s> {
             let mut place = self.place;
             place.advance(&bytes[self.behind..valid]);
             // Nothing after these bytes will be read, other than to show it.
-            let _ = self.source.by_ref().take(Snippet::SIDE_BYTES_MAX.to_u64()).read_to_end(&mut bytes);
+            let _ = self.source.read_up_to(Snippet::SIDE_BYTES_MAX, &mut bytes);
             let error = HistoryError::new(ErrorKind::Syntax, "these bytes are not UTF-8").expected("UTF-8 text");
             let starts_at = self.place.offset - self.behind.to_u64();
             self.fault = Some(error.at(place.position()).with_source(&bytes, starts_at));
@@ -353,7 +349,7 @@ impl<'s> Blocks<'s> {
             let missing = high - block.end;
             bytes.append(&mut self.rest);
             if !shown && !block.last {
-                let _ = self.source.by_ref().take(missing.to_u64()).read_to_end(&mut bytes);
+                let _ = self.source.read_up_to(missing, &mut bytes);
             }
         }
         error.with_source(&bytes, block.offset() + low.to_u64())

@@ -7,6 +7,7 @@
 mod ahead;
 mod blocks;
 mod decompress;
+mod handover;
 mod intervals;
 mod lines;
 pub mod part;
@@ -15,6 +16,8 @@ mod place;
 mod resume;
 mod sniff;
 mod steps;
+mod threads;
+mod unread;
 
 pub(crate) use blocks::{Block, Blocks};
 #[cfg(feature = "files")]
@@ -103,6 +106,7 @@ pub struct Reader<'s> {
     read_all: bool,
     ended: bool,
     cut_off: Option<Position>,
+    plan: threads::Plan,
     /// Why nothing more can be read.
     failed: Option<HistoryError>,
 }
@@ -135,6 +139,7 @@ impl<'s> Reader<'s> {
             read_all: false,
             ended: false,
             cut_off: None,
+            plan: threads::Plan::default(),
             failed: None,
         }
     }
@@ -214,6 +219,22 @@ impl<'s> Reader<'s> {
     pub(crate) fn with_session_names(mut self, names: Vec<String>) -> Reader<'s> {
         self.session_names = names;
         self
+    }
+
+    /// Sets how many threads tokenize the text in [`Reader::for_each_ahead`] and [`Reader::for_each_batch_ahead`]; 1 by
+    /// default. More are used for EDN and JSON whose ops begin lines, once 512 KiB were read, unless the text is
+    /// [still being written](Reader::eager). Ops and errors do not depend on it. Memory: two pieces of text of 256 KiB
+    /// per thread, with their values; longer pieces where ops are long.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Reader<'s> {
+        self.plan.threads = threads;
+        self
+    }
+
+    /// How many pieces of the text several threads have read. For tests.
+    #[doc(hidden)]
+    pub fn pieces(&self) -> u64 {
+        self.plan.pieces
     }
 
     /// Reads so many bytes at a time. For tests: nothing but speed may depend on it.
@@ -398,11 +419,8 @@ impl<'s> Reader<'s> {
         let format = self.format.unwrap_or(Format::Edn);
         let steps = self.steps.get_or_insert_with(|| Steps::new(format));
         let unit = self.unit;
-        let scanned = steps.run(batch, block, self.limits.op_bytes_max, |batch, found, place| {
-            let row = Row::read(&batch.tape, found.node, place.position(), unit);
-            own(&mut batch.records).push(row.map_err(|fault| fault_error(fault, place))?);
-            Ok(())
-        });
+        let op_bytes_max = self.limits.op_bytes_max;
+        let scanned = steps.run(batch, block, op_bytes_max, |batch, found, place| read_row(batch, found, place, unit));
         self.finish_records(batch).and(scanned)
     }
 
@@ -456,6 +474,14 @@ impl<'s> Reader<'s> {
     }
 }
 
+/// Makes an op of a value.
+#[inline]
+fn read_row(batch: &mut Batch, found: steps::Found, place: Place, unit: Option<TimeUnit>) -> Result<(), HistoryError> {
+    let row = Row::read(&batch.tape, found.node, place.position(), unit);
+    own(&mut batch.records).push(row.map_err(|fault| fault_error(fault, place))?);
+    Ok(())
+}
+
 /// What a reader was made of.
 pub(crate) struct Parts<'s> {
     pub(crate) blocks: Blocks<'s>,
@@ -470,30 +496,4 @@ pub(crate) struct Parts<'s> {
 #[cold]
 fn no_op() -> HistoryError {
     HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::batch::OP)
-}
-
-impl Batch {
-    /// Gives every op to `see`, until that breaks or fails.
-    ///
-    /// # Errors
-    ///
-    /// What `see` returned, with the op's position and the text there.
-    pub fn each(
-        &self,
-        see: &mut impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,
-    ) -> Result<ControlFlow<()>, HistoryError> {
-        for op in self.ops() {
-            match see(&op) {
-                Ok(ControlFlow::Continue(())) => {}
-                Ok(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
-                Err(mut error) => {
-                    if let Some(position) = op.position {
-                        error = error.at(position);
-                    }
-                    return Err(error.with_source(self.tape.source.as_bytes(), self.starts_at));
-                }
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
 }

@@ -19,6 +19,12 @@ impl Place {
         Position { offset: self.offset, line: self.line + 1, column: self.column + 1 }
     }
 
+    /// The place in a whole text that is here in a part of it, which begins there.
+    pub(crate) fn within(self, begins: Place) -> Place {
+        let column = if self.line == 0 { begins.column + self.column } else { self.column };
+        Place { offset: begins.offset + self.offset, line: begins.line + self.line, column }
+    }
+
     /// Moves over `passed`, the text that follows.
     #[inline]
     pub(crate) fn advance(&mut self, passed: &[u8]) {

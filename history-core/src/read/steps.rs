@@ -24,6 +24,7 @@ enum Within {
 }
 
 /// Where a reader is between two ops.
+#[derive(Clone)]
 pub(crate) struct Steps {
     format: Format,
     within: Within,
@@ -125,6 +126,37 @@ impl Steps {
     /// Whether the ops are in a container, which may then be empty.
     pub(crate) fn saw_container(&self) -> bool {
         self.within != Within::Bare
+    }
+
+    /// Whether the next op may follow here at once, in a format in which that shows.
+    pub(super) fn is_between_ops(&self) -> bool {
+        matches!(self.format, Format::Edn | Format::Json)
+            && self.started
+            && !self.in_comment
+            && self.within != Within::Closed
+    }
+
+    /// As far as one can see from a text that follows somewhere: where a reader is before it, if it is between two ops.
+    pub(super) fn before(&self, text: &[u8]) -> Steps {
+        let first = text.iter().find(|b| !b.is_ascii_whitespace());
+        let last = if matches!(first, Some(b',' | b']')) { Last::Op } else { Last::Comma };
+        Steps { within: self.within, started: true, last, ..Steps::new(self.format) }
+    }
+
+    /// Whether what is read from here on is read alike from there.
+    pub(super) fn is_alike(&self, other: &Steps) -> bool {
+        let is_array = self.format == Format::Json && self.within != Within::Bare;
+        self.is_between_ops()
+            && other.is_between_ops()
+            && self.within == other.within
+            && (self.last == other.last || !is_array)
+    }
+
+    /// Goes where a reader came to in the text that follows, which begins there.
+    pub(super) fn follow(&mut self, other: Steps, begins: Place) {
+        let (place, line) = if other.end.is_some() { other.ended } else { std::mem::take(&mut self.ended) };
+        let place = if other.end.is_some() { place.within(begins) } else { place };
+        *self = Steps { ended: (place, line), ..other };
     }
 
     /// Reads all ops that end in the block, and gives them to `take` with the place where they begin. How far.

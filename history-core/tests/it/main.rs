@@ -27,4 +27,5 @@ mod reject_syntax;
 mod report_serde;
 mod round_trip;
 mod sessions;
+mod threads;
 mod validate;

@@ -1,0 +1,106 @@
+//! What was not read yet of a source: the bytes that were given back, then those that it still has.
+
+use super::decompress::Source;
+use crate::cast::Cast as _;
+use std::io::{self, Read};
+
+/// A source to which bytes can be given back.
+pub(super) struct Unread<'s> {
+    back: Vec<u8>,
+    /// How much of `back` was read again; at most its length.
+    at: usize,
+    /// What the source said when it was last read, to be said again after `back`.
+    failure: Option<io::Error>,
+    source: Source<'s>,
+}
+
+impl<'s> Unread<'s> {
+    pub(super) fn new(source: Source<'s>) -> Unread<'s> {
+        Unread { back: Vec::new(), at: 0, failure: None, source }
+    }
+
+    /// Takes the source out, of which nothing was read.
+    pub(super) fn into_source(self) -> Source<'s> {
+        self.source
+    }
+
+    /// Takes back bytes that were read, and the error that came after them, as if nobody had seen them.
+    pub(super) fn give_back(&mut self, bytes: &[u8], failure: Option<io::Error>) {
+        let rest = self.back.split_off(self.at);
+        self.back.clear();
+        self.at = 0;
+        self.back.extend_from_slice(bytes);
+        self.back.extend_from_slice(&rest);
+        self.failure = failure.or(self.failure.take());
+    }
+
+    /// Reads so many bytes more, or all that there are; how many. Those before an error are read.
+    pub(super) fn read_up_to(&mut self, count: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        let back = count.min(self.back.len() - self.at);
+        bytes.extend_from_slice(&self.back[self.at..self.at + back]);
+        self.at += back;
+        if back == count {
+            return Ok(count);
+        }
+        self.failed()?;
+        let got = self.source.by_ref().take((count - back).to_u64()).read_to_end(bytes)?;
+        Ok(back + got)
+    }
+
+    /// Returns the failure that comes behind what was given back, once that was read.
+    fn failed(&mut self) -> io::Result<()> {
+        (self.back, self.at) = (Vec::new(), 0);
+        self.failure.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Read for Unread<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.at < self.back.len() {
+            let count = (&self.back[self.at..]).read(out)?;
+            self.at += count;
+            return Ok(count);
+        }
+        if !out.is_empty() {
+            self.failed()?;
+        }
+        self.source.read(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives a few bytes, then an error, then more.
+    struct Breaks(u8);
+
+    impl Read for Breaks {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.0 += 1;
+            if self.0 == 2 {
+                return Err(io::Error::other("it broke"));
+            }
+            out[0] = b'0' + self.0;
+            Ok(usize::from(self.0 < 5))
+        }
+    }
+
+    #[test]
+    fn what_was_given_back_comes_before_its_error_and_that_before_the_rest() {
+        let mut unread = Unread::new(Box::new(Breaks(0)));
+        let mut bytes = Vec::new();
+        let failure = unread.read_up_to(10, &mut bytes).unwrap_err();
+        assert_eq!(bytes, b"1");
+        unread.give_back(b"xy1", Some(failure));
+        let mut bytes = Vec::new();
+        assert_eq!(unread.read_up_to(2, &mut bytes).unwrap(), 2);
+        // The rest of it goes behind what is given back now.
+        unread.give_back(&bytes, None);
+        bytes.clear();
+        assert_eq!(unread.read_up_to(10, &mut bytes).unwrap_err().to_string(), "it broke");
+        assert_eq!(bytes, b"xy1");
+        unread.read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes, b"xy134");
+    }
+}
