@@ -16,6 +16,7 @@ fn main() -> Result<()> {
         ("positions", sample(40, 4, Scale::Positions)),
         ("many-rows", sample(3000, 60, Scale::Nanoseconds)),
         ("large", sample(timeline::BARS_MAX, 10, Scale::Nanoseconds)),
+        ("slivers", slivers()),
         ("late", late()),
         ("hostile", hostile()),
         ("empty", Timeline { title: "nothing".into(), ..Timeline::default() }),
@@ -121,6 +122,17 @@ fn sample(count: usize, rows: u32, scale: Scale) -> Timeline {
         orders: orders.into(),
         ..Timeline::default()
     }
+}
+
+/// Operations of some microseconds, about a second apart: by time there is nothing to read.
+fn slivers() -> Timeline {
+    let mut timeline = sample(20, 3, Scale::Nanoseconds);
+    for bar in &mut timeline.bars {
+        bar.start += bar.start / 100_000 * 50_000_000;
+        bar.end = bar.end.map(|_| bar.start + 5_000);
+    }
+    timeline.orders.clear();
+    timeline
 }
 
 /// Bars with indices as a recorded history has them, all of them pending.

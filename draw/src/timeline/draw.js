@@ -101,6 +101,7 @@ function ticks(model, view, plot) {
   const places = [];
   const step = Math.max(model.parts, niceStep(((view.to - view.from) * 96) / plot));
   for (let n = Math.ceil(view.from / step); n * step <= view.to; n++) places.push(n * step);
+  if (model.isEven) return { places: places.filter((at) => model.even.index[at / EVENT] !== undefined), zero: "", tell: (at) => String(model.even.index[at / EVENT]) };
   if (model.unit === "position") return { places, zero: "", tell: (at) => String(Math.round(at / model.parts)) };
   const [size, name] = unitOf(view.to - view.from);
   // Far from zero the digits that all ticks share are told once.
@@ -121,7 +122,7 @@ function drawAxis(scene) {
     const text = tell(at), left = x(scene, at) + 4;
     if (left + ctx.measureText(text).width < size.width) ctx.fillText(text, left, AXIS / 2);
   }
-  scene.corner = zero || (model.unit === "position" ? "position" : "time");
+  scene.corner = zero || (model.isEven ? "index" : model.unit === "position" ? "position" : "time");
 }
 
 /** The times of faults, down all rows. */

@@ -33,6 +33,8 @@ function decode(data) {
     unit: data.unit, parts: data.parts, base: data.base, extent: data.extent, rows: data.rows, texts: data.texts,
     count, row: Uint32Array.from(data.row), start, end, index, completed, given: Uint8Array.from(data.status),
     label: data.label, detail: data.detail, orders: data.orders.map(decodeOrder),
+    // What is told of times, whatever the axis; `even` is made once it is asked for.
+    times: { start, end, extent: data.extent, parts: data.parts }, even: null, isEven: false,
     // Set by `chooseOrder`.
     order: null, status: Uint8Array.from(data.status), step: new Int32Array(count).fill(-1),
   };
@@ -47,7 +49,7 @@ function decodeOrder(order) {
   // An order that contradicts the times is drawn all the same, but cannot be searched by time.
   const sorted = at.every((instant, i) => i === 0 || at[i - 1] <= instant);
   const bar = Int32Array.from(summed(order.bar));
-  return { skipped: order.skipped, before: order.before, refusal: order.refusal, earlier: order.earlier, state: order.state, bar, at, sorted };
+  return { skipped: order.skipped, before: order.before, refusal: order.refusal, earlier: order.earlier, state: order.state, bar, at, sorted, times: at };
 }
 
 /** Sorts bars into their rows, and tells how far each reaches on the page. */

@@ -7,9 +7,14 @@ const view = { from: 0, to: 1 };
 const scene = { ctx: canvas.getContext("2d", { alpha: false }), model, view, size: null, scroll: 0, colours: null, hover: -1, selected: -1 };
 
 // The whole history with some room on both sides, and the closest look.
-const span = Math.max(model.extent[1] - model.extent[0], 4 * model.parts);
-const whole = { from: model.extent[0] - span * 0.02, to: model.extent[1] + span * 0.04 };
-const CLOSEST = 4 * model.parts;
+let whole, closest;
+
+function measureWhole() {
+  closest = 4 * model.parts;
+  const [from, to] = model.extent, span = Math.max(to - from, closest);
+  whole = { from: from - span * 0.02, to: to + span * 0.04 };
+}
+measureWhole();
 
 let asked = false;
 
@@ -44,7 +49,7 @@ function resize() {
 
 /** Shows an interval, as far as there is something to see. */
 function show(from, to) {
-  const wide = Math.min(Math.max(to - from, CLOSEST), whole.to - whole.from);
+  const wide = Math.min(Math.max(to - from, closest), whole.to - whole.from);
   const middle = (from + to) / 2;
   view.from = Math.min(Math.max(middle - wide / 2, whole.from), whole.to - wide);
   view.to = view.from + wide;
@@ -72,7 +77,7 @@ function timeAt(pixel) {
 
 /** Makes the view so many times as long, around what is at a pixel. */
 function zoom(times, pixel = scene.size.left + scene.size.plot / 2, how = show) {
-  const wide = view.to - view.from, next = Math.min(Math.max(wide * times, CLOSEST), whole.to - whole.from);
+  const wide = view.to - view.from, next = Math.min(Math.max(wide * times, closest), whole.to - whole.from);
   const at = timeAt(pixel), part = (at - view.from) / wide;
   how(at - part * next, at + (1 - part) * next);
 }
@@ -85,7 +90,7 @@ function pan(part) {
 /** Brings a bar into sight with some of what came before it. */
 function goTo(bar, how = glide) {
   const start = model.start[bar], end = Math.min(model.until[bar], model.extent[1]);
-  const wide = Math.max(end - start, CLOSEST);
+  const wide = Math.max(end - start, closest);
   const near = model.start[Math.max(0, bar - Math.round(scene.size.plot / 45))];
   const crowded = firstWhere(0, model.count, (i) => model.start[i] > view.to) - firstWhere(0, model.count, (i) => model.start[i] >= view.from) > scene.size.plot / 14;
   if (crowded || wide > view.to - view.from) {
@@ -151,8 +156,9 @@ function tellBar(bar) {
   const done = model.completed[bar], isOperation = model.status[bar] < FAULT;
   line(isOperation ? "by" : "lane", model.rows[model.row[bar]]);
   line("index", done < 0 ? `${model.index[bar]}` : `${model.index[bar]} \u2192 ${done}`);
-  if (!ended(bar)) line("from", `${moment(model, model.start[bar])}${isOperation ? ", never completed" : ""}`);
-  else if (model.unit === "ns") line("time", `${moment(model, model.start[bar])} \u2013 ${moment(model, model.end[bar])} (${duration(model, model.end[bar] - model.start[bar])})`);
+  const from = model.times.start[bar], to = model.times.end[bar];
+  if (!ended(bar)) line("from", `${moment(model, from)}${isOperation ? ", never completed" : ""}`);
+  else if (model.unit === "ns") line("time", `${moment(model, from)} \u2013 ${moment(model, to)} (${duration(model, to - from)})`);
   line("", fate(bar));
   if (order && step[bar] >= 0) {
     line("before", stateBefore(model, step[bar]));
@@ -291,7 +297,7 @@ function stepFrom(by) {
 const KEYS = {
   "+": () => zoom(0.6, undefined, glide), "=": () => zoom(0.6, undefined, glide), "-": () => zoom(1.7, undefined, glide),
   "[": () => select(stepFrom(-1)), "]": () => select(stepFrom(1)),
-  f: () => failure(), a: () => glide(whole.from, whole.to), "/": () => query.focus(), Escape: () => select(-1),
+  f: () => failure(), x: () => { if (model.unit === "ns") changeAxis(!model.isEven); }, a: () => glide(whole.from, whole.to), "/": () => query.focus(), Escape: () => select(-1),
   PageUp: () => { scroller.scrollTop -= 5 * ROW; }, PageDown: () => { scroller.scrollTop += 5 * ROW; },
 };
 
@@ -369,6 +375,8 @@ byId("whole").addEventListener("click", () => glide(whole.from, whole.to));
 byId("in").addEventListener("click", () => zoom(0.6, undefined, glide));
 byId("out").addEventListener("click", () => zoom(1.7, undefined, glide));
 byId("search").addEventListener("submit", search);
+byId("choose-axis").hidden = model.unit !== "ns" || !model.count;
+byId("axis").addEventListener("change", () => changeAxis(byId("axis").selectedIndex === 1));
 scroller.addEventListener("scroll", redraw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
 new ResizeObserver(resize).observe(byId("view"));
@@ -377,4 +385,5 @@ scene.colours = readColours(document.documentElement);
 resize();
 show(whole.from, whole.to);
 if (model.refused >= 0 && model.count > scene.size.plot / 14) goTo(model.refused, show);
+if (model.unit === "ns" && model.count && hasSlivers()) changeAxis(true);
 drawNow();

@@ -8,8 +8,13 @@ use std::fmt::Write;
 
 const PAGE: &str = include_str!("page.html");
 const CSS: &str = include_str!("page.css");
-const SCRIPT: [&str; 4] =
-    [include_str!("model.js"), include_str!("draw.js"), include_str!("steps.js"), include_str!("page.js")];
+const SCRIPT: [&str; 5] = [
+    include_str!("model.js"),
+    include_str!("axis.js"),
+    include_str!("draw.js"),
+    include_str!("steps.js"),
+    include_str!("page.js"),
+];
 
 /// Steps of an order in its table: the last ones.
 const TABLE_STEPS: usize = 12;

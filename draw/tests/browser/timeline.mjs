@@ -36,7 +36,7 @@ const hasColour = (name, x, y, width, height) => ask(`(() => {
 
 const tests = {
   async "every sample opens without complaint, in light and dark, wide and narrow"() {
-    for (const name of ["small", "positions", "many-rows", "large", "late", "hostile", "empty"]) {
+    for (const name of ["small", "positions", "many-rows", "large", "slivers", "late", "hostile", "empty"]) {
       for (const options of [{}, { dark: true, width: 400, height: 800, mobile: true }]) {
         await open(name, options);
         assert.deepEqual(browser.complaints, [], name);
@@ -109,11 +109,50 @@ const tests = {
     await browser.frame();
     assert.ok(await span() < nearer);
     for (let i = 0; i < 60; i++) await ask("zoom(0.5)");
-    assert.equal(await span(), await ask("CLOSEST"), "no closer than this");
+    assert.equal(await span(), await ask("closest"), "no closer than this");
     await browser.frame();
     for (let i = 0; i < 60; i++) await ask("zoom(2)");
     assert.ok(Math.abs(await span() - whole) < 1, "no farther than the whole");
     assert.deepEqual(browser.complaints, []);
+  },
+
+  async "by index each event has the same room, in the same order, and times are told as before"() {
+    await open("small");
+    const bar = await ask("model.order.bar[30]"), before = await ask("[Array.from(model.start), Array.from(model.end, String), view.from, view.to]");
+    const hover = async () => {
+      const { x, y } = await middle(bar);
+      await browser.mouse("mouseMoved", x, y);
+      return tipText();
+    };
+    const told = await hover();
+    await ask("canvas.focus()");
+    await browser.key("x");
+    await browser.frame();
+    if (shots) await browser.shoot(join(shots, "by-index.png"));
+    assert.equal(await ask("byId('axis').value"), "index");
+    assert.equal(await hover(), told);
+    const rooms = await ask("Array.from(new Set([...model.start, ...model.end].filter(Number.isFinite))).sort((a, b) => a - b).map((at, i, all) => at - all[i - 1]).slice(1)");
+    assert.deepEqual(new Set(rooms), new Set([1000]));
+    for (const order of await ask("model.orders.map((order) => ({ at: Array.from(order.at), from: Array.from(order.bar, (bar) => model.start[bar]), to: Array.from(order.bar, (bar) => String(model.end[bar])) }))")) {
+      order.at.forEach((at, step) => {
+        assert.ok(step === 0 || at >= order.at[step - 1], `step ${step} comes after the one before`);
+        assert.ok(order.from[step] <= at && at <= Number(order.to[step]), `step ${step} is within its operation`);
+      });
+    }
+    assert.deepEqual(await ask("ticks(model, view, scene.size.plot).places.map((at) => Number(ticks(model, view, scene.size.plot).tell(at)) === model.even.index[at / 1000])").then((all) => new Set(all)), new Set([true]));
+    await browser.key("x");
+    assert.deepEqual(await ask("[Array.from(model.start), Array.from(model.end, String), view.from, view.to]"), before, "by time all is as it was");
+  },
+
+  async "slivers are shown by index"() {
+    await open("slivers");
+    assert.equal(await ask("byId('axis').value"), "index");
+    const widths = await ask("Array.from(model.start.keys(), (bar) => box(scene, bar).width)");
+    assert.ok(widths.every((width) => width >= 14), `${widths}`);
+    await open("small");
+    assert.equal(await ask("byId('axis').value"), "time");
+    await open("positions");
+    assert.equal(await ask("byId('choose-axis').hidden"), true, "positions are an index already");
   },
 
   async "dragging pans, and does not select"() {
