@@ -157,5 +157,6 @@ fn of(run: &Run) -> Value {
         "verdict": run.outcome.verdict.map(Verdict::name),
         "anomaly_types": run.outcome.anomalies,
         "not": run.outcome.not,
+        "strongest": run.outcome.strongest,
     })
 }

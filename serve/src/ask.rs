@@ -1,16 +1,18 @@
 //! Requests that change something: a history to be checked, a run to be checked again, a check to be cancelled.
 
 use crate::check::{Checks, Record, Stage, left};
+use crate::config::Suggest;
 use crate::http::answer::{self, Answer};
 use crate::http::asked::Asked;
 use crate::http::body;
 use crate::http::query::Query;
 use crate::pages;
+use crate::runs::Run;
 use crate::state::State;
 use hyper::body::Incoming;
 use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
-use std::io::Write as _;
+use std::io::{Cursor, Read, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,6 +28,9 @@ pub(crate) async fn answer(state: &Arc<State>, asked: &Asked, body: Incoming) ->
         return said(asked, &Refused(StatusCode::FORBIDDEN, "This server is read-only: it checks nothing.".to_owned()));
     };
     let path = asked.path.as_str();
+    if path == "/api/suggest" && asked.method == Method::POST {
+        return suggest(state, checks, asked, body).await;
+    }
     let done = match path {
         "/api/check" if asked.method == Method::POST => receive(state, checks, asked, body).await,
         "/check" if asked.method == Method::POST => form(state, checks, body).await,
@@ -119,6 +124,36 @@ async fn receive(
     }
     let started = checks.check_dropped(dropped, what, &state.watcher);
     started.map_err(|why| failed(StatusCode::SERVICE_UNAVAILABLE, why))
+}
+
+/// Says which checkers understand the beginning of a history, or the history of a run.
+async fn suggest(state: &Arc<State>, checks: &Arc<Checks>, asked: &Asked, body: Incoming) -> Answer {
+    /// Bytes of the beginning.
+    const BYTES_MAX: usize = 1 << 20;
+    let Some(Suggest(suggest)) = checks.judge().suggest.clone() else {
+        return answer::error(StatusCode::NOT_FOUND, "this server suggests nothing");
+    };
+    let mut source: Box<dyn Read + Send> = if let Some(run) = asked.query.get("run") {
+        let snapshot = state.watcher.snapshot();
+        let history = snapshot.named(run).and_then(Run::history_path);
+        let opened = history.and_then(|path| crate::files::place::open(&state.config.directory, &path).ok());
+        let Some((file, _)) = opened else { return answer::error(StatusCode::NOT_FOUND, "this run has no history") };
+        Box::new(file)
+    } else {
+        let Some(bytes) = body::small(body, BYTES_MAX).await else {
+            let message = format!("send the first bytes of the history, at most {BYTES_MAX}");
+            return answer::error(StatusCode::PAYLOAD_TOO_LARGE, &message);
+        };
+        Box::new(Cursor::new(bytes))
+    };
+    let Ok(_room) = state.suggesting.acquire().await else {
+        return answer::error(StatusCode::SERVICE_UNAVAILABLE, "the server ends");
+    };
+    let said = tokio::task::spawn_blocking(move || suggest(&mut *source)).await;
+    match said.unwrap_or_else(|_| Err("this is a bug of histcheck".to_owned())) {
+        Ok(checkers) => answer::json(StatusCode::OK, &json!({"schema": 1, "checkers": checkers})),
+        Err(why) => answer::error(StatusCode::UNPROCESSABLE_ENTITY, &why),
+    }
 }
 
 /// Takes the form on the page of a run.

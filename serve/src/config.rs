@@ -1,8 +1,12 @@
 //! What a server serves, to whom, and how histories are checked for it.
 
 use crate::guard::token::Token;
+use crate::live::Live;
+use std::fmt;
+use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a server serves, and to whom.
@@ -21,6 +25,8 @@ pub struct Config {
     pub is_read_only: bool,
     /// How histories are checked; without it, none is.
     pub judge: Option<Judge>,
+    /// A run that goes on, to be shown while it does.
+    pub live: Option<Live>,
 }
 
 /// How histories are checked: by a program that takes the options of `histcheck report`.
@@ -37,6 +43,22 @@ pub struct Judge {
     pub memory_bytes: u64,
     /// Bytes of a history that is received.
     pub history_bytes_max: u64,
+    /// Says which checkers understand a history.
+    pub suggest: Option<Suggest>,
+}
+
+/// Says which checkers understand a history, by its first bytes: their names, the likeliest first; or, if not even its first op can be
+/// read, why.
+#[derive(Clone)]
+pub struct Suggest(pub SuggestFn);
+
+/// What a [`Suggest`] does.
+pub type SuggestFn = Arc<dyn Fn(&mut (dyn Read + Send)) -> Result<Vec<String>, String> + Send + Sync>;
+
+impl fmt::Debug for Suggest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Suggest").finish_non_exhaustive()
+    }
 }
 
 impl Judge {
@@ -48,6 +70,7 @@ impl Judge {
             timeout: Duration::from_mins(5),
             memory_bytes: 4_000_000_000,
             history_bytes_max: 1 << 30,
+            suggest: None,
         }
     }
 }
@@ -62,6 +85,7 @@ impl Config {
             hosts: Vec::new(),
             is_read_only: false,
             judge: None,
+            live: None,
         }
     }
 

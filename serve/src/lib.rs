@@ -10,6 +10,7 @@ mod events;
 mod files;
 mod guard;
 mod http;
+mod live;
 mod pages;
 mod route;
 mod rows;
@@ -17,6 +18,7 @@ mod runs;
 mod server;
 mod state;
 
-pub use config::{Config, Judge};
+pub use config::{Config, Judge, Suggest, SuggestFn};
 pub use guard::token::Token;
+pub use live::{Latencies, Live, LiveAbout, LiveEnd, LiveFault, LiveTick, LiveViolation, Meter};
 pub use server::{Server, Stop};

@@ -8,7 +8,7 @@ use crate::runs::view::View;
 use crate::state::State;
 use crate::{api, ask, events, files, pages};
 use hyper::body::Incoming;
-use hyper::{Method, Request, StatusCode};
+use hyper::{Method, Request, StatusCode, header};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ async fn judged(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> 
     };
     let asked = Asked { method: request.method().clone(), path, query };
     let headers = request.headers();
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_followed = accepted.contains("text/event-stream") && asked.method == Method::GET;
     if let Err(refused) = guard::check_origin(&state.config, &asked.method, headers) {
         return self::refused(&asked, &refused);
     }
@@ -41,6 +43,7 @@ async fn judged(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> 
     }
     match asked.method {
         Method::GET | Method::HEAD if asked.path == "/events" => events::answer(&state),
+        Method::GET | Method::HEAD if asked.path == "/api/live" => events::live::answer(&state, is_followed),
         Method::GET | Method::HEAD => {
             let turn = state.turn(&asked.path).await;
             let show = move || {
@@ -65,6 +68,10 @@ fn show(state: &State, asked: &Asked) -> Answer {
             Ok(view) => answer::page(StatusCode::OK, pages::list(state, &view)),
             Err(why) => failed(asked, StatusCode::BAD_REQUEST, &why),
         },
+        "/live" => match pages::live(state) {
+            Some(page) => answer::page(StatusCode::OK, page),
+            None => failed(asked, StatusCode::NOT_FOUND, "No run goes on here."),
+        },
         "/compare" => match pages::compare(state, &asked.query) {
             Some(page) => answer::page(StatusCode::OK, page),
             None => failed(
@@ -77,6 +84,7 @@ fn show(state: &State, asked: &Asked) -> Answer {
         "/api/openapi.json" => api::openapi(),
         pages::STYLE_ADDRESS => answer::of(StatusCode::OK, "text/css; charset=utf-8", pages::STYLE),
         pages::SCRIPT_ADDRESS => answer::of(StatusCode::OK, "text/javascript; charset=utf-8", pages::SCRIPT),
+        pages::LIVE_SCRIPT_ADDRESS => answer::of(StatusCode::OK, "text/javascript; charset=utf-8", pages::LIVE_SCRIPT),
         pages::ROWS_SCRIPT_ADDRESS => answer::of(StatusCode::OK, "text/javascript; charset=utf-8", pages::ROWS_SCRIPT),
         pages::ICON_ADDRESS => answer::of(StatusCode::OK, "image/svg+xml", pages::ICON),
         "/api/checks" => api::checks(state),

@@ -3,6 +3,7 @@
 use crate::check::Checks;
 use crate::config::Config;
 use crate::guard::token::Attempts;
+use crate::live::board::Board;
 use crate::rows::library::Library;
 use crate::runs::watcher::Watcher;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ const UPLOADS_MAX: usize = 4;
 
 /// Requests for rows that are answered at one time: each may read 64 MB and keep a thread busy.
 const ROW_REQUESTS_MAX: usize = 4;
+/// Histories that are looked at for suggestions at one time.
+const SUGGESTING_MAX: usize = 2;
 
 /// What all requests share.
 pub(crate) struct State {
@@ -23,12 +26,16 @@ pub(crate) struct State {
     /// Where the rows of histories are.
     pub(crate) library: Arc<Library>,
     pub(crate) attempts: Attempts,
+    /// The run that goes on, if there is one.
+    pub(crate) board: Option<Arc<Board>>,
     /// Room for pages that follow what changes.
     pub(crate) followers: Arc<Semaphore>,
     /// Room for histories that are being received.
     pub(crate) uploads: Semaphore,
     /// Room for requests for rows.
     pub(crate) row_requests: Arc<Semaphore>,
+    /// Room for histories that are looked at for suggestions.
+    pub(crate) suggesting: Semaphore,
     /// Nothing if no history may be checked.
     pub(crate) checks: Option<Arc<Checks>>,
 }
@@ -41,8 +48,10 @@ impl State {
             watcher: Watcher::start(config.directory.clone(), config.is_read_only),
             library: Arc::new(Library::new(config.directory.clone(), config.is_read_only)),
             attempts: Attempts::default(),
+            board: config.live.clone().map(|live| Arc::new(Board::new(live))),
             uploads: Semaphore::new(UPLOADS_MAX),
             row_requests: Arc::new(Semaphore::new(ROW_REQUESTS_MAX)),
+            suggesting: Semaphore::new(SUGGESTING_MAX),
             checks,
             followers: Arc::new(Semaphore::new(FOLLOWERS_MAX)),
             config,

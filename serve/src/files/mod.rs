@@ -2,6 +2,7 @@
 
 mod archive;
 pub(crate) mod place;
+mod report;
 mod source;
 
 use crate::http::answer::{self, Answer};
@@ -14,8 +15,14 @@ use source::FileSource;
 /// Files of an archive, at most.
 const ZIPPED_MAX: usize = 100_000;
 
+/// The name of a report.
+const REPORT: &str = "report.html";
+
 /// A file below the directory; nothing if there is none.
 pub(crate) fn file(state: &State, path: &str) -> Option<Answer> {
+    if let Some(report) = report_of_run(state, path) {
+        return Some(report);
+    }
     let (source, length) = FileSource::open(&state.config.directory, path).ok()?;
     let name = path.rsplit('/').next().unwrap_or_default();
     let is_timeline = name.starts_with("timeline") || path.contains("/timeline");
@@ -26,10 +33,22 @@ pub(crate) fn file(state: &State, path: &str) -> Option<Answer> {
     Some(answer)
 }
 
+/// The report of a run that has a history, with links from ops to their rows.
+fn report_of_run(state: &State, path: &str) -> Option<Answer> {
+    let id = if path == REPORT { "." } else { path.strip_suffix(REPORT)?.strip_suffix('/')? };
+    state.watcher.snapshot().run(id).filter(|run| run.history.is_some())?;
+    report::linked(&state.config.directory, path, id).map(answer::report)
+}
+
 /// A file that a check left; nothing if there is none.
 pub(crate) fn of_check(state: &State, id: &str, name: &str) -> Option<Answer> {
-    const FILES: [&str; 3] = ["report.html", "result.json", "messages.txt"];
-    let (_, folder) = state.checks.as_ref()?.find(id)?;
+    const FILES: [&str; 3] = [REPORT, "result.json", "messages.txt"];
+    let (record, folder) = state.checks.as_ref()?.find(id)?;
+    if name == REPORT
+        && let Some(report) = report::linked(&folder, name, &record.run)
+    {
+        return Some(answer::report(report));
+    }
     let (source, length) = FileSource::open(&folder, FILES.into_iter().find(|file| *file == name)?).ok()?;
     Some(answer::file(kind(name), false, stream::content(source, Some(length))))
 }

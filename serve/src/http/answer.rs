@@ -56,6 +56,9 @@ const PAGE_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'sel
 /// What pages and pictures of a run may do: look as they like. Their origin is none, so that they reach nothing of ours.
 const FILE_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'self'";
+/// The same for reports whose ops lead to the rows of the history: out of the frame that they are in, when they are clicked.
+const REPORT_POLICY: &str = "sandbox allow-top-navigation-by-user-activation; default-src 'none'; style-src 'unsafe-inline'; \
+     img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 /// The same for timelines, which draw themselves by a script of their own.
 const TIMELINE_POLICY: &str = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; \
      script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
@@ -116,6 +119,13 @@ pub(crate) fn file(kind: &'static str, is_timeline: bool, content: Content) -> A
     // Browsers refuse pages that are kept apart in both ways.
     answer.headers_mut().remove("cross-origin-opener-policy");
     answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    answer
+}
+
+/// A report with links to rows.
+pub(crate) fn report(html: String) -> Answer {
+    let mut answer = file("text/html; charset=utf-8", false, Content::Whole(Some(html.into())));
+    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(REPORT_POLICY));
     answer
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn check(state: &State, id: &str) -> Option<Markup> {
                     @let address = format!("/checks/{}/report.html", record.id);
                     h2 { "Report" }
                     p { a href=(address) { "Open the report on a page of its own" } }
-                    iframe.report src=(address) title="Report" sandbox="" {}
+                    iframe.report src=(address) title="Report" sandbox="allow-top-navigation-by-user-activation" {}
                 }
                 @if result.is_some() { p { a href={ "/checks/" (record.id) "/result.json" } { "The result as JSON" } } }
             }
@@ -80,11 +80,11 @@ fn problem(error: &Value) -> Markup {
 }
 
 /// The choice of a checker.
-fn choice(checks: &Checks) -> Markup {
+fn choice(checks: &Checks, is_required: bool) -> Markup {
     html! {
         label { "Checker"
-            select name="checker" required {
-                option value="" { "choose" }
+            select name="checker" required[is_required] {
+                option value="" { @if is_required { "choose" } @else { "suggest one" } }
                 @for (name, summary) in &checks.judge().checkers { option value=(name) title=(summary) { (name) } }
             }
         }
@@ -97,10 +97,11 @@ pub(super) fn again(checks: &Checks, run: &str) -> Markup {
     let before = checks.of(run);
     html! {
         h2 { "Check again" }
-        form.filter method="post" action="/check" {
+        form.filter method="post" action="/check" data-suggest=[checks.judge().suggest.is_some().then(|| encoded(run))] {
             input type="hidden" name="run" value=(encoded(run));
-            (choice(checks))
+            (choice(checks, true))
             button type="submit" { "Check" }
+            p.note role="status" {}
         }
         @if !before.is_empty() {
             ul.checks {
@@ -118,7 +119,7 @@ pub(super) fn drop_zone(checks: &Checks) -> Markup {
         details.drop id="drop" data-bytes-max=(checks.judge().history_bytes_max) {
             summary { "Check a history" }
             form.filter {
-                (choice(checks))
+                (choice(checks, checks.judge().suggest.is_none()))
                 label { "File" input type="file" name="file"; }
                 label.wide { "Or the history itself" textarea name="text" rows="4" spellcheck="false" placeholder="{:process 0, :type :invoke, :f :read, :value nil}" {} }
                 button type="submit" { "Check" }

@@ -34,6 +34,7 @@ pub(crate) fn compare(state: &State, query: &Query) -> Option<Markup> {
                     (lists("Checkers", &a.outcome.checkers, &b.outcome.checkers))
                     (lists("Anomalies", &a.outcome.anomalies, &b.outcome.anomalies))
                     (lists("Levels ruled out", &a.outcome.not, &b.outcome.not))
+                    (lists("Strongest levels that hold", &a.outcome.strongest, &b.outcome.strongest))
                     (lists("Files", &files(state, a), &files(state, b)))
                 }
             }

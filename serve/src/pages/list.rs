@@ -22,6 +22,9 @@ pub(crate) fn list(state: &State, view: &View) -> Markup {
         "Runs",
         &html! {
             h1 { "Runs" }
+            @if let Some(board) = &state.board {
+                p.notice { a href="/live" { bdi { (text::shown(board.name(), 200)) } @if board.has_ended() { " has ended" } @else { " is under way" } } }
+            }
             @if let Some(checks) = &state.checks { (super::check::drop_zone(checks)) }
         (filter(&view))
             div id="live" data-follow="runs" data-generation=(snapshot.generation) {

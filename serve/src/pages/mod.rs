@@ -1,9 +1,10 @@
-//! The pages. They work without a script; scripts keep them up to date, and let rows be scrolled.
+//! The pages. They work without a script; the one script only keeps them up to date.
 
 mod check;
 mod compare;
 mod layout;
 mod list;
+mod live;
 mod rows;
 mod run;
 
@@ -11,6 +12,7 @@ pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use layout::{login, problem};
 pub(crate) use list::list;
+pub(crate) use live::live;
 pub(crate) use rows::{count as row_count, rows};
 pub(crate) use run::run;
 
@@ -23,6 +25,9 @@ pub(crate) const ICON_ADDRESS: &str = "/icon.svg";
 /// What keeps a page up to date.
 pub(crate) const SCRIPT: &str = include_str!("page.js");
 pub(crate) const SCRIPT_ADDRESS: &str = "/page.js";
+/// What draws a run that goes on.
+pub(crate) const LIVE_SCRIPT: &str = include_str!("live.js");
+pub(crate) const LIVE_SCRIPT_ADDRESS: &str = "/live.js";
 /// What lets rows be scrolled.
 pub(crate) const ROWS_SCRIPT: &str = include_str!("rows.js");
 pub(crate) const ROWS_SCRIPT_ADDRESS: &str = "/rows.js";

@@ -6,7 +6,27 @@
     const form = drop.querySelector("form"), status = document.getElementById("dropped");
     const say = (text) => { drop.open = true; status.textContent = text; };
     let held = null;
+    const suggest = async (body, name) => {
+      held = { body, name };
+      try {
+        const answer = await fetch("/api/suggest", { method: "POST", body: body.slice(0, 262144), credentials: "same-origin" }), said = await answer.json();
+        const known = [...form.checker.options].map((option) => option.value);
+        const names = answer.ok ? said.checkers.filter((checker) => known.includes(checker)) : [];
+        if (names.length) {
+          const others = names.length > 1 ? ` (or ${names.slice(1).join(", ")})` : "";
+          say(`${name} looks like ${names[0]}${others}: press Check, or choose another checker.`);
+          form.checker.value = names[0];
+          form.querySelector("button").focus();
+          return;
+        }
+        say(answer.ok ? `${name}: no checker understands its first ops: choose one, then press Check.` : `${name}: ${said.error.message}`);
+      } catch (error) {
+        say("The server cannot be reached.");
+      }
+      form.checker.focus();
+    };
     const send = async (body, name) => {
+      if (!form.checker.value && !form.checker.required) return suggest(body, name);
       if (!form.checker.value) { held = { body, name }; say(`${name}: choose a checker, then press Check.`); form.checker.focus(); return; }
       if (body.size > Number(drop.dataset.bytesMax)) { say(`${name} is too large.`); return; }
       say(`Sending ${name} to this server.`);
@@ -30,6 +50,15 @@
       if (kind === "drop" && event.dataTransfer.files[0]) send(event.dataTransfer.files[0], event.dataTransfer.files[0].name);
     });
   }
+  const recheck = document.querySelector("form[data-suggest]");
+  if (recheck) (async () => {
+    const answer = await fetch(`/api/suggest?run=${recheck.dataset.suggest}`, { method: "POST", credentials: "same-origin" }).catch(() => null);
+    const said = answer && answer.ok ? await answer.json() : { checkers: [] };
+    const [first, ...others] = said.checkers.filter((checker) => [...recheck.checker.options].some((option) => option.value === checker));
+    if (!first || recheck.checker.value) return;
+    recheck.checker.value = first;
+    recheck.querySelector("[role=status]").textContent = `The history looks like ${[first, ...others].join(", ")}.`;
+  })();
   const live = () => document.getElementById("live");
   if (!live()) return;
   let busy = false, again = false;

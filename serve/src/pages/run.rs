@@ -50,6 +50,7 @@ fn facts(run: &Run) -> Markup {
         ("Checker", of(&run.outcome.checkers)),
         ("Anomalies", of(&run.outcome.anomalies)),
         ("Levels ruled out", of(&run.outcome.not)),
+        ("Strongest levels that hold", of(&run.outcome.strongest)),
     ];
     html! { dl.facts { @for (title, value) in all { div { dt { (title) } dd { bdi { (value) } } } } } }
 }
@@ -87,7 +88,7 @@ fn report(run: &Run, files: &[Entry]) -> Markup {
             @let address = address(run, &report.path);
             h2 { "Report" }
             p { a href=(address) { "Open the report on a page of its own" } }
-            iframe.report src=(address) title="Report" sandbox="" {}
+            iframe.report src=(address) title="Report" sandbox="allow-top-navigation-by-user-activation" {}
         }
     }
 }

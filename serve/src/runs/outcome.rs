@@ -54,6 +54,9 @@ pub(crate) struct Outcome {
     pub(crate) anomalies: Vec<String>,
     /// The weakest consistency levels that the anomalies rule out.
     pub(crate) not: Vec<String>,
+    /// The strongest levels that are known to hold.
+    #[serde(default)]
+    pub(crate) strongest: Vec<String>,
 }
 
 impl Outcome {
@@ -63,6 +66,7 @@ impl Outcome {
         add(&mut self.checkers, other.checkers);
         add(&mut self.anomalies, other.anomalies);
         add(&mut self.not, other.not);
+        add(&mut self.strongest, other.strongest);
         self
     }
 }
@@ -138,6 +142,7 @@ fn page(html: &str) -> Option<Outcome> {
     let mut outcome = Outcome { verdict: Verdict::written(&verdict), ..Outcome::default() };
     add(&mut outcome.checkers, split(&list("checker")));
     add(&mut outcome.anomalies, split(&list("found")));
+    add(&mut outcome.strongest, split(&list("strongest")));
     Some(outcome)
 }
 
@@ -211,10 +216,13 @@ mod tests {
 
     #[test]
     fn pages_say_it_in_their_head() {
-        let html = "<meta name=\"histcheck-verdict\" content=\"false\"><meta name=\"histcheck-checker\" content=\"a&amp;b\"><meta name=\"histcheck-found\" content=\"G0, G1c\">";
+        let html = "<meta name=\"histcheck-verdict\" content=\"false\"><meta name=\"histcheck-checker\" content=\"a&amp;b\"><meta name=\"histcheck-found\" content=\"G0, G1c\"><meta name=\"histcheck-strongest\" content=\"read-atomic\">";
         let outcome = page(html).unwrap();
         assert_eq!((outcome.verdict, outcome.checkers), (Some(Verdict::Invalid), vec!["a&b".to_owned()]));
-        assert_eq!(outcome.anomalies, ["G0", "G1c"]);
+        assert_eq!(
+            (outcome.anomalies, outcome.strongest),
+            (vec!["G0".into(), "G1c".into()], vec!["read-atomic".to_owned()])
+        );
         assert_eq!(page("<title>coverage</title>"), None, "a report of another program is not a run");
     }
 

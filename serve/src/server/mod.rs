@@ -77,6 +77,9 @@ impl Server {
         let ending = Arc::clone(&state);
         let outcome = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            if let Some(board) = state.board.clone() {
+                tokio::spawn(async move { board.keep().await });
+            }
             tokio::spawn(async move { accept(&listener, &state).await });
             self.stop.0.notified().await;
             Ok(())

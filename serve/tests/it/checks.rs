@@ -2,9 +2,10 @@
 
 #![cfg(unix)]
 
-use crate::client::{Answer, Served, serve};
-use histcheck_serve::{Config, Judge};
+use crate::client::{Answer, Served, put, serve};
+use histcheck_serve::{Config, Judge, Suggest, SuggestFn};
 use serde_json::Value;
+use std::sync::Arc;
 
 fn judged(config: &mut Config) {
     let checkers = ["finds", "refuses", "fails", "sleeps"].map(|name| (name.to_owned(), format!("It {name}.")));
@@ -147,6 +148,34 @@ fn who_asks_for_nonsense_is_told_so_and_nothing_is_left() {
     assert_eq!(foreign.status, 403, "{}", foreign.text());
     let left = std::fs::read_dir(served.directory.path().join("dropped")).map_or(0, Iterator::count);
     assert_eq!((left, json(&served.get("/api/checks"))["checks"].as_array().unwrap().len()), (0, 0));
+}
+
+#[test]
+fn checkers_are_suggested() {
+    let served = serve(|config| {
+        judged(config);
+        let suggest: SuggestFn = Arc::new(|source| {
+            let mut text = String::new();
+            source.read_to_string(&mut text).map_err(|error| error.to_string())?;
+            if text.contains("nothing") { Err("line 1: no op".to_owned()) } else { Ok(vec![text.trim().to_owned()]) }
+        });
+        if let Some(judge) = &mut config.judge {
+            judge.suggest = Some(Suggest(suggest));
+        }
+    });
+    served.runs();
+    put(served.directory.path(), "a.edn", "finds");
+    while served.runs()["total"] != 4 {
+        std::thread::yield_now();
+    }
+    let post = |query: &str, body: &str| served.request(&format!("POST /api/suggest{query}"), "", body);
+    assert_eq!(json(&post("", "refuses"))["checkers"], serde_json::json!(["refuses"]));
+    assert_eq!(json(&post("?run=a.edn", ""))["checkers"], serde_json::json!(["finds"]));
+    let wrong = post("", "nothing");
+    assert_eq!((wrong.status, &json(&wrong)["error"]["message"]), (422, &"line 1: no op".into()));
+    assert_eq!((post("?run=none", "").status, post("?run=redis", "").status), (404, 404));
+    assert_eq!(post("", &"x".repeat((1 << 20) + 1)).status, 413);
+    assert_eq!(served.request("POST /api/suggest", "Origin: http://evil.example\r\n", "x").status, 403);
 }
 
 #[test]

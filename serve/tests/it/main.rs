@@ -3,5 +3,6 @@
 mod checks;
 mod client;
 mod intruders;
+mod live;
 mod pages;
 mod rows;

@@ -19,6 +19,11 @@ fn with_history(txns: u64) -> Served {
         }
     }
     let served = serve(|config| put(&config.directory, "runs/a/history.edn", &text));
+    put(
+        served.directory.path(),
+        "runs/a/report.html",
+        "<meta name=\"histcheck-verdict\" content=\"false\"><p><span class=\"op\" data-op=\"15\">index 15</span>",
+    );
     served.runs();
     served
 }
@@ -168,6 +173,19 @@ fn an_index_that_no_op_has_is_named() {
         assert_eq!(page.contains("No op has index"), note.is_some(), "{at}: {page}");
         assert!(page.contains(note.unwrap_or_default()), "{at}: {page}");
     }
+}
+
+#[test]
+fn ops_in_a_report_lead_to_their_rows() {
+    let served = with_history(20);
+    let report = served.get("/files/runs/a/report.html");
+    let link = "<a class=\"op\" target=\"_top\" href=\"/rows/runs/a?at=15\">index 15</a>";
+    assert!(report.text().contains(link), "{}", report.text());
+    let policy = report.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("sandbox allow-top-navigation-by-user-activation; default-src 'none'"), "{policy}");
+    assert!(!policy.contains("script-src") && !policy.contains("allow-scripts"), "{policy}");
+    let kept = std::fs::read_to_string(served.directory.path().join("runs/a/report.html")).unwrap();
+    assert!(kept.contains("<span class=\"op\""), "the file stays as it is");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Casts with `as` between numbers, by folder of a crate, without those in its module `ids`: use `From` or `TryFrom`,
 /// or a function of that module. A crate that is not here has none.
-const CASTS: [(&str, usize); 14] = [
+const CASTS: [(&str, usize); 15] = [
     ("check-elle", 17),
     ("check-jepsen", 2),
     ("check-online", 1),
@@ -24,6 +24,8 @@ const CASTS: [(&str, usize); 14] = [
     ("record/parallel", 1),
     ("record/parallel/bench", 3),
     ("record/simulate", 12),
+    // Shares of counts.
+    ("serve", 2),
 ];
 
 /// Lines of a function, from its signature to its brace.

@@ -1,4 +1,6 @@
-//! `/events`: says to pages that follow when something has changed (server-sent events).
+//! `/events`: says to pages that follow when something has changed (server-sent events); and a run that goes on ([`live`]).
+
+pub(crate) mod live;
 
 use crate::http::answer::{self, Answer};
 use crate::state::State;
@@ -7,17 +9,25 @@ use hyper::body::Bytes;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::timeout;
 
 /// Between two signs of life, which show that the other side is still there.
 const SIGN: Duration = Duration::from_secs(20);
 
+/// Room for a page that follows.
+fn room(state: &State) -> Option<OwnedSemaphorePermit> {
+    Arc::clone(&state.followers).try_acquire_owned().ok()
+}
+
+/// There is none.
+fn full() -> Answer {
+    answer::error(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow this server: reload by hand")
+}
+
 /// Follows the list of runs. A page that sleeps misses nothing: what it gets is the number of the latest change, not each of them.
 pub(crate) fn answer(state: &State) -> Answer {
-    let Ok(permit) = Arc::clone(&state.followers).try_acquire_owned() else {
-        return answer::error(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow this server: reload by hand");
-    };
+    let Some(permit) = room(state) else { return full() };
     let mut changes = state.watcher.changes();
     let watcher = Arc::clone(&state.watcher);
     let (sender, pieces) = mpsc::channel::<io::Result<Bytes>>(1);

@@ -1,0 +1,51 @@
+//! `/api/live`: a run while it goes on, as server-sent events, or as JSON for whoever asks once.
+
+use super::{SIGN, full, room};
+use crate::http::answer::{self, Answer};
+use crate::state::State;
+use hyper::StatusCode;
+use hyper::body::Bytes;
+use std::io;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// Follows the run, or says once how far it is.
+pub(crate) fn answer(state: &State, is_followed: bool) -> Answer {
+    let Some(board) = &state.board else {
+        let message = "no run goes on here: `histcheck live --serve` and `histcheck watch --serve` show theirs";
+        return answer::error(StatusCode::NOT_FOUND, message);
+    };
+    if !is_followed {
+        return answer::of(StatusCode::OK, "application/json", board.now() + "\n");
+    }
+    let Some(permit) = room(state) else { return full() };
+    let (board, mut pieces) = (Arc::clone(board), board.pieces());
+    let (sender, out) = mpsc::channel::<io::Result<Bytes>>(1);
+    let follower = board.follower();
+    tokio::spawn(async move {
+        let _following = (permit, follower);
+        // Nothing was sent yet, so the first piece is the whole.
+        let mut sent = None;
+        loop {
+            let piece = Arc::clone(&pieces.borrow_and_update());
+            let follows = sent.is_some_and(|sent| piece.sequence == sent + 1) && !piece.is_whole;
+            let data = if follows { piece.change.clone() } else { board.whole(&piece) };
+            sent = Some(piece.sequence);
+            let event = [b"event: live\ndata: ", &data[..], b"\n\n"].concat();
+            // Whoever is slow makes this task wait, and gets the latest piece then.
+            if sender.send(Ok(event.into())).await.is_err() || piece.is_last {
+                break;
+            }
+            loop {
+                match timeout(SIGN, pieces.changed()).await {
+                    Ok(Ok(())) => break,
+                    Ok(Err(_)) => return,
+                    Err(_) if sender.send(Ok(Bytes::from_static(b": still here\n\n"))).await.is_err() => return,
+                    Err(_) => {}
+                }
+            }
+        }
+    });
+    answer::events(out)
+}

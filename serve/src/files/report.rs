@@ -1,0 +1,62 @@
+//! Reports with links from their ops to the rows of the history: a report does not know where it will be read.
+
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::Path;
+
+/// Bytes of a report that gets links; a longer one is sent as it is.
+const BYTES_MAX: u64 = 16 << 20;
+/// How reports mark an op. The index follows, then [`END`], what is shown, and [`CLOSED`].
+const MARK: &str = "<span class=\"op\" data-op=\"";
+const END: &str = "\">";
+const CLOSED: &str = "</span>";
+/// Digits of an index.
+const DIGITS_MAX: usize = 20;
+
+/// A report below the directory that is served, with links to the rows of a run; nothing if it is too long, or names no op.
+pub(super) fn linked(root: &Path, path: &str, run: &str) -> Option<String> {
+    let (file, bytes) = super::place::open(root, path).ok().filter(|(_, bytes)| *bytes <= BYTES_MAX)?;
+    let mut html = String::new();
+    file.take(bytes).read_to_string(&mut html).ok()?;
+    with_links(&html, &format!("/rows/{}", crate::http::query::encoded(run)))
+}
+
+fn with_links(html: &str, rows: &str) -> Option<String> {
+    let mut parts = html.split(MARK);
+    let mut out = String::with_capacity(html.len() + html.len() / 8);
+    out.push_str(parts.next()?);
+    let mut count = 0;
+    for part in parts {
+        if let Some((index, shown, after)) = link(part) {
+            // Out of the frame that the report is in.
+            _ = write!(out, "<a class=\"op\" target=\"_top\" href=\"{rows}?at={index}\">{shown}</a>{after}");
+            count += 1;
+        } else {
+            out.push_str(MARK);
+            out.push_str(part);
+        }
+    }
+    (count > 0).then_some(out)
+}
+
+/// The index, what is shown, and what follows.
+fn link(part: &str) -> Option<(&str, &str, &str)> {
+    let (index, rest) = part.split_once(END)?;
+    let (shown, after) = rest.split_once(CLOSED)?;
+    let is_index = (1..=DIGITS_MAX).contains(&index.len()) && index.bytes().all(|byte| byte.is_ascii_digit());
+    (is_index && !shown.contains('<')).then_some((index, shown, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_marked_ops_become_links() {
+        let html = "a<span class=\"op\" data-op=\"17\">index 17</span>, b<span class=\"op\" data-op=\"1\" onclick=\"x\">y</span>";
+        let expected = "a<a class=\"op\" target=\"_top\" href=\"/rows/r?at=17\">index 17</a>, b<span class=\"op\" data-op=\"1\" onclick=\"x\">y</span>";
+        assert_eq!(with_links(html, "/rows/r").unwrap(), expected);
+        assert_eq!(with_links("<p>no op", "/rows/r"), None);
+        assert_eq!(with_links("<span class=\"op\" data-op=\"1\"><b>x</span>", "/rows/r"), None);
+    }
+}

@@ -1,0 +1,191 @@
+//! What is known of a run, kept up to date by a task of the server.
+
+use super::frame::{Fault, Known};
+use super::news::{Follower, Live, LiveFault, News};
+use crate::runs::watcher::locked;
+use hyper::body::Bytes;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// Between two looks at what is new.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// A run as pages see it.
+#[derive(Debug)]
+pub(crate) struct Board {
+    live: Live,
+    begin: Instant,
+    known: Mutex<Known>,
+    pieces: watch::Sender<Arc<Piece>>,
+}
+
+/// What was new at a moment, made once for all pages.
+#[derive(Debug, Default)]
+pub(crate) struct Piece {
+    /// Counts the pieces.
+    pub(crate) sequence: u64,
+    /// Since the piece before; a page that has missed that one takes the whole.
+    pub(crate) change: Bytes,
+    /// Whether only the whole says it.
+    pub(crate) is_whole: bool,
+    /// Whether no further one will come.
+    pub(crate) is_last: bool,
+    whole: OnceLock<Bytes>,
+}
+
+impl Board {
+    pub(crate) fn new(live: Live) -> Board {
+        let known = Known { about: Arc::clone(&live.about), ..Known::default() };
+        let (pieces, _) = watch::channel(Arc::default());
+        Board { live, begin: Instant::now(), known: Mutex::new(known), pieces }
+    }
+
+    /// Says when there is a new piece.
+    pub(crate) fn pieces(&self) -> watch::Receiver<Arc<Piece>> {
+        self.pieces.subscribe()
+    }
+
+    /// Counts a page as long as it follows.
+    pub(crate) fn follower(&self) -> Follower {
+        self.live.follower()
+    }
+
+    /// All that is known now.
+    pub(crate) fn whole(&self, piece: &Piece) -> Bytes {
+        piece.whole.get_or_init(|| locked(&self.known).whole().into()).clone()
+    }
+
+    /// All that is known now, for whoever does not follow.
+    pub(crate) fn now(&self) -> String {
+        locked(&self.known).whole()
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.live.about.name
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        locked(&self.known).end.is_some()
+    }
+
+    /// Takes in what is new, until the run has ended.
+    pub(crate) async fn keep(&self) {
+        loop {
+            let is_last = self.look();
+            if is_last {
+                return;
+            }
+            let _ = tokio::time::timeout(EVERY, self.live.urgent()).await;
+        }
+    }
+
+    /// Takes in what is new. Whether the run has ended.
+    fn look(&self) -> bool {
+        let news = self.live.take();
+        let time_ms = u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut known = locked(&self.known);
+        let (columns, width) = (known.columns(), known.series.width_ms);
+        known.take(news, time_ms);
+        let piece = Piece {
+            sequence: known.sequence,
+            change: known.change(columns).into(),
+            is_whole: known.series.width_ms != width,
+            is_last: known.end.is_some(),
+            whole: OnceLock::new(),
+        };
+        let is_last = piece.is_last;
+        drop(known);
+        self.pieces.send_replace(Arc::new(piece));
+        is_last
+    }
+}
+
+impl Known {
+    fn take(&mut self, news: News, time_ms: u64) {
+        self.sequence += 1;
+        self.time_ms = time_ms;
+        self.series.add(time_ms, news.tick.as_ref());
+        if let Some(tick) = news.tick {
+            tick.faults.iter().for_each(|fault| self.fault(fault, time_ms));
+            self.tick = tick;
+        }
+        self.violations.extend(news.violations);
+        self.violations_count = news.violations_count;
+        self.end = news.end.or(self.end.take());
+    }
+
+    fn fault(&mut self, fault: &LiveFault, time_ms: u64) {
+        const KEPT_MAX: usize = 1000;
+        let mut open = self.faults.iter_mut().filter(|fault| fault.until_ms.is_none());
+        match fault {
+            LiveFault::Begin(what) => {
+                if self.faults.len() >= KEPT_MAX {
+                    self.faults.remove(0);
+                }
+                self.faults.push(Fault { what: what.clone(), from_ms: time_ms, until_ms: None });
+            }
+            LiveFault::End(what) => {
+                if let Some(fault) = open.find(|fault| fault.what == *what) {
+                    fault.until_ms = Some(time_ms);
+                }
+            }
+            LiveFault::EndAll => open.for_each(|fault| fault.until_ms = Some(time_ms)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::{LiveAbout, LiveEnd, LiveTick, LiveViolation};
+    use serde_json::Value;
+
+    fn change(board: &Board) -> Value {
+        serde_json::from_slice(&board.pieces().borrow().change).unwrap()
+    }
+
+    #[test]
+    fn what_is_new_is_known_at_the_next_look() {
+        let live = Live::new(LiveAbout::new("a\u{202e}", vec!["bank".into()]));
+        let board = Board::new(live.clone());
+        let mut tick =
+            LiveTick { ops: 7, open: 2, faults: vec![LiveFault::Begin("kill n1".into())], ..LiveTick::default() };
+        tick.latencies.add(5000);
+        live.tick(&mut tick);
+        assert_eq!(tick.latencies.count(), 0, "it was taken");
+        assert!(!board.look());
+        let seen = change(&board);
+        assert_eq!(
+            (&seen["ops"], &seen["columns"][0]["ops"], &seen["verdict"]),
+            (&7.into(), &7.into(), &"running".into())
+        );
+        assert_eq!((&seen["faults"][0]["what"], &seen["faults"][0]["until_ms"]), (&"kill n1".into(), &Value::Null));
+        tick.faults.push(LiveFault::EndAll);
+        live.tick(&mut tick);
+        live.violation(LiveViolation { index: Some(3), explanation: "because".into(), ..LiveViolation::default() });
+        assert!(!board.look());
+        let seen = change(&board);
+        assert_eq!((&seen["verdict"], &seen["violations"][0]["index"]), (&"false".into(), &3.into()));
+        assert!(seen["faults"][0]["until_ms"].is_u64());
+        live.end(LiveEnd { verdict: Some("false".into()), notes: Vec::new() });
+        assert!(board.look() && board.has_ended());
+        let whole = board.now();
+        assert!(!whole.contains('\u{202e}') && whole.contains("\"about\""), "{whole}");
+    }
+
+    #[test]
+    fn a_judge_does_not_wait_and_loses_nothing() {
+        let live = Live::new(LiveAbout::default());
+        let board = Board::new(live.clone());
+        let mut tick = LiveTick { ops: 1, ..LiveTick::default() };
+        tick.latencies.add(1);
+        live.held(|| {
+            live.tick(&mut tick);
+        });
+        assert_eq!(tick.latencies.count(), 1, "the server was looking");
+        live.tick(&mut tick);
+        board.look();
+        assert_eq!((tick.latencies.count(), &change(&board)["ops"]), (0, &1.into()));
+    }
+}

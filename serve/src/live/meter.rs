@@ -1,0 +1,79 @@
+//! Measures the ops that pass a judge: a few additions for each, and a look at the clock for each batch.
+
+use super::news::{Live, LiveFault, LiveTick};
+use histcheck_draw::bands::Bands;
+use history_core::{Op, OpKind, Pair};
+use std::time::{Duration, Instant};
+
+/// Between two ticks.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// Measures the ops that pass a judge, for a [`Live`].
+#[derive(Debug)]
+pub struct Meter {
+    live: Live,
+    tick: LiveTick,
+    bands: Bands,
+    /// Faults that were seen to begin, and which of them have ended.
+    ended: Vec<bool>,
+    told: Option<Instant>,
+}
+
+impl Meter {
+    /// A meter that has seen nothing yet.
+    pub fn new(live: Live) -> Meter {
+        Meter { live, tick: LiveTick::default(), bands: Bands::default(), ended: Vec::new(), told: None }
+    }
+
+    /// Takes in an op that was judged.
+    #[inline]
+    pub fn op(&mut self, op: &Op<'_>) {
+        if !op.process.is_client() {
+            self.nemesis(op);
+            return;
+        }
+        match op.kind {
+            OpKind::Invoke => return,
+            OpKind::Ok => self.tick.completed[0] += 1,
+            OpKind::Fail => self.tick.completed[1] += 1,
+            OpKind::Info => self.tick.completed[2] += 1,
+        }
+        if let (Pair::Completes { invoked_time_ns: Some(begin), .. }, Some(end)) = (op.pair, op.time)
+            && let Ok(took) = u64::try_from(end.saturating_sub(begin))
+        {
+            self.tick.latencies.add(took);
+        }
+    }
+
+    /// Says how far the judge has come, if it did not just do so.
+    pub fn pass(&mut self, ops: u64, open: u64, configurations: Option<u64>) {
+        (self.tick.ops, self.tick.checked, self.tick.open) = (ops, ops, open);
+        self.tick.configurations = configurations;
+        let now = Instant::now();
+        if self.told.is_none_or(|told| now.duration_since(told) >= EVERY) {
+            self.told = Some(now);
+            self.live.tick(&mut self.tick);
+        }
+    }
+
+    /// Says how far the judge has come, for it has ended.
+    pub fn finish(&mut self) {
+        self.live.tick(&mut self.tick);
+    }
+
+    #[cold]
+    fn nemesis(&mut self, op: &Op<'_>) {
+        self.bands.observe(op);
+        let all = self.bands.all();
+        for (at, band) in all.into_iter().enumerate() {
+            if at == self.ended.len() {
+                self.ended.push(false);
+                self.tick.faults.push(LiveFault::Begin(band.what.clone()));
+            }
+            if band.last.is_some() && !self.ended[at] {
+                self.ended[at] = true;
+                self.tick.faults.push(LiveFault::End(band.what));
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What a run brings while it goes on.
+
+use super::latencies::Latencies;
+use crate::runs::watcher::locked;
+use history_core::{Report, Verdict};
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, TryLockError};
+use tokio::sync::Notify;
+
+/// Violations that are kept; further ones are counted.
+const VIOLATIONS_MAX: usize = 20;
+/// Characters of an explanation.
+const CHARS_MAX: usize = 12_000;
+
+/// What a run is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LiveAbout {
+    /// What it is called: a store, a file, an address.
+    pub name: String,
+    /// The checkers that judge it.
+    pub checkers: Vec<String>,
+    /// More about it, such as its workload and its seed.
+    pub details: String,
+    /// Whether its history is `history.jsonl` in the directory that is served, so that its rows can be seen.
+    pub has_rows: bool,
+}
+
+impl LiveAbout {
+    /// A run of this name, which these checkers judge.
+    pub fn new(name: impl Into<String>, checkers: Vec<String>) -> LiveAbout {
+        LiveAbout { name: name.into(), checkers, ..LiveAbout::default() }
+    }
+}
+
+/// How far a run has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LiveTick {
+    /// Ops so far.
+    pub ops: u64,
+    /// Ops that were judged so far.
+    pub checked: u64,
+    /// Operations in flight.
+    pub open: u64,
+    /// Completions so far: ok, fail, info.
+    pub completed: [u64; 3],
+    /// Possibilities that the judge has in mind, if it counts them.
+    pub configurations: Option<u64>,
+    /// How long the operations took that have completed since the tick before.
+    pub latencies: Latencies,
+    /// Faults that began or ended since the tick before.
+    pub faults: Vec<LiveFault>,
+}
+
+/// Something that the nemesis did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum LiveFault {
+    /// A fault of this name began.
+    Begin(String),
+    /// The oldest fault of this name that was on ended.
+    End(String),
+    /// All faults that were on ended.
+    EndAll,
+}
+
+/// A violation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LiveViolation {
+    /// The index of the op that proves it, if that is known.
+    pub index: Option<u64>,
+    /// The types of its anomalies.
+    pub anomaly_types: Vec<String>,
+    /// Why it is one.
+    pub explanation: String,
+}
+
+impl LiveViolation {
+    /// What a report says, and the index of the op that proved it.
+    pub fn new(index: Option<u64>, report: Option<&Report>) -> LiveViolation {
+        let mut violation = LiveViolation { index, ..LiveViolation::default() };
+        if let Some(report) = report {
+            violation.take(report);
+        }
+        violation
+    }
+
+    fn take(&mut self, report: &Report) {
+        for anomaly in &report.anomalies {
+            self.anomaly_types.push(anomaly.name.clone().into_owned());
+            if let Some(witness) = anomaly.witnesses.first().filter(|_| self.explanation.is_empty()) {
+                self.explanation = witness.explanation.chars().take(CHARS_MAX).collect();
+            }
+        }
+        report.checkers.iter().for_each(|report| self.take(report));
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LiveEnd {
+    /// `true`, `false` or `unknown`; nothing if there is no verdict.
+    pub verdict: Option<String>,
+    /// What was noted of it, or why there is no verdict.
+    pub notes: Vec<String>,
+}
+
+impl LiveEnd {
+    /// Ended with a verdict.
+    pub fn new(verdict: Option<Verdict>, notes: Vec<String>) -> LiveEnd {
+        LiveEnd { verdict: verdict.map(|verdict| verdict.name().to_owned()), notes }
+    }
+}
+
+/// A run that goes on, for whoever brings news of it and for the server that shows it.
+#[derive(Clone, Debug)]
+pub struct Live {
+    pub(super) about: Arc<LiveAbout>,
+    place: Arc<Place>,
+}
+
+#[derive(Debug, Default)]
+struct Place {
+    news: Mutex<News>,
+    /// Something came that is not to wait for the next look.
+    urgent: Notify,
+    /// Pages that follow.
+    followers: AtomicUsize,
+    has_ended: AtomicBool,
+}
+
+/// A page that follows.
+pub(crate) struct Follower(Arc<Place>);
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.0.followers.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// What came since the server looked last.
+#[derive(Debug, Default)]
+pub(super) struct News {
+    pub(super) tick: Option<LiveTick>,
+    pub(super) violations: Vec<LiveViolation>,
+    /// How many there were, with those that are not kept.
+    pub(super) violations_count: u64,
+    pub(super) end: Option<LiveEnd>,
+}
+
+impl Live {
+    /// A run that begins.
+    pub fn new(about: LiveAbout) -> Live {
+        Live { about: Arc::new(about), place: Arc::default() }
+    }
+
+    /// Says how far the run has come. If the server is just looking, nothing happens, and the tick keeps what it has: it is said
+    /// the next time. Never waits.
+    pub fn tick(&self, tick: &mut LiveTick) {
+        let mut news = match self.place.news.try_lock() {
+            Ok(news) => news,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        let (latencies, faults) = (std::mem::take(&mut tick.latencies), std::mem::take(&mut tick.faults));
+        let last = news.tick.get_or_insert_default();
+        last.latencies.join(&latencies);
+        last.faults.extend(faults);
+        (last.ops, last.checked, last.open) = (tick.ops, tick.checked, tick.open);
+        (last.completed, last.configurations) = (tick.completed, tick.configurations);
+    }
+
+    /// Reports a violation.
+    pub fn violation(&self, violation: LiveViolation) {
+        let mut news = locked(&self.place.news);
+        news.violations_count += 1;
+        if news.violations_count <= u64::try_from(VIOLATIONS_MAX).unwrap_or(u64::MAX) {
+            news.violations.push(violation);
+        }
+        drop(news);
+        self.place.urgent.notify_one();
+    }
+
+    /// Says that the run has ended.
+    pub fn end(&self, end: LiveEnd) {
+        locked(&self.place.news).end = Some(end);
+        self.place.has_ended.store(true, Ordering::SeqCst);
+        self.place.urgent.notify_one();
+    }
+
+    /// Whether it was said that the run has ended.
+    pub fn has_ended(&self) -> bool {
+        self.place.has_ended.load(Ordering::SeqCst)
+    }
+
+    /// How many pages follow, and have not got the end yet.
+    pub fn followers(&self) -> usize {
+        self.place.followers.load(Ordering::SeqCst)
+    }
+
+    /// Counts a page as long as it follows.
+    pub(crate) fn follower(&self) -> Follower {
+        self.place.followers.fetch_add(1, Ordering::SeqCst);
+        Follower(Arc::clone(&self.place))
+    }
+
+    /// Takes what is new.
+    pub(super) fn take(&self) -> News {
+        let mut news = locked(&self.place.news);
+        let violations_count = news.violations_count;
+        std::mem::replace(&mut *news, News { violations_count, ..News::default() })
+    }
+
+    /// Does something while the server seems to look.
+    #[cfg(test)]
+    pub(super) fn held(&self, what: impl FnOnce()) {
+        let news = locked(&self.place.news);
+        what();
+        drop(news);
+    }
+
+    /// Until something came that is not to wait.
+    pub(super) async fn urgent(&self) {
+        self.place.urgent.notified().await;
+    }
+}

@@ -1,0 +1,115 @@
+//! Figures over time: at most so many columns, however long a run takes. When they are full, each two become one of twice the width.
+
+use super::latencies::Latencies;
+use super::news::LiveTick;
+use history_core::cast::Cast as _;
+
+/// Columns, at most.
+pub(super) const COLUMNS_MAX: usize = 480;
+/// Milliseconds of a column at first.
+const WIDTH_MS: u64 = 500;
+
+/// Figures over time.
+#[derive(Debug)]
+pub(super) struct Series {
+    pub(super) width_ms: u64,
+    pub(super) columns: Vec<Column>,
+    /// What the last tick said.
+    ops: u64,
+    completed: [u64; 3],
+}
+
+/// What happened in a span of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Column {
+    pub(super) ops: u64,
+    /// Completions: ok, fail, info.
+    pub(super) completed: [u64; 3],
+    /// Operations in flight at its end.
+    pub(super) open: u64,
+    pub(super) latencies: Latencies,
+}
+
+impl Default for Series {
+    fn default() -> Series {
+        Series { width_ms: WIDTH_MS, columns: Vec::new(), ops: 0, completed: [0; 3] }
+    }
+}
+
+impl Series {
+    /// The column of a time.
+    pub(super) fn at(&self, time_ms: u64) -> usize {
+        (time_ms / self.width_ms).to_usize()
+    }
+
+    /// Adds what was new at a time; without news, operations in flight stay what they were.
+    pub(super) fn add(&mut self, time_ms: u64, tick: Option<&LiveTick>) {
+        while self.at(time_ms) >= COLUMNS_MAX {
+            self.join();
+        }
+        let at = self.at(time_ms);
+        let open = self.columns.last().map_or(0, |column| column.open);
+        while self.columns.len() <= at {
+            self.columns.push(Column { open, ..Column::default() });
+        }
+        let Some(tick) = tick else { return };
+        let column = &mut self.columns[at];
+        column.ops += tick.ops.saturating_sub(self.ops);
+        for (kind, sum) in column.completed.iter_mut().enumerate() {
+            *sum += tick.completed[kind].saturating_sub(self.completed[kind]);
+        }
+        column.open = tick.open;
+        column.latencies.join(&tick.latencies);
+        (self.ops, self.completed) = (tick.ops, tick.completed);
+    }
+
+    fn join(&mut self) {
+        let joined = self.columns.chunks(2).map(|two| {
+            let mut column = two[0].clone();
+            for second in &two[1..] {
+                column.ops += second.ops;
+                column.completed.iter_mut().zip(second.completed).for_each(|(sum, more)| *sum += more);
+                column.open = second.open;
+                column.latencies.join(&second.latencies);
+            }
+            column
+        });
+        self.columns = joined.collect();
+        self.width_ms *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_lost_when_columns_become_wider() {
+        let mut series = Series::default();
+        let mut tick = LiveTick::default();
+        for at in 0..2000_u64 {
+            tick.ops += 3;
+            tick.completed[0] += 1;
+            tick.open = at % 7;
+            tick.latencies = Latencies::default();
+            tick.latencies.add(1000);
+            series.add(at * WIDTH_MS, Some(&tick));
+            assert!(series.columns.len() <= COLUMNS_MAX);
+        }
+        let sum = |of: fn(&Column) -> u64| series.columns.iter().map(of).sum::<u64>();
+        assert_eq!((sum(|column| column.ops), sum(|column| column.completed[0])), (6000, 2000));
+        assert_eq!(sum(|column| column.latencies.count()), 2000);
+        assert_eq!((series.width_ms, series.columns.last().unwrap().open), (WIDTH_MS * 8, 1999 % 7));
+    }
+
+    #[test]
+    fn silence_is_shown() {
+        let mut series = Series::default();
+        series.add(0, Some(&LiveTick { ops: 10, open: 2, ..LiveTick::default() }));
+        series.add(WIDTH_MS * 3, None);
+        assert_eq!(
+            series.columns.iter().map(|column| (column.ops, column.open)).collect::<Vec<_>>(),
+            [(10, 2), (0, 2), (0, 2), (0, 2)]
+        );
+    }
+}
