@@ -7,8 +7,8 @@ use crate::judge::node_logs::NodeLogs;
 use crate::output::known::Known;
 use crate::output::policy::Policy;
 use histcheck_draw::bands::Annotations;
-use histcheck_front::Setup;
 use histcheck_front::result::Notation;
+use histcheck_front::{Registry, Setup};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -54,11 +54,13 @@ pub(crate) struct Check<'c> {
 }
 
 /// Histories to be looked through for errors.
-pub(crate) struct Validate {
+pub(crate) struct Validate<'c> {
     pub(crate) inputs: Vec<Input>,
     /// Problems of each rule to be listed.
     pub(crate) each_max: usize,
     pub(crate) output: OutputFormat,
+    /// Those that may understand a history.
+    pub(crate) checkers: &'c Registry,
 }
 
 /// Verdicts in a format, and where they go.

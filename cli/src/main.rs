@@ -13,7 +13,6 @@ mod minimize;
 mod new_plugin;
 mod output;
 mod report;
-#[cfg(feature = "serve")]
 mod serve;
 mod validate;
 mod watch;

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 
 /// Looks through files, one after another.
-pub(crate) fn run(job: &Validate) -> Exit {
+pub(crate) fn run(job: &Validate<'_>) -> Exit {
     let mut out = anstream::stdout().lock();
     let (mut exit, unmatched) = (Exit::OK, Unmatched::default());
     for input in &job.inputs {
@@ -20,7 +20,8 @@ pub(crate) fn run(job: &Validate) -> Exit {
         let whole = found.as_ref().ok().filter(|problems| problems.complete);
         unmatched.add(whole.map(|problems| &problems.unmatched[..]));
         exit = exit.and(exit_of(&found));
-        if let Err(error) = write(&mut out, job, input, &found).and_then(|()| out.flush()) {
+        let suggested = suggested(job, input, &found);
+        if let Err(error) = write(&mut out, job, input, &found, &suggested).and_then(|()| out.flush()) {
             return exit.and(exit::unwritten(&error));
         }
         if let Err(error) = &found {
@@ -31,12 +32,27 @@ pub(crate) fn run(job: &Validate) -> Exit {
     exit
 }
 
-fn write(out: &mut dyn Write, job: &Validate, input: &Input, found: &Result<Problems, HistoryError>) -> io::Result<()> {
+/// The names of the checkers that understand a history. Standard input cannot be read again, so nothing is known of it.
+fn suggested(job: &Validate<'_>, input: &Input, found: &Result<Problems, HistoryError>) -> Vec<String> {
+    if found.is_err() || input.is_stdin() {
+        return Vec::new();
+    }
+    let suggested = input.open().and_then(|reader| histcheck_front::suggest(job.checkers, reader.growing()));
+    suggested.unwrap_or_default().into_iter().map(|suggestion| suggestion.name).collect()
+}
+
+fn write(
+    out: &mut dyn Write,
+    job: &Validate<'_>,
+    input: &Input,
+    found: &Result<Problems, HistoryError>,
+    suggested: &[String],
+) -> io::Result<()> {
     match (job.output.notation(), found) {
-        (None, Ok(problems)) => write_text(out, input, problems),
+        (None, Ok(problems)) => write_text(out, input, problems, suggested),
         (None, Err(_)) => Ok(()),
         (Some(notation), Ok(problems)) => {
-            writeln!(out, "{}", result::record(notation, &input.name(), &Line::new(problems))?)
+            writeln!(out, "{}", result::record(notation, &input.name(), &Line::new(problems, suggested))?)
         }
         (Some(notation), Err(error)) => writeln!(out, "{}", result::result(notation, &input.name(), Err(error))?),
     }
@@ -51,7 +67,7 @@ fn exit_of(found: &Result<Problems, HistoryError>) -> Exit {
 }
 
 /// What is wrong, then a line that sums it up.
-fn write_text(out: &mut dyn Write, input: &Input, problems: &Problems) -> io::Result<()> {
+fn write_text(out: &mut dyn Write, input: &Input, problems: &Problems, suggested: &[String]) -> io::Result<()> {
     let place = input.place();
     for problem in &problems.list {
         diagnose::write(out, &place, &Diagnostic::from(problem))?;
@@ -61,6 +77,10 @@ fn write_text(out: &mut dyn Write, input: &Input, problems: &Problems) -> io::Re
         if *count > listed {
             writeln!(out, "{place}: {} more of {} are not shown", count - listed, rule.name())?;
         }
+    }
+    if let Some((first, others)) = suggested.split_first() {
+        let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
+        writeln!(out, "{place}: note: this looks like {first}{others}: check it with -m {first}")?;
     }
     formats::path(out, input)?;
     let (errors, warnings) = (problems.count(Severity::Error), problems.count(Severity::Warning));
@@ -81,12 +101,14 @@ struct Line<'a> {
     errors: u64,
     warnings: u64,
     problems: Vec<Failure<'a>>,
+    /// Checkers that understand its ops.
+    suggested_checkers: &'a [String],
     /// Whether the whole text was looked at.
     complete: bool,
 }
 
 impl<'a> Line<'a> {
-    fn new(problems: &'a Problems) -> Line<'a> {
+    fn new(problems: &'a Problems, suggested_checkers: &'a [String]) -> Line<'a> {
         Line {
             is_history: problems.is_history(),
             format: problems.format.map(history_core::Format::name),
@@ -94,6 +116,7 @@ impl<'a> Line<'a> {
             errors: problems.count(Severity::Error),
             warnings: problems.count(Severity::Warning),
             problems: problems.list.iter().map(Failure::from).collect(),
+            suggested_checkers,
             complete: problems.complete,
         }
     }

@@ -105,6 +105,18 @@ impl<'a> Lattice<'a> {
             .collect()
     }
 
+    /// The names of the strongest levels that hold: no other one that holds implies them.
+    pub fn strongest(&self) -> Vec<String> {
+        let holds = |at: usize| self.standings[at] == Standing::Holds;
+        // Levels may be equal, and then imply each other.
+        let is_above = |a: usize, b: usize| holds(a) && self.implies[a][b] && !self.implies[b][a];
+        let all = 0..self.levels.len();
+        all.clone()
+            .filter(|at| holds(*at) && !all.clone().any(|other| is_above(other, *at)))
+            .map(|at| text::shown(&self.levels[at].name, NAME_CHARS_MAX))
+            .collect()
+    }
+
     /// Draws them.
     pub fn draw(&self) -> Markup {
         let layout = Layout::new(self);
@@ -365,6 +377,22 @@ mod tests {
             }
         }
         assert!(layout.edges.iter().all(|(a, b)| layout.nodes[*a].layer + 1 == layout.nodes[*b].layer));
+    }
+
+    #[test]
+    fn the_strongest_levels_are_those_that_nothing_stronger_implies() {
+        let about = about(&[("ru", &[]), ("rc", &["ru"]), ("si", &["rc"]), ("rr", &["rc"]), ("ser", &["si", "rr"])]);
+        let strongest = |not: &[&'static str], also_not: &[&'static str], open: &[&'static str]| {
+            let mut report = Report::new("x", Verdict::Unknown);
+            report.not = not.iter().map(|name| (*name).into()).collect();
+            report.also_not = also_not.iter().map(|name| (*name).into()).collect();
+            report.not_checked = open.iter().map(|name| (*name).into()).collect();
+            Lattice::of(&about, &report).strongest()
+        };
+        assert_eq!(strongest(&[], &[], &[]), ["ser"]);
+        assert_eq!(strongest(&["ser"], &[], &[]), ["si", "rr"]);
+        assert_eq!(strongest(&["si"], &["ser"], &["rr"]), ["rc"], "what is open is not said to hold");
+        assert_eq!(strongest(&["ru"], &["rc", "si", "rr", "ser"], &[]), [""; 0]);
     }
 
     #[test]

@@ -8,8 +8,10 @@ pub mod registry;
 pub mod result;
 pub mod setup;
 pub mod source;
+mod suggest;
 
 pub use history_core;
 pub use read::ReadAs;
 pub use registry::Registry;
 pub use setup::Setup;
+pub use suggest::{Suggestion, suggest};

@@ -27,7 +27,7 @@ pub(crate) fn add(grammar: Command) -> Command {
 }
 
 /// Words that nobody else should type.
-fn options() -> [Arg; 5] {
+fn options() -> [Arg; 6] {
     let hidden = |name: &'static str| Arg::new(name).long(name).hide(true);
     [
         hidden("only-input").value_parser(value_parser!(OsString)).requires("only-for"),
@@ -36,6 +36,8 @@ fn options() -> [Arg; 5] {
         hidden("only-without").value_parser(value_parser!(OsString)).action(ArgAction::Append),
         hidden("only-for").value_parser(value_parser!(u32)),
         hidden("only-terminal"),
+        // What `histcheck serve` starts ends with it.
+        hidden("only-while").value_parser(value_parser!(u32)),
     ]
 }
 
@@ -72,6 +74,15 @@ impl ChildJob {
     /// Ends this process when the one that wants to know has ended, however that came.
     pub(crate) fn end_with_parent(&self) {
         end_with(self.parent);
+    }
+}
+
+/// Ends this process with the server that started it, if one did; a process that this one starts for a history ends with this one.
+pub(crate) fn end_with_server(matches: &ArgMatches) {
+    if let Some(server) = matches.get_one::<u32>("only-while")
+        && !matches.contains_id("only-input")
+    {
+        end_with(*server);
     }
 }
 

@@ -20,7 +20,7 @@ use crate::judge::limits::Limits;
 use crate::judge::node_logs::NodeLogs;
 use crate::line::config::Config;
 use crate::line::usage::UsageError;
-use crate::line::{gen_args, grammar, shells};
+use crate::line::{common, gen_args, grammar, shells};
 use crate::minimize::Minimize;
 use crate::new_plugin::{self, NewPlugin};
 use crate::output::diagnose;
@@ -47,7 +47,7 @@ pub(crate) enum Command<'c> {
     Scale(Box<crate::judge::scale::Scale<'c>>),
     Minimize(Minimize<'c>),
     Anonymize(Anonymize<'c>),
-    Validate(Validate),
+    Validate(Validate<'c>),
     Convert(Convert),
     Gen(gen_args::Gen),
     /// A crate for a plugin of this name.
@@ -100,7 +100,10 @@ pub(crate) fn parse<'c>(
     }
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
-        Some(("report", matches)) => pages(matches, checkers).map(Command::Check),
+        Some(("report", matches)) => {
+            child_job::end_with_server(matches);
+            pages(matches, checkers).map(Command::Check)
+        }
         Some(("minimize", matches)) => minimize(matches, checkers).map(Command::Minimize),
         Some(("anonymize", matches)) => anonymize(matches, checkers).map(Command::Anonymize),
         Some(("watch", matches)) => watch(matches, checkers).map(Command::Watch),
@@ -110,9 +113,9 @@ pub(crate) fn parse<'c>(
         }
         #[cfg(feature = "serve")]
         Some(("serve", matches)) => crate::serve::args::parse(matches, checkers).map(Command::Serve),
+        Some(("validate", matches)) => validate(matches, checkers).map(Command::Validate),
         #[cfg(feature = "scale")]
         Some(("scale", matches)) => scale(matches, checkers).map(|job| Command::Scale(Box::new(job))),
-        Some(("validate", matches)) => validate(matches).map(Command::Validate),
         Some(("convert", matches)) => convert(matches).map(Command::Convert),
         Some(("gen", matches)) => gen_args::parse(matches).map(Command::Gen),
         Some(("plugin", matches)) => new_plugin(matches, checkers).map(Command::NewPlugin),
@@ -398,16 +401,16 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
     }
     let keep_going = matches.get_flag("keep-going");
     let checkpoints = checkpoints::given(matches, &source)?;
-    Ok(Watch { check, source, keep_going, checkpoints })
+    Ok(Watch { check, source, keep_going, serve: common::served(matches), checkpoints })
 }
 
 fn format(matches: &ArgMatches) -> Option<Format> {
     matches.get_one::<String>("format").and_then(|name| name.parse::<Format>().ok())
 }
 
-fn validate(matches: &ArgMatches) -> Result<Validate, UsageError> {
+fn validate<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Validate<'c>, UsageError> {
     let each_max = matches.get_one("max-each").copied().unwrap_or(usize::MAX);
-    Ok(Validate { inputs: inputs(matches)?, each_max, output: output(matches) })
+    Ok(Validate { inputs: inputs(matches)?, each_max, output: output(matches), checkers })
 }
 
 fn convert(matches: &ArgMatches) -> Result<Convert, UsageError> {

@@ -3,8 +3,9 @@
 use crate::line::units;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use std::ffi::{OsStr, OsString};
+use std::net::SocketAddr;
 
 /// `-d DIR`.
 pub(crate) fn directory(help: &'static str) -> Arg {
@@ -25,6 +26,45 @@ pub(crate) fn files() -> Arg {
         .value_hint(ValueHint::AnyPath)
         .value_parser(value_parser!(OsString))
         .help("History files, directories of histories (such as Jepsen's store), or - for standard input")
+}
+
+/// `--serve`, with an address behind it or without, where there is a server.
+pub(crate) fn serve() -> Option<Arg> {
+    cfg!(feature = "serve").then(serve_at)
+}
+
+fn serve_at() -> Arg {
+    let own = |text: &str| {
+        let listen = listen(text)?;
+        let is_own = listen.ip().is_loopback();
+        is_own.then_some(listen).ok_or_else(|| {
+            format!("{text} is reached from other machines: listen at 127.0.0.1, and use a tunnel (ssh -L 8090:localhost:8090 HOST)")
+        })
+    };
+    Arg::new("serve")
+        .long("serve")
+        .value_name("ADDRESS")
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("127.0.0.1:8090")
+        .value_parser(own)
+        .help("Show figures, faults and violations in the browser while it goes on [default ADDRESS: 127.0.0.1:8090]")
+}
+
+/// Where a page was asked for.
+pub(crate) fn served(matches: &ArgMatches) -> Option<SocketAddr> {
+    // A program without the server has no such option.
+    matches.try_get_one("serve").ok().flatten().copied()
+}
+
+/// An address to listen at.
+///
+/// # Errors
+///
+/// What was expected.
+pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
+    let expected = || format!("expected an address and a port, such as 127.0.0.1:8090 or [::1]:0, found {text}");
+    text.replacen("localhost:", "127.0.0.1:", 1).parse().map_err(|_| expected())
 }
 
 /// What a history may take.

@@ -219,6 +219,7 @@ fn watch(checkers: &Registry) -> Command {
         .args(own.into_iter().filter(|arg| !["verbose", "quiet"].contains(&arg.get_id().as_str())))
         .args(rules())
         .args(common::watch_limits())
+        .args(common::serve())
         .arg(Arg::new("verbose").short('v').long("verbose").action(ArgAction::SetTrue).hide(true))
         .args(policy::options())
         .args(config::options())

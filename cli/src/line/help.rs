@@ -177,7 +177,7 @@ Examples:
 
 pub(crate) const VALIDATE: &str = "\
 Lists all errors that prevent a file from being read as a history, and warns of ops that are legal but doubtful: a completion that does \
-not match its invocation, the same write twice, keys of several types.
+not match its invocation, the same write twice, keys of several types. Of a file, it names the checkers that understand its first ops.
 
 Exits with 0 if there are no errors (warnings are allowed), 1 if there are errors, 255 if a file cannot be read.";
 

@@ -1,5 +1,6 @@
 //! The grammar of `histcheck live`.
 
+use crate::line::common;
 use crate::output::policy;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, Command, value_parser};
@@ -68,6 +69,7 @@ pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
         .args(checks)
         .args(drive())
         .args(faults())
+        .args(common::serve())
         .arg(hidden())
         .args(policy::options())
         .next_help_heading("Options of stores")

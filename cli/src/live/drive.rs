@@ -1,15 +1,17 @@
 //! A run, where it happens: start the store, drive it, judge, and say what came of it.
 
 use super::status::Status;
-use super::{Live, evidence, place, replay};
+use super::{Live, evidence, page, place, replay};
 use crate::judge::input::Input;
 use crate::judge::signals;
 use crate::output::diagnose;
 use crate::output::exit::Exit;
 use crate::output::results::Results;
-use history_core::{Budget, Cancel, Subject, Verdict};
+use crate::serve::page::Page;
+use crate::serve::rest::Rest;
+use history_core::{Budget, Cancel, Report, Subject, Verdict};
 use record_live::world::World;
-use record_live::{Check, Ended, LiveError, Nemesis, Ssh, StartStore, Step, Stop, Store};
+use record_live::{Check, Ended, Found, LiveError, Nemesis, Ssh, StartStore, Step, Stop, Store, Violated};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -93,11 +95,16 @@ struct Ending {
     interrupts: Arc<AtomicU64>,
     /// The exit code, once the verdict was written.
     code: Arc<OnceLock<u8>>,
+    /// The time in which only the page is left.
+    rest: Rest,
 }
 
 impl Ending {
     /// The first interrupt ends the run, the next one the search that then may still go on, the third one everything.
     fn interrupt(&self) {
+        if self.rest.interrupt() {
+            return;
+        }
         if let Some(code) = self.code.get() {
             std::process::exit(i32::from(*code));
         }
@@ -120,7 +127,7 @@ impl Ending {
 
 fn driven(job: &Live<'_>, nodes: Nodes<'_>, place: &Place) -> Result<Exit, Failed> {
     let ending = Ending::default();
-    let mut start = StartStore {
+    let start = StartStore {
         options: job.options.clone(),
         command: job.command.clone(),
         nodes: job.nodes.clone(),
@@ -131,18 +138,50 @@ fn driven(job: &Live<'_>, nodes: Nodes<'_>, place: &Place) -> Result<Exit, Faile
         timeout: job.timeout,
         ..StartStore::default()
     };
-    let seed = start.seed;
     listen(nodes, &ending)?;
+    let shared = page::Shared::new(open_page(job, nodes, place)?);
+    let driven = shown(job, nodes, place, start, &ending, &shared);
+    let page = shared.page().take();
+    if let Some(mut page) = page {
+        // Why it failed is said before anything else is waited for.
+        if let Err(Failed(why)) = &driven {
+            page.end(Err(why.clone()));
+        }
+        page.close(driven.is_ok().then_some(&ending.rest));
+    }
+    driven
+}
+
+/// The page of the run, if one was asked for.
+fn open_page(job: &Live<'_>, nodes: Nodes<'_>, place: &Place) -> Result<Option<Page>, String> {
+    #[cfg(target_os = "linux")]
+    if matches!(nodes, Nodes::Namespaces) {
+        return page::reach(job, &place.scratch);
+    }
+    let _ = nodes;
+    page::open(job, &place.directory)
+}
+
+/// Runs it, and shows it meanwhile.
+fn shown(
+    job: &Live<'_>,
+    nodes: Nodes<'_>,
+    place: &Place,
+    mut start: StartStore,
+    ending: &Ending,
+    shared: &page::Shared,
+) -> Result<Exit, Failed> {
+    let seed = start.seed;
     replay::write(&place.directory, &job.words, seed)?;
     let mut status = Status::begin(format!("{} is starting", job.kind.name));
     start.world = world(job, nodes, &start)?;
     let store = job.kind.start(start)?;
     check_faults(job, &*store)?;
-    let ended = play(job, &*store, place, seed, &ending, &mut status)?;
+    let ended = play(job, &*store, place, seed, (ending, shared), &mut status)?;
     // Everything that was started ends before the verdict is printed.
     drop(store);
     drop(status);
-    Ok(conclude(job, place, seed, ended, &ending))
+    Ok(conclude(job, place, seed, ended, (ending, shared)))
 }
 
 /// Listens for interrupts; inside of a world those of the process outside.
@@ -203,7 +242,7 @@ fn play(
     store: &dyn Store,
     place: &Place,
     seed: u64,
-    ending: &Ending,
+    (ending, shared): (&Ending, &page::Shared),
     status: &mut Status,
 ) -> Result<Ended, Failed> {
     let nodes = u32::try_from(store.nodes().len()).unwrap_or(u32::MAX);
@@ -213,6 +252,11 @@ fn play(
     budget.cancel = ending.cancel.clone();
     let start_online = || job.check().setup.start_online(|_| {});
     let is_online = start_online().map_err(|error| Failed(error.to_string()))?.decides_early();
+    let found: &Found<'_> = &|violated: &Violated, report: Option<&Report>| {
+        if let Some(page) = &mut *shared.page() {
+            page.violation(violated.index, report);
+        }
+    };
     let run = record_live::Live {
         store,
         workload: job.workload,
@@ -222,6 +266,7 @@ fn play(
             // as well.
             start_online: if is_online { Some(&start_online) } else { None },
             watches: !judges_transactions(job),
+            found: shared.page().is_some().then_some(found),
             budget,
             keeps_going: job.keep_going,
         },
@@ -250,7 +295,10 @@ fn play(
             job.kind.name, job.workload.name
         ));
     });
-    Ok(run.run(&mut |progress| status.update(progress))?)
+    Ok(run.run(&mut |progress| {
+        shared.progress(progress);
+        status.update(progress);
+    })?)
 }
 
 /// The steps of the run that is replayed.
@@ -267,7 +315,13 @@ fn judges_transactions(job: &Live<'_>) -> bool {
 }
 
 /// Says what came of the run, and writes the evidence.
-fn conclude(job: &Live<'_>, place: &Place, seed: u64, mut ended: Ended, ending: &Ending) -> Exit {
+fn conclude(
+    job: &Live<'_>,
+    place: &Place,
+    seed: u64,
+    mut ended: Ended,
+    (ending, shared): (&Ending, &page::Shared),
+) -> Exit {
     let input = place.input(job);
     let invalid = ended.report.verdict == Verdict::Invalid;
     if let Some(failure) = &ended.failure {
@@ -283,6 +337,9 @@ fn conclude(job: &Live<'_>, place: &Place, seed: u64, mut ended: Ended, ending: 
     }
     evidence::explain(&mut ended.report, &ended.history);
     ended.report.notes.extend(notes(job, seed, &ended, ending));
+    if let Some(page) = &mut *shared.page() {
+        page.end(Ok(&ended.report));
+    }
     let mut results = match Results::new(job.check()) {
         Ok(results) => results,
         Err(message) => {

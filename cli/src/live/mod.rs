@@ -7,6 +7,7 @@
 mod drive;
 mod evidence;
 mod outside;
+mod page;
 mod place;
 pub(crate) mod replay;
 mod status;
@@ -18,6 +19,7 @@ use crate::minimize::Minimize;
 use record_live::{Fault, Kind, Nodes, Stands, Target, Workload};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 pub(crate) use stores::list;
@@ -55,6 +57,8 @@ pub(crate) struct Live<'c> {
     pub(crate) ops_max: Option<u64>,
     /// Whether to go on behind a violation.
     pub(crate) keep_going: bool,
+    /// Where a page shows it while it goes on.
+    pub(crate) serve: Option<SocketAddr>,
     /// Of a request.
     pub(crate) timeout: Duration,
     pub(crate) seed: Option<u64>,

@@ -1,12 +1,14 @@
 //! Where a run takes place: here, on other machines, or inside of a world that this program enters first.
 
-#[cfg(target_os = "linux")]
-use super::place;
 use super::{Around, Live, drive};
+#[cfg(target_os = "linux")]
+use super::{page, place};
 #[cfg(target_os = "linux")]
 use crate::judge::signals;
 use crate::output::diagnose;
 use crate::output::exit::Exit;
+#[cfg(target_os = "linux")]
+use crate::serve::rest::Rest;
 use record_live::{Fault, Need, Place};
 
 /// How many interrupts end everything at once.
@@ -75,22 +77,27 @@ fn in_namespaces(job: &Live<'_>) -> Exit {
     {
         return without_namespaces(job, &error.to_string());
     }
-    if has(job.kind.name, &job.kind.needs_with_namespaces(&job.faults)) { enter() } else { Exit::FAILED }
+    if has(job.kind.name, &job.kind.needs_with_namespaces(&job.faults)) { enter(job) } else { Exit::FAILED }
 }
 
 /// Runs this program again inside of a world, and passes interrupts on to it.
 #[cfg(target_os = "linux")]
-fn enter() -> Exit {
-    let scratch = match place::Scratch::create() {
-        Ok(scratch) => scratch,
+fn enter(job: &Live<'_>) -> Exit {
+    let opened = place::Scratch::create().and_then(|scratch| Ok((page::open_outside(job, &scratch)?, scratch)));
+    let (page, scratch) = match opened {
+        Ok(opened) => opened,
         Err(message) => {
             diagnose::error(&message);
             return Exit::FAILED;
         }
     };
     let (interrupt, interrupts) = std::sync::mpsc::channel();
-    let mut count = 0;
+    let rest = Rest::default();
+    let (mut count, resting) = (0, rest.clone());
     let caught = signals::on_each(move || {
+        if resting.interrupt() {
+            return;
+        }
         count += 1;
         if count == PATIENCE {
             // With its end of the pipe the world ends, too.
@@ -101,7 +108,7 @@ fn enter() -> Exit {
     if let Err(error) = caught {
         diagnose::warning(&format!("cannot catch signals, so an interrupt ends histcheck without a verdict: {error}"));
     }
-    match record_live::world::enter(interrupts, &[(place::SCRATCH, scratch.path().as_os_str())]) {
+    let exit = match record_live::world::enter(interrupts, &[(place::SCRATCH, scratch.path().as_os_str())]) {
         Ok(status) if status.code() == Some(0) || status.code().is_some_and(|code| code == 1 || code == 2) => {
             Exit::from_code(status.code())
         }
@@ -115,5 +122,9 @@ fn enter() -> Exit {
             diagnose::error(&error.to_string());
             Exit::FAILED
         }
+    };
+    if let Some(page) = page {
+        page.close(Some(&rest));
     }
+    exit
 }

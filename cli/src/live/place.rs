@@ -94,7 +94,7 @@ pub(super) fn logs(directory: &Path) -> Result<PathBuf, String> {
     made(directory.join(LOGS))
 }
 
-fn made(path: PathBuf) -> Result<PathBuf, String> {
+pub(super) fn made(path: PathBuf) -> Result<PathBuf, String> {
     fs::create_dir_all(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     Ok(path)
 }

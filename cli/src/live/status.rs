@@ -80,7 +80,8 @@ mod tests {
 
     #[test]
     fn the_line_says_what_is_known() {
-        let progress = Progress { ops: 100, open: 3, fault: Some("isolate n1".into()), checked: 90, news: Vec::new() };
+        let progress =
+            Progress { ops: 100, open: 3, fault: Some("isolate n1".into()), checked: 90, ..Progress::default() };
         assert_eq!(
             line(&progress, rate(50, Duration::from_millis(500))),
             "100 ops, 100 per second, 3 in flight, fault: isolate n1, no violation in the first 90 ops"

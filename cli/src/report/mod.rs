@@ -184,7 +184,7 @@ impl Pages {
             relative.iter().map(|part| encoded(&part.to_string_lossy())).collect::<Vec<_>>().join("/")
         };
         html! {
-            (page::head_of("Histories", [""; 3]))
+            (page::head_of("Histories", [""; 4]))
             header { p.kicker { "histcheck" } h1 { (text::count(wide(self.listed.len()), "history", "histories")) } p.verdict { (counts.join(", ")) "." } }
             main {
                 div.scroll tabindex="0" role="region" aria-label="Histories" {

@@ -67,7 +67,7 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
 }
 
 /// Everything above the body; the verdict in the head is for programs.
-pub(super) fn head_of(title: &str, [verdict, checker, found]: [&str; 3]) -> Markup {
+pub(super) fn head_of(title: &str, [verdict, checker, found, strongest]: [&str; 4]) -> Markup {
     html! {
         (DOCTYPE)
         (PreEscaped("<html lang=\"en\">\n"))
@@ -76,6 +76,7 @@ pub(super) fn head_of(title: &str, [verdict, checker, found]: [&str; 3]) -> Mark
             meta name="histcheck-verdict" content=(verdict);
             meta name="histcheck-checker" content=(checker);
             meta name="histcheck-found" content=(found);
+            @if !strongest.is_empty() { meta name="histcheck-strongest" content=(strongest); }
             meta name="viewport" content="width=device-width, initial-scale=1";
             meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
             meta name="color-scheme" content="light dark";
@@ -91,7 +92,14 @@ fn head(facts: &Facts<'_>, verdict: Option<Verdict>) -> Markup {
     let (checker, found) = facts.judged.map(|report| (&*report.checker, severity::found(report))).unwrap_or_default();
     let (checker, found) = (text::shown(checker, 120), text::shown(&found, CHARS_MAX));
     let verdict = verdict.map_or("error", Verdict::name);
-    head_of(&format!("{}: {word}", text::shown(facts.name, 200)), [verdict, &checker, &found])
+    head_of(&format!("{}: {word}", text::shown(facts.name, 200)), [verdict, &checker, &found, &strongest(facts)])
+}
+
+/// The strongest consistency levels that hold, where the checker knows any.
+fn strongest(facts: &Facts<'_>) -> String {
+    let report = facts.judged.ok().filter(|report| report.checkers.is_empty());
+    let lattice = report.map(|report| Lattice::of(facts.about.of(&report.checker), report));
+    lattice.map(|lattice| lattice.strongest().join(", ")).unwrap_or_default()
 }
 
 fn badge(verdict: Option<Verdict>) -> Markup {

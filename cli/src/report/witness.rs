@@ -107,7 +107,8 @@ fn place(half: Option<&Half>, says_kind: bool) -> Markup {
             None => { "\u{2013}" },
             Some(half) => {
                 @if says_kind { span class={ "kind " (half.kind.name()) } { (half.kind.name()) } " " }
-                "index " (half.index)
+                // `histcheck serve` makes links of these.
+                span.op data-op=(half.index) { "index " (half.index) }
                 @if let Some(line) = half.line { ", line " (line) }
                 @if let Some(time) = half.time_ns { ", " (text::duration(time)) }
             },

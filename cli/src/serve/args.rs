@@ -1,14 +1,17 @@
 //! The options of `histcheck serve`.
 
-use super::Serve;
-use crate::line::units;
+use super::command::Serve;
 use crate::line::usage::UsageError;
+use crate::line::{common, units};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use histcheck_front::Registry;
-use histcheck_serve::{Config, Judge, Token};
+use histcheck_serve::{Config, Judge, Suggest, Token};
+use history_core::{Limits, Reader};
 use std::ffi::OsString;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 const USAGE: &str = "histcheck serve [OPTIONS] [DIR]";
 
@@ -57,7 +60,7 @@ pub(crate) fn command() -> Command {
             Arg::new("listen")
                 .long("listen")
                 .value_name("ADDRESS")
-                .value_parser(listen)
+                .value_parser(common::listen)
                 .default_value("127.0.0.1:8090")
                 .help("Address to listen at, ADDRESS:PORT (port 0 = any free port)"),
         )
@@ -93,11 +96,6 @@ pub(crate) fn command() -> Command {
         .arg(flag("read-only", "Write nothing: check no history, and keep no index"))
 }
 
-fn listen(text: &str) -> Result<SocketAddr, String> {
-    let with_port = || format!("expected an address and a port, such as 127.0.0.1:8090 or [::1]:0, found {text}");
-    text.replacen("localhost:", "127.0.0.1:", 1).parse().map_err(|_| with_port())
-}
-
 /// Understands the command line.
 ///
 /// # Errors
@@ -130,9 +128,23 @@ fn judge(matches: &ArgMatches, checkers: &Registry) -> Option<Judge> {
         if cfg!(target_os = "linux") && running.exists() { Some(running) } else { std::env::current_exe().ok() };
     let checkers = checkers.iter().map(|checker| (checker.name().to_owned(), checker.summary().to_owned()));
     let mut judge = Judge::new(program?, checkers.collect());
+    judge.suggest = Some(Suggest(Arc::new(suggest)));
     judge.timeout = matches.get_one("timeout").copied().unwrap_or(judge.timeout);
     judge.memory_bytes = matches.get_one("max-memory").copied().unwrap_or(judge.memory_bytes);
     Some(judge)
+}
+
+/// The checkers that understand a history. Those of plugins run in processes of their own, and are not asked.
+fn suggest(source: &mut (dyn Read + Send)) -> Result<Vec<String>, String> {
+    /// Bytes of an op, at most.
+    const OP_BYTES_MAX: usize = 4 << 20;
+    let limits = Limits { op_bytes_max: OP_BYTES_MAX, held_bytes_max: 64 << 20, ..Limits::default() };
+    let reader = Reader::new(source).with_limits(limits).growing();
+    let suggested = histcheck_front::suggest(&Registry::built_in(), reader).map_err(|error| {
+        let at = error.position.map(|position| format!("{position}: ")).unwrap_or_default();
+        format!("{at}{}", error.message)
+    })?;
+    Ok(suggested.into_iter().map(|suggestion| suggestion.name).collect())
 }
 
 /// The token as it was given, or from a file.

@@ -20,12 +20,15 @@ mod status;
 mod stream;
 mod writer;
 
+use crate::ids::wide;
 use crate::job::Check;
 use crate::judge::input::{Input, Unmatched};
 use crate::judge::signals;
 use crate::output::diagnose;
 use crate::output::exit::Exit;
 use crate::output::results::Results;
+use crate::serve::page::{Page, Shown};
+use crate::serve::rest::Rest;
 pub(crate) use address::Address;
 pub(crate) use checkpoint::Checkpoints;
 use checkpoint::{Keeper, Printed, Resume};
@@ -36,6 +39,7 @@ use limit::Limit;
 use refused::Doubt;
 pub(crate) use source::Source;
 use status::Status;
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,6 +50,8 @@ pub(crate) struct Watch<'c> {
     pub(crate) source: Source,
     /// Whether to continue after a violation.
     pub(crate) keep_going: bool,
+    /// Where a page shows it while it goes on.
+    pub(crate) serve: Option<SocketAddr>,
     /// What is kept for a watch after this one; of a file only.
     pub(crate) checkpoints: Option<Checkpoints>,
 }
@@ -68,7 +74,8 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     let end = Arc::new(Mutex::new(end));
     let wake = Arc::clone(&end);
     let limit = Limit::begin(job.check.limits, move || end_history(&wake));
-    if let Err(error) = end_on_signals(move || end_history(&end), budget.cancel.clone()) {
+    let rest = Rest::default();
+    if let Err(error) = end_on_signals(move || end_history(&end), budget.cancel.clone(), rest.clone()) {
         diagnose::warning(&format!("cannot catch signals, so an interrupt ends histcheck without a report: {error}"));
     }
     begin();
@@ -82,12 +89,19 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
             return Exit::FAILED;
         }
     };
-    let mut failed = Exit::FAILED;
+    let mut page = match page(job, input) {
+        Ok(page) => page,
+        Err(message) => {
+            diagnose::error(&message);
+            return Exit::FAILED;
+        }
+    };
+    let (mut failed, shown) = (Exit::FAILED, &mut page);
     let judged = guarded(|| {
         let status = Status::begin();
         let (results, Kept { keeper, resume }) = (&mut results, checkpoints);
         let printed = resume.as_ref().map(Resume::printed).unwrap_or_default();
-        let mut watched = Watched { job, input, results, status, limit, keeper, printed };
+        let mut watched = Watched { job, input, results, status, limit, page: shown, keeper, printed };
         match watched.judge(&mut feed, resume.as_ref(), &budget) {
             Ok(report) => Ok(Some(report)),
             Err(stopped) => {
@@ -96,13 +110,36 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
             }
         }
     });
-    match judged.transpose() {
+    let judged = judged.transpose();
+    if let (Some(page), Some(judged)) = (&mut page, &judged) {
+        page.end(judged.as_ref().map_err(|error| format!("{error}.")));
+    }
+    let exit = match judged {
         None => failed,
         Some(judged) => {
             let exit = results.write(input, judged).unwrap_or_else(|stopped| stopped);
             results.finish(exit)
         }
+    };
+    if let Some(page) = page {
+        page.close(Some(&rest));
     }
+    exit
+}
+
+/// The page that shows it while it goes on, if one was asked for.
+fn page(job: &Watch<'_>, input: &Input) -> Result<Option<Page>, String> {
+    let checkers = job.check.setup.checker.name();
+    let show = |listen| {
+        Page::open(&Shown {
+            listen,
+            directory: None,
+            name: input.place().to_string(),
+            checkers,
+            details: String::new(),
+        })
+    };
+    job.serve.map(show).transpose()
 }
 
 /// What is kept for the next watch, and was by the last one.
@@ -140,9 +177,12 @@ fn end_history(end: &End) {
 }
 
 /// The first signal ends the history, the next one the search that then may still continue, the third one everything.
-fn end_on_signals(end: impl Fn() + Send + 'static, cancel: Cancel) -> std::io::Result<()> {
+fn end_on_signals(end: impl Fn() + Send + 'static, cancel: Cancel, rest: Rest) -> std::io::Result<()> {
     let mut signals = 0;
     signals::on_each(move || {
+        if rest.interrupt() {
+            return;
+        }
         signals += 1;
         match signals {
             1 => end(),
@@ -159,6 +199,7 @@ struct Watched<'w, 'c> {
     results: &'w mut Results,
     status: Status,
     limit: Limit,
+    page: &'w mut Option<Page>,
     keeper: Option<Keeper>,
     printed: Printed,
 }
@@ -210,6 +251,9 @@ impl<'w> Watched<'w, '_> {
                     return Ok(ControlFlow::Continue(()));
                 }
                 let flow = run.observe(op)?;
+                if let Some(page) = self.page {
+                    page.op(op);
+                }
                 match self.look(run.as_ref(), op, feed) {
                     Ok(true) => {}
                     Ok(false) => return Ok(ControlFlow::Break(())),
@@ -223,6 +267,9 @@ impl<'w> Watched<'w, '_> {
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
             self.status.update(feed.ops(), feed.in_flight(), run.configurations());
+            if let Some(page) = self.page {
+                page.pass(feed.ops(), wide(feed.in_flight()), run.configurations());
+            }
             // At a limit it does not matter whether there would be more.
             if !flow.is_break()
                 && let Some(why) = self.limit.reached(feed.ops())
@@ -319,6 +366,9 @@ impl<'w> Watched<'w, '_> {
         if !self.printed.is_violated && run.is_violated() {
             self.printed.is_violated = true;
             self.printed.violated = (doubt(feed) == Doubt::None).then(|| since(op));
+            if let Some(page) = self.page.as_mut().filter(|_| self.printed.violated.is_some()) {
+                page.violation(Some(op.index), run.violation().as_ref());
+            }
             if !self.job.keep_going {
                 return Ok(false);
             }
@@ -327,6 +377,9 @@ impl<'w> Watched<'w, '_> {
         } else if self.job.keep_going
             && let Some(report) = self.further_violation(run)
         {
+            if let Some(page) = self.page {
+                page.violation(Some(op.index), Some(&report));
+            }
             self.write_violation(Some(report), Some(since(op)), feed)?;
         }
         Ok(true)

@@ -90,3 +90,109 @@ fn what_makes_no_sense_is_said_before_anything_is_served() {
     assert!(said(&["--token", "short"]).contains("16 to 256"));
     assert!(said(&["--token", "@/nonexistent"]).contains("cannot read /nonexistent"));
 }
+
+#[test]
+fn a_check_ends_with_whoever_asked_for_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let made = Command::new("mkfifo").arg(directory.path().join("h.edn")).status().unwrap();
+    assert!(made.success());
+    // Nobody writes into the pipe, so the check never ends by itself.
+    let script = "\"$1\" report --only-while=$$ -m bank -d d h.edn & echo started; wait";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, "sh"]).arg(snapbox::cmd::cargo_bin!("histcheck")).current_dir(directory.path());
+    let mut shell = shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut output = BufReader::new(shell.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    // Nobody is asked: this is SIGKILL.
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    // Both have this output, which ends with the last of them.
+    output.read_to_string(&mut String::new()).unwrap();
+}
+
+/// A command with `--serve`, and its page.
+fn with_page(words: &[&str], directory: &std::path::Path) -> (Served, BufReader<std::process::ChildStderr>) {
+    let mut command = Command::new(snapbox::cmd::cargo_bin!("histcheck"));
+    command.args(words).arg("--serve=127.0.0.1:0").current_dir(directory);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut notes = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("http://") {
+        line.clear();
+        assert!(notes.read_line(&mut line).unwrap() > 0, "there is no address");
+    }
+    let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
+    (Served(child, address), notes)
+}
+
+#[test]
+fn a_watched_history_is_shown_while_it_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut served, _notes) = with_page(&["watch", "-m", "list-append", "--keep-going", "-"], directory.path());
+    let mut writer = served.0.stdin.take().unwrap();
+    let until = |served: &Served, holds: &dyn Fn(&serde_json::Value) -> bool| loop {
+        let live = served.ask("GET /api/live", "");
+        if holds(&live) {
+            return live;
+        }
+        std::thread::yield_now();
+    };
+    writeln!(writer, "{{:process 0, :type :invoke, :f :txn, :value [[:r :x nil]], :time 1000}}").unwrap();
+    let live = until(&served, &|live| live["ops"] == 1);
+    assert_eq!(
+        (&live["open"], &live["verdict"], &live["about"]["checkers"][0]),
+        (&1.into(), &"running".into(), &"list-append".into())
+    );
+    writeln!(writer, "{{:process 0, :type :ok, :f :txn, :value [[:r :x [1]]], :time 4000}}").unwrap();
+    writeln!(writer, "{{:process :nemesis, :type :info, :f :start-partition, :value nil}}").unwrap();
+    writeln!(writer, "{{:process 1, :type :invoke, :f :txn, :value [[:append :x 1]], :time 5000}}").unwrap();
+    writeln!(writer, "{{:process 1, :type :fail, :f :txn, :value [[:append :x 1]], :time 6000}}").unwrap();
+    let live = until(&served, &|live| live["verdict"] == "false" && live["ops"] == 5);
+    assert_eq!(
+        (&live["violations"][0]["index"], &live["faults"][0]["what"]),
+        (&4.into(), &"partition".into()),
+        "{live}"
+    );
+    assert_eq!(
+        (&live["violations"][0]["anomaly_types"][0], &live["ok"], &live["fail"]),
+        (&"G1a".into(), &1.into(), &1.into()),
+        "{live}"
+    );
+    assert!(live["violations"][0]["explanation"].as_str().unwrap().contains(":x"), "{live}");
+    let medians: Vec<u64> =
+        live["columns"].as_array().unwrap().iter().filter_map(|column| column["p50_ns"].as_u64()).collect();
+    assert!(medians.iter().any(|median| (3000..=3750).contains(median)), "{medians:?}");
+    drop(writer);
+    // Nobody sits at a terminal, so that nothing waits for an interrupt.
+    assert_eq!(served.0.wait().unwrap().code(), Some(1));
+}
+
+#[cfg(feature = "live")]
+#[test]
+fn a_run_is_shown_with_its_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    let words = ["live", "--store", "toy", "--reads", "local", "--latency", "2ms", "-d", "run"];
+    let (mut served, mut notes) = with_page(&words, directory.path());
+    let mut stream = TcpStream::connect(&served.1).unwrap();
+    write!(stream, "GET /api/live HTTP/1.1\r\nHost: {}\r\nAccept: text/event-stream\r\n\r\n", served.1).unwrap();
+    // The page follows to the end, which waits for it.
+    let mut seen = String::new();
+    std::thread::spawn(move || notes.read_to_string(&mut String::new()));
+    stream.read_to_string(&mut seen).unwrap();
+    let pieces: Vec<serde_json::Value> =
+        seen.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok()).collect();
+    let last = pieces.last().unwrap();
+    assert_eq!((&last["end"]["verdict"], &last["verdict"]), (&"false".into(), &"false".into()), "{last}");
+    assert!(last["violations"][0]["index"].is_u64() && last["ops"].as_u64().unwrap() > 0, "{last}");
+    assert_eq!((&pieces[0]["about"]["name"], &pieces[0]["about"]["has_rows"]), (&"toy".into(), &true.into()));
+    assert_eq!(served.0.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn a_page_is_for_this_machine_alone() {
+    for address in ["0.0.0.0:8090", "192.168.1.1:1", "8090"] {
+        let mut command = Command::new(snapbox::cmd::cargo_bin!("histcheck"));
+        let output = command.args(["watch", "-m", "bank", "-"]).arg(format!("--serve={address}")).output().unwrap();
+        assert_eq!(output.status.code(), Some(254), "{address}");
+    }
+}

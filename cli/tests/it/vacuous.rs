@@ -460,3 +460,25 @@ fn read_skew() -> Ops {
         op(1, "ok", json!([["r", "x", [1]], ["r", "y", []]])),
     ]
 }
+
+/// Checkers that are not suggested for their own workload: they understand any history, or need options.
+const NOT_SUGGESTED: &[&str] = &["stats", "unhandled-exceptions", "linearizable", "linearizable-register"];
+
+#[test]
+fn each_checker_is_suggested_for_its_own_workload() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.json");
+    let mut suggested: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for (workload, ops) in workloads() {
+        std::fs::write(&path, Value::from(ops).to_string()).unwrap();
+        let said = stdout(&histcheck("validate --output json").arg(&path).assert());
+        let line: Value = serde_json::from_str(&said).unwrap();
+        suggested.insert(workload, line["suggested_checkers"].as_array().unwrap().clone());
+    }
+    for row in CHECKERS {
+        let name = row.checker.split(' ').next().unwrap();
+        let names = &suggested[row.workload];
+        let is_there = names.contains(&name.into());
+        assert_eq!(is_there, !NOT_SUGGESTED.contains(&name), "{name} of {}: {names:?}", row.workload);
+    }
+}

@@ -44,6 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             watches: true,
             budget: Budget::default(),
             keeps_going: false,
+            found: None,
         },
         directory,
         clients: 12,

@@ -161,6 +161,7 @@ fn run(store: &dyn Store, workload: &Workload, directory: &Path, judge: Judge) -
             watches: judge != Judge::None,
             budget: Budget::default(),
             keeps_going: false,
+            found: None,
         },
         directory: directory.to_owned(),
         clients: CLIENTS,

@@ -93,6 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             watches: true,
             budget: Budget::default(),
             keeps_going: false,
+            found: None,
         },
         directory: directory.clone(),
         clients: workload.clients(2),

@@ -41,7 +41,9 @@ pub(super) fn run(
 ) -> io::Result<Ended> {
     let output = folder.join(OUTPUT);
     let mut command = Command::new(&judge.program);
-    command.arg("report").arg(format!("--model={checkers}")).arg("--output=json").arg("--directory").arg(folder);
+    // It ends with this process, however that ends.
+    command.arg("report").arg(format!("--only-while={}", std::process::id()));
+    command.arg(format!("--model={checkers}")).arg("--output=json").arg("--directory").arg(folder);
     command.arg(format!("--timeout={}", judge.timeout.as_secs_f64()));
     command.arg(format!("--max-memory={}", judge.memory_bytes));
     if !levels.is_empty() {

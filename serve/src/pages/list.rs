@@ -100,6 +100,7 @@ fn table<'r>(view: &View, runs: impl Iterator<Item = &'r Run>) -> Markup {
                 (heading(view, Column::Checker, "Checker"))
                 th scope="col" { "Anomalies" }
                 th scope="col" { "Ruled out" }
+                th scope="col" { "Strongest level" }
             } }
             tbody { @for run in runs { (row(run)) } }
         }
@@ -130,6 +131,7 @@ fn row(run: &Run) -> Markup {
             (cell("Checker", &names(&run.outcome.checkers, 4)))
             (cell("Anomalies", &names(&run.outcome.anomalies, 6)))
             (cell("Ruled out", &names(&run.outcome.not, 4)))
+            (cell("Strongest level", &names(&run.outcome.strongest, 4)))
         }
     }
 }

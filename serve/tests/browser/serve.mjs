@@ -5,62 +5,18 @@
 // Ends with `N passed, N failed`.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Browser } from "../../../draw/tests/browser/chromium.mjs";
+import { Store } from "./store.mjs";
 
 const [binary, histcheck, shots] = process.argv.slice(2);
 if (!histcheck) {
   console.error("usage: serve.mjs CHROMIUM HISTCHECK [SCREENSHOTS]");
   process.exit(254);
 }
-const folder = mkdtempSync(join(tmpdir(), "histcheck-serve-")), store = join(folder, "store");
-const run = (...words) => {
-  try {
-    return execFileSync(histcheck, words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  } catch (error) {
-    // An invalid history is not an error here.
-    if (error.status === 1) return error.stdout;
-    throw error;
-  }
-};
-
-/** A store with runs of Jepsen's and of ours. */
-const fill = () => {
-  const broken = run("gen", "list-append", "--txns", "300", "--bug", "lost-update", "--seed", "1");
-  const fine = run("gen", "list-append", "--txns", "300", "--seed", "2");
-  const jepsen = (name, day, history, results) => {
-    const place = join(store, name, `202601${day}T093012.123Z`);
-    mkdirSync(place, { recursive: true });
-    writeFileSync(join(place, "history.edn"), history);
-    writeFileSync(join(place, "results.edn"), results);
-    return place;
-  };
-  for (const [at, name] of ["etcd-append", "redis-sentinel-append", "postgres-append", "mysql-galera-append"].entries()) {
-    for (let day = 10; day < 14; day++) {
-      const isBroken = (at + day) % 3 === 0;
-      const workload = isBroken ? "{:valid? false, :anomaly-types [:G-single-item :lost-update], :not #{:snapshot-isolation}}" : "{:valid? true}";
-      jepsen(name, day, isBroken ? broken : fine, `{:stats {:valid? true}, :workload ${workload}, :valid? ${!isBroken}}`);
-    }
-  }
-  jepsen("zookeeper-cas", 14, fine, "{:valid? :unknown}");
-  const place = join(store, "etcd-append", "20260110T093012.123Z");
-  run("report", "-m", "list-append", "-d", place, join(place, "history.edn"));
-  writeFileSync(join(store, "<img src=x onerror=alert(1)>.edn"), fine);
-  return { broken, fine };
-};
-
-const histories = fill();
-const children = [];
-/** Starts a server; returns its address. */
-const serve = (...words) => {
-  const child = spawn(histcheck, ["serve", "--listen", "127.0.0.1:0", ...words, store], { stdio: ["ignore", "pipe", "ignore"] });
-  children.push(child);
-  return new Promise((resolve) => child.stdout.setEncoding("utf8").once("data", (line) => resolve(line.trim())));
-};
-const base = await serve();
+const store = new Store(histcheck);
+const base = await store.serve();
 const browser = new Browser(binary);
 const ask = (expression) => browser.ask(expression);
 const complaints = () => browser.complaints.filter((complaint) => !complaint.startsWith(`asked for ${base}`) && !complaint.startsWith("asked for data:"));
@@ -149,7 +105,7 @@ const tests = {
   },
 
   async "the token is asked for once, and then the page that was wanted is there"() {
-    const guarded = await serve("--read-only", "--token", "correct-horse-battery");
+    const guarded = await store.serve("--read-only", "--token", "correct-horse-battery");
     await browser.open(`${guarded}runs/etcd-append/20260110T093012.123Z`);
     assert.equal(await ask("document.querySelector('h1').textContent"), "This server needs its token");
     assert.deepEqual(await unusable(), []);
@@ -170,7 +126,7 @@ const tests = {
     await open("?name=new");
     await until("document.readyState === 'complete'");
     await ask("window.same = true");
-    writeFileSync(join(store, "new.edn"), histories.fine);
+    writeFileSync(join(store.path, "new.edn"), store.fine);
     await until("document.querySelector('td.name')?.textContent === 'new.edn'");
     assert.equal(await ask("window.same"), true, "it is the same page");
   },
@@ -182,7 +138,7 @@ const tests = {
     await ask(`(() => {
       const form = document.querySelector("#drop form");
       form.checker.value = "list-append";
-      form.text.value = ${JSON.stringify(histories.broken)};
+      form.text.value = ${JSON.stringify(store.broken)};
       form.querySelector("button").click();
     })()`);
     await until("location.pathname.startsWith('/checks/') && document.querySelector('p .badge.invalid')");
@@ -215,6 +171,102 @@ const tests = {
     })()`);
     await until("location.pathname.startsWith('/checks/') && document.querySelector('p .badge.valid')");
   },
+
+  async "a history is scrolled from its first row to its last"() {
+    const ops = 400_000;
+    let text = "";
+    for (let op = 0; op < ops; op++) text += `{:index ${op}, :time ${op * 1000}, :process ${op % 5}, :type ${op % 10 < 5 ? ":invoke" : ":ok"}, :f :read, :value ${op}}\n`;
+    writeFileSync(join(store.path, "long.edn"), text);
+    await open("?name=long");
+    await until("document.querySelector('td.name')?.textContent === 'long.edn'");
+    await open("rows/long.edn");
+    const rows = "[...document.querySelectorAll('.sheet .line')].map((line) => line.firstElementChild.textContent)";
+    await until("document.querySelector('.view') && document.querySelector('.sheet .line a')");
+    if (shots) await browser.shoot(join(shots, "rows.png"));
+    assert.equal(await ask(`${rows}[0]`), "0");
+    assert.deepEqual([await unusable(), complaints()], [[], []]);
+    // By the wheel, row by row; by the bar, to the end and to the middle; and back by the keyboard.
+    await ask("document.querySelector('.view').scrollTop = 280");
+    await until(`${rows}.includes("10") && document.querySelector('.sheet .line a')`);
+    await ask("document.querySelector('.view').scrollTop = 1e9");
+    await until(`${rows}.includes("${ops - 1}")`);
+    const bottom = await ask("(() => { const last = [...document.querySelectorAll('.sheet .line')].pop().getBoundingClientRect(), view = document.querySelector('.view').getBoundingClientRect(); return last.bottom - view.bottom; })()");
+    assert.ok(Math.abs(bottom) <= 2, `the last row ends ${bottom} pixels from the end`);
+    await ask("document.querySelector('.view').scrollTop = 4e6");
+    await until("document.querySelector('.sheet .line a') && Number(document.querySelector('.sheet .line a').textContent) > 100000");
+    const before = Number(await ask(`${rows}[20]`));
+    await ask("document.querySelector('.view').scrollTop += 56");
+    await until(`Number(${rows}[20]) === ${before + 2}`);
+    await ask("document.querySelector('.view').focus()");
+    await browser.send("Input.dispatchKeyEvent", { type: "keyDown", key: "Home", code: "Home", windowsVirtualKeyCode: 36 });
+    await until(`${rows}[0] === "0"`);
+    assert.ok(await ask("document.querySelectorAll('.sheet .line').length") < 120, "only what is on screen is drawn");
+  },
+
+  async "a row leads to its neighbours, and a search finds it"() {
+    await open("rows/etcd-append/20260110T093012.123Z?type=ok&text=append");
+    await until("document.querySelector('table.ops td a')");
+    const index = await ask("document.querySelector('table.ops td a').textContent");
+    await ask("document.querySelector('table.ops td a').click()");
+    await until(`document.querySelector('section.chosen h2')?.textContent.startsWith("Op ${index}") && document.querySelector('.line[aria-current] a')`);
+    assert.equal(await ask("document.querySelector('.line[aria-current] a').textContent"), index);
+    if (shots) await browser.shoot(join(shots, "op.png"));
+    for (const [look, options] of looks) {
+      await open(`rows/etcd-append/20260110T093012.123Z?at=${index}`, options);
+      await until("document.querySelector('.line[aria-current] a')");
+      if (shots) await browser.shoot(join(shots, `op-${look}.png`));
+      assert.deepEqual([await unusable(), complaints()], [[], []], look);
+      assert.equal(await ask("document.documentElement.scrollWidth <= innerWidth"), true, `${look}: wider than the window`);
+    }
+  },
+
+  async "an op of a report leads to its row"() {
+    await open("files/etcd-append/20260110T093012.123Z/report.html", { script: false });
+    const [href, target] = await ask("(() => { const link = document.querySelector('a.op'); return [link.getAttribute('href'), link.target]; })()");
+    assert.match(href, /^\/rows\/etcd-append\/20260110T093012\.123Z\?at=\d+$/);
+    assert.equal(target, "_top");
+  },
+
+  async "a checker is suggested for what is pasted"() {
+    await open("");
+    await ask(`(() => {
+      const form = document.querySelector("#drop form");
+      document.querySelector("#drop").open = true;
+      form.text.value = ${JSON.stringify(store.fine)};
+      form.querySelector("button").click();
+    })()`);
+    await until("document.querySelector('#drop form').checker.value === 'list-append'");
+    assert.match(await ask("document.getElementById('dropped').textContent"), /looks like list-append/);
+    await ask("document.querySelector('#drop form button').click()");
+    await until("location.pathname.startsWith('/checks/') && document.querySelector('p .badge.valid')");
+  },
+
+  async "a violation appears while the run goes on"() {
+    const { child, address } = store.start(["watch", "-m", "list-append", "--keep-going", "--serve=127.0.0.1:0", "-"], "pipe");
+    await browser.open(`${await address}live`);
+    const complained = () => browser.complaints.filter((complaint) => !complaint.startsWith("asked for http://127.0.0.1"));
+    const lines = store.broken.split("\n");
+    child.stdin.write(`${lines.slice(0, 40).join("\n")}\n`);
+    await until("document.querySelector('[data-figure=ops]').textContent === '40'");
+    assert.match(await ask("document.getElementById('verdict').textContent"), /no violation so far/);
+    const begin = Date.now();
+    child.stdin.write(lines.slice(40).join("\n"));
+    await until("document.querySelector('section.violation pre')");
+    console.log(`  it appeared ${Date.now() - begin} ms after its ops were written`);
+    assert.match(await ask("document.getElementById('verdict').textContent"), /invalid/);
+    if (shots) await browser.shoot(join(shots, "live.png"));
+    assert.deepEqual([await unusable(), complained()], [[], []]);
+    // Who comes later sees all of it.
+    for (const [look, options] of looks) {
+      await browser.open(`${await address}live`, options);
+      await until("document.querySelector('section.violation pre') && document.querySelector('#plot-open path')");
+      if (shots) await browser.shoot(join(shots, `live-${look}.png`));
+      assert.equal(await ask("document.documentElement.scrollWidth <= innerWidth"), true, `${look}: wider than the window`);
+      assert.deepEqual([await unusable(), complained()], [[], []], look);
+    }
+    child.stdin.end();
+    await until("document.getElementById('connection').textContent.startsWith('The run has ended.')");
+  },
 };
 
 let failed = 0;
@@ -228,7 +280,6 @@ for (const [name, test] of Object.entries(tests)) {
   }
 }
 await browser.close();
-for (const child of children) child.kill();
-rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+store.close();
 console.log(`${Object.keys(tests).length - failed} passed, ${failed} failed`);
 process.exitCode = failed ? 1 : 0;

@@ -3,6 +3,7 @@
 use super::{check, output};
 use crate::job::{Check, OutputFormat, PageOptions};
 use crate::judge::input::Input;
+use crate::line::common;
 use crate::line::usage::UsageError;
 use crate::live::{Around, Live, Worker, replay};
 use crate::minimize::Minimize;
@@ -101,6 +102,7 @@ pub(crate) fn parse<'c>(
         time_limit,
         ops_max: matches.get_one("ops").copied(),
         keep_going: matches.get_flag("keep-going"),
+        serve: common::served(matches),
         timeout: times("timeout").unwrap_or(Duration::from_secs(1)),
         seed: matches.get_one("seed").copied(),
         faults,

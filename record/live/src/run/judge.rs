@@ -5,8 +5,8 @@
 //! operations that are in flight at the end of such a prefix count as `info`. A violation of a prefix ends the run, and
 //! the verdict is then that of the whole file.
 
+use crate::run::counts::Counts;
 use crate::run::inbox::Inbox;
-use crate::run::log::Counts;
 use crate::run::stop::Stop;
 use history_core::{Budget, Format, HistoryError, Reader, Report, Run, Verdict};
 use std::fs::File;
@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 
 /// Starts a run of the checker.
 pub type Start<'c> = dyn Fn() -> Result<Box<dyn Run + 'c>, HistoryError> + Sync + 'c;
+
+/// Gets a violation as soon as it is found.
+pub type Found<'c> = dyn Fn(&Violated, Option<&Report>) + Sync + 'c;
 
 /// How a history is checked.
 pub struct Check<'c> {
@@ -32,6 +35,8 @@ pub struct Check<'c> {
     pub budget: Budget,
     /// Whether the run goes on behind a violation, for whatever else there is.
     pub keeps_going: bool,
+    /// Gets the first violation as soon as it is found, with a report on it if there is one: for whoever shows it.
+    pub found: Option<&'c Found<'c>>,
 }
 
 impl Check<'_> {
@@ -70,7 +75,11 @@ pub(crate) fn follow(
         }
         let flow = run.observe(op)?;
         if violated.is_none() && run.is_violated() {
-            violated = Some(Violated { ops: counts.ops.load(Ordering::Relaxed), index: Some(op.index) });
+            let certain = Violated { ops: counts.ops.load(Ordering::Relaxed), index: Some(op.index) };
+            violated = Some(certain);
+            if let Some(found) = check.found {
+                found(&certain, run.violation().as_ref());
+            }
             if !check.keeps_going {
                 return Ok(ControlFlow::Break(()));
             }
@@ -118,11 +127,14 @@ pub(crate) fn check_prefixes(
         }
         (checked, at) = (bytes, Instant::now());
         let ops = counts.ops.load(Ordering::Relaxed);
-        if check_file(check, path, bytes)?.verdict == Verdict::Invalid {
+        let report = check_file(check, path, bytes)?;
+        if report.verdict == Verdict::Invalid {
+            let violated = Violated { ops, index: None };
+            check.found.into_iter().for_each(|found| found(&violated, Some(&report)));
             if check.keeps_going {
                 stop.wait(Duration::MAX);
             }
-            return Ok(Some(Violated { ops, index: None }));
+            return Ok(Some(violated));
         }
         counts.checked.store(ops, Ordering::Relaxed);
     }

@@ -11,29 +11,15 @@
 //! Two locks: `order` is held while a line is appended, `writer` while a group is written. The writer may wait for the
 //! judge, so the judge takes neither.
 
+use crate::run::counts::Counts;
 use crate::run::inbox::Sender;
 use crate::run::line::unsigned;
 use history_core::cast::Cast as _;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-
-/// What was recorded so far.
-#[derive(Debug, Default)]
-pub struct Counts {
-    /// Ops, of the nemesis too.
-    pub ops: AtomicU64,
-    /// Bytes of the file. They end behind a whole line.
-    pub bytes: AtomicU64,
-    /// Operations that succeeded.
-    pub ok: AtomicU64,
-    /// Operations that were invoked and have not completed.
-    pub open: AtomicU64,
-    /// Ops that the judge has checked, without a violation.
-    pub checked: AtomicU64,
-}
 
 /// The file of a history, and the judge's copy of it.
 pub(super) struct Log {

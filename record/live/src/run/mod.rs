@@ -1,5 +1,6 @@
 //! A run: clients, faults, recorder and judge, from the first request to the verdict.
 
+pub(crate) mod counts;
 pub(crate) mod inbox;
 pub(crate) mod judge;
 pub(crate) mod line;
@@ -90,6 +91,10 @@ pub struct Progress {
     pub fault: Option<String>,
     /// Ops that were checked, without a violation.
     pub checked: u64,
+    /// Operations that completed: ok, fail, info.
+    pub completed: [u64; 3],
+    /// How long the operations took that have completed since the last time, in nanoseconds.
+    pub took_ns: Vec<u64>,
     /// What the nemesis did since the last time.
     pub news: Vec<FaultEvent>,
 }
@@ -259,6 +264,8 @@ impl State<'_, '_> {
             open: counts.open.load(Ordering::Relaxed),
             fault: self.faults.now(),
             checked: counts.checked.load(Ordering::Relaxed),
+            completed: [&counts.ok, &counts.fail, &counts.info].map(|count| count.load(Ordering::Relaxed)),
+            took_ns: counts.took.take(),
             news: self.recorder.news(),
         }
     }

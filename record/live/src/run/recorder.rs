@@ -8,9 +8,10 @@
 
 use crate::error::LiveError;
 use crate::request::{Outcome, Request};
+use crate::run::counts::Counts;
 use crate::run::inbox::Sender;
 use crate::run::line::{self, Performer};
-use crate::run::log::{Counts, Log};
+use crate::run::log::Log;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -61,8 +62,14 @@ impl Recorder {
                 self.counts().ok.fetch_add(1, Ordering::Relaxed);
                 ("ok", Some(answer), None)
             }
-            Outcome::Fail(why) => ("fail", None, Some(why)),
-            Outcome::Info(why) => ("info", None, Some(why)),
+            Outcome::Fail(why) => {
+                self.counts().fail.fetch_add(1, Ordering::Relaxed);
+                ("fail", None, Some(why))
+            }
+            Outcome::Info(why) => {
+                self.counts().info.fetch_add(1, Ordering::Relaxed);
+                ("info", None, Some(why))
+            }
         };
         self.counts().open.fetch_sub(1, Ordering::Relaxed);
         self.log.flush(self.log.append(&line::op(kind, who, request, answer, error.map(String::as_str))));

@@ -91,6 +91,7 @@ impl State<'_, '_> {
         let host = self.live.store.nodes().get(seat.node.to_usize()).map_or("", String::as_str);
         let who = Performer { process: seat.process, host };
         self.recorder.invoke(who, request);
+        let begun = Instant::now();
         let outcome = match open.invoke(request) {
             Ok(outcome) => outcome,
             Err(error) => {
@@ -100,6 +101,7 @@ impl State<'_, '_> {
                 return None;
             }
         };
+        self.recorder.counts().took.add(begun.elapsed());
         self.recorder.complete(who, request, &outcome);
         let is_indeterminate = matches!(outcome, Outcome::Info(_));
         let is_lost = is_indeterminate || request.is_read() && !matches!(outcome, Outcome::Ok(_));

@@ -55,6 +55,7 @@ impl<'s> Setup<'s> {
                 watches: self.workload != "list-append",
                 budget: Budget::default(),
                 keeps_going: false,
+                found: None,
             },
             directory: directory.to_owned(),
             clients: 8,

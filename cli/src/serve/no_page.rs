@@ -1,0 +1,76 @@
+//! The page of a run, in a program without the server: there is none.
+
+use super::rest::Rest;
+use history_core::{Op, Report};
+use std::net::SocketAddr;
+use std::path::Path;
+
+const NONE: &str = "this histcheck was built without the server";
+
+/// A page that cannot be.
+pub(crate) enum Page {}
+
+/// What is shown, and where.
+pub(crate) struct Shown<'a> {
+    pub(crate) listen: SocketAddr,
+    pub(crate) directory: Option<&'a Path>,
+    pub(crate) name: String,
+    pub(crate) checkers: &'a str,
+    pub(crate) details: String,
+}
+
+/// How far a run has come whose ops are judged elsewhere.
+#[expect(dead_code, reason = "nobody shows it")]
+pub(crate) struct Progressed {
+    pub(crate) ops: u64,
+    pub(crate) checked: u64,
+    pub(crate) open: u64,
+    pub(crate) completed: [u64; 3],
+    pub(crate) took_ns: Vec<u64>,
+    pub(crate) faults: Vec<Option<String>>,
+}
+
+impl Page {
+    pub(crate) fn open(shown: &Shown<'_>) -> Result<Page, String> {
+        let Shown { listen, directory, name, checkers, details } = shown;
+        let _ = (listen, directory, name, checkers, details);
+        Err(NONE.to_owned())
+    }
+
+    pub(crate) fn op(&mut self, _: &Op<'_>) {
+        match *self {}
+    }
+
+    pub(crate) fn pass(&mut self, _: u64, _: u64, _: Option<u64>) {
+        match *self {}
+    }
+
+    pub(crate) fn violation(&mut self, _: Option<u64>, _: Option<&Report>) {
+        match *self {}
+    }
+
+    pub(crate) fn end(&mut self, _: Result<&Report, String>) {
+        match *self {}
+    }
+
+    #[cfg_attr(not(all(unix, feature = "live")), expect(dead_code, reason = "only `live` has such runs"))]
+    pub(crate) fn progress(&mut self, _: Progressed) {
+        match *self {}
+    }
+
+    #[cfg_attr(not(feature = "live"), expect(dead_code, reason = "only `live` runs inside of another world"))]
+    #[cfg(target_os = "linux")]
+    pub(crate) fn elsewhere(_: &Path) -> Result<Page, String> {
+        Err(NONE.to_owned())
+    }
+
+    #[cfg_attr(not(feature = "live"), expect(dead_code, reason = "only `live` runs inside of another world"))]
+    #[cfg(target_os = "linux")]
+    pub(crate) fn receive_at(&self, _: &Path) -> Result<(), String> {
+        match *self {}
+    }
+
+    pub(crate) fn close(self, _: Option<&Rest>) {
+        match self {}
+    }
+}

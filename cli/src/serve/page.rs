@@ -1,0 +1,228 @@
+//! The page of a run that goes on: a server in this process, and what the judge and the clients bring it.
+
+use super::command::address;
+#[cfg(target_os = "linux")]
+use super::relay::{self, Message};
+use super::rest::Rest;
+use crate::output::diagnose;
+use histcheck_serve::{Config, Live, LiveAbout, LiveEnd, LiveFault, LiveTick, LiveViolation, Meter, Server, Stop};
+use history_core::{Op, Report, Verdict};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long pages have for what came last.
+const LAST: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The page of a run.
+pub(crate) struct Page {
+    sink: Sink,
+    tick: LiveTick,
+    /// Whether a violation is shown.
+    is_violated: bool,
+}
+
+/// Where news goes.
+enum Sink {
+    /// To a server of this process, with the ops that a judge of this process passes.
+    Here(Box<Serving>),
+    /// To another process, which has the server.
+    #[cfg(target_os = "linux")]
+    Elsewhere(std::os::unix::net::UnixStream),
+}
+
+struct Serving {
+    live: Live,
+    meter: Meter,
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+    address: String,
+    /// A directory without files, where there is none to be served.
+    empty: Option<PathBuf>,
+}
+
+/// What is shown, and where.
+pub(crate) struct Shown<'a> {
+    pub(crate) listen: SocketAddr,
+    /// The directory of the run, if it has one: its files and its rows can be seen.
+    pub(crate) directory: Option<&'a Path>,
+    pub(crate) name: String,
+    pub(crate) checkers: &'a str,
+    pub(crate) details: String,
+}
+
+/// How far a run has come whose ops are judged elsewhere.
+#[cfg_attr(not(all(unix, feature = "live")), expect(dead_code, reason = "only `live` has such runs"))]
+pub(crate) struct Progressed {
+    pub(crate) ops: u64,
+    pub(crate) checked: u64,
+    pub(crate) open: u64,
+    pub(crate) completed: [u64; 3],
+    /// How long the operations took that have completed since the last time, in nanoseconds.
+    pub(crate) took_ns: Vec<u64>,
+    /// Faults that began; without a name, all have ended.
+    pub(crate) faults: Vec<Option<String>>,
+}
+
+impl Page {
+    /// Opens it, and says where.
+    ///
+    /// # Errors
+    ///
+    /// A sentence on why it cannot be shown.
+    pub(crate) fn open(shown: &Shown<'_>) -> Result<Page, String> {
+        let checkers = shown.checkers.split(',').map(str::to_owned).collect();
+        let mut about = LiveAbout::new(shown.name.clone(), checkers);
+        about.details.clone_from(&shown.details);
+        about.has_rows = shown.directory.is_some();
+        let live = Live::new(about);
+        let empty = if shown.directory.is_some() { None } else { Some(empty_directory()?) };
+        let directory = shown.directory.map(Path::to_owned).or(empty.clone()).unwrap_or_default();
+        let mut config = Config::new(directory);
+        config.listen = shown.listen;
+        config.is_read_only = true;
+        config.live = Some(live.clone());
+        let failed = |error: std::io::Error| format!("--serve: cannot listen at {}: {error}", shown.listen);
+        let server = Server::bind(config).map_err(failed)?;
+        let (stop, address) = (server.stop(), address(server.address()));
+        diagnose::note(&format!("live at {address}live"));
+        let thread = std::thread::spawn(move || {
+            if let Err(error) = server.run() {
+                diagnose::warning(&format!("the page ended: {error}"));
+            }
+        });
+        let meter = Meter::new(live.clone());
+        let serving = Serving { live, meter, stop, thread: Some(thread), address, empty };
+        Ok(Page { sink: Sink::Here(Box::new(serving)), tick: LiveTick::default(), is_violated: false })
+    }
+
+    /// The page that another process shows, which waits for news at a path.
+    ///
+    /// # Errors
+    ///
+    /// A sentence on why it does not.
+    #[cfg(target_os = "linux")]
+    #[cfg_attr(not(feature = "live"), expect(dead_code, reason = "only `live` runs inside of another world"))]
+    pub(crate) fn elsewhere(path: &Path) -> Result<Page, String> {
+        let stream = relay::connect(path).map_err(|error| format!("--serve: cannot reach the page: {error}"))?;
+        Ok(Page { sink: Sink::Elsewhere(stream), tick: LiveTick::default(), is_violated: false })
+    }
+
+    /// Waits for news at a path, from a process in another world.
+    ///
+    /// # Errors
+    ///
+    /// A sentence on why it cannot.
+    #[cfg(target_os = "linux")]
+    #[cfg_attr(not(feature = "live"), expect(dead_code, reason = "only `live` runs inside of another world"))]
+    pub(crate) fn receive_at(&self, path: &Path) -> Result<(), String> {
+        let Sink::Here(serving) = &self.sink else { return Ok(()) };
+        relay::receive(path, serving.live.clone()).map_err(|error| format!("--serve: cannot wait for news: {error}"))
+    }
+
+    /// Takes in an op that was judged.
+    pub(crate) fn op(&mut self, op: &Op<'_>) {
+        if let Sink::Here(serving) = &mut self.sink {
+            serving.meter.op(op);
+        }
+    }
+
+    /// Says how far the judge of these ops has come.
+    pub(crate) fn pass(&mut self, ops: u64, open: u64, configurations: Option<u64>) {
+        if let Sink::Here(serving) = &mut self.sink {
+            serving.meter.pass(ops, open, configurations);
+        }
+    }
+
+    /// Says how far a run has come whose ops are judged elsewhere.
+    #[cfg_attr(not(all(unix, feature = "live")), expect(dead_code, reason = "only `live` has such runs"))]
+    pub(crate) fn progress(&mut self, progress: Progressed) {
+        let tick = &mut self.tick;
+        (tick.ops, tick.checked, tick.open) = (progress.ops, progress.checked, progress.open);
+        tick.completed = progress.completed;
+        progress.took_ns.into_iter().for_each(|time_ns| tick.latencies.add(time_ns));
+        let fault = |fault: Option<String>| fault.map_or(LiveFault::EndAll, LiveFault::Begin);
+        tick.faults.extend(progress.faults.into_iter().map(fault));
+        match &mut self.sink {
+            Sink::Here(serving) => serving.live.tick(tick),
+            #[cfg(target_os = "linux")]
+            Sink::Elsewhere(stream) => relay::send(stream, &Message::Tick(std::mem::take(tick))),
+        }
+    }
+
+    /// Shows a violation.
+    pub(crate) fn violation(&mut self, index: Option<u64>, report: Option<&Report>) {
+        self.is_violated = true;
+        let violation = LiveViolation::new(index, report);
+        match &mut self.sink {
+            Sink::Here(serving) => serving.live.violation(violation),
+            #[cfg(target_os = "linux")]
+            Sink::Elsewhere(stream) => relay::send(stream, &Message::Violation(violation)),
+        }
+    }
+
+    /// Shows how it ended, with the violation that only its end shows.
+    pub(crate) fn end(&mut self, report: Result<&Report, String>) {
+        if let Some(report) = report.as_ref().ok().filter(|report| report.verdict == Verdict::Invalid)
+            && !self.is_violated
+        {
+            self.violation(None, Some(report));
+        }
+        let end = match report {
+            Ok(report) => LiveEnd::new(Some(report.verdict), report.notes.clone()),
+            Err(why) => LiveEnd::new(None, vec![why]),
+        };
+        match &mut self.sink {
+            Sink::Here(serving) => {
+                serving.meter.finish();
+                serving.live.end(end);
+            }
+            #[cfg(target_os = "linux")]
+            Sink::Elsewhere(stream) => relay::send(stream, &Message::End(end)),
+        }
+    }
+
+    /// Closes it, when pages have what came last, and whoever sits at the terminal has seen enough.
+    pub(crate) fn close(self, rest: Option<&Rest>) {
+        if let Sink::Here(mut serving) = self.sink {
+            // Whoever brings no end has failed.
+            if !serving.live.has_ended() {
+                serving.live.end(LiveEnd::new(None, Vec::new()));
+            }
+            let address = &serving.address;
+            if let Some(rest) = rest {
+                rest.rest(|| diagnose::note(&format!("the run is over; press Ctrl-C to end {address}live, too")));
+            }
+            let begin = Instant::now();
+            while serving.live.followers() > 0 && begin.elapsed() < LAST {
+                std::thread::sleep(LOOK);
+            }
+            serving.stop.stop();
+            let _ = serving.thread.take().map(JoinHandle::join);
+        }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if let Some(empty) = &self.empty {
+            let _ = std::fs::remove_dir(empty);
+        }
+    }
+}
+
+/// A new directory without files.
+fn empty_directory() -> Result<PathBuf, String> {
+    let failed = |path: &Path, error: std::io::Error| format!("--serve: cannot write {}: {error}", path.display());
+    for attempt in 0..100 {
+        let path = std::env::temp_dir().join(format!("histcheck-page-{}-{attempt}", std::process::id()));
+        match std::fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(&path, error)),
+        }
+    }
+    Err("--serve: too many directories were left behind".to_owned())
+}
