@@ -72,6 +72,12 @@ impl Latencies {
             .for_each(|(at, count)| self.add_to(at, *count));
     }
 
+    /// Adds all of another one, which has none afterwards and keeps its memory.
+    pub(super) fn take_all(&mut self, other: &mut Latencies) {
+        self.join(other);
+        other.counts.clear();
+    }
+
     /// How many operations there were.
     pub fn count(&self) -> u64 {
         self.counts.iter().map(|count| u64::from(*count)).sum()

@@ -1,12 +1,8 @@
-//! Measures the ops that pass a judge: a few additions for each, and a look at the clock for each batch.
+//! Measures the ops that pass a judge: a few additions for each op, and one exchange with the server for each batch.
 
 use super::news::{Live, LiveFault, LiveTick};
 use histcheck_draw::bands::Bands;
 use history_core::{Op, OpKind, Pair};
-use std::time::{Duration, Instant};
-
-/// Between two ticks.
-const EVERY: Duration = Duration::from_millis(100);
 
 /// Measures the ops that pass a judge, for a [`Live`].
 #[derive(Debug)]
@@ -16,13 +12,12 @@ pub struct Meter {
     bands: Bands,
     /// Faults that were seen to begin, and which of them have ended.
     ended: Vec<bool>,
-    told: Option<Instant>,
 }
 
 impl Meter {
     /// A meter that has seen nothing yet.
     pub fn new(live: Live) -> Meter {
-        Meter { live, tick: LiveTick::default(), bands: Bands::default(), ended: Vec::new(), told: None }
+        Meter { live, tick: LiveTick::default(), bands: Bands::default(), ended: Vec::new() }
     }
 
     /// Takes in an op that was judged.
@@ -45,19 +40,10 @@ impl Meter {
         }
     }
 
-    /// Says how far the judge has come, if it did not just do so.
+    /// Reports how far the judge has come. Each call counts: after the last batch of a burst, none may follow for hours.
     pub fn pass(&mut self, ops: u64, open: u64, configurations: Option<u64>) {
         (self.tick.ops, self.tick.checked, self.tick.open) = (ops, ops, open);
         self.tick.configurations = configurations;
-        let now = Instant::now();
-        if self.told.is_none_or(|told| now.duration_since(told) >= EVERY) {
-            self.told = Some(now);
-            self.live.tick(&mut self.tick);
-        }
-    }
-
-    /// Says how far the judge has come, for it has ended.
-    pub fn finish(&mut self) {
         self.live.tick(&mut self.tick);
     }
 

@@ -5,7 +5,7 @@ use crate::runs::watcher::locked;
 use history_core::{Report, Verdict};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 /// Violations that are kept; further ones are counted.
@@ -158,18 +158,13 @@ impl Live {
         Live { about: Arc::new(about), place: Arc::default() }
     }
 
-    /// Says how far the run has come. If the server is just looking, nothing happens, and the tick keeps what it has: it is said
-    /// the next time. Never waits.
+    /// Reports how far the run has come, and takes the latencies and faults of the tick. The server holds the lock only while it
+    /// exchanges a few words, never while it serves a page.
     pub fn tick(&self, tick: &mut LiveTick) {
-        let mut news = match self.place.news.try_lock() {
-            Ok(news) => news,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
-        let (latencies, faults) = (std::mem::take(&mut tick.latencies), std::mem::take(&mut tick.faults));
+        let mut news = locked(&self.place.news);
         let last = news.tick.get_or_insert_default();
-        last.latencies.join(&latencies);
-        last.faults.extend(faults);
+        last.latencies.take_all(&mut tick.latencies);
+        last.faults.append(&mut tick.faults);
         (last.ops, last.checked, last.open) = (tick.ops, tick.checked, tick.open);
         (last.completed, last.configurations) = (tick.completed, tick.configurations);
     }
@@ -213,14 +208,6 @@ impl Live {
         let mut news = locked(&self.place.news);
         let violations_count = news.violations_count;
         std::mem::replace(&mut *news, News { violations_count, ..News::default() })
-    }
-
-    /// Does something while the server seems to look.
-    #[cfg(test)]
-    pub(super) fn held(&self, what: impl FnOnce()) {
-        let news = locked(&self.place.news);
-        what();
-        drop(news);
     }
 
     /// Until something came that is not to wait.
