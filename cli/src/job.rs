@@ -11,6 +11,7 @@ use histcheck_front::result::Notation;
 use histcheck_front::{Registry, Setup};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Histories to be checked.
@@ -51,6 +52,14 @@ pub(crate) struct Check<'c> {
     pub(crate) summaries: BTreeMap<String, String>,
     /// What the user should know of the options given.
     pub(crate) warnings: Vec<String>,
+}
+
+/// Where a page shows a run while it goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageAt {
+    pub(crate) listen: SocketAddr,
+    /// Whether it stays after the run, until an interrupt.
+    pub(crate) stays: bool,
 }
 
 /// Histories to be looked through for errors.

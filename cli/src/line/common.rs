@@ -1,5 +1,6 @@
 //! Arguments that several commands have.
 
+use crate::job::PageAt;
 use crate::line::units;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -28,9 +29,13 @@ pub(crate) fn files() -> Arg {
         .help("History files, directories of histories (such as Jepsen's store), or - for standard input")
 }
 
-/// `--serve`, with an address behind it or without, where there is a server.
-pub(crate) fn serve() -> Option<Arg> {
-    cfg!(feature = "serve").then(serve_at)
+/// `--serve`, with an address behind it or without, and how long it stays, where there is a server.
+pub(crate) fn serve() -> impl Iterator<Item = Arg> {
+    let stays = || {
+        let help = "Keep the page of --serve after the end, until an interrupt (Ctrl-C)";
+        Arg::new("keep-serving").long("keep-serving").action(ArgAction::SetTrue).requires("serve").help(help)
+    };
+    cfg!(feature = "serve").then(|| [serve_at(), stays()]).into_iter().flatten()
 }
 
 fn serve_at() -> Arg {
@@ -52,9 +57,11 @@ fn serve_at() -> Arg {
 }
 
 /// Where a page was asked for.
-pub(crate) fn served(matches: &ArgMatches) -> Option<SocketAddr> {
-    // A program without the server has no such option.
-    matches.try_get_one("serve").ok().flatten().copied()
+pub(crate) fn served(matches: &ArgMatches) -> Option<PageAt> {
+    // A program without the server has no such options.
+    let listen = *matches.try_get_one("serve").ok().flatten()?;
+    let stays = matches.try_get_one("keep-serving").ok().flatten().copied().unwrap_or(false);
+    Some(PageAt { listen, stays })
 }
 
 /// An address to listen at.

@@ -147,7 +147,8 @@ fn driven(job: &Live<'_>, nodes: Nodes<'_>, place: &Place) -> Result<Exit, Faile
         if let Err(Failed(why)) = &driven {
             page.end(Err(why.clone()));
         }
-        page.close(driven.is_ok().then_some(&ending.rest));
+        let stays = driven.is_ok() && job.serve.is_some_and(|at| at.stays);
+        page.close(stays.then_some(&ending.rest));
     }
     driven
 }

@@ -14,12 +14,11 @@ mod status;
 mod stores;
 mod worker;
 
-use crate::job::Check;
+use crate::job::{Check, PageAt};
 use crate::minimize::Minimize;
 use record_live::{Fault, Kind, Nodes, Stands, Target, Workload};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 pub(crate) use stores::list;
@@ -58,7 +57,7 @@ pub(crate) struct Live<'c> {
     /// Whether to go on behind a violation.
     pub(crate) keep_going: bool,
     /// Where a page shows it while it goes on.
-    pub(crate) serve: Option<SocketAddr>,
+    pub(crate) serve: Option<PageAt>,
     /// Of a request.
     pub(crate) timeout: Duration,
     pub(crate) seed: Option<u64>,

@@ -124,7 +124,7 @@ fn enter(job: &Live<'_>) -> Exit {
         }
     };
     if let Some(page) = page {
-        page.close(Some(&rest));
+        page.close(job.serve.is_some_and(|at| at.stays).then_some(&rest));
     }
     exit
 }

@@ -3,9 +3,9 @@
 use super::Live;
 #[cfg(target_os = "linux")]
 use super::place;
+use crate::job::PageAt;
 use crate::serve::page::{Page, Progressed, Shown};
 use record_live::{FaultEvent, Progress};
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -47,9 +47,15 @@ fn fault(event: &FaultEvent) -> Option<String> {
 /// Opens the page of a run whose files are in a directory.
 pub(super) fn open(job: &Live<'_>, directory: &Path) -> Result<Option<Page>, String> {
     let checkers = job.check().setup.checker.name();
-    let show = |listen: SocketAddr| {
+    let show = |at: PageAt| {
         let details = format!("workload {}", job.workload.name);
-        Page::open(&Shown { listen, directory: Some(directory), name: job.kind.name.to_owned(), checkers, details })
+        Page::open(&Shown {
+            listen: at.listen,
+            directory: Some(directory),
+            name: job.kind.name.to_owned(),
+            checkers,
+            details,
+        })
     };
     job.serve.map(show).transpose()
 }

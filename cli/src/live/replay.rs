@@ -21,7 +21,7 @@ pub(super) fn write(directory: &Path, words: &[OsString], seed: u64) -> Result<(
     let words = without_directories(words, true);
     let mut words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     // Whether a page shows it is no part of a run.
-    words.retain(|word| word != "--serve" && !word.starts_with("--serve="));
+    words.retain(|word| word != "--keep-serving" && word != "--serve" && !word.starts_with("--serve="));
     words.extend(["--seed".to_owned(), seed.to_string()]);
     let path = directory.join(FILE);
     let text = json!({"schema": SCHEMA, "histcheck": env!("CARGO_PKG_VERSION"), "words": words});
@@ -88,8 +88,12 @@ mod tests {
     #[test]
     fn words_come_back_with_the_seed() {
         let directory = tempfile::tempdir().unwrap();
-        write(directory.path(), &["--store".into(), "x".into(), "--serve=[::1]:1".into(), "-d".into(), "y".into()], 7)
-            .unwrap();
+        write(
+            directory.path(),
+            &["--store".into(), "x".into(), "--serve=[::1]:1".into(), "--keep-serving".into(), "-d".into(), "y".into()],
+            7,
+        )
+        .unwrap();
         assert_eq!(words(directory.path()).unwrap(), ["--store", "x", "--seed", "7"]);
         std::fs::write(directory.path().join(FILE), "{}").unwrap();
         let error = words(directory.path()).unwrap_err();

@@ -175,16 +175,13 @@ impl Page {
             Err(why) => LiveEnd::new(None, vec![why]),
         };
         match &mut self.sink {
-            Sink::Here(serving) => {
-                serving.meter.finish();
-                serving.live.end(end);
-            }
+            Sink::Here(serving) => serving.live.end(end),
             #[cfg(target_os = "linux")]
             Sink::Elsewhere(stream) => relay::send(stream, &Message::End(end)),
         }
     }
 
-    /// Closes it, when pages have what came last, and whoever sits at the terminal has seen enough.
+    /// Closes it when pages have what came last; if there is to be a rest, not before its end.
     pub(crate) fn close(self, rest: Option<&Rest>) {
         if let Sink::Here(mut serving) = self.sink {
             // Whoever brings no end has failed.

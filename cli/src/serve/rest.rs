@@ -1,6 +1,5 @@
-//! The time after a run in which its page can still be looked at: until an interrupt, if somebody sits at a terminal.
+//! The time after a run in which its page can still be looked at: until an interrupt.
 
-use std::io::IsTerminal as _;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// The time after a run.
@@ -28,18 +27,12 @@ impl Rest {
         is_rest
     }
 
-    /// Rests until an interrupt, if standard error is a terminal; nowhere else is anybody who would end it.
+    /// Rests until an interrupt. From when `say` is called, an interrupt counts.
     pub(crate) fn rest(&self, say: impl FnOnce()) {
-        if std::io::stderr().is_terminal() {
-            say();
-            self.wait();
-        }
-    }
-
-    fn wait(&self) {
         let (stage, changed) = &*self.0;
         let mut stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
         *stage = Stage::During;
+        say();
         while *stage != Stage::Over {
             stage = changed.wait(stage).unwrap_or_else(PoisonError::into_inner);
         }
@@ -55,7 +48,7 @@ mod tests {
         let rest = Rest::default();
         assert!(!rest.interrupt(), "the run goes on");
         let other = rest.clone();
-        let thread = std::thread::spawn(move || other.wait());
+        let thread = std::thread::spawn(move || other.rest(|| {}));
         while !rest.interrupt() {
             std::thread::yield_now();
         }

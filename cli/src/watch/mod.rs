@@ -21,7 +21,7 @@ mod stream;
 mod writer;
 
 use crate::ids::wide;
-use crate::job::Check;
+use crate::job::{Check, PageAt};
 use crate::judge::input::{Input, Unmatched};
 use crate::judge::signals;
 use crate::output::diagnose;
@@ -39,7 +39,6 @@ use limit::Limit;
 use refused::Doubt;
 pub(crate) use source::Source;
 use status::Status;
-use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,7 +50,7 @@ pub(crate) struct Watch<'c> {
     /// Whether to continue after a violation.
     pub(crate) keep_going: bool,
     /// Where a page shows it while it goes on.
-    pub(crate) serve: Option<SocketAddr>,
+    pub(crate) serve: Option<PageAt>,
     /// What is kept for a watch after this one; of a file only.
     pub(crate) checkpoints: Option<Checkpoints>,
 }
@@ -122,7 +121,7 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
         }
     };
     if let Some(page) = page {
-        page.close(Some(&rest));
+        page.close(job.serve.is_some_and(|at| at.stays).then_some(&rest));
     }
     exit
 }
@@ -130,9 +129,9 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
 /// The page that shows it while it goes on, if one was asked for.
 fn page(job: &Watch<'_>, input: &Input) -> Result<Option<Page>, String> {
     let checkers = job.check.setup.checker.name();
-    let show = |listen| {
+    let show = |at: PageAt| {
         Page::open(&Shown {
-            listen,
+            listen: at.listen,
             directory: None,
             name: input.place().to_string(),
             checkers,

@@ -130,27 +130,28 @@ fn a_watched_history_is_shown_while_it_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let (mut served, _notes) = with_page(&["watch", "-m", "list-append", "--keep-going", "-"], directory.path());
     let mut writer = served.0.stdin.take().unwrap();
-    let until = |served: &Served, holds: &dyn Fn(&serde_json::Value) -> bool| loop {
+    // The pages get what was judged, with nothing else to come behind it.
+    let until = |served: &Served, ops: u64| loop {
         let live = served.ask("GET /api/live", "");
-        if holds(&live) {
+        if live["ops"] == ops {
             return live;
         }
         std::thread::yield_now();
     };
-    writeln!(writer, "{{:process 0, :type :invoke, :f :txn, :value [[:r :x nil]], :time 1000}}").unwrap();
-    let live = until(&served, &|live| live["ops"] == 1);
+    writeln!(writer, "{{:process 1, :type :invoke, :f :txn, :value [[:append :x 1]], :time 0}}").unwrap();
+    let live = until(&served, 1);
     assert_eq!(
         (&live["open"], &live["verdict"], &live["about"]["checkers"][0]),
         (&1.into(), &"running".into(), &"list-append".into())
     );
+    writeln!(writer, "{{:process 0, :type :invoke, :f :txn, :value [[:r :x nil]], :time 1000}}").unwrap();
     writeln!(writer, "{{:process 0, :type :ok, :f :txn, :value [[:r :x [1]]], :time 4000}}").unwrap();
     writeln!(writer, "{{:process :nemesis, :type :info, :f :start-partition, :value nil}}").unwrap();
-    writeln!(writer, "{{:process 1, :type :invoke, :f :txn, :value [[:append :x 1]], :time 5000}}").unwrap();
-    writeln!(writer, "{{:process 1, :type :fail, :f :txn, :value [[:append :x 1]], :time 6000}}").unwrap();
-    let live = until(&served, &|live| live["verdict"] == "false" && live["ops"] == 5);
+    writeln!(writer, "{{:process 1, :type :fail, :f :txn, :value [[:append :x 1]], :time 9000}}").unwrap();
+    let live = until(&served, 5);
     assert_eq!(
-        (&live["violations"][0]["index"], &live["faults"][0]["what"]),
-        (&4.into(), &"partition".into()),
+        (&live["verdict"], &live["violations"][0]["index"], &live["faults"][0]["what"]),
+        (&"false".into(), &4.into(), &"partition".into()),
         "{live}"
     );
     assert_eq!(
@@ -163,8 +164,25 @@ fn a_watched_history_is_shown_while_it_is_written() {
         live["columns"].as_array().unwrap().iter().filter_map(|column| column["p50_ns"].as_u64()).collect();
     assert!(medians.iter().any(|median| (3000..=3750).contains(median)), "{medians:?}");
     drop(writer);
-    // Nobody sits at a terminal, so that nothing waits for an interrupt.
-    assert_eq!(served.0.wait().unwrap().code(), Some(1));
+    assert_eq!(served.0.wait().unwrap().code(), Some(1), "it ends with its history");
+}
+
+#[test]
+fn a_page_stays_until_an_interrupt_if_it_is_asked_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let words = ["watch", "-m", "register", "--keep-serving", "-"];
+    let (mut served, mut notes) = with_page(&words, directory.path());
+    drop(served.0.stdin.take());
+    let mut line = String::new();
+    while !line.contains("press Ctrl-C") {
+        line.clear();
+        assert!(notes.read_line(&mut line).unwrap() > 0, "it ended");
+    }
+    let live = served.ask("GET /api/live", "");
+    assert!(live["end"].is_object(), "{live}");
+    let interrupted = Command::new("kill").args(["-INT", &served.0.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    assert_eq!(served.0.wait().unwrap().code(), Some(255), "an empty history is an error, with a page or without");
 }
 
 #[cfg(feature = "live")]
@@ -186,6 +204,33 @@ fn a_run_is_shown_with_its_rows() {
     assert!(last["violations"][0]["index"].is_u64() && last["ops"].as_u64().unwrap() > 0, "{last}");
     assert_eq!((&pieces[0]["about"]["name"], &pieces[0]["about"]["has_rows"]), (&"toy".into(), &true.into()));
     assert_eq!(served.0.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn a_page_answers_to_its_own_names_and_changes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let (served, _notes) = with_page(&["watch", "-m", "bank", "-"], directory.path());
+    let status = |line: &str, headers: &str| {
+        let mut stream = TcpStream::connect(&served.1).unwrap();
+        write!(stream, "{line} HTTP/1.1\r\nConnection: close\r\n{headers}Content-Length: 0\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().parse::<u16>().unwrap()
+    };
+    for path in ["/live", "/api/live", "/"] {
+        assert_eq!(status(&format!("GET {path}"), "Host: localhost\r\n"), 200, "{path}");
+        assert_eq!(status(&format!("GET {path}"), "Host: evil.example\r\n"), 403, "{path}");
+    }
+    let followed = "Host: evil.example\r\nAccept: text/event-stream\r\n";
+    assert_eq!(status("GET /api/live", followed), 403, "DNS that leads a foreign name to us");
+    for (line, origin) in
+        [("POST /api/check?checker=bank", ""), ("POST /api/suggest", "Origin: http://evil.example\r\n")]
+    {
+        assert_eq!(status(line, &format!("Host: localhost\r\n{origin}")), 403, "{line}");
+    }
+    for path in ["/files/../history.edn", "/zip/.", "/rows/."] {
+        assert_eq!(status(&format!("GET {path}"), "Host: localhost\r\n"), 404, "{path}: there are no files");
+    }
 }
 
 #[test]
