@@ -21,7 +21,7 @@ pub(crate) fn run(job: &Validate<'_>) -> Exit {
         unmatched.add(whole.map(|problems| &problems.unmatched[..]));
         exit = exit.and(exit_of(&found));
         let suggested = suggested(job, input, &found);
-        if let Err(error) = write(&mut out, job, input, &found, &suggested).and_then(|()| out.flush()) {
+        if let Err(error) = write(&mut out, job, input, &found, suggested.as_deref()).and_then(|()| out.flush()) {
             return exit.and(exit::unwritten(&error));
         }
         if let Err(error) = &found {
@@ -32,13 +32,13 @@ pub(crate) fn run(job: &Validate<'_>) -> Exit {
     exit
 }
 
-/// The names of the checkers that understand a history. Standard input cannot be read again, so nothing is known of it.
-fn suggested(job: &Validate<'_>, input: &Input, found: &Result<Problems, HistoryError>) -> Vec<String> {
-    if found.is_err() || input.is_stdin() {
-        return Vec::new();
+/// The names of the checkers that understand a history with ops. `None` of standard input, which cannot be read again.
+fn suggested(job: &Validate<'_>, input: &Input, found: &Result<Problems, HistoryError>) -> Option<Vec<String>> {
+    if input.is_stdin() || !found.as_ref().is_ok_and(|problems| problems.ops > 0) {
+        return None;
     }
-    let suggested = input.open().and_then(|reader| histcheck_front::suggest(job.checkers, reader.growing()));
-    suggested.unwrap_or_default().into_iter().map(|suggestion| suggestion.name).collect()
+    let suggested = input.open().and_then(|reader| histcheck_front::suggest(job.checkers, reader.growing())).ok()?;
+    Some(suggested.into_iter().map(|suggestion| suggestion.name).collect())
 }
 
 fn write(
@@ -46,7 +46,7 @@ fn write(
     job: &Validate<'_>,
     input: &Input,
     found: &Result<Problems, HistoryError>,
-    suggested: &[String],
+    suggested: Option<&[String]>,
 ) -> io::Result<()> {
     match (job.output.notation(), found) {
         (None, Ok(problems)) => write_text(out, input, problems, suggested),
@@ -67,7 +67,7 @@ fn exit_of(found: &Result<Problems, HistoryError>) -> Exit {
 }
 
 /// What is wrong, then a line that sums it up.
-fn write_text(out: &mut dyn Write, input: &Input, problems: &Problems, suggested: &[String]) -> io::Result<()> {
+fn write_text(out: &mut dyn Write, input: &Input, problems: &Problems, suggested: Option<&[String]>) -> io::Result<()> {
     let place = input.place();
     for problem in &problems.list {
         diagnose::write(out, &place, &Diagnostic::from(problem))?;
@@ -78,9 +78,20 @@ fn write_text(out: &mut dyn Write, input: &Input, problems: &Problems, suggested
             writeln!(out, "{place}: {} more of {} are not shown", count - listed, rule.name())?;
         }
     }
-    if let Some((first, others)) = suggested.split_first() {
-        let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
-        writeln!(out, "{place}: note: this looks like {first}{others}: check it with -m {first}")?;
+    match suggested.map(<[String]>::split_first) {
+        None => {}
+        Some(Some((first, others))) => {
+            let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
+            writeln!(out, "{place}: note: this looks like {first}{others}: check it with -m {first}")?;
+        }
+        // Where ops cannot be read, it is no wonder.
+        Some(None) if !problems.is_history() => {}
+        Some(None) => {
+            writeln!(
+                out,
+                "{place}: note: no checker understands its first ops; `histcheck models` lists the checkers"
+            )?;
+        }
     }
     formats::path(out, input)?;
     let (errors, warnings) = (problems.count(Severity::Error), problems.count(Severity::Warning));
@@ -101,14 +112,14 @@ struct Line<'a> {
     errors: u64,
     warnings: u64,
     problems: Vec<Failure<'a>>,
-    /// Checkers that understand its ops.
-    suggested_checkers: &'a [String],
+    /// Checkers that understand its first ops; nothing if it could not be read twice, or has none.
+    suggested_checkers: Option<&'a [String]>,
     /// Whether the whole text was looked at.
     complete: bool,
 }
 
 impl<'a> Line<'a> {
-    fn new(problems: &'a Problems, suggested_checkers: &'a [String]) -> Line<'a> {
+    fn new(problems: &'a Problems, suggested_checkers: Option<&'a [String]>) -> Line<'a> {
         Line {
             is_history: problems.is_history(),
             format: problems.format.map(history_core::Format::name),

@@ -1,18 +1,22 @@
-//! Which checkers understand a history: each of them looks at its first ops, and counts those that it understands and those that could
-//! have contradicted it ([`Coverage`](history_core::Coverage)).
+//! Which checkers understand a history: each of them observes its first ops, and is suggested if it passes over few of them.
 //!
-//! A checker that understands ops of which it cannot know anything, such as one that counts all ops, understands every history, and is
-//! not suggested.
+//! A checker that counts what it passes over ([`Coverage`](history_core::Coverage)) must also have observed an op: one that could have
+//! contradicted it. A checker without such counts gives up at the first op that it does not understand, so that any verdict but unknown
+//! shows that it understood all of them.
+//!
+//! A checker that understands ops of no meaning, such as one that counts all ops, understands every history, and is not suggested.
 
 use crate::registry::Registry;
 use crate::setup::guarded;
-use history_core::{Batch, Budget, Checker, History, HistoryError, KeyedAuto, Options, Reader, Run};
+use history_core::{
+    About, Batch, Budget, Checker, History, HistoryError, Op, Options, Reader, Report, Run, Subject, Verdict,
+};
 use std::ops::ControlFlow;
 
-/// Ops that are looked at.
-const OPS_MAX: usize = 1000;
+/// Ops that are looked at. Some workloads read only at their end, so that it is to hold a whole short test.
+const OPS_MAX: usize = 10_000;
 /// States that a search may visit: what it decides is of no interest.
-const STATES_MAX: u64 = 1000;
+const STATES_MAX: u64 = 20_000;
 /// Checkers that are suggested.
 const SUGGESTED_MAX: usize = 6;
 /// Ops that nobody can understand.
@@ -27,9 +31,7 @@ pub struct Suggestion {
     pub name: String,
     /// What it checks.
     pub summary: String,
-    /// Ops that could have contradicted it.
-    pub observed: u64,
-    /// Ops that it does not understand.
+    /// Ops of clients that it does not understand.
     pub passed_over: u64,
 }
 
@@ -37,11 +39,14 @@ pub struct Suggestion {
 struct Look<'c> {
     checker: &'c dyn Checker,
     run: Box<dyn Run + 'c>,
-    wants_more: bool,
+    /// Once it takes no more ops: how many of clients it was given before.
+    stopped_at: Option<u64>,
+    /// Whether it stopped because of a violation, and not at an op that it does not understand.
+    is_violated: bool,
 }
 
-/// The checkers that understand the first ops of a history, those first that understand most of them. Those that understand equally many are
-/// in the order of the registry.
+/// The checkers that understand the first ops of a history: those that understand most of them. A checker of a workload comes first, for its
+/// rules fit fewer histories, then those of transactions and of objects; among them those of keyed ops, then in the order of the registry.
 ///
 /// ```
 /// use histcheck_front::Registry;
@@ -57,18 +62,14 @@ struct Look<'c> {
 /// If the first op cannot be read.
 pub fn suggest(checkers: &Registry, mut reader: Reader<'_>) -> Result<Vec<Suggestion>, HistoryError> {
     let mut looks: Vec<Look<'_>> = checkers.iter().filter_map(|checker| look(&**checker)).collect();
-    let (mut batch, mut ops) = (Batch::new(), 0);
+    let (mut batch, mut ops, mut clients) = (Batch::new(), 0, 0);
     loop {
         let read = reader.read_batch(&mut batch);
         for op in batch.ops().take(OPS_MAX - ops) {
-            looks.retain_mut(|look| {
-                // One that refuses an op does not understand the history.
-                let flow = if look.wants_more { guarded(|| look.run.observe(&op)) } else { Ok(ControlFlow::Break(())) };
-                look.wants_more = matches!(flow, Ok(ControlFlow::Continue(())));
-                flow.is_ok()
-            });
+            looks.retain_mut(|look| look.at(&op, clients));
+            clients += u64::from(op.process.is_client());
         }
-        ops += batch.len();
+        ops = (ops + batch.len()).min(OPS_MAX);
         match read {
             Err(error) if ops == 0 => return Err(error),
             Ok(true) if ops < OPS_MAX => {}
@@ -76,57 +77,171 @@ pub fn suggest(checkers: &Registry, mut reader: Reader<'_>) -> Result<Vec<Sugges
             _ => break,
         }
     }
-    let mut found: Vec<Suggestion> = looks.into_iter().filter_map(Look::ended).collect();
-    found.sort_by_key(|suggestion| suggestion.passed_over);
-    // Half of the ops is no coincidence; less may be.
-    let half = u64::try_from(ops.min(OPS_MAX) / 2).unwrap_or(u64::MAX);
-    found.retain(|suggestion| suggestion.observed > 0 && suggestion.passed_over <= half);
-    // What understands less than another one is only confusing.
-    let least = found.first().map_or(0, |first| first.passed_over);
-    found.retain(|suggestion| suggestion.passed_over == least);
+    let mut found: Vec<(About, Suggestion)> = looks.into_iter().filter_map(|look| look.ended(clients)).collect();
+    // Half of the ops is no coincidence; less may be. What understands less than another one is only confusing.
+    let least = found.iter().map(|(_, suggestion)| suggestion.passed_over).min().unwrap_or(0);
+    found.retain(|(_, suggestion)| suggestion.passed_over == least && least <= clients / 2);
+    found.sort_by_key(|(about, _)| {
+        let rank = match about.subject {
+            Subject::Workload => 0,
+            Subject::Transactions => 1,
+            _ => 2,
+        };
+        (rank, !about.is_keyed)
+    });
     found.truncate(SUGGESTED_MAX);
-    Ok(found)
+    Ok(found.into_iter().map(|(_, suggestion)| suggestion).collect())
 }
 
 fn look(checker: &dyn Checker) -> Option<Look<'_>> {
-    let started = guarded(|| Ok(start(checker)));
-    let run = started.ok()??;
-    let is_foreign = understood_of(checker).is_none_or(|passed_over| passed_over > 0);
-    is_foreign.then_some(Look { checker, run, wants_more: true })
+    // As the command line does if nothing is asked for: it does not split a history by key.
+    let run = guarded(|| Ok(checker.start(&Options::new()).ok())).ok()??;
+    let understands_all = passed_over_of_foreign(checker) == Some(0);
+    (!understands_all).then_some(Look { checker, run, stopped_at: None, is_violated: false })
 }
 
-/// Starts a checker as the command line does if nothing is asked for.
-fn start(checker: &dyn Checker) -> Option<Box<dyn Run + '_>> {
-    let options = Options::new();
-    if checker.about().is_keyed {
-        return checker.start(&options).ok();
-    }
-    KeyedAuto::start(checker, &options, |_| {}).ok().map(|run| Box::new(run) as Box<dyn Run>)
-}
-
-/// How many ops a checker passes over that nobody can understand.
-fn understood_of(checker: &dyn Checker) -> Option<u64> {
+/// How many ops a checker passes over that nobody can understand; `None` if it gives up on them.
+fn passed_over_of_foreign(checker: &dyn Checker) -> Option<u64> {
     let history = History::parse(FOREIGN).ok()?;
     let mut run = checker.start(&Options::new()).ok()?;
     for op in history.ops() {
-        if guarded(|| run.observe(&op)).is_err() {
-            return Some(1);
-        }
+        let _ = guarded(|| run.observe(&op)).ok()?;
     }
-    counts(run).map(|[_, passed_over]| passed_over)
+    Understood::of(&finish(run)?).map(|understood| understood.passed_over)
 }
 
-/// The ops that were observed, and those that were passed over.
-fn counts(run: Box<dyn Run + '_>) -> Option<[u64; 2]> {
-    let report = guarded(|| run.finish(&Budget::default().with_states_max(STATES_MAX))).ok()?;
-    let of = |name: &str| report.counts.iter().find(|(known, _)| known == name).map(|(_, count)| *count);
-    Some([of("observed-count")?, of("passed-over-count")?])
+fn finish(run: Box<dyn Run + '_>) -> Option<Report> {
+    guarded(|| run.finish(&Budget::default().with_states_max(STATES_MAX))).ok()
+}
+
+/// What a checker understood.
+struct Understood {
+    /// Whether an op could have contradicted it.
+    is_observed: bool,
+    passed_over: u64,
+}
+
+impl Understood {
+    /// `None` if it understood too little to say how much.
+    fn of(report: &Report) -> Option<Understood> {
+        let of = |name: &str| report.counts.iter().find(|(known, _)| known == name).map(|(_, count)| *count);
+        match of("observed-count") {
+            Some(observed) => Some(Understood { is_observed: observed > 0, passed_over: of("passed-over-count")? }),
+            None => (report.verdict != Verdict::Unknown).then_some(Understood { is_observed: true, passed_over: 0 }),
+        }
+    }
 }
 
 impl Look<'_> {
-    fn ended(self) -> Option<Suggestion> {
-        let [observed, passed_over] = counts(self.run)?;
-        let (name, summary) = (self.checker.name().to_owned(), self.checker.summary().to_owned());
-        Some(Suggestion { name, summary, observed, passed_over })
+    /// Observes the next op, behind so many of clients. Whether the checker may understand the history.
+    fn at(&mut self, op: &Op<'_>, clients: u64) -> bool {
+        if self.stopped_at.is_some() {
+            return true;
+        }
+        let flow = guarded(|| self.run.observe(op));
+        if matches!(flow, Ok(ControlFlow::Break(()))) {
+            self.stopped_at = Some(clients);
+            self.is_violated = self.run.is_violated();
+        }
+        // One that refuses an op does not understand the history.
+        flow.is_ok()
+    }
+
+    fn ended(self, clients: u64) -> Option<(About, Suggestion)> {
+        // What is behind an op at which it stopped is not understood either.
+        let left = self.stopped_at.filter(|_| !self.is_violated).map_or(0, |at| clients - at);
+        let understood = Understood::of(&finish(self.run)?).filter(|understood| understood.is_observed)?;
+        let checker = self.checker;
+        let (name, summary) = (checker.name().to_owned(), checker.summary().to_owned());
+        Some((checker.about(), Suggestion { name, summary, passed_over: understood.passed_over + left }))
+    }
+}
+
+#[cfg(all(test, feature = "elle", feature = "isolation", feature = "register", feature = "jepsen", feature = "log"))]
+mod tests {
+    use super::*;
+
+    /// A function with its value at the invocation and at the completion.
+    type Row = (&'static str, &'static str, &'static str);
+
+    fn names(history: &str) -> Vec<String> {
+        let suggested = suggest(&Registry::built_in(), Reader::new(history.as_bytes())).unwrap();
+        suggested.into_iter().map(|suggestion| suggestion.name).collect()
+    }
+
+    /// A history of ops by one process.
+    fn history(ops: &[Row]) -> String {
+        let op = |kind: &str, f: &str, value: &str| format!("{{:process 0, :type {kind}, :f {f}, :value {value}}}\n");
+        ops.iter().map(|(f, asked, answer)| op(":invoke", f, asked) + &op(":ok", f, answer)).collect()
+    }
+
+    #[test]
+    fn the_checker_of_each_workload_comes_first() {
+        let append = (":txn", "[[:append :x 1]]", "[[:append :x 1]]");
+        let rows: [(&[Row], &[&str]); 12] = [
+            (&[append, (":txn", "[[:r :x nil]]", "[[:r :x [1]]]")], &["list-append", "isolation"]),
+            // The verdict is false, which shows that the ops were understood.
+            (&[append, (":txn", "[[:r :x nil]]", "[[:r :x [2]]]")], &["list-append", "isolation"]),
+            (
+                &[(":txn", "[[:w 1 1] [:w 2 1]]", "[[:w 1 1] [:w 2 1]]"), (":txn", "[[:r 1 nil]]", "[[:r 1 1]]")],
+                &["rw-register", "closed-predicate", "isolation", "multi-register"],
+            ),
+            (&[(":write", "1", "1"), (":cas", "[1 2]", "[1 2]"), (":read", "nil", "2")], &["cas-register"]),
+            (&[(":write", "1", "1"), (":read", "nil", "1")], &["register", "cas-register"]),
+            (
+                &[(":write", "[7 1]", "[7 1]"), (":read", "[7 nil]", "[7 1]")],
+                &["linearizable-register", "register", "cas-register"],
+            ),
+            (&[(":add", "1", "1"), (":read", "nil", "[1]")], &["set-full", "set", "linearizable-set"]),
+            (&[(":add", "1", "1"), (":read", "nil", "1")], &["counter", "linearizable-counter"]),
+            (
+                &[
+                    (":transfer", "{:from 0, :to 1, :amount 2}", "{:from 0, :to 1, :amount 2}"),
+                    (":read", "nil", "{0 8, 1 12}"),
+                ],
+                &["bank"],
+            ),
+            (
+                &[(":send", "[[:send 1 5]]", "[[:send 1 [0 5]]]"), (":poll", "[[:poll]]", "[[:poll {1 [[0 5]]}]]")],
+                &["kafka"],
+            ),
+            (
+                &[(":enqueue", "1", "1"), (":dequeue", "nil", "1")],
+                &["queue", "total-queue", "fifo-queue", "unordered-queue"],
+            ),
+            (
+                &[(":acquire", "nil", "nil"), (":release", "nil", "nil")],
+                &["mutex", "owner-mutex", "reentrant-mutex", "semaphore"],
+            ),
+        ];
+        for (ops, expected) in rows {
+            assert_eq!(names(&history(ops)), expected, "{ops:?}");
+        }
+    }
+
+    #[test]
+    fn a_read_behind_a_thousand_ops_is_seen() {
+        let mut ops = vec![(":add", "1", "1"); 2000];
+        assert_eq!(names(&history(&ops)), [""; 0], "nothing was observed");
+        ops.push((":read", "nil", "[1]"));
+        assert_eq!(names(&history(&ops)), ["set-full", "set", "linearizable-set"]);
+    }
+
+    #[test]
+    fn a_few_foreign_ops_do_no_harm_and_many_do() {
+        let (bank, other) = ((":read", "nil", "{0 8, 1 12}"), (":reboot", "nil", "nil"));
+        assert_eq!(names(&history(&[bank, bank, other]))[0], "bank");
+        assert_eq!(names(&history(&[bank, other, other])), [""; 0]);
+        let nemesis = "{:process :nemesis, :type :info, :f :kill}\n".repeat(99);
+        assert_eq!(names(&(nemesis.clone() + &history(&[bank, other, other]))), [""; 0], "only clients' ops count");
+        assert_eq!(names(&(nemesis + &history(&[bank])))[0], "bank");
+    }
+
+    #[test]
+    fn nothing_is_suggested_for_ops_that_no_checker_understands() {
+        assert_eq!(names(&history(&[(":reboot", "nil", "nil"), (":vote", "3", "3")])), [""; 0]);
+        assert_eq!(names("{:process :nemesis, :type :info, :f :kill}"), [""; 0]);
+        let error = suggest(&Registry::built_in(), Reader::new(&b"{:process 0 :type :nope}"[..])).unwrap_err();
+        assert!(error.to_string().contains(":nope"), "{error}");
     }
 }

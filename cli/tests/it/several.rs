@@ -29,7 +29,7 @@ fn a_directory_stands_for_all_histories_in_it() {
     run("-m list-append store/bank store/shop/2").code(0).stdout_eq("store/bank/1\ttrue\nstore/shop/2\ttrue\n");
     let validated = stdout(&run("validate store").code(0));
     assert_eq!(
-        validated.lines().map(|line| &line[..12]).collect::<Vec<_>>(),
+        validated.lines().filter(|line| line.contains('\t')).map(|line| &line[..12]).collect::<Vec<_>>(),
         ["store/bank/1", "store/shop/1", "store/shop/2"]
     );
     run("-m list-append store -d out").code(1);

@@ -462,7 +462,7 @@ fn read_skew() -> Ops {
 }
 
 /// Checkers that are not suggested for their own workload: they understand any history, or need options.
-const NOT_SUGGESTED: &[&str] = &["stats", "unhandled-exceptions", "linearizable", "linearizable-register"];
+const NOT_SUGGESTED: &[&str] = &["stats", "unhandled-exceptions", "linearizable"];
 
 #[test]
 fn each_checker_is_suggested_for_its_own_workload() {

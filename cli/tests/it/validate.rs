@@ -43,6 +43,29 @@ fn warnings_are_no_errors() {
 }
 
 #[test]
+fn checkers_that_understand_the_ops_are_named() {
+    histcheck("validate valid.edn").assert().code(0).stdout_eq(str![[r#"
+valid.edn: note: this looks like list-append (or isolation): check it with -m list-append
+valid.edn	0 errors, 0 warnings, 4 ops
+
+"#]]);
+    let dir = tempfile::tempdir().unwrap();
+    let foreign = "{:process 0, :type :invoke, :f :vote, :value 1}\n{:process 0, :type :ok, :f :vote, :value 1}\n";
+    fs::write(dir.path().join("foreign.edn"), foreign).unwrap();
+    histcheck("validate foreign.edn").current_dir(dir.path()).assert().code(0).stdout_eq(str![[r#"
+foreign.edn: note: no checker understands its first ops; `histcheck models` lists the checkers
+foreign.edn	0 errors, 0 warnings, 2 ops
+
+"#]]);
+    let of = |words: &str| -> Value {
+        serde_json::from_str(&stdout(&histcheck(words).current_dir(dir.path()).stdin(foreign).assert().code(0)))
+            .unwrap()
+    };
+    assert_eq!(of("validate --output json foreign.edn")["suggested_checkers"], Value::Array(Vec::new()));
+    assert_eq!(of("validate --output json -")["suggested_checkers"], Value::Null, "it cannot be read twice");
+}
+
+#[test]
 fn every_file_gets_its_line_in_the_order_given() {
     let assert =
         histcheck("validate valid.edn many.edn nowhere.edn - valid.txt").stdin("{:type :ok}").assert().code(255);
