@@ -67,10 +67,12 @@
     if (key === shownViolations) return;
     shownViolations = key;
     const add = (parent, name, text, kind) => { const element = document.createElement(name); if (kind) element.className = kind; if (text) element.textContent = text; parent.append(element); return element; };
-    const place = get("violations");
+    const place = get("violations"), wasOpen = place.querySelector("details")?.open, later = document.createElement("details");
     place.replaceChildren();
+    later.open = wasOpen || false;
+    // Further ones would hide the plots.
     for (const violation of found) {
-      const block = add(place, "section", "", "violation"), title = add(block, "h2", violation.anomaly_types.length ? violation.anomaly_types.join(", ") : "Violation");
+      const block = add(violation === found[0] ? place : later, "section", "", "violation"), title = add(block, "h2", violation.anomaly_types.length ? violation.anomaly_types.join(", ") : "Violation");
       if (violation.index !== null) {
         title.append(": certain at op ");
         const isLinked = known.about && known.about.has_rows, op = add(title, isLinked ? "a" : "b", String(violation.index));
@@ -78,7 +80,9 @@
       }
       if (violation.explanation) { const text = add(block, "pre", violation.explanation); text.tabIndex = 0; }
     }
-    if (known.violations_count > found.length) add(place, "p", `${grouped(known.violations_count - found.length)} more.`, "note");
+    if (known.violations_count > found.length) add(later, "p", `${grouped(known.violations_count - found.length)} more.`, "note");
+    const rest = known.violations_count - 1;
+    if (rest > 0) { const summary = document.createElement("summary"); summary.textContent = `${grouped(rest)} more violation${rest > 1 ? "s" : ""}`; later.prepend(summary); place.append(later); }
   };
   const show = () => {
     const words = { running: ["\u2026 no violation so far", "none"], "true": ["\u2713 valid", "valid"], "false": ["\u2715 invalid", "invalid"], unknown: ["? unknown", "unknown"], error: ["! no verdict", "error"] };

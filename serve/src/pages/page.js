@@ -70,7 +70,9 @@
       if (!answer.ok) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.getElementById("live"), old = live();
-      if (!fresh || fresh.outerHTML === old.outerHTML) return;
+      // What was waited for is there, on a page with a script of its own.
+      if (!fresh) { location.reload(); return; }
+      if (fresh.outerHTML === old.outerHTML) return;
       // Whoever stands on a link by the keyboard still stands on it afterwards, and a report that is read stays.
       const focus = document.activeElement, href = old.contains(focus) && focus.getAttribute("href");
       const before = old.querySelector("iframe"), after = fresh.querySelector("iframe");

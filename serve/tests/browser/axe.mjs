@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Browser } from "../../../draw/tests/browser/chromium.mjs";
 import { Store } from "./store.mjs";
+import { waitUntil } from "./wait.mjs";
 
 const [binary, histcheck, axe, timelines] = process.argv.slice(2);
 if (!timelines) {
@@ -20,7 +21,6 @@ const base = await store.serve(), run = "etcd-append/20260110T093012.123Z";
 const watched = store.start(["watch", "-m", "list-append", "--keep-going", "--serve=127.0.0.1:0", "-"], "pipe");
 watched.child.stdin.write(store.broken);
 const file = (path) => pathToFileURL(resolve(path)).href;
-const ready = (expression) => `new Promise((done) => { const look = () => (${expression}) ? done(true) : requestAnimationFrame(look); look(); })`;
 const pages = {
   "the list": [base, "document.querySelectorAll('tbody tr').length >= 18"],
   "a filter that finds nothing": [`${base}?name=none`, "true"],
@@ -43,7 +43,7 @@ for (const [name, [address, isReady]] of Object.entries(pages)) {
     let wrong;
     try {
       await browser.open(address, options);
-      await browser.ask(ready(isReady));
+      await waitUntil(browser, `(${isReady}) && document.readyState === "complete"`);
       await browser.ask(`${source}; 0`);
       wrong = await browser.ask(serious);
     } catch (error) {
