@@ -71,7 +71,7 @@ pub fn html(key: &Datum, reads: &[KeyRead], options: &PlotOptions) -> String {
     let columns = rows.columns();
     let mut page = String::new();
     head(&mut page, key, options, &rows, (reads.len(), distinct));
-    page.push_str("<div class=\"wide\"><table>\n");
+    page.push_str("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Reads\"><table>\n");
     positions(&mut page, &columns);
     page.push_str("<tbody>\n");
     let mut shown = 0;

@@ -129,7 +129,7 @@ fn push_order(page: &mut String, timeline: &Timeline, order: &Order, at: usize, 
     let open = if at == 0 { " open" } else { "" };
     let _ = write!(
         page,
-        "<details{open}>\n<summary>{title}</summary>\n<div class=\"wide\"><table aria-label=\"{title}\">\n"
+        "<details{open}>\n<summary>{title}</summary>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\"><table aria-label=\"{title}\">\n"
     );
     page.push_str(
         "<thead><tr><th scope=\"col\">step</th><th scope=\"col\">operation</th><th scope=\"col\">by</th>\

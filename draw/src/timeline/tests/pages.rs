@@ -59,7 +59,7 @@ fn a_page_tells_the_failure_without_script() {
     </ul>
     <details open>
     <summary>The order</summary>
-    <div class="wide"><table aria-label="The order">
+    <div class="wide" tabindex="0" role="region" aria-label="The order"><table aria-label="The order">
     <thead><tr><th scope="col">step</th><th scope="col">operation</th><th scope="col">by</th><th scope="col">index</th><th scope="col">state after it</th></tr></thead>
     <tbody>
     <tr><th scope="row">at first</th><td></td><td></td><td></td><td>nil</td></tr>
