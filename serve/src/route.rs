@@ -61,6 +61,8 @@ async fn judged(state: Arc<State>, from: IpAddr, request: Request<Incoming>) -> 
 /// Answers a request that changes nothing.
 fn show(state: &State, asked: &Asked) -> Answer {
     let below = |prefix: &str| asked.path.strip_prefix(prefix);
+    // Browsers take the dot out of the address of the run that is the directory itself.
+    let run_below = |prefix: &str| below(prefix).map(|id| if id.is_empty() { "." } else { id });
     let runtime = tokio::runtime::Handle::current();
     let _inside = runtime.enter();
     match asked.path.as_str() {
@@ -89,17 +91,17 @@ fn show(state: &State, asked: &Asked) -> Answer {
         pages::ICON_ADDRESS => answer::of(StatusCode::OK, "image/svg+xml", pages::ICON),
         "/api/checks" => api::checks(state),
         _ => {
-            let answered = if let Some(id) = below("/runs/") {
+            let answered = if let Some(id) = run_below("/runs/") {
                 pages::run(state, id).map(|page| answer::page(StatusCode::OK, page))
-            } else if let Some(id) = below("/rows/") {
+            } else if let Some(id) = run_below("/rows/") {
                 pages::rows(state, id, &asked.query).map(|(status, page)| answer::page(status, page))
-            } else if let Some(id) = below("/api/ops/") {
+            } else if let Some(id) = run_below("/api/ops/") {
                 api::ops(state, id, &asked.query)
             } else if let Some(path) = below("/files/") {
                 files::file(state, path)
             } else if let Some(id) = below("/zip/") {
                 files::zip(state, id)
-            } else if let Some(id) = below("/api/runs/") {
+            } else if let Some(id) = run_below("/api/runs/") {
                 api::run(state, id)
             } else if let Some(id) = below("/api/checks/") {
                 api::check(state, id)

@@ -210,3 +210,21 @@ fn values_are_only_text() {
     }
     assert!(!served.get("/api/ops/a.edn").text().contains('\u{202e}'));
 }
+
+#[test]
+fn the_directory_itself_may_be_a_run() {
+    let served = serve(|config| {
+        put(&config.directory, "results.edn", "{:valid? true}");
+        put(&config.directory, "history.edn", "{:index 7, :process 0, :type :ok, :f :read, :value 3}\n");
+    });
+    while !served.runs()["runs"].as_array().unwrap().iter().any(|run| run["id"] == ".") {
+        std::thread::yield_now();
+    }
+    while served.get("/api/ops/").status == 202 {
+        std::thread::yield_now();
+    }
+    // A browser asks for /rows/ where a link says /rows/. (a dot).
+    for address in ["/runs/", "/runs/.", "/rows/?at=7", "/rows/.?at=7", "/api/ops/", "/api/runs/"] {
+        assert_eq!(served.get(address).status, 200, "{address}");
+    }
+}
