@@ -230,6 +230,40 @@ fn registers_in_no_known_order_prove_nothing() {
     assert!(report.notes.iter().any(|note| note.contains("but the history shows G-single-item")), "{:?}", report.notes);
 }
 
+/// Whether a report neither rules a model out nor lists it as not checked.
+fn claims(report: &Report, model: &str) -> bool {
+    report.not.iter().chain(&report.also_not).chain(&report.not_checked).all(|other| other != model)
+}
+
+/// What is wrong with one read rules out every level with an axiom, and so it answers for none that has no axiom and forbids nothing.
+#[test]
+fn a_list_that_nobody_left_behind_has_no_commit_order() {
+    let cases = [("G1a", "fail", "[1 2]"), ("duplicate-elements", "ok", "[1 2 1]")];
+    for (anomaly, end, list) in cases {
+        let text = format!(
+            "{{:process 0, :type :invoke, :f :txn, :value [[:append :x 1]]}}
+            {{:process 0, :type :{end}, :f :txn, :value [[:append :x 1]]}}
+            {{:process 1, :type :invoke, :f :txn, :value [[:append :x 2]]}}
+            {{:process 1, :type :ok, :f :txn, :value [[:append :x 2]]}}
+            {{:process 2, :type :invoke, :f :txn, :value [[:r :x nil]]}}
+            {{:process 2, :type :ok, :f :txn, :value [[:r :x {list}]]}}"
+        );
+        let history = History::parse(&text).unwrap();
+        for model in ["view-serializable", "1SR", "session-serializable", "linearizable", "PRAM"] {
+            for exact in [Exact::No, Exact::Limited, Exact::Full] {
+                let report = check(&history, &Question::of_lists(&[model]), exact);
+                assert_eq!(report.verdict, Verdict::Unknown, "{anomaly}, {model}: {report:#?}");
+                assert!(!claims(&report, "serializable") && !claims(&report, "read-committed"), "{report:#?}");
+            }
+        }
+        let report = check(&history, &Question::of_lists(&["read-committed"]), Exact::Limited);
+        assert!(
+            report.verdict == Verdict::Invalid && report.anomaly_types().any(|name| name == anomaly),
+            "{report:#?}"
+        );
+    }
+}
+
 #[test]
 fn an_anomaly_that_is_not_searched_for_is_absent_only_if_a_model_says_so() {
     let asked = |txns: &[&str], anomaly: &str| {

@@ -13,12 +13,14 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
 use crate::exact::{Answers, Exact};
 use crate::lattice::{self, NOT_SEARCHED, UNKNOWN};
-use crate::model::{Model, ModelSet};
+use crate::model::{self, Model, ModelSet};
 
 pub(crate) use next::{Lacks, RECORD_READS};
 
 /// What to do if the steps were too few, as a sentence without its full stop.
 pub(crate) const MORE_STEPS: &str = "--exact full takes as many steps as it needs";
+
+const READ_COMMITTED: Model = model::named("read-committed");
 
 /// What is asked for by name, and not searched for.
 #[derive(Clone, Copy)]
@@ -86,7 +88,8 @@ struct Doubts {
 pub(crate) struct Standing {
     /// Whether anything may be known to hold.
     is_judged: bool,
-    /// The same, and no read shows what was never written.
+    /// The same, and nothing was found without a cycle that rules out read committed, and with it every level that has an axiom. A commit
+    /// order is about who saw whom: it does not show a failed append in the middle of a list, or one element twice.
     can_be_decided: bool,
     /// Whether that the order of versions is not known leaves a model open, or only in doubt.
     doubt_is_of_this_history: bool,
@@ -117,7 +120,7 @@ impl Standing {
     ) -> Standing {
         let mut standing = Standing {
             is_judged: found.is_disjoint(UNKNOWN) && may_hold,
-            can_be_decided: may_hold && !analysis.direct().contains(AnomalyType::GARBAGE_READ),
+            can_be_decided: may_hold && analysis.direct().is_disjoint(READ_COMMITTED.prohibited()),
             doubt_is_of_this_history: A::DOUBT_IS_OF_THIS_HISTORY,
             found,
             order,
