@@ -53,7 +53,8 @@ pub(crate) fn forbids_internal(model: Model) -> bool {
     #[cfg(feature = "exact")]
     return levels::broken_by(check_isolation::Axiom::MonotonicAtomicView, check_isolation::Base::None).contains(model);
     #[cfg(not(feature = "exact"))]
-    return model.prohibited().contains(crate::anomaly::AnomalyType::INTERNAL);
+    return model.prohibited().contains(crate::anomaly::AnomalyType::INTERNAL)
+        || ["consistent-view", "monotonic-atomic-view", "repeatable-read"].contains(&model.name());
 }
 
 impl Exact {

@@ -75,7 +75,7 @@ pub(crate) fn report<A: Analysis>(
         (false, false) => Verdict::Valid,
     };
     let mut report = Report::new(checker, verdict);
-    levels(&mut report, all, shown, answers.violated, &standing);
+    levels(&mut report, (all, shown), answers.violated, &standing, models);
     let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
     report.anomalies = witnesses.all(shown, std::mem::take(&mut answers.anomalies));
     report.notes = notes(checker, analysis, counts, &cycles, shown, answers.is_complete);
@@ -128,7 +128,13 @@ fn undecided_exactly(answers: &Answers) -> impl Iterator<Item = String> {
 }
 
 /// Adds the levels that are ruled out, and those of which it is not known whether they hold.
-fn levels(report: &mut Report, all: AnomalySet, shown: AnomalySet, violated: ModelSet, standing: &Standing) {
+fn levels(
+    report: &mut Report,
+    (all, shown): (AnomalySet, AnomalySet),
+    violated: ModelSet,
+    standing: &Standing,
+    asked: ModelSet,
+) {
     let mut ruled_out = violated;
     if !shown.is_empty() || !violated.is_empty() {
         ruled_out = ruled_out.union(lattice::rules_out(all));
@@ -136,7 +142,7 @@ fn levels(report: &mut Report, all: AnomalySet, shown: AnomalySet, violated: Mod
         report.not = boundary.not.into_iter().map(Into::into).collect();
         report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
     }
-    report.not_checked = lattice::names(standing.open(ruled_out)).into_iter().map(Into::into).collect();
+    report.not_checked = lattice::names(standing.open(ruled_out, asked)).into_iter().map(Into::into).collect();
 }
 
 /// All types found, but for those that are allowed.

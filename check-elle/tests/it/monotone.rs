@@ -1,5 +1,6 @@
-//! A stronger level never passes what a weaker one refuses: each pair of the lattice, on random histories of both
-//! workloads, with invocations, without, and of clients without names; by cycles alone, and decided exactly.
+//! A stronger level never passes what a weaker one refuses, and no report leaves out of its lists a level that is refused: each pair of
+//! levels, on random histories of both workloads, with invocations, without, and of clients without names; by cycles alone, and
+//! decided exactly.
 
 use crate::oracle::against::check;
 use crate::oracle::choices::Choices;
@@ -7,7 +8,7 @@ use crate::oracle::messy::{Entry, as_registers, history};
 use crate::oracle::registers::Sources;
 use crate::oracle::{Question, Workload, lattice, text};
 use check_elle::Exact;
-use history_core::{History, Verdict};
+use history_core::{History, Report, Verdict};
 use std::collections::BTreeMap;
 
 /// How many pairs were refused, if no pair of levels contradicts itself; else the first that does.
@@ -15,17 +16,25 @@ fn refused_pairs(ops: &[Entry], workload: Workload<'_>, exact: Exact) -> Result<
     let text = text::edn(ops);
     let history = History::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let judge = |model: &String| {
-        let verdict = check(&history, &Question { models: &[model], workload, ..Question::default() }, exact).verdict;
-        (model.clone(), verdict)
+        let report = check(&history, &Question { models: &[model], workload, ..Question::default() }, exact);
+        (model.clone(), report)
     };
-    let verdicts: BTreeMap<String, Verdict> = lattice::models().map(judge).collect();
+    let reports: BTreeMap<String, Report> = lattice::models().map(judge).collect();
+    let verdicts: BTreeMap<&String, Verdict> = reports.iter().map(|(model, report)| (model, report.verdict)).collect();
+    for (asked, report) in &reports {
+        let listed = || report.not.iter().chain(&report.also_not).chain(&report.not_checked);
+        let refused = verdicts.iter().filter(|(_, verdict)| **verdict == Verdict::Invalid);
+        if let Some((model, _)) = refused.into_iter().find(|(model, _)| listed().all(|other| other != **model)) {
+            return Err(format!("{model} is invalid, and the report on {asked} says that it holds:\n{text}"));
+        }
+    }
     let mut refused = 0;
     for (stronger, verdict) in &verdicts {
-        for weaker in lattice::implied(stronger).iter().filter(|weaker| verdicts[*weaker] == Verdict::Invalid) {
+        for weaker in lattice::implied(stronger).iter().filter(|weaker| verdicts[weaker] == Verdict::Invalid) {
             if *verdict != Verdict::Invalid {
                 return Err(format!("{weaker} is invalid, and {stronger} is {}:\n{text}", verdict.name()));
             }
-            refused += u32::from(weaker != stronger);
+            refused += u32::from(weaker != *stronger);
         }
     }
     Ok(refused)

@@ -2,6 +2,10 @@
 //!
 //! The elements of a transaction are appended together, so in a list they stand side by side, all of them, in their order.
 //! What a transaction appended itself before a read is at the end of that; the rest was there before, which is an external read.
+//!
+//! *An element that was appended twice* is that of the reader where it is at the end of such a read: if nobody else saw it, the history
+//! means the same with another value in its place. Of two transactions that each saw their own there, one appended behind a list that
+//! was not what it read, and which one is not known.
 
 use super::decoded::Decoded;
 use super::shown::{Ambiguous, Direct, External, Shown};
@@ -10,6 +14,7 @@ use super::{Row, What};
 use crate::ids::KeyId;
 use history_core::OpKind;
 use history_core::cast::Cast as _;
+use std::ops::Range;
 
 /// What a row appended to a key so far.
 #[derive(Debug, Default, Clone)]
@@ -21,7 +26,7 @@ struct Own {
 /// What the rows show.
 pub(super) fn shown(run: &Decoded) -> Shown {
     let mut shown = Shown { is_seen: vec![false; run.rows.len()], ..Shown::default() };
-    let trunks: Vec<Trunk> =
+    let mut trunks: Vec<Trunk> =
         run.trunks.iter().enumerate().map(|(key, list)| Trunk::new(run, KeyId::new(key), list)).collect();
     let mut own: Vec<Own> = vec![Own::default(); run.versions.key_codes.len()];
     for row in run.rows.ids() {
@@ -39,8 +44,11 @@ pub(super) fn shown(run: &Decoded) -> Shown {
                     let list = run.trunks.get(mop.key.at()).map_or(&[][..], |trunk| &trunk[..length]);
                     if list.ends_with(&own.elements) {
                         let before = length - own.elements.len();
-                        let trunk = trunks.get(mop.key.at());
-                        look(run, trunk, mop.key, (row, at), before, &mut shown);
+                        let trunk = trunks.get_mut(mop.key.at());
+                        if let Some(trunk) = trunk {
+                            trunk.take_own(run, row, before..length, &mut shown);
+                        }
+                        look(run, trunks.get(mop.key.at()), mop.key, (row, at), before, &mut shown);
                     } else {
                         shown.case(Direct::Internal, row, at, Row::NONE);
                     }
@@ -50,7 +58,8 @@ pub(super) fn shown(run: &Decoded) -> Shown {
         }
         shown.reads_end.push(shown.reads.len().to_u32());
     }
-    for trunk in trunks.iter().filter(|_| shown.direct.is_empty() && shown.ambiguous.is_none()) {
+    for trunk in trunks.iter_mut().filter(|_| shown.direct.is_empty() && shown.ambiguous.is_none()) {
+        trunk.writers.extend(trunk.twice.filter(|row| trunk.writers.last() != Some(row)));
         trunk.writers.iter().for_each(|writer| shown.is_seen[writer.at()] = true);
         shown.appended.extend(trunk.writers.iter().map(|writer| (trunk.key, *writer)));
     }
@@ -65,13 +74,16 @@ struct Trunk {
     /// What is wrong with it, and how many elements a read needs to show that.
     wrong: Vec<(usize, Direct, Row)>,
     ambiguous: Option<(usize, VersionId)>,
+    /// Who appended that element itself and read it.
+    twice: Option<Row>,
     /// How many elements a read shows if one of them may be of a transaction that could not be decoded.
     unclear: Option<usize>,
 }
 
 impl Trunk {
     fn new(run: &Decoded, key: KeyId, list: &[VersionId]) -> Trunk {
-        let mut trunk = Trunk { key, writers: Vec::new(), wrong: Vec::new(), ambiguous: None, unclear: None };
+        let mut trunk =
+            Trunk { key, writers: Vec::new(), wrong: Vec::new(), ambiguous: None, twice: None, unclear: None };
         let mut seen: Vec<VersionId> = list.to_vec();
         seen.sort_unstable();
         let repeated: Vec<VersionId> = seen.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
@@ -84,7 +96,7 @@ impl Trunk {
                 break;
             }
             if again != Row::NONE {
-                // Where nobody but the transaction itself saw it, it shows no order: the other one may be before it or behind it.
+                // Where nobody but a transaction that appended it saw it, that one is the next writer: see `take_own`.
                 trunk.ambiguous = Some((at + 1, *id));
                 break;
             }
@@ -125,6 +137,21 @@ impl Trunk {
             trunk.writers.push(writer);
         }
         trunk
+    }
+
+    /// Takes in which part of the list a row appended itself, and then read.
+    fn take_own(&mut self, run: &Decoded, row: Row, own: Range<usize>, shown: &mut Shown) {
+        let Some((shows, version)) = self.ambiguous.filter(|(shows, _)| own.contains(&(shows - 1))) else { return };
+        debug_assert!(shows > 0, "a read shows it");
+        match self.twice {
+            None => self.twice = Some(row),
+            Some(other) if other != row => {
+                let Version { code, .. } = run.versions.get(version);
+                let ambiguous = Ambiguous { key: self.key, code, writers: [other, row], reader: row };
+                shown.ambiguous.get_or_insert(ambiguous);
+            }
+            Some(_) => {}
+        }
     }
 }
 

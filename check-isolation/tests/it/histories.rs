@@ -178,7 +178,7 @@ fn an_overwritten_append_is_not_seen_for_that() {
 }
 
 #[test]
-fn an_element_that_was_appended_twice_and_that_only_its_own_transaction_saw_shows_no_order() {
+fn an_element_that_was_appended_twice_and_that_only_its_own_transaction_saw_is_that_of_the_reader() {
     let text = completions(&["0 ok [:append y 1]", "1 ok [:append y 1] [:r y [1]]"]);
     for level in ["serializable", "snapshot-isolation", "causal-cerone", "read-committed"] {
         assert_eq!(verdict(&text, level), Verdict::Valid, "{level}");
@@ -188,6 +188,19 @@ fn an_element_that_was_appended_twice_and_that_only_its_own_transaction_saw_show
     assert_eq!(verdict(&other, "strict-serializable"), Verdict::Valid);
     let seen = completions(&["0 ok [:append y 1]", "1 ok [:append y 1] [:r y [1]]", "2 ok [:r y [1]]"]);
     assert_eq!(verdict(&seen, "read-committed"), Verdict::Unknown);
+    // The other one appended behind it, as it does if the values are distinct; but it was read first.
+    for (mine, list) in [("[:append y 5]", "[5]"), ("[:append y 5] [:append y 5]", "[5 5]"), ("[:append y 7]", "[7]")] {
+        let reader = format!("1 ok {mine} [:r y {list}] [:r x [1]]");
+        let text = completions(&["0 ok [:append y 5] [:append x 1]", &reader]);
+        for level in ["read-committed", "monotonic-atomic-view", "serializable"] {
+            assert_eq!(verdict(&text, level), Verdict::Invalid, "{level}: {mine}");
+        }
+    }
+    // Each read a list without the other's.
+    let both = completions(&["0 ok [:append y 1] [:r y [1]]", "1 ok [:append y 1] [:r y [1]]"]);
+    assert_eq!(verdict(&both, "read-committed"), Verdict::Unknown);
+    let distinct = completions(&["0 ok [:append y 1] [:r y [1]]", "1 ok [:append y 2] [:r y [2]]"]);
+    assert_eq!(verdict(&distinct, "read-committed"), Verdict::Invalid);
 }
 
 #[test]

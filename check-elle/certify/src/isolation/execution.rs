@@ -154,8 +154,11 @@ fn list_orders(log: &Log, execution: &Execution) -> Result<Vec<(Datum, u64, u64)
         claim(of_key.iter().all(|list| longest.starts_with(list)), || {
             format!("reads of key {key} contradict each other")
         })?;
-        // Behind an element that was appended twice nothing is known.
         let mut shown: Vec<u64> = longest.iter().map_while(|value| only_writer(log, key, value)).collect();
+        // An element that two transactions appended is that of the one whose own append a read ends in. Behind it nothing is known.
+        if let Some(owner) = owner(log, key, shown.len()) {
+            shown.push(owner);
+        }
         shown.dedup();
         let writers = execution.txns.iter().filter(|txn| txn.writes.contains(key)).map(|txn| txn.index);
         let unseen: Vec<u64> = writers.filter(|writer| !shown.contains(writer)).collect();
@@ -165,6 +168,20 @@ fn list_orders(log: &Log, execution: &Execution) -> Result<Vec<(Datum, u64, u64)
         }
     }
     Ok(orders)
+}
+
+/// The one transaction that read a list of a key in which the element at a position is one that it appended itself.
+fn owner(log: &Log, key: &Datum, position: usize) -> Option<u64> {
+    let is_owner = |txn: &&Txn| {
+        let mut reads = txn.mops.iter().enumerate().filter_map(|(at, mop)| Some((at, list(mop)?)));
+        txn.is_ok()
+            && reads.any(|(at, (k, list))| {
+                let own = written(&txn.mops[..at], key).count();
+                k == key && (list.len() - own.min(list.len())..list.len()).contains(&position)
+            })
+    };
+    let mut owners = log.txns.iter().filter(is_owner);
+    owners.next().filter(|_| owners.next().is_none()).map(|txn| txn.index)
 }
 
 fn only_writer(log: &Log, key: &Datum, value: &Datum) -> Option<u64> {

@@ -347,7 +347,9 @@ fn repeatable_read_has_no_internal_contradiction_where_orders_are_looked_for() {
     let level = model("repeatable-read");
     for (exact, is_violated) in [(Exact::No, false), (Exact::default(), true)] {
         let rules = Rules::of(&Expected { exact, ..Expected::default() });
-        let (found, _) = testing::judge::<ListJudge>(&text, level, rules, sizes(AT_ONCE));
+        let (found, verdict) = testing::judge::<ListJudge>(&text, level, rules, sizes(AT_ONCE));
+        assert_eq!(verdict == Verdict::Invalid, found.is_some());
+        assert_ne!(verdict, Verdict::Valid, "no order was looked for");
         let checker = ListAppend { consistency_models: vec![level], exact, ..ListAppend::default() };
         assert_eq!(found.is_some(), is_violated && cfg!(feature = "exact"));
         assert_eq!(found, testing::first_refused(&checker, &text));

@@ -158,6 +158,10 @@ impl Judge for RegisterJudge {
         self.findings.go_on(found)
     }
 
+    fn is_contradicted(&self) -> bool {
+        self.findings.is_contradicted
+    }
+
     fn findings(&mut self) -> &mut Findings {
         &mut self.findings
     }

@@ -38,7 +38,7 @@ pub(crate) struct Violation {
 }
 
 history_core::state!(struct Violation { direct, indices, begins, key, value });
-history_core::state!(parts Findings { keeps_going, violations, has_unsaid, passed; parts: ; same: prohibited });
+history_core::state!(parts Findings { keeps_going, violations, has_unsaid, passed, is_contradicted; parts: ; same: prohibited });
 
 impl From<Cycle> for Violation {
     fn from(Cycle { indices, begins }: Cycle) -> Violation {
@@ -77,11 +77,20 @@ pub(crate) struct Findings {
     pub(crate) has_unsaid: bool,
     /// The first read of what nobody wrote by then, while there was such an operation.
     passed: Option<Violation>,
+    /// Whether a read contradicts its transaction, where that is no violation.
+    pub(crate) is_contradicted: bool,
 }
 
 impl Findings {
     pub(crate) fn new(prohibited: AnomalySet) -> Findings {
-        Findings { prohibited, keeps_going: false, violations: Vec::new(), has_unsaid: false, passed: None }
+        Findings {
+            prohibited,
+            keeps_going: false,
+            violations: Vec::new(),
+            has_unsaid: false,
+            passed: None,
+            is_contradicted: false,
+        }
     }
 
     pub(crate) fn is_prohibited(&self, anomaly: AnomalyType) -> bool {
@@ -115,6 +124,7 @@ impl Findings {
     /// What the micro-ops of a transaction say of each other.
     pub(crate) fn within(&mut self, index: u64, inner: Inner) -> Result<(), Stop> {
         if let Some(key) = inner.internal {
+            self.is_contradicted |= !self.is_prohibited(AnomalyType::INTERNAL);
             let found = self.direct(AnomalyType::INTERNAL, index, key, None);
             self.go_on(found)?;
         }
@@ -204,6 +214,9 @@ pub(crate) trait Judge: Parts + Sized + Send {
 
     /// What it found, and whether it goes on.
     fn findings(&mut self) -> &mut Findings;
+
+    /// Whether a read contradicts its transaction, where that is no violation.
+    fn is_contradicted(&self) -> bool;
 
     /// Goes on after each violation from now on.
     fn keep_going(&mut self) {

@@ -4,10 +4,11 @@ use super::judge::{Judge, Violation};
 use super::run::{Doubts, OnlineRun};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::{CycleExistsSpec, RwUse};
+use crate::exact;
 use crate::lattice;
 use crate::model::{Model, ModelSet};
 use crate::txn::report::NO_READ;
-use crate::txn::standing::RECORD_READS;
+use crate::txn::standing::{CONTRADICTION, RECORD_READS};
 use history_core::{Anomaly, Datum, NextStep, Report, Verdict, Witness};
 
 impl<J: Judge> OnlineRun<J> {
@@ -142,6 +143,9 @@ fn weaker(models: impl IntoIterator<Item = Model>) -> ModelSet {
 fn why_open<J: Judge>(model: Model, doubts: &Doubts<'_, J>) -> Option<Doubt> {
     let judging = doubts.levels.iter().find(|(spec, ..)| spec.model == model || spec.model.weaker().contains(model));
     let Some((spec, judge, stopped)) = judging else { return Some(Doubt::Because("it was not judged".to_owned())) };
+    if exact::forbids_internal(model) && judge.is_some_and(J::is_contradicted) {
+        return Some(Doubt::Because(format!("{CONTRADICTION}, and possible orders were not searched")));
+    }
     let unordered = judge.filter(|judge| !judge.graph().has_floors).map(J::unordered_key);
     if let Some(None) = unordered {
         return None;

@@ -11,14 +11,19 @@ use super::analysis::Analysis;
 use super::time::has_process_edges;
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::Suffix;
-use crate::exact::{Answers, Exact};
+use crate::exact::{self, Answers, Exact};
 use crate::lattice::{self, NOT_SEARCHED, UNKNOWN};
-use crate::model::{Model, ModelSet};
+use crate::model::{self, Model, ModelSet};
 
 pub(crate) use next::{Lacks, RECORD_READS};
 
 /// What to do if the steps were too few, as a sentence without its full stop.
 pub(crate) const MORE_STEPS: &str = "--exact full takes as many steps as it needs";
+
+const READ_COMMITTED: Model = model::named("read-committed");
+
+/// Why a level does not hold that Elle's table allows to have an `internal` anomaly, as a clause.
+pub(crate) const CONTRADICTION: &str = "a read contradicts what its transaction read or wrote before";
 
 /// What is asked for by name, and not searched for.
 #[derive(Clone, Copy)]
@@ -86,7 +91,8 @@ struct Doubts {
 pub(crate) struct Standing {
     /// Whether anything may be known to hold.
     is_judged: bool,
-    /// The same, and no read shows what was never written.
+    /// The same, and nothing was found without a cycle that rules out read committed, and with it every level that has an axiom. A commit
+    /// order is about who saw whom: it does not show a failed append in the middle of a list, or one element twice.
     can_be_decided: bool,
     /// Whether that the order of versions is not known leaves a model open, or only in doubt.
     doubt_is_of_this_history: bool,
@@ -103,7 +109,10 @@ pub(crate) struct Standing {
     proven: ModelSet,
     /// The same, where it may not be enough, and what the proven ones imply.
     known: ModelSet,
-    /// Decided models of which the order of versions, which is not known, leaves open whether they hold.
+    /// Those of the known ones that the order of versions, which is not known, may rule out, or a read of what was never written.
+    assumed: ModelSet,
+    /// Decided models of which it is open whether they hold: the order of versions is not known, or a transaction contradicts itself, and
+    /// Elle's table has no name for that at these levels.
     open: ModelSet,
 }
 
@@ -117,7 +126,7 @@ impl Standing {
     ) -> Standing {
         let mut standing = Standing {
             is_judged: found.is_disjoint(UNKNOWN) && may_hold,
-            can_be_decided: may_hold && !analysis.direct().contains(AnomalyType::GARBAGE_READ),
+            can_be_decided: may_hold && analysis.direct().is_disjoint(READ_COMMITTED.prohibited()),
             doubt_is_of_this_history: A::DOUBT_IS_OF_THIS_HISTORY,
             found,
             order,
@@ -126,6 +135,7 @@ impl Standing {
             rests_on_order: A::rests_on_order,
             proven: ModelSet::EMPTY,
             known: ModelSet::EMPTY,
+            assumed: ModelSet::EMPTY,
             open: ModelSet::EMPTY,
         };
         if !standing.is_judged {
@@ -142,7 +152,8 @@ impl Standing {
             if standing.obstacle(model).is_some() {
                 continue;
             }
-            if A::DOUBT_IS_OF_THIS_HISTORY && standing.doubts.versions.is_some() && A::rests_on_order(model) {
+            let rests_on_order = standing.doubts.versions.is_some() && A::rests_on_order(model);
+            if standing.is_contradicted(model) || A::DOUBT_IS_OF_THIS_HISTORY && rests_on_order {
                 standing.open.insert(model);
                 continue;
             }
@@ -150,8 +161,11 @@ impl Standing {
             if standing.doubt(model).is_none() {
                 standing.proven.insert(model);
                 standing.known = standing.known.union(model.weaker());
+            } else if !A::DOUBT_IS_OF_THIS_HISTORY && (rests_on_order || standing.doubts.garbage.is_some()) {
+                standing.assumed.insert(model);
             }
         }
+        standing.assumed = standing.assumed.difference(with_weaker(standing.proven));
         // A stronger one may be proven nevertheless.
         standing.open = standing.open.difference(standing.known);
         standing
@@ -165,7 +179,7 @@ impl Standing {
         // In the table, some models allow a transaction's reads to contradict each other. Their axioms do not.
         let is_internal = self.found.contains(AnomalyType::INTERNAL);
         let proven = if is_internal { ModelSet::EMPTY } else { self.proven };
-        let certain = proven.iter().fold(proven, |all, model| all.union(model.weaker()));
+        let certain = with_weaker(proven);
         let is_doubted = |model: Model| {
             self.known.contains(model)
                 && !self.doubt_is_of_this_history
@@ -181,30 +195,38 @@ impl Standing {
     pub(crate) fn learn(&mut self, answers: &Answers) {
         for model in answers.holds.iter().filter(|_| self.is_judged) {
             self.known.insert(model);
+            self.assumed = self.assumed.difference(model.into());
             if self.doubt_of_order(model).is_none() {
                 self.proven.insert(model);
                 self.known = self.known.union(model.weaker());
+                self.assumed = self.assumed.difference(model.weaker());
             }
         }
         self.known = self.known.difference(answers.violated);
         self.open = self.open.difference(self.known).difference(answers.violated);
     }
 
-    /// The models that are unknown, if these are reported as ruled out.
-    pub(crate) fn open(&self, ruled_out: ModelSet) -> ModelSet {
-        ModelSet::ALL.difference(ruled_out).difference(self.known)
+    /// The models that are unknown, if these are reported as ruled out and those were asked for. That nothing was found against a model
+    /// is the answer to whoever asks for it; else it does not show that the model holds, where it is only assumed to.
+    pub(crate) fn open(&self, ruled_out: ModelSet, asked: ModelSet) -> ModelSet {
+        let answered = with_weaker(asked.intersection(self.known));
+        let shown = self.known.difference(self.assumed.difference(answered));
+        ModelSet::ALL.difference(ruled_out).difference(shown)
     }
 
     /// The decided models among these of which it is open whether they hold, and why, as a sentence each.
     pub(crate) fn left_open(&self, asked: ModelSet, answers: &Answers) -> Vec<String> {
         let open = self.open.iter().filter(|model| asked.contains(*model));
-        let versions = self.doubts.versions.as_deref().unwrap_or_default();
         open.map(|model| {
+            let doubt = match &self.doubts.versions {
+                _ if self.is_contradicted(model) => CONTRADICTION,
+                versions => versions.as_deref().unwrap_or_default(),
+            };
             let orders = match answers.why_open(model) {
                 Some(why) => format!("no order that decides it was found: {why}. {MORE_STEPS}"),
                 None => "possible orders were not searched".to_owned(),
             };
-            format!("Whether {model} holds is unknown: {versions}, and {orders}.")
+            format!("Whether {model} holds is unknown: {doubt}, and {orders}.")
         })
         .collect()
     }
@@ -297,6 +319,11 @@ impl Standing {
         Some((model, why))
     }
 
+    /// Whether a transaction contradicts itself, which the table allows to a model and its axiom does not.
+    fn is_contradicted(&self, model: Model) -> bool {
+        self.found.contains(AnomalyType::INTERNAL) && exact::forbids_internal(model)
+    }
+
     /// Why a decided model cannot be said to hold as far as was searched.
     fn obstacle(&self, model: Model) -> Option<Obstacle> {
         if let Some(anomaly) = self.found.intersection(model.prohibited()).iter().next() {
@@ -342,6 +369,11 @@ fn unknown_process<M: Copy>(txns: &Txns<M>) -> Option<String> {
 fn unknown_time<M: Copy>(txns: &Txns<M>) -> Option<String> {
     let sudden = txns.ids().find(|txn| txns.is_possible(*txn) && txns.invoked(*txn).is_none())?;
     Some(format!("the invocation of the op at index {} is unknown", txns.index(sudden)))
+}
+
+/// These, and all that they imply.
+fn with_weaker(models: ModelSet) -> ModelSet {
+    models.iter().fold(models, |all, model| all.union(model.weaker()))
 }
 
 /// Those between which and the model in question, which lies `towards` there, no other of them lies.

@@ -67,7 +67,8 @@ impl Standing {
 
     fn of_level(&self, model: Model, lacks: &Lacks<'_>) -> Vec<NextStep> {
         let mut steps = Vec::new();
-        let can_be_exact = cfg!(feature = "exact") && model.is_decided_exactly() && self.can_be_decided;
+        let needs_order = model.is_decided_exactly() || self.is_contradicted(model);
+        let can_be_exact = cfg!(feature = "exact") && needs_order && self.can_be_decided;
         if lacks.answers.why_open(model).is_some() {
             match lacks.budget.check(0, 0) {
                 Err(spent) => steps.push(NextStep::spent(spent)),
@@ -84,7 +85,7 @@ impl Standing {
         let decided = |other: &Model| {
             *other != model && (other.is_decided() || lacks.expected.exact != Exact::No && other.is_decided_exactly())
         };
-        let known = |other: &Model| decided(other) && self.known.contains(*other);
+        let known = |other: &Model| decided(other) && self.known.difference(self.assumed).contains(*other);
         // What is known to hold needs no other check, unless nothing else is left to ask for.
         let below = model.weaker().iter().filter(decided).collect::<ModelSet>();
         let above = nearest(model.stronger().iter().filter(decided).collect(), Model::weaker);

@@ -198,7 +198,7 @@ fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Ques
         (true, true) => Verdict::Valid,
     };
     let (not, also_not) = if anomaly_types.is_empty() { Default::default() } else { lattice::ruled_out(&found) };
-    let known: Names = [&not, &also_not, &standing.known].into_iter().flatten().cloned().collect();
+    let known: Names = [&not, &also_not, &standing.shown(question)].into_iter().flatten().cloned().collect();
     let not_checked = lattice::models().filter(|model| !known.contains(*model)).cloned().collect();
     let shown = anomaly_types.clone();
     anomaly_types.retain(|name| !unnamed.contains(name) || !is_redundant(name, &shown, unnamed));

@@ -24,6 +24,9 @@ const DECIDED: [&str; 13] = [
     "strong-snapshot-isolation",
 ];
 
+/// No transaction contradicts itself that obeys these, although Elle's table has no `internal` there.
+const NEED_A_SNAPSHOT: [&str; 2] = ["consistent-view", "repeatable-read"];
+
 const NOT_SEARCHED: [&str; 11] = [
     "G-cursor",
     "G-monotonic",
@@ -87,7 +90,10 @@ pub(crate) fn order(question: &Question<'_>) -> Order {
 pub(crate) struct Standing {
     pub(crate) known: Names,
     proven: Names,
-    /// Decided models of which an order of versions that nobody knows decides.
+    /// Those that are known only as long as nobody knows an order of versions.
+    assumed: Names,
+    /// Decided models of which an order of versions that nobody knows decides, and those that Elle's table lets a transaction obey
+    /// that contradicts itself.
     open: Names,
     has_evidence: bool,
 }
@@ -95,7 +101,7 @@ pub(crate) struct Standing {
 impl Standing {
     pub(crate) fn of(world: &World, graph: &Graph, orders: &[Order], found: &Names) -> Standing {
         let has_evidence = has_evidence(world);
-        let mut standing = Standing { known: Names::new(), proven: Names::new(), open: Names::new(), has_evidence };
+        let mut standing = Standing { has_evidence, ..Standing::default() };
         if found.contains(super::EMPTY) || !has_evidence {
             return standing;
         }
@@ -117,11 +123,15 @@ impl Standing {
             // In an acyclic graph lists can be ordered where they were not read.
             let is_acyclic =
                 world.versions.is_none() && (forbids(model, "G2-item") || !forbids(model, "G-single-item"));
-            if world.versions.is_none() && !is_acyclic && !*is_ordered {
+            let contradicts = found.contains("internal") && NEED_A_SNAPSHOT.contains(&model.as_str());
+            if contradicts || world.versions.is_none() && !is_acyclic && !*is_ordered {
                 standing.open.insert(model.clone());
                 continue;
             }
             standing.known.insert(model.clone());
+            if world.versions.is_some() && (garbage || !*is_ordered) {
+                standing.assumed.insert(model.clone());
+            }
             if !garbage && order_is_known && (is_acyclic || *is_ordered) {
                 standing.proven.insert(model.clone());
                 let weaker = lattice::implied(model).iter();
@@ -130,7 +140,17 @@ impl Standing {
             }
         }
         standing.open = &standing.open - &standing.known;
+        for model in &standing.proven {
+            standing.assumed = &standing.assumed - lattice::implied(model);
+        }
         standing
+    }
+
+    /// The models that a report calls known: of those that are assumed, only what was asked for and what follows from that.
+    pub(crate) fn shown(&self, question: &Question<'_>) -> Names {
+        let asked = question.models.iter().filter(|model| self.known.contains(**model));
+        let answered: Names = asked.flat_map(|model| lattice::implied(model)).cloned().collect();
+        &self.known - &(&self.assumed - &answered)
     }
 
     /// Whether there is an answer for all that cannot be searched for.
