@@ -45,8 +45,9 @@ struct Look<'c> {
     is_violated: bool,
 }
 
-/// The checkers that understand the first ops of a history: those that understand most of them. A checker of a workload comes first, for its
-/// rules fit fewer histories, then those of transactions and of objects; among them those of keyed ops, then in the order of the registry.
+/// The checkers that understand the first ops of a history: those that understand most of them. A checker of a workload comes first, for
+/// its rules fit fewer histories, then those of transactions and of objects; among them those of keyed ops, then in the order of the
+/// registry.
 ///
 /// ```
 /// use histcheck_front::Registry;

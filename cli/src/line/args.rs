@@ -100,10 +100,7 @@ pub(crate) fn parse<'c>(
     }
     let understood = match matches.subcommand() {
         None => inputs(&matches).and_then(|inputs| check(&matches, checkers, inputs)).map(Command::Check),
-        Some(("report", matches)) => {
-            child_job::end_with_server(matches);
-            pages(matches, checkers).map(Command::Check)
-        }
+        Some(("report", matches)) => pages(matches, checkers).map(Command::Check),
         Some(("minimize", matches)) => minimize(matches, checkers).map(Command::Minimize),
         Some(("anonymize", matches)) => anonymize(matches, checkers).map(Command::Anonymize),
         Some(("watch", matches)) => watch(matches, checkers).map(Command::Watch),
@@ -228,6 +225,7 @@ fn jobs(matches: &ArgMatches) -> usize {
 
 /// Histories to be judged, and a page to be written of each.
 fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, UsageError> {
+    child_job::end_with_server(matches);
     let inputs = inputs(matches)?.into_iter().map(Input::kept).collect();
     let job = check(matches, checkers, inputs)?;
     if job.pages.is_none() {

@@ -8,8 +8,7 @@ pub(crate) mod args;
 #[cfg(feature = "serve")]
 mod command;
 #[cfg(not(feature = "serve"))]
-#[path = "no_page.rs"]
-pub(crate) mod page;
+mod no_page;
 #[cfg(feature = "serve")]
 pub(crate) mod page;
 #[cfg(all(feature = "serve", target_os = "linux"))]
@@ -18,3 +17,5 @@ pub(crate) mod rest;
 
 #[cfg(feature = "serve")]
 pub(crate) use command::{Serve, run};
+#[cfg(not(feature = "serve"))]
+pub(crate) use no_page as page;

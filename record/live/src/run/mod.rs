@@ -174,14 +174,22 @@ impl Live<'_> {
         };
         let is_settled = report.verdict == Verdict::Invalid || failure.is_some();
         let (ok, faults) = (counts.ok.load(Ordering::Relaxed), state.faults.begun());
-        if !is_settled && ok == 0 {
-            return Err(LiveError::Store { what: "no operation succeeded".to_owned(), log: self.store.log() });
-        }
-        if !is_settled && faults == 0 && self.nemesis.has_faults() {
-            return Err(LiveError::Nothing("the run ended before a fault took hold: make it longer".to_owned()));
+        if !is_settled {
+            self.require_a_test(ok, faults)?;
         }
         let ops = counts.ops.load(Ordering::Relaxed);
         Ok(Ended { report, history: path, ops, ok, faults, violated, time, failure })
+    }
+
+    /// Fails if nothing was tested by so many operations that succeeded and faults that began.
+    fn require_a_test(&self, ok: u64, faults: u64) -> Result<(), LiveError> {
+        if ok == 0 {
+            return Err(LiveError::Store { what: "no operation succeeded".to_owned(), log: self.store.log() });
+        }
+        if faults == 0 && self.nemesis.has_faults() {
+            return Err(LiveError::Nothing("the run ended before a fault took hold: make it longer".to_owned()));
+        }
+        Ok(())
     }
 }
 
