@@ -8,7 +8,7 @@ pub(crate) mod args;
 #[cfg(feature = "serve")]
 mod command;
 #[cfg(not(feature = "serve"))]
-mod no_page;
+pub(crate) mod no_page;
 #[cfg(feature = "serve")]
 pub(crate) mod page;
 #[cfg(all(feature = "serve", target_os = "linux"))]

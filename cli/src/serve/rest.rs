@@ -28,6 +28,7 @@ impl Rest {
     }
 
     /// Rests until an interrupt. From when `say` is called, an interrupt counts.
+    #[cfg_attr(all(not(feature = "serve"), not(test)), expect(dead_code, reason = "only a page has a rest"))]
     pub(crate) fn rest(&self, say: impl FnOnce()) {
         let (stage, changed) = &*self.0;
         let mut stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
