@@ -26,7 +26,11 @@ export class Browser {
   }
 
   take(message) {
-    if (!message.id) return this.listen(message);
+    if (!message.id) {
+      // A page that was opened before may still say something.
+      if (!message.sessionId || message.sessionId === this.session) this.listen(message);
+      return;
+    }
     const { resolve, reject } = this.waiting.get(message.id);
     this.waiting.delete(message.id);
     if (message.error) reject(new Error(message.error.message)); else resolve(message.result);
