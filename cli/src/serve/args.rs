@@ -12,7 +12,6 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 const USAGE: &str = "histcheck serve [OPTIONS] [DIR]";
 
@@ -139,32 +138,20 @@ fn judge(matches: &ArgMatches, checkers: &Registry) -> Option<Judge> {
 fn suggest(source: &mut (dyn Read + Send)) -> Result<Vec<String>, String> {
     /// Bytes of an op, at most.
     const OP_BYTES_MAX: usize = 4 << 20;
-    let limits = Limits { op_bytes_max: OP_BYTES_MAX, held_bytes_max: 64 << 20, ..Limits::default() };
-    let reader = Reader::new(Hurried { source, begin: Instant::now() }).with_limits(limits).growing();
+    /// Bytes of text, at most: compressed, they may be very few.
+    const TEXT_BYTES_MAX: u64 = 64 << 20;
+    let limits = Limits {
+        op_bytes_max: OP_BYTES_MAX,
+        held_bytes_max: TEXT_BYTES_MAX,
+        text_bytes_max: TEXT_BYTES_MAX,
+        ..Limits::default()
+    };
+    let reader = Reader::new(source).with_limits(limits).growing();
     let suggested = histcheck_front::suggest(&Registry::built_in(), reader).map_err(|error| {
         let at = error.position.map(|position| format!("{position}: ")).unwrap_or_default();
         format!("{at}{}", error.message)
     })?;
     Ok(suggested.into_iter().map(|suggestion| suggestion.name).collect())
-}
-
-/// A source that ends after some seconds, for what is compressed may be very much text. It is read in small pieces, so that none of them
-/// takes long.
-struct Hurried<'s> {
-    source: &'s mut (dyn Read + Send),
-    begin: Instant,
-}
-
-impl Read for Hurried<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        const TIME_MAX: Duration = Duration::from_secs(5);
-        const PIECE_BYTES: usize = 1 << 10;
-        if self.begin.elapsed() > TIME_MAX {
-            return Ok(0);
-        }
-        let piece = buffer.len().min(PIECE_BYTES);
-        self.source.read(&mut buffer[..piece])
-    }
 }
 
 /// The token as it was given, or from a file.

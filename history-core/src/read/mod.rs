@@ -53,11 +53,19 @@ pub struct Limits {
     pub ops_max: u64,
     /// Bytes of text kept in memory where ops must be sorted ([`Format::Intervals`]); 16 GiB by default.
     pub held_bytes_max: u64,
+    /// Bytes of text, decompressed, that are read before a block is begun; as many as there are by default. A few bytes that
+    /// are compressed may be very much text.
+    pub text_bytes_max: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { op_bytes_max: 256 << 20, ops_max: u64::from(u32::MAX), held_bytes_max: 16 << 30 }
+        Limits {
+            op_bytes_max: 256 << 20,
+            ops_max: u64::from(u32::MAX),
+            held_bytes_max: 16 << 30,
+            text_bytes_max: u64::MAX,
+        }
     }
 }
 
@@ -330,6 +338,10 @@ impl<'s> Reader<'s> {
     }
 
     fn read_block(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
+        let text_bytes_max = self.limits.text_bytes_max;
+        if self.blocks.offset() > text_bytes_max {
+            return Err(HistoryError::new(ErrorKind::Limit, format!("the text is longer than {text_bytes_max} bytes")));
+        }
         if self.peers.is_some() || self.is_of_peers()? {
             return self.read_peers(batch);
         }

@@ -178,6 +178,8 @@ impl Reader<'_> {
             && self.failed.is_none()
             // So nothing in a piece can be too long.
             && self.limits.op_bytes_max >= self.blocks.piece_bytes_max()
+            // Only this thread knows how much it has read.
+            && self.limits.text_bytes_max == u64::MAX
             && self.blocks.can_be_cut()
             && self.steps.as_ref().is_some_and(Steps::is_between_ops)
     }

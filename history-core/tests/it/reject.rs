@@ -218,4 +218,14 @@ fn limits_hold_wherever_blocks_end() {
     let limits = history_core::Limits { ops_max: 1, ..Default::default() };
     let read = crate::common::drain(history_core::Reader::new(text.as_bytes()).with_limits(limits));
     assert_eq!(read.error.unwrap().to_string(), "line 1, column 13: more than 1 ops");
+    // A text without ops is no exception.
+    let text_bytes_max = 100;
+    for (newlines, error) in [(90, None), (150, Some("the text is longer than 100 bytes"))] {
+        let text = "\n".repeat(newlines) + "{:type :ok}";
+        let limits = history_core::Limits { text_bytes_max, ..Default::default() };
+        let reader = history_core::Reader::new(text.as_bytes()).with_limits(limits).with_block_bytes(16);
+        let read = crate::common::drain(reader);
+        assert_eq!(read.error.map(|error| error.to_string()).as_deref(), error, "{newlines}");
+        assert_eq!(read.ops.len(), usize::from(error.is_none()), "{newlines}");
+    }
 }

@@ -106,6 +106,7 @@ impl StoreOption {
     }
 
     /// The same, but for this combination.
+    #[cfg(feature = "sqlite")]
     #[must_use]
     pub(crate) const fn but(self, exclusion: Exclusion) -> StoreOption {
         StoreOption { excludes: Some(exclusion), ..self }

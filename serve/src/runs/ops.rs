@@ -2,7 +2,7 @@
 
 use super::edn;
 use history_core::cast::Cast as _;
-use history_core::{Batch, Reader};
+use history_core::{Batch, Limits, Reader};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -26,13 +26,15 @@ pub(super) fn count(path: &Path, bytes_max: u64, text_bytes_max: u64) -> Extent 
     if file.metadata().map_or(u64::MAX, |metadata| metadata.len()) > bytes_max {
         return none;
     }
-    let mut reader = Reader::new(file).without_pairing().growing();
+    // What takes long may have no op at all.
+    let limits = Limits { text_bytes_max, ..Limits::default() };
+    let mut reader = Reader::new(file).with_limits(limits).without_pairing().growing();
     let (mut batch, mut extent) = (Batch::new(), none);
     loop {
         match reader.read_batch(&mut batch) {
-            Ok(true) if reader.bytes() <= text_bytes_max => {}
+            Ok(true) => {}
             Ok(false) => return Extent { ops: Some(reader.ops()).filter(|ops| *ops > 0), ..extent },
-            _ => return none,
+            Err(_) => return none,
         }
         let last = batch.ops().filter_map(|op| op.time).last();
         extent.length_ns = last.and_then(|time| u64::try_from(time).ok()).or(extent.length_ns);
@@ -85,6 +87,25 @@ pub(super) fn head(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn a_compressed_text_that_is_too_long_says_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("history.edn.gz");
+        let count = |text: &str| {
+            let mut file = flate2::write::GzEncoder::new(File::create(&path).unwrap(), flate2::Compression::fast());
+            file.write_all(text.as_bytes()).unwrap();
+            file.finish().unwrap();
+            super::count(&path, 1 << 20, 1 << 20)
+        };
+        let op = "{:index 0, :time 7, :type :ok}\n";
+        let both = Extent { ops: Some(1), length_ns: Some(7) };
+        assert_eq!(count(&(op.to_owned() + &"\n".repeat(1000))), both);
+        // Without an op there is no batch after which anybody could ask how much was read.
+        assert_eq!(count(&("\n".repeat(2 << 20) + op)), Extent::default());
+        assert_eq!(count(&(op.to_owned() + &"\n".repeat(2 << 20))), Extent::default());
+    }
 
     #[test]
     fn the_last_op_says_it() {
