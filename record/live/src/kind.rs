@@ -51,6 +51,7 @@ pub(crate) enum Make {
         system: fn(&Start) -> Result<Box<dyn System>, LiveError>,
     },
     /// By itself, and with faults as a daemon on a node: what is there by itself cannot be killed.
+    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "only SQLite is both"))]
     StoreOrCluster {
         store: fn(Start) -> Result<Box<dyn Store>, LiveError>,
         system: fn(&Start) -> Result<Box<dyn System>, LiveError>,
