@@ -9,6 +9,7 @@ mod blocks;
 mod decompress;
 mod handover;
 mod intervals;
+mod limits;
 mod lines;
 pub mod part;
 mod peers;
@@ -23,6 +24,7 @@ pub(crate) use blocks::{Block, Blocks};
 #[cfg(feature = "files")]
 pub(crate) use decompress::{TO_TEXT, decompressed};
 pub(crate) use intervals::Intervals;
+pub use limits::Limits;
 pub use lines::{Lines, Merge, Misplaced};
 pub use peers::FirstValue;
 pub(crate) use peers::{END_OF_SESSION, FIRST_OF_COBRA, Peers, STAMPS, binary, no_first_value};
@@ -43,31 +45,6 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// What a reader will not exceed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes in one op's text; 256 MiB by default. More than 1 GiB is taken for 1 GiB.
-    pub op_bytes_max: usize,
-    /// Ops in one history; 2^32 - 1 by default.
-    pub ops_max: u64,
-    /// Bytes of text kept in memory where ops must be sorted ([`Format::Intervals`]); 16 GiB by default.
-    pub held_bytes_max: u64,
-    /// Bytes of text, decompressed, that are read before a block is begun; as many as there are by default. A few bytes that
-    /// are compressed may be very much text.
-    pub text_bytes_max: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            op_bytes_max: 256 << 20,
-            ops_max: u64::from(u32::MAX),
-            held_bytes_max: 16 << 30,
-            text_bytes_max: u64::MAX,
-        }
-    }
-}
 
 /// Reads ops from a source of bytes, and pairs them.
 ///
