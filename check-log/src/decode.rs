@@ -3,7 +3,7 @@
 use crate::columns::messages::{Messages, is_settled};
 use crate::columns::sightings::{Item, Run};
 use crate::columns::{Function, KeyId, MsgId, NO_OFFSET};
-use history_core::{Op, OpFault, OpKind, Value};
+use history_core::{Op, OpFault, Value};
 
 /// The function of an op that says something about logs.
 pub(crate) fn function(op: &Op<'_>) -> Option<Function> {
@@ -39,13 +39,7 @@ pub(crate) fn items(
     items: &mut Vec<Item>,
 ) -> Result<(), OpFault> {
     if op.value.is_nil() {
-        // A poll is known by what it returns; what such a send sends, nobody knows until it completes, if it ever does.
-        let hides_sends = op.kind == OpKind::Invoke && matches!(function, Function::Send | Function::Txn);
-        return if hides_sends {
-            Err(undecodable("expected a vector of micro-ops, found nil".to_owned()))
-        } else {
-            Ok(())
-        };
+        return Ok(());
     }
     if function.is_assignment() {
         let (Value::Vector(keys) | Value::List(keys) | Value::Set(keys)) = op.value else {

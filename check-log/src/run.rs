@@ -9,7 +9,10 @@ use crate::decode;
 use crate::kafka::Kafka;
 use crate::seen::Seen;
 use history_core::cast::Cast as _;
-use history_core::{Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run};
+use history_core::{
+    Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run, UndecodedOps,
+};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 const EXPECTED: Expected = Expected {
@@ -35,6 +38,8 @@ pub(crate) struct LogRun {
     open: Vec<Option<Open>>,
     /// Invocations whose clients are unknown, or whose completions say nothing of them.
     unanswered: Vec<Open>,
+    /// Invocations without a value that may send, and were not answered by what they sent; by index.
+    hidden: BTreeMap<u64, UndecodedOps>,
     violated: bool,
     items: Vec<Item>,
     /// Lists for the items of invocations to come.
@@ -51,6 +56,7 @@ impl LogRun {
             functions: FunctionsInFlight::default(),
             open: Vec::new(),
             unanswered: Vec::new(),
+            hidden: BTreeMap::new(),
             violated: false,
             items: Vec::new(),
             spare: Vec::new(),
@@ -65,6 +71,9 @@ impl LogRun {
         }
         let Some(function) = decode::function(op) else { return Ok(aside(op)) };
         let mut items = self.decode(op, function)?;
+        if op.value.is_nil() && matches!(function, Function::Send | Function::Txn) {
+            self.hide(op);
+        }
         for item in &mut items {
             if let Item::Send { msg, offset, .. } = item {
                 *offset = NO_OFFSET;
@@ -103,6 +112,14 @@ impl LogRun {
             return Err(OpFault::limit("more than 2^31 messages sent and polled"));
         }
         Ok(items)
+    }
+
+    /// Notes that nobody knows what an op sends until it is answered.
+    #[cold]
+    fn hide(&mut self, op: &Op<'_>) {
+        let mut hidden = UndecodedOps::default();
+        hidden.push(op, "it may have sent what was polled, and neither it nor its completion says what it sent", false);
+        self.hidden.insert(op.index, hidden);
     }
 
     /// Notes that an op sends a message.
@@ -158,10 +175,11 @@ impl LogRun {
     /// The items of a completion: those that it has; its invocation's, if it has none.
     fn completed(&mut self, op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<Vec<Item>, OpFault> {
         let mut items = self.decode(op, function)?;
+        let is_hidden = invocation.is_some_and(|open| self.hidden.contains_key(&open.row.index));
         match invocation {
             Some(open) if op.value.is_nil() => items.extend_from_slice(&open.items),
-            Some(open) => add_unsaid_sends(&mut items, open, op.kind)?,
-            None => {
+            Some(open) if !is_hidden => add_unsaid_sends(&mut items, open, op.kind)?,
+            _ => {
                 for item in &items {
                     // A failed send may be tried again.
                     if let Item::Send { msg, .. } = item
@@ -172,6 +190,11 @@ impl LogRun {
                     }
                 }
             }
+        }
+        if let Some(open) = invocation
+            && (!op.value.is_nil() || op.kind == OpKind::Fail)
+        {
+            self.hidden.remove(&open.row.index);
         }
         self.excused.clear();
         decode::rebalanced(op, &mut self.seen.messages, &mut self.excused)?;
@@ -188,8 +211,9 @@ impl LogRun {
         let excused = std::mem::take(&mut self.excused);
         let is_excused = |key: KeyId| !excused.is_empty() && excused.binary_search(&key).is_ok();
         let op = OpId::new(self.seen.ops.len());
-        // Without its invocation, an op that completes later may have sent what this one polls; and so may one that was not understood.
-        let knows_senders = row.oks_before.is_some() && self.seen.undecoded.is_empty();
+        // Without its invocation, an op that completes later may have sent what this one polls; so may one that was not understood, and
+        // one that does not say what it sends.
+        let knows_senders = row.oks_before.is_some() && self.seen.undecoded.is_empty() && self.hidden.is_empty();
         let mut certain = Certain::new(&mut self.seen.messages, (op, row.kind), knows_senders);
         certain.look(items, is_excused, &mut self.scratch);
         self.violated |= certain.violated;
@@ -226,6 +250,16 @@ impl LogRun {
         let text = error.to_string();
         if self.seen.causes.len() < CAUSES_MAX || self.seen.causes.contains_key(&text) {
             *self.seen.causes.entry(text).or_default() += 1;
+        }
+    }
+
+    /// Where it is open who sent what was polled, what does not say what it sent counts as not understood.
+    fn settle_hidden(&mut self) {
+        let hidden = std::mem::take(&mut self.hidden);
+        let Some(first) = hidden.keys().next().copied() else { return };
+        if self.seen.messages.have_doubtful_sender() {
+            self.seen.first_undecoded = Some(self.seen.first_undecoded.map_or(first, |known| known.min(first)));
+            self.seen.undecoded.extend(hidden.into_values());
         }
     }
 
@@ -313,6 +347,7 @@ impl Run for LogRun {
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         self.push_unanswered();
+        self.settle_hidden();
         let is_whole = self.seen.undecoded.is_empty();
         let mut report = analysis::report(&self.seen, self.options, is_whole, budget);
         self.seen.coverage.conclude(&EXPECTED, &mut report);

@@ -72,6 +72,11 @@ impl Messages {
         (0..self.len()).map(MsgId::new)
     }
 
+    /// Whether a message was polled that no op says it sent, or that an op failed to send.
+    pub(crate) fn have_doubtful_sender(&self) -> bool {
+        self.flags.iter().any(|flags| flags & POLLED != 0 && flags & (MAY_BE_SENT | SENT_FAIL) != MAY_BE_SENT)
+    }
+
     /// The id of a key. A string that is an integer's canonical text is the integer, for that is how JSON writes it as a key of a map.
     pub(crate) fn key_id(&mut self, key: Value<'_>) -> Result<KeyId, OpFault> {
         let code = match key {

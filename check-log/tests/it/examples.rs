@@ -298,12 +298,38 @@ fn what_an_op_that_is_not_understood_may_have_sent_is_not_aborted() {
     }
     // What was polled before it is certain.
     assert_eq!(types(&judge(&(failed + &polled + &odd), &[])), ["G1a"]);
-    // Nobody knows what these sent.
-    let invoked = "{:process 0, :type :invoke, :f :send, :value nil}\n".to_owned();
-    let crashed = invoked.clone() + "{:process 0, :type :info, :f :send, :value nil}\n";
-    for hidden in [invoked, crashed] {
-        assert_eq!(judge(&(hidden.clone() + &polled), &[]).verdict, Verdict::Unknown, "{hidden}");
+}
+
+#[test]
+fn an_invocation_without_a_value_is_known_by_its_completion() {
+    let invoked = |f: &str| format!("{{:process 0, :type :invoke, :f :{f}, :value nil}}\n");
+    let ended = |kind: &str, f: &str, value: &str| format!("{{:process 0, :type :{kind}, :f :{f}, :value {value}}}\n");
+    let polled = op(2, "ok", "poll", "[[:poll]]", "[[:poll {0 [[0 1]]}]]");
+    let verdict = |text: &str| judge(text, &[]).verdict;
+    for (kind, f, value) in [("ok", "send", "[[:send 0 [0 1]]]"), ("info", "txn", "[[:send 0 1]]")] {
+        let text = invoked(f) + &ended(kind, f, value) + &polled;
+        assert_eq!(verdict(&text), Verdict::Valid, "{text}");
     }
+    // It began before the poll, and sent what was polled, though that was known later only.
+    assert_eq!(verdict(&(invoked("send") + &polled + &ended("ok", "send", "[[:send 0 [0 1]]]"))), Verdict::Valid);
+    assert_eq!(types(&judge(&(invoked("send") + &ended("fail", "send", "[[:send 0 1]]") + &polled), &[])), ["G1a"]);
+    // Nobody knows what these sent, or whether they did.
+    for hidden in
+        [invoked("send"), invoked("txn") + &ended("info", "txn", "nil"), invoked("txn") + &ended("ok", "txn", "nil")]
+    {
+        assert_eq!(verdict(&(hidden.clone() + &polled)), Verdict::Unknown, "{hidden}");
+        let failed = op(1, "fail", "send", "[[:send 0 1]]", "[[:send 0 1]]");
+        assert_eq!(verdict(&(hidden.clone() + &failed + &polled)), Verdict::Unknown, "{hidden}");
+        // What was polled before is no message of theirs.
+        assert_eq!(types(&judge(&(failed + &polled + &hidden), &[])), ["G1a"], "{hidden}");
+        // All that was polled is another op's.
+        let sent = op(1, "ok", "send", "[[:send 0 1]]", "[[:send 0 [0 1]]]");
+        assert_eq!(verdict(&(hidden.clone() + &sent + &polled)), Verdict::Valid, "{hidden}");
+    }
+    let failed = invoked("send") + &ended("fail", "send", "nil") + &polled;
+    assert_eq!(types(&judge(&failed, &[])), ["phantom-message"], "it sent nothing");
+    let poll = "{:process 0, :type :invoke, :f :poll, :value nil}\n".to_owned();
+    assert_eq!(types(&judge(&(poll + &polled), &[])), ["phantom-message"], "it sends nothing");
 }
 
 #[test]

@@ -48,6 +48,17 @@ pub struct UndecodedOps {
     stopped: bool,
 }
 
+impl Extend<UndecodedOps> for UndecodedOps {
+    /// Adds more of them, behind those known.
+    fn extend<I: IntoIterator<Item = UndecodedOps>>(&mut self, more: I) {
+        for UndecodedOps { first, count, stopped } in more {
+            self.first = self.first.take().or(first);
+            self.count += count;
+            self.stopped |= stopped;
+        }
+    }
+}
+
 impl UndecodedOps {
     /// Adds an op. `stops` if the ops after it are not checked.
     #[cold]
