@@ -4,9 +4,9 @@
 //! it has ended, and nobody waits for the end of the pipes.
 
 use crate::judge::limits::Limits;
+use crate::program;
 use history_core::Cancel;
 use std::io;
-use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -37,13 +37,8 @@ pub(crate) struct Ran {
 ///
 /// If the system does not say what this program is.
 pub(crate) fn this_program() -> io::Result<Command> {
-    // The file may have been replaced by another version since; on Linux this is still the one that runs here.
-    let running = Path::new("/proc/self/exe");
-    if !cfg!(target_os = "linux") || running.metadata().is_err() {
-        return Ok(Command::new(std::env::current_exe()?));
-    }
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only some systems have a name apart from the file"))]
-    let mut command = Command::new(running);
+    let mut command = Command::new(program::path()?);
     #[cfg(unix)]
     if let Some(name) = std::env::args_os().next() {
         std::os::unix::process::CommandExt::arg0(&mut command, name);

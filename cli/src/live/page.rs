@@ -4,7 +4,8 @@ use super::Live;
 #[cfg(target_os = "linux")]
 use super::place;
 use crate::job::PageAt;
-use crate::serve::page::{Page, Progressed, Shown};
+use crate::serve::page::Page;
+use crate::serve::shown::{Progressed, Shown};
 use record_live::{FaultEvent, Progress};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,6 +3,7 @@
 use super::command::Serve;
 use crate::line::usage::UsageError;
 use crate::line::{common, units};
+use crate::program;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use histcheck_front::Registry;
 use histcheck_serve::{Config, Judge, Suggest, Token};
@@ -122,12 +123,8 @@ pub(crate) fn parse(matches: &ArgMatches, checkers: &Registry) -> Result<Serve, 
 
 /// How histories are checked: by this program.
 fn judge(matches: &ArgMatches, checkers: &Registry) -> Option<Judge> {
-    // The file may have been replaced by another version since; on Linux this is still the one that runs here.
-    let running = PathBuf::from("/proc/self/exe");
-    let program =
-        if cfg!(target_os = "linux") && running.exists() { Some(running) } else { std::env::current_exe().ok() };
     let checkers = checkers.iter().map(|checker| (checker.name().to_owned(), checker.summary().to_owned()));
-    let mut judge = Judge::new(program?, checkers.collect());
+    let mut judge = Judge::new(program::path().ok()?, checkers.collect());
     judge.suggest = Some(Suggest(Arc::new(suggest)));
     judge.timeout = matches.get_one("timeout").copied().unwrap_or(judge.timeout);
     judge.memory_bytes = matches.get_one("max-memory").copied().unwrap_or(judge.memory_bytes);

@@ -14,6 +14,7 @@ pub(crate) mod page;
 #[cfg(all(feature = "serve", target_os = "linux"))]
 mod relay;
 pub(crate) mod rest;
+pub(crate) mod shown;
 
 #[cfg(feature = "serve")]
 pub(crate) use command::{Serve, run};

@@ -1,34 +1,14 @@
 //! The page of a run, in a program without the server: there is none.
 
 use super::rest::Rest;
+use super::shown::{Progressed, Shown};
 use history_core::{Op, Report};
-use std::net::SocketAddr;
 use std::path::Path;
 
 const NONE: &str = "this histcheck was built without the server";
 
 /// A page that cannot be.
 pub(crate) enum Page {}
-
-/// What is shown, and where.
-pub(crate) struct Shown<'a> {
-    pub(crate) listen: SocketAddr,
-    pub(crate) directory: Option<&'a Path>,
-    pub(crate) name: String,
-    pub(crate) checkers: &'a str,
-    pub(crate) details: String,
-}
-
-/// How far a run has come whose ops are judged elsewhere.
-#[expect(dead_code, reason = "nobody shows it")]
-pub(crate) struct Progressed {
-    pub(crate) ops: u64,
-    pub(crate) checked: u64,
-    pub(crate) open: u64,
-    pub(crate) completed: [u64; 3],
-    pub(crate) took_ns: Vec<u64>,
-    pub(crate) faults: Vec<Option<String>>,
-}
 
 impl Page {
     pub(crate) fn open(shown: &Shown<'_>) -> Result<Page, String> {

@@ -4,10 +4,10 @@ use super::command::address;
 #[cfg(target_os = "linux")]
 use super::relay::{self, Message};
 use super::rest::Rest;
+use super::shown::{Progressed, Shown};
 use crate::output::diagnose;
 use histcheck_serve::{Config, Live, LiveAbout, LiveEnd, LiveFault, LiveTick, LiveViolation, Meter, Server, Stop};
 use history_core::{Op, Report, Verdict};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -41,29 +41,6 @@ struct Serving {
     address: String,
     /// A directory without files, where there is none to be served.
     empty: Option<PathBuf>,
-}
-
-/// What is shown, and where.
-pub(crate) struct Shown<'a> {
-    pub(crate) listen: SocketAddr,
-    /// The directory of the run, if it has one: its files and its rows can be seen.
-    pub(crate) directory: Option<&'a Path>,
-    pub(crate) name: String,
-    pub(crate) checkers: &'a str,
-    pub(crate) details: String,
-}
-
-/// How far a run has come whose ops are judged elsewhere.
-#[cfg_attr(not(all(unix, feature = "live")), expect(dead_code, reason = "only `live` has such runs"))]
-pub(crate) struct Progressed {
-    pub(crate) ops: u64,
-    pub(crate) checked: u64,
-    pub(crate) open: u64,
-    pub(crate) completed: [u64; 3],
-    /// How long the operations took that have completed since the last time, in nanoseconds.
-    pub(crate) took_ns: Vec<u64>,
-    /// Faults that began; without a name, all have ended.
-    pub(crate) faults: Vec<Option<String>>,
 }
 
 impl Page {

@@ -1,5 +1,6 @@
 //! Which build of histcheck this is: what a checker saves is understood by the same program only.
 
+use crate::program;
 use flate2::Crc;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -22,7 +23,7 @@ impl Build {
     ///
     /// If its file cannot be read.
     pub(super) fn this() -> io::Result<Build> {
-        Build::of(&std::env::current_exe()?)
+        Build::of(&program::path()?)
     }
 
     fn of(path: &Path) -> io::Result<Build> {
