@@ -12,7 +12,6 @@ mod live;
 mod minimize;
 mod new_plugin;
 mod output;
-mod program;
 mod report;
 mod serve;
 mod validate;

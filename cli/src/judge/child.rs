@@ -3,8 +3,8 @@
 //! Whatever it started may live on and hold its pipes open. So what it wrote is read while it runs and once more when
 //! it has ended, and nobody waits for the end of the pipes.
 
+use super::program;
 use crate::judge::limits::Limits;
-use crate::program;
 use history_core::Cancel;
 use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};

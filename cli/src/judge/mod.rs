@@ -9,6 +9,7 @@ pub(crate) mod in_order;
 pub(crate) mod input;
 pub(crate) mod limits;
 pub(crate) mod node_logs;
+pub(crate) mod program;
 pub(crate) mod progress;
 #[cfg(feature = "scale")]
 pub(crate) mod scale;

@@ -1,9 +1,9 @@
 //! The options of `histcheck serve`.
 
 use super::command::Serve;
+use crate::judge::program;
 use crate::line::usage::UsageError;
 use crate::line::{common, units};
-use crate::program;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use histcheck_front::Registry;
 use histcheck_serve::{Config, Judge, Suggest, Token};

@@ -1,6 +1,6 @@
 //! Which build of histcheck this is: what a checker saves is understood by the same program only.
 
-use crate::program;
+use crate::judge::program;
 use flate2::Crc;
 use std::fs::File;
 use std::io::{self, Read as _};
