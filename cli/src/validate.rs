@@ -6,6 +6,7 @@ use crate::judge::input::{Input, Unmatched};
 use crate::output::diagnose::{self, Diagnostic};
 use crate::output::exit::{self, Exit};
 use crate::output::formats;
+use histcheck_front::Suggestion;
 use histcheck_front::result::{self, Failure};
 use history_core::{HistoryError, Problems, Rule, Severity, Verdict};
 use serde::Serialize;
@@ -32,13 +33,12 @@ pub(crate) fn run(job: &Validate<'_>) -> Exit {
     exit
 }
 
-/// The names of the checkers that understand a history with ops. `None` of standard input, which cannot be read again.
-fn suggested(job: &Validate<'_>, input: &Input, found: &Result<Problems, HistoryError>) -> Option<Vec<String>> {
+/// The checkers that understand a history with ops. `None` of standard input, which cannot be read again.
+fn suggested(job: &Validate<'_>, input: &Input, found: &Result<Problems, HistoryError>) -> Option<Vec<Suggestion>> {
     if input.is_stdin() || !found.as_ref().is_ok_and(|problems| problems.ops > 0) {
         return None;
     }
-    let suggested = input.open().and_then(|reader| histcheck_front::suggest(job.checkers, reader.growing())).ok()?;
-    Some(suggested.into_iter().map(|suggestion| suggestion.name).collect())
+    input.open().and_then(|reader| histcheck_front::suggest(job.checkers, reader.growing())).ok()
 }
 
 fn write(
@@ -46,7 +46,7 @@ fn write(
     job: &Validate<'_>,
     input: &Input,
     found: &Result<Problems, HistoryError>,
-    suggested: Option<&[String]>,
+    suggested: Option<&[Suggestion]>,
 ) -> io::Result<()> {
     match (job.output.notation(), found) {
         (None, Ok(problems)) => write_text(out, input, problems, suggested),
@@ -67,7 +67,12 @@ fn exit_of(found: &Result<Problems, HistoryError>) -> Exit {
 }
 
 /// What is wrong, then a line that sums it up.
-fn write_text(out: &mut dyn Write, input: &Input, problems: &Problems, suggested: Option<&[String]>) -> io::Result<()> {
+fn write_text(
+    out: &mut dyn Write,
+    input: &Input,
+    problems: &Problems,
+    suggested: Option<&[Suggestion]>,
+) -> io::Result<()> {
     let place = input.place();
     for problem in &problems.list {
         diagnose::write(out, &place, &Diagnostic::from(problem))?;
@@ -78,11 +83,13 @@ fn write_text(out: &mut dyn Write, input: &Input, problems: &Problems, suggested
             writeln!(out, "{place}: {} more of {} are not shown", count - listed, rule.name())?;
         }
     }
-    match suggested.map(<[String]>::split_first) {
+    match suggested.map(<[Suggestion]>::split_first) {
         None => {}
         Some(Some((first, others))) => {
-            let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
-            writeln!(out, "{place}: note: this looks like {first}{others}: check it with -m {first}")?;
+            let option = |one: &Suggestion| format!("{}{}", one.name, if one.keyed { " --keyed" } else { "" });
+            let names: Vec<String> = others.iter().map(option).collect();
+            let others = if names.is_empty() { String::new() } else { format!(" (or {})", names.join(", ")) };
+            writeln!(out, "{place}: note: this looks like {}{others}: check it with -m {}", first.name, option(first))?;
         }
         // Where ops cannot be read, it is no wonder.
         Some(None) if !problems.is_history() => {}
@@ -113,13 +120,19 @@ struct Line<'a> {
     warnings: u64,
     problems: Vec<Failure<'a>>,
     /// Checkers that understand its first ops; nothing if it could not be read twice, or has none.
-    suggested_checkers: Option<&'a [String]>,
+    suggested_checkers: Option<Vec<&'a str>>,
+    /// Those of them that understand the ops only if each key is checked separately.
+    suggested_keyed: Option<Vec<&'a str>>,
     /// Whether the whole text was looked at.
     complete: bool,
 }
 
+fn names(suggested: Option<&[Suggestion]>, which: impl Fn(&Suggestion) -> bool) -> Option<Vec<&str>> {
+    suggested.map(|all| all.iter().filter(|one| which(one)).map(|one| one.name.as_str()).collect())
+}
+
 impl<'a> Line<'a> {
-    fn new(problems: &'a Problems, suggested_checkers: Option<&'a [String]>) -> Line<'a> {
+    fn new(problems: &'a Problems, suggested: Option<&'a [Suggestion]>) -> Line<'a> {
         Line {
             is_history: problems.is_history(),
             format: problems.format.map(history_core::Format::name),
@@ -127,7 +140,8 @@ impl<'a> Line<'a> {
             errors: problems.count(Severity::Error),
             warnings: problems.count(Severity::Warning),
             problems: problems.list.iter().map(Failure::from).collect(),
-            suggested_checkers,
+            suggested_checkers: names(suggested, |_| true),
+            suggested_keyed: names(suggested, |one| one.keyed),
             complete: problems.complete,
         }
     }

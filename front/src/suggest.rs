@@ -5,13 +5,19 @@
 //! shows that it understood all of them.
 //!
 //! A checker that understands ops of no meaning, such as one that counts all ops, understands every history, and is not suggested.
+//!
+//! Ops that look as if each had a key are judged as a whole and key by key, as with `--keyed=auto`. If a checker understands as many
+//! of them key by key, that is suggested: as a whole, one object would take keys for values.
 
 use crate::registry::Registry;
 use crate::setup::guarded;
 use history_core::{
-    About, Batch, Budget, Checker, History, HistoryError, Op, Options, Reader, Report, Run, Subject, Verdict,
+    About, Batch, Budget, Checker, Decision, History, HistoryError, KeyedAuto, Op, Options, Reader, Report, Run,
+    Subject, Verdict,
 };
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Ops that are looked at. Some workloads read only at their end, so that it is to hold a whole short test.
 const OPS_MAX: usize = 10_000;
@@ -31,6 +37,8 @@ pub struct Suggestion {
     pub name: String,
     /// What it checks.
     pub summary: String,
+    /// Whether it understands them only if each key is checked separately (`--keyed`).
+    pub keyed: bool,
     /// Ops of clients that it does not understand.
     pub passed_over: u64,
 }
@@ -39,15 +47,17 @@ pub struct Suggestion {
 struct Look<'c> {
     checker: &'c dyn Checker,
     run: Box<dyn Run + 'c>,
+    /// If it is to look at each key separately: whether the ops have keys, once it ends.
+    keyed: Option<Arc<AtomicBool>>,
     /// Once it takes no more ops: how many of clients it was given before.
     stopped_at: Option<u64>,
     /// Whether it stopped because of a violation, and not at an op that it does not understand.
     is_violated: bool,
 }
 
-/// The checkers that understand the first ops of a history: those that understand most of them. A checker of a workload comes first, for
-/// its rules fit fewer histories, then those of transactions and of objects; among them those of keyed ops, then in the order of the
-/// registry.
+/// The checkers that understand the first ops of a history: those that understand most of them. A checker of transactions comes first, for
+/// it finds what the rule of one workload finds, and more; then those of workloads, whose rules fit fewer histories than those of objects;
+/// among them those of keyed ops, then in the order of the registry.
 ///
 /// ```
 /// use histcheck_front::Registry;
@@ -62,7 +72,7 @@ struct Look<'c> {
 ///
 /// If the first op cannot be read.
 pub fn suggest(checkers: &Registry, mut reader: Reader<'_>) -> Result<Vec<Suggestion>, HistoryError> {
-    let mut looks: Vec<Look<'_>> = checkers.iter().filter_map(|checker| look(&**checker)).collect();
+    let mut looks: Vec<Look<'_>> = checkers.iter().flat_map(|checker| looks(&**checker)).collect();
     let (mut batch, mut ops, mut clients) = (Batch::new(), 0, 0);
     loop {
         let read = reader.read_batch(&mut batch);
@@ -78,14 +88,22 @@ pub fn suggest(checkers: &Registry, mut reader: Reader<'_>) -> Result<Vec<Sugges
             _ => break,
         }
     }
-    let mut found: Vec<(About, Suggestion)> = looks.into_iter().filter_map(|look| look.ended(clients)).collect();
+    let mut found: Vec<(About, Suggestion)> = Vec::new();
+    for (about, suggestion) in looks.into_iter().filter_map(|look| look.ended(clients)) {
+        match found.iter_mut().find(|(_, other)| other.name == suggestion.name) {
+            None => found.push((about, suggestion)),
+            // Key by key comes behind.
+            Some((_, whole)) if suggestion.passed_over <= whole.passed_over => *whole = suggestion,
+            Some(_) => {}
+        }
+    }
     // Half of the ops is no coincidence; less may be. What understands less than another one is only confusing.
     let least = found.iter().map(|(_, suggestion)| suggestion.passed_over).min().unwrap_or(0);
     found.retain(|(_, suggestion)| suggestion.passed_over == least && least <= clients / 2);
     found.sort_by_key(|(about, _)| {
         let rank = match about.subject {
-            Subject::Workload => 0,
-            Subject::Transactions => 1,
+            Subject::Transactions => 0,
+            Subject::Workload => 1,
             _ => 2,
         };
         (rank, !about.is_keyed)
@@ -94,11 +112,23 @@ pub fn suggest(checkers: &Registry, mut reader: Reader<'_>) -> Result<Vec<Sugges
     Ok(found.into_iter().map(|(_, suggestion)| suggestion).collect())
 }
 
-fn look(checker: &dyn Checker) -> Option<Look<'_>> {
-    // As the command line does if nothing is asked for: it does not split a history by key.
-    let run = guarded(|| Ok(checker.start(&Options::new()).ok())).ok()??;
-    let understands_all = passed_over_of_foreign(checker) == Some(0);
-    (!understands_all).then_some(Look { checker, run, stopped_at: None, is_violated: false })
+/// A look at the history as a whole, and one at each key separately. None by a checker that understands all ops.
+fn looks(checker: &dyn Checker) -> Vec<Look<'_>> {
+    if passed_over_of_foreign(checker) == Some(0) {
+        return Vec::new();
+    }
+    let whole = guarded(|| Ok(checker.start(&Options::new()).ok())).ok().flatten();
+    let mut looks = Vec::from_iter(whole.map(|run| Look::new(checker, run, None)));
+    if !checker.about().is_keyed {
+        let keyed = Arc::<AtomicBool>::default();
+        let decided = Arc::clone(&keyed);
+        let decide = move |decision: &Decision| {
+            decided.store(matches!(decision, Decision::Keyed { .. }), Ordering::Relaxed);
+        };
+        let split = guarded(|| Ok(KeyedAuto::start(checker, &Options::new(), decide).ok())).ok().flatten();
+        looks.extend(split.map(|run| Look::new(checker, Box::new(run), Some(keyed))));
+    }
+    looks
 }
 
 /// How many ops a checker passes over that nobody can understand; `None` if it gives up on them.
@@ -133,7 +163,11 @@ impl Understood {
     }
 }
 
-impl Look<'_> {
+impl<'c> Look<'c> {
+    fn new(checker: &'c dyn Checker, run: Box<dyn Run + 'c>, keyed: Option<Arc<AtomicBool>>) -> Look<'c> {
+        Look { checker, run, keyed, stopped_at: None, is_violated: false }
+    }
+
     /// Observes the next op, behind so many of clients. Whether the checker may understand the history.
     fn at(&mut self, op: &Op<'_>, clients: u64) -> bool {
         if self.stopped_at.is_some() {
@@ -154,7 +188,12 @@ impl Look<'_> {
         let understood = Understood::of(&finish(self.run)?).filter(|understood| understood.is_observed)?;
         let checker = self.checker;
         let (name, summary) = (checker.name().to_owned(), checker.summary().to_owned());
-        Some((checker.about(), Suggestion { name, summary, passed_over: understood.passed_over + left }))
+        let keyed = self.keyed.is_some();
+        // Without keys it has seen what the other look did.
+        if self.keyed.is_some_and(|has_keys| !has_keys.load(Ordering::Relaxed)) {
+            return None;
+        }
+        Some((checker.about(), Suggestion { name, summary, keyed, passed_over: understood.passed_over + left }))
     }
 }
 
@@ -165,9 +204,11 @@ mod tests {
     /// A function with its value at the invocation and at the completion.
     type Row = (&'static str, &'static str, &'static str);
 
+    /// The names of the checkers, with `--keyed` behind those that need it.
     fn names(history: &str) -> Vec<String> {
         let suggested = suggest(&Registry::built_in(), Reader::new(history.as_bytes())).unwrap();
-        suggested.into_iter().map(|suggestion| suggestion.name).collect()
+        let keyed = |one: &Suggestion| if one.keyed { " --keyed" } else { "" };
+        suggested.iter().map(|one| format!("{}{}", one.name, keyed(one))).collect()
     }
 
     /// A history of ops by one process.
@@ -191,7 +232,7 @@ mod tests {
             (&[(":write", "1", "1"), (":read", "nil", "1")], &["register", "cas-register"]),
             (
                 &[(":write", "[7 1]", "[7 1]"), (":read", "[7 nil]", "[7 1]")],
-                &["linearizable-register", "register", "cas-register"],
+                &["linearizable-register", "register --keyed", "cas-register --keyed"],
             ),
             (&[(":add", "1", "1"), (":read", "nil", "[1]")], &["set-full", "set", "linearizable-set"]),
             (&[(":add", "1", "1"), (":read", "nil", "1")], &["counter", "linearizable-counter"]),

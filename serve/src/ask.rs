@@ -1,6 +1,6 @@
 //! Requests that change something: a history to be checked, a run to be checked again, a check to be cancelled.
 
-use crate::check::{Checks, Record, Stage, left};
+use crate::check::{Checks, Record, Stage, Wanted, left};
 use crate::config::Suggest;
 use crate::http::answer::{self, Answer};
 use crate::http::asked::Asked;
@@ -60,9 +60,13 @@ fn said(asked: &Asked, Refused(status, message): &Refused) -> Answer {
     }
 }
 
-/// The checkers and levels that are asked for.
-fn wanted(checks: &Checks, query: &Query) -> Result<[String; 2], Refused> {
+/// What is asked for. A parameter that means nothing here is refused: what it should have changed would be missed.
+fn wanted(checks: &Checks, query: &Query) -> Result<Wanted, Refused> {
+    const KNOWN: [&str; 5] = ["checker", "levels", "keyed", "name", "run"];
     let wrong = |message: String| Refused(StatusCode::BAD_REQUEST, message);
+    if let Some(unknown) = query.names().find(|name| !KNOWN.contains(name)) {
+        return Err(wrong(format!("There is no parameter {unknown}; there are {}.", KNOWN.join(", "))));
+    }
     let text = |name: &str| query.get(name).unwrap_or_default().trim().to_owned();
     let (checkers, levels) = (text("checker"), text("levels"));
     if checkers.is_empty() {
@@ -76,7 +80,12 @@ fn wanted(checks: &Checks, query: &Query) -> Result<[String; 2], Refused> {
     if levels.len() > 200 || !levels.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_,".contains(&b)) {
         return Err(wrong("The consistency levels must be names with commas between them.".to_owned()));
     }
-    Ok([checkers, levels])
+    let keyed = match query.get("keyed") {
+        Some("yes") => true,
+        None | Some("no") => false,
+        Some(_) => return Err(wrong("keyed must be yes or no.".to_owned())),
+    };
+    Ok(Wanted { checkers, levels, keyed })
 }
 
 /// Takes a history, and has it checked.
@@ -151,7 +160,12 @@ async fn suggest(state: &Arc<State>, checks: &Arc<Checks>, asked: &Asked, body: 
     };
     let said = tokio::task::spawn_blocking(move || suggest(&mut *source)).await;
     match said.unwrap_or_else(|_| Err("this is a bug of histcheck".to_owned())) {
-        Ok(checkers) => answer::json(StatusCode::OK, &json!({"schema": 1, "checkers": checkers})),
+        Ok(suggested) => {
+            let checkers: Vec<&str> = suggested.iter().map(|one| one.checker.as_str()).collect();
+            let keyed = suggested.iter().filter(|one| one.keyed).map(|one| one.checker.as_str());
+            let keyed: Vec<&str> = keyed.collect();
+            answer::json(StatusCode::OK, &json!({"schema": 1, "checkers": checkers, "keyed": keyed}))
+        }
         Err(why) => answer::error(StatusCode::UNPROCESSABLE_ENTITY, &why),
     }
 }
@@ -191,8 +205,9 @@ pub(crate) fn of(record: &Record) -> Value {
         "page": format!("/checks/{}", record.id),
         "run": record.run,
         "name": record.name,
-        "checkers": record.checkers,
-        "levels": record.levels,
+        "checkers": record.wanted.checkers,
+        "levels": record.wanted.levels,
+        "keyed": record.wanted.keyed,
         "stage": record.stage.name(),
     })
 }

@@ -47,13 +47,21 @@ pub struct Judge {
     pub suggest: Option<Suggest>,
 }
 
-/// Says which checkers understand a history, by its first bytes: their names, the likeliest first; or, if not even its first op can be
-/// read, why.
+/// Says which checkers understand a history, by its first bytes: the likeliest first; or, if not even its first op can be read, why.
 #[derive(Clone)]
 pub struct Suggest(pub SuggestFn);
 
+/// A checker that understands a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggested {
+    /// Its name.
+    pub checker: String,
+    /// Whether it understands the history only if each key is checked separately.
+    pub keyed: bool,
+}
+
 /// What a [`Suggest`] does.
-pub type SuggestFn = Arc<dyn Fn(&mut (dyn Read + Send)) -> Result<Vec<String>, String> + Send + Sync>;
+pub type SuggestFn = Arc<dyn Fn(&mut (dyn Read + Send)) -> Result<Vec<Suggested>, String> + Send + Sync>;
 
 impl fmt::Debug for Suggest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

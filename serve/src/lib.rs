@@ -18,7 +18,7 @@ mod runs;
 mod server;
 mod state;
 
-pub use config::{Config, Judge, Suggest, SuggestFn};
+pub use config::{Config, Judge, Suggest, SuggestFn, Suggested};
 pub use guard::token::Token;
 pub use live::{Latencies, Live, LiveAbout, LiveEnd, LiveFault, LiveTick, LiveViolation, Meter};
 pub use server::{Server, Stop};

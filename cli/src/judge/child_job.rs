@@ -10,6 +10,9 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+/// What `histcheck serve` passes to the checks that it starts: its own process, with which they end.
+pub(crate) const ONLY_WHILE: &str = "only-while";
+
 /// What such a process receives.
 #[derive(Clone, Debug)]
 pub(crate) struct ChildJob {
@@ -36,8 +39,7 @@ fn options() -> [Arg; 6] {
         hidden("only-without").value_parser(value_parser!(OsString)).action(ArgAction::Append),
         hidden("only-for").value_parser(value_parser!(u32)),
         hidden("only-terminal"),
-        // What `histcheck serve` starts ends with it.
-        hidden("only-while").value_parser(value_parser!(u32)),
+        hidden(ONLY_WHILE).value_parser(value_parser!(u32)),
     ]
 }
 
@@ -79,7 +81,7 @@ impl ChildJob {
 
 /// Ends this process with the server that started it, if one did; a process that this one starts for a history ends with this one.
 pub(crate) fn end_with_server(matches: &ArgMatches) {
-    if let Some(server) = matches.get_one::<u32>("only-while")
+    if let Some(server) = matches.get_one::<u32>(ONLY_WHILE)
         && !matches.contains_id("only-input")
     {
         end_with(*server);

@@ -466,6 +466,17 @@ fn inputs_of(matches: &ArgMatches, files: &[&OsString]) -> Result<Vec<Input>, Us
         return Err(UsageError::new(format!("there is no file {when}"))
             .tip(format!("write --keyed={when}, with an equals sign")));
     }
+    let is_address = |file: &&&OsString| {
+        let text = file.to_str().filter(|_| !Path::new(file).exists());
+        text.is_some_and(|text| common::listen(text).is_ok())
+    };
+    if let Some(address) = files.iter().find(is_address)
+        && common::served(matches).is_some()
+    {
+        let address = address.to_string_lossy();
+        return Err(UsageError::new(format!("there is no file {address}"))
+            .tip(format!("write --serve={address}, with an equals sign")));
+    }
     if let Some(child) = ChildJob::from_matches(matches) {
         return Ok(vec![Input::new(child.path).read_as(read_as(matches))]);
     }

@@ -4,6 +4,7 @@
 //! and the command line on top of both. What runs code of others (plugins) is only taken from a file that the command
 //! line names: a directory that someone else made must not run anything when it is entered.
 
+use crate::judge::child_job::ONLY_WHILE;
 use crate::line::usage::UsageError;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, ValueHint};
@@ -17,10 +18,11 @@ const FILE: &str = "histcheck.toml";
 const CONFIG: &str = "config";
 const PROFILE: &str = "profile";
 const DEFAULT: &str = "default";
+const OUTPUT: &str = "output";
 /// Options that run code of others.
 const RUNS_CODE: [&str; 3] = ["plugin", "plugin-dir", "trust"];
 /// Options of which each value is a word of its own; the values of others are joined by commas.
-const REPEATED: [&str; 4] = ["output", "plugin", "plugin-dir", "allow-anomalies"];
+const REPEATED: [&str; 4] = [OUTPUT, "plugin", "plugin-dir", "allow-anomalies"];
 /// Options without which each history has the same verdict, and the program the same exit code.
 const ABOUT_OUTPUT: [&str; 11] = [
     "annotations",
@@ -30,13 +32,17 @@ const ABOUT_OUTPUT: [&str; 11] = [
     "jobs",
     "max-plot-bytes",
     "max-timeline-bytes",
-    "output",
+    OUTPUT,
     "plot-format",
     "quiet",
     "verbose",
 ];
+/// Of these, those that need no checker, so that only what changes how a history is read matters to them.
+const WITHOUT_CHECKER: [&str; 2] = ["convert", "validate"];
+const ABOUT_READING: [&str; 7] =
+    ["accept-torn", "clients", "clock-error", "first-value", "format", "not-clients", "time-unit"];
 /// Commands that write something other than verdicts.
-const WITHOUT_VERDICT: [&str; 2] = ["anonymize", "minimize"];
+const WITHOUT_VERDICT: [&str; 4] = ["anonymize", "convert", "minimize", "validate"];
 
 /// The options of a profile.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -78,6 +84,10 @@ impl Config {
     ///
     /// If there is no such file or profile, or it is not one.
     pub(crate) fn read(words: &[OsString]) -> Result<Config, UsageError> {
+        // A server says all options of its checks itself; the profile of the directory that it was started in is about other histories.
+        if value_of(words, ONLY_WHILE).is_some() {
+            return Ok(Config::default());
+        }
         let named = value_of(words, CONFIG).map(PathBuf::from);
         let profile = value_of(words, PROFILE).and_then(|name| name.to_str().map(str::to_owned));
         let path = named.clone().unwrap_or_else(|| PathBuf::from(FILE));
@@ -164,10 +174,19 @@ impl Config {
         }
         let (mut added, mut left_out) = (Vec::new(), Vec::new());
         for (name, words) in &self.options {
+            // Its formats are those of verdicts.
+            if name == OUTPUT && WITHOUT_VERDICT.contains(&command.get_name()) {
+                continue;
+            }
             let Some(arg) = command.get_arguments().find(|arg| arg.get_long() == Some(name)) else {
                 if has(grammar, name) {
                     // An option without words is switched off.
-                    if !words.is_empty() && !ABOUT_OUTPUT.contains(&name.as_str()) {
+                    let matters = if WITHOUT_CHECKER.contains(&command.get_name()) {
+                        ABOUT_READING.contains(&name.as_str())
+                    } else {
+                        !ABOUT_OUTPUT.contains(&name.as_str())
+                    };
+                    if !words.is_empty() && matters {
                         left_out.push(name.as_str());
                     }
                     continue;

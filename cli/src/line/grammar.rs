@@ -360,7 +360,8 @@ fn subcommands(checkers: &Registry) -> Vec<Command> {
                     .help("Number of problems of each kind to list; all are counted"),
             )
             .arg(output("Output format: text, or one JSON object or EDN map per line"))
-            .arg(common::color()),
+            .arg(common::color())
+            .args(config::options()),
         convert(),
         gen_args::command(),
         plugin_command(),
@@ -417,6 +418,7 @@ fn convert() -> Command {
         ))
         .arg(flag("index-times", "Write the index of each op in place of its time (intervals)"))
         .args(rules())
+        .args(config::options())
 }
 
 /// Making plugins.

@@ -36,15 +36,19 @@ pub(super) fn run(job: &Live<'_>, nodes: Nodes<'_>) -> Exit {
     job.check().warnings.iter().for_each(|warning| diagnose::warning(warning));
     match Place::create(job).map_err(Failed::from).and_then(|place| driven(job, nodes, &place)) {
         Ok(exit) => exit,
-        Err(Failed(message)) => {
-            diagnose::error(&message);
-            Exit::FAILED
-        }
+        Err(failed) => failed.exit(),
     }
 }
 
 /// Why there is no verdict, as a sentence.
 struct Failed(String);
+
+impl Failed {
+    fn exit(self) -> Exit {
+        diagnose::error(&self.0);
+        Exit::FAILED
+    }
+}
 
 impl From<String> for Failed {
     fn from(message: String) -> Failed {
@@ -141,16 +145,18 @@ fn driven(job: &Live<'_>, nodes: Nodes<'_>, place: &Place) -> Result<Exit, Faile
     listen(nodes, &ending)?;
     let shared = page::Shared::new(open_page(job, nodes, place)?);
     let driven = shown(job, nodes, place, start, &ending, &shared);
-    let page = shared.page().take();
-    if let Some(mut page) = page {
-        // Why it failed is said before anything else is waited for.
-        if let Err(Failed(why)) = &driven {
-            page.end(Err(why.clone()));
+    let mut page = shared.page().take();
+    // Why it failed is said before anything else is waited for.
+    let exit = driven.unwrap_or_else(|failed| {
+        if let Some(page) = &mut page {
+            page.end(Err(failed.0.clone()));
         }
-        let stays = driven.is_ok() && job.serve.is_some_and(|at| at.stays);
-        page.close(stays.then_some(&ending.rest));
+        failed.exit()
+    });
+    if let Some(page) = page {
+        page.close(job.serve.is_some_and(|at| at.stays).then_some(&ending.rest));
     }
-    driven
+    Ok(exit)
 }
 
 /// The page of the run, if one was asked for.
@@ -333,6 +339,9 @@ fn conclude(
             ended.report.verdict.name()
         ));
         if !invalid {
+            if let Some(page) = &mut *shared.page() {
+                page.end(Err(failure.to_string()));
+            }
             return Exit::FAILED;
         }
     }

@@ -6,7 +6,7 @@ use crate::line::usage::UsageError;
 use crate::line::{common, units};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use histcheck_front::Registry;
-use histcheck_serve::{Config, Judge, Suggest, Token};
+use histcheck_serve::{Config, Judge, Suggest, Suggested, Token};
 use history_core::{Limits, Reader};
 use std::ffi::OsString;
 use std::io::Read;
@@ -132,7 +132,7 @@ fn judge(matches: &ArgMatches, checkers: &Registry) -> Option<Judge> {
 }
 
 /// The checkers that understand a history. Those of plugins run in processes of their own, and are not asked.
-fn suggest(source: &mut (dyn Read + Send)) -> Result<Vec<String>, String> {
+fn suggest(source: &mut (dyn Read + Send)) -> Result<Vec<Suggested>, String> {
     /// Bytes of an op, at most.
     const OP_BYTES_MAX: usize = 4 << 20;
     /// Bytes of text, at most: compressed, they may be very few.
@@ -148,7 +148,7 @@ fn suggest(source: &mut (dyn Read + Send)) -> Result<Vec<String>, String> {
         let at = error.position.map(|position| format!("{position}: ")).unwrap_or_default();
         format!("{at}{}", error.message)
     })?;
-    Ok(suggested.into_iter().map(|suggestion| suggestion.name).collect())
+    Ok(suggested.into_iter().map(|one| Suggested { checker: one.name, keyed: one.keyed }).collect())
 }
 
 /// The token as it was given, or from a file.

@@ -8,6 +8,8 @@ use super::shown::{Progressed, Shown};
 use crate::output::diagnose;
 use histcheck_serve::{Config, Live, LiveAbout, LiveEnd, LiveFault, LiveTick, LiveViolation, Meter, Server, Stop};
 use history_core::{Op, Report, Verdict};
+use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -61,8 +63,7 @@ impl Page {
         config.listen = shown.listen;
         config.is_read_only = true;
         config.live = Some(live.clone());
-        let failed = |error: std::io::Error| format!("--serve: cannot listen at {}: {error}", shown.listen);
-        let server = Server::bind(config).map_err(failed)?;
+        let server = Server::bind(config).map_err(|error| refused(shown.listen, &error))?;
         let (stop, address) = (server.stop(), address(server.address()));
         diagnose::note(&format!("live at {address}live"));
         let thread = std::thread::spawn(move || {
@@ -185,6 +186,14 @@ impl Drop for Serving {
             let _ = std::fs::remove_dir(empty);
         }
     }
+}
+
+/// Why an address cannot be listened at, and what to do.
+fn refused(listen: SocketAddr, error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::AddrInUse {
+        return format!("--serve: {listen} is in use; pass another address, or --serve=127.0.0.1:0 for any free port");
+    }
+    format!("--serve: cannot listen at {listen}: {error}")
 }
 
 /// A new directory without files.

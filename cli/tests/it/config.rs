@@ -67,6 +67,26 @@ fn an_option_that_a_command_lacks_is_wrong_usage_if_a_verdict_may_depend_on_it()
     assert!(said.contains("histcheck anonymize has no option log-file, log-file-pattern: left out"), "{said}");
 }
 
+/// What changes how a history is read changes what is found in it and what is written.
+#[test]
+fn validate_and_convert_read_as_the_profile_says() {
+    let dir = place(
+        "[profile.default]\nmodel = \"register\"\naccept-torn = true\noutput = [\"junit=x.xml\"]\ntime-unit = \"ms\"\n",
+    );
+    let ops = "{:process 0, :type :invoke, :f :read, :value nil, :time 1.5}\n{:process 0, :type :ok, :f :read, :value nil, :time 2}\n";
+    fs::write(dir.path().join("ms.edn"), ops).unwrap();
+    let validated = run(dir.path(), "validate ms.edn").code(0);
+    assert!(stdout(&validated).contains("0 errors"), "{}", stdout(&validated));
+    let warning =
+        |command| format!("warning: histcheck.toml: histcheck {command} has no option accept-torn: left out\n");
+    assert_eq!(stderr(&validated), warning("validate"));
+    let converted = run(dir.path(), "convert --to jsonl ms.edn").code(0);
+    assert!(stdout(&converted).contains("1500000"), "{}", stdout(&converted));
+    assert_eq!(stderr(&converted), warning("convert"));
+    fs::remove_file(dir.path().join("histcheck.toml")).unwrap();
+    run(dir.path(), "validate ms.edn").code(1);
+}
+
 #[test]
 fn what_is_wrong_with_a_file_is_wrong_usage() {
     for (config, words, what) in [

@@ -24,7 +24,12 @@ fn program() -> Command {
 
 fn serve(directory: &std::path::Path) -> Served {
     let mut command = program();
-    command.args(["--listen", "127.0.0.1:0"]).arg(directory).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .args(["--listen", "127.0.0.1:0"])
+        .arg(directory)
+        .current_dir(directory)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -75,6 +80,29 @@ fn a_dropped_history_gets_the_verdict_of_the_command_line() {
     let no_such_option = served.check("checker=list-append&levels=none-such", &history);
     assert_eq!(no_such_option["stage"], "failed", "{no_such_option}");
     assert!(no_such_option["messages"].as_str().unwrap().contains("none-such"), "{no_such_option}");
+}
+
+#[test]
+fn a_check_takes_its_options_from_the_page_alone() {
+    let ok = |f: &str, value: &str| {
+        let op = |kind: &str| format!("{{:process 0, :type {kind}, :f {f}, :value {value}}}\n");
+        op(":invoke") + &op(":ok")
+    };
+    let history = ok(":write", "[0 1]") + &ok(":write", "[1 2]") + &ok(":read", "[0 1]");
+    let directory = tempfile::tempdir().unwrap();
+    // The directory that a server is started in may have a profile, which is about other histories.
+    std::fs::write(directory.path().join("histcheck.toml"), "[profile.default]\nkeyed = true\nmodel = \"stats\"\n")
+        .unwrap();
+    let served = serve(directory.path());
+    for (keyed, valid) in [("yes", true), ("no", false)] {
+        let check = served.check(&format!("checker=register&keyed={keyed}"), &history);
+        let told = (&check["result"]["checker"], &check["result"]["valid"]);
+        assert_eq!(
+            told,
+            (&"register".into(), &valid.into()),
+            "as one register, it holds what was written to another key"
+        );
+    }
 }
 
 #[test]

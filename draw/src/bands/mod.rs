@@ -62,6 +62,11 @@ impl Bands {
         self.annotations.observe(op);
     }
 
+    /// The faults so far, in the order of their beginnings.
+    pub fn faults(&self) -> &[Band] {
+        self.faults.all()
+    }
+
     /// All bands so far: the faults, then the annotations.
     pub fn all(&self) -> Vec<Band> {
         self.faults.all().iter().cloned().chain(self.annotations.bands()).collect()

@@ -1,5 +1,6 @@
 //! The process of a check: this program itself, so that the verdict is the one of the command line.
 
+use super::record::Wanted;
 use crate::config::Judge;
 use std::fs::File;
 use std::io;
@@ -36,18 +37,21 @@ pub(super) fn run(
     judge: &Judge,
     history: &Path,
     folder: &Path,
-    [checkers, levels]: [&str; 2],
+    wanted: &Wanted,
     is_cancelled: &AtomicBool,
 ) -> io::Result<Ended> {
     let output = folder.join(OUTPUT);
     let mut command = Command::new(&judge.program);
     // It ends with this process, however that ends.
     command.arg("report").arg(format!("--only-while={}", std::process::id()));
-    command.arg(format!("--model={checkers}")).arg("--output=json").arg("--directory").arg(folder);
+    command.arg(format!("--model={}", wanted.checkers)).arg("--output=json").arg("--directory").arg(folder);
     command.arg(format!("--timeout={}", judge.timeout.as_secs_f64()));
     command.arg(format!("--max-memory={}", judge.memory_bytes));
-    if !levels.is_empty() {
-        command.arg(format!("--consistency-models={levels}"));
+    if !wanted.levels.is_empty() {
+        command.arg(format!("--consistency-models={}", wanted.levels));
+    }
+    if wanted.keyed {
+        command.arg("--keyed");
     }
     command.arg("--").arg(history);
     command.stdin(Stdio::null()).stdout(File::create(&output)?).stderr(File::create(folder.join(MESSAGES))?);

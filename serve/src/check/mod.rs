@@ -8,5 +8,5 @@ pub(crate) mod left;
 mod record;
 mod store;
 
-pub(crate) use record::{Record, Stage};
+pub(crate) use record::{Record, Stage, Wanted};
 pub(crate) use store::Checks;

@@ -43,6 +43,18 @@ impl Stage {
     }
 }
 
+/// What a history is checked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Wanted {
+    /// As for `-m`.
+    pub(crate) checkers: String,
+    /// As for `-c`; empty for the checker's own choice.
+    pub(crate) levels: String,
+    /// Whether each key is checked separately, as with `--keyed`.
+    #[serde(default)]
+    pub(crate) keyed: bool,
+}
+
 /// A check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
@@ -54,10 +66,8 @@ pub(crate) struct Record {
     pub(crate) history: String,
     /// The name that a dropped file had.
     pub(crate) name: Option<String>,
-    /// As for `-m`.
-    pub(crate) checkers: String,
-    /// As for `-c`; empty for the checker's own choice.
-    pub(crate) levels: String,
+    #[serde(flatten)]
+    pub(crate) wanted: Wanted,
     pub(crate) stage: Stage,
     /// Milliseconds since 1970.
     pub(crate) begun_ms: u64,
@@ -74,7 +84,7 @@ impl Record {
         let mut record: Record = serde_json::from_slice(&bytes).ok()?;
         // The directory may come from elsewhere.
         let is_plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.,".contains(&b));
-        let texts = [&record.id, &record.checkers, &record.levels];
+        let texts = [&record.id, &record.wanted.checkers, &record.wanted.levels];
         if folder.file_name()? != record.id.as_str() || !texts.into_iter().all(|text| is_plain(text)) {
             return None;
         }

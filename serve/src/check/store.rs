@@ -1,7 +1,7 @@
 //! All checks: those that run, those that wait for their turn, and those that are over.
 
 use super::child::{self, Ended};
-use super::record::{Record, Stage};
+use super::record::{Record, Stage, Wanted};
 use crate::config::Judge;
 use crate::runs::index;
 use crate::runs::run::millis;
@@ -135,12 +135,12 @@ impl Checks {
     pub(crate) fn check_dropped(
         self: &Arc<Checks>,
         dropped: Dropped,
-        asked: [String; 2],
+        wanted: Wanted,
         watcher: &Arc<Watcher>,
     ) -> Result<Record, String> {
         let Dropped { id, folder, history, name, .. } = dropped;
         let run = format!("{DROPPED}/{id}");
-        self.start(folder, new_record(id, run, history, Some(name), asked), watcher)
+        self.start(folder, new_record(id, run, history, Some(name), wanted), watcher)
     }
 
     /// Starts to check the history of a run again.
@@ -152,12 +152,12 @@ impl Checks {
         self: &Arc<Checks>,
         run: &str,
         history: String,
-        asked: [String; 2],
+        wanted: Wanted,
         watcher: &Arc<Watcher>,
     ) -> Result<Record, String> {
         let (id, folder) =
             new_folder(&self.root, &again(&self.root)).map_err(|error| format!("cannot write here: {error}"))?;
-        self.start(folder, new_record(id, run.to_owned(), history, None, asked), watcher)
+        self.start(folder, new_record(id, run.to_owned(), history, None, wanted), watcher)
     }
 
     fn start(self: &Arc<Checks>, folder: PathBuf, record: Record, watcher: &Arc<Watcher>) -> Result<Record, String> {
@@ -179,12 +179,11 @@ impl Checks {
     /// Waits for the turn of a check, and does it.
     fn work(&self, id: &str, watcher: &Watcher) {
         let Some((record, folder, is_cancelled)) = self.turn(id) else { return };
-        let asked = [record.checkers.as_str(), &record.levels];
         let history = self.root.join(&record.history);
         let stage = if is_cancelled.load(Ordering::Relaxed) {
             Stage::Cancelled
         } else {
-            match child::run(&self.judge, &history, &folder, asked, &is_cancelled) {
+            match child::run(&self.judge, &history, &folder, &record.wanted, &is_cancelled) {
                 Ok(Ended::Done) => Stage::Done,
                 Ok(Ended::Cancelled) => Stage::Cancelled,
                 Ok(Ended::Failed) => Stage::Failed,
@@ -231,10 +230,9 @@ fn again(root: &Path) -> PathBuf {
     root.join(index::FOLDER).join("checks")
 }
 
-fn new_record(id: String, run: String, history: String, name: Option<String>, asked: [String; 2]) -> Record {
-    let [checkers, levels] = asked;
+fn new_record(id: String, run: String, history: String, name: Option<String>, wanted: Wanted) -> Record {
     let begun_ms = millis(SystemTime::now());
-    Record { id, run, history, name, checkers, levels, stage: Stage::Waiting, begun_ms, ended_ms: None }
+    Record { id, run, history, name, wanted, stage: Stage::Waiting, begun_ms, ended_ms: None }
 }
 
 /// Whether a folder below the directory is reached by a link.

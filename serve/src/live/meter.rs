@@ -50,15 +50,14 @@ impl Meter {
     #[cold]
     fn nemesis(&mut self, op: &Op<'_>) {
         self.bands.observe(op);
-        let all = self.bands.all();
-        for (at, band) in all.into_iter().enumerate() {
+        for (at, band) in self.bands.faults().iter().enumerate() {
             if at == self.ended.len() {
                 self.ended.push(false);
                 self.tick.faults.push(LiveFault::Begin(band.what.clone()));
             }
             if band.last.is_some() && !self.ended[at] {
                 self.ended[at] = true;
-                self.tick.faults.push(LiveFault::End(band.what));
+                self.tick.faults.push(LiveFault::End(band.what.clone()));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The page of a check, and the forms that start one.
 
 use super::layout::{badge, page};
-use crate::check::{Checks, Record, Stage, left};
+use crate::check::{Checks, Record, Stage, Wanted, left};
 use crate::http::query::encoded;
 use crate::runs::outcome;
 use crate::state::State;
@@ -36,7 +36,7 @@ pub(crate) fn check(state: &State, id: &str) -> Option<Markup> {
                 @if record.stage.is_open() {
                     form method="post" action={ "/checks/" (record.id) "/cancel" } { button type="submit" { "Cancel" } }
                 }
-                p.note { "Checker: " (record.checkers) @if !record.levels.is_empty() { "; levels: " (record.levels) } }
+                p.note { "Checker: " (told(&record)) }
                 p { a href={ "/runs/" (encoded(&record.run)) } { "The run" } }
                 @if let Some(error) = result.as_ref().and_then(|result| result.get("error")) { (problem(error)) }
                 @if record.stage == Stage::Failed { pre { (text::shown(&left::messages(&folder), 8000)) } }
@@ -50,6 +50,13 @@ pub(crate) fn check(state: &State, id: &str) -> Option<Markup> {
             }
         },
     ))
+}
+
+/// What was asked for.
+fn told(record: &Record) -> String {
+    let Wanted { checkers, levels, keyed } = &record.wanted;
+    let levels = if levels.is_empty() { String::new() } else { format!(", levels {levels}") };
+    format!("{checkers}{levels}{}", if *keyed { ", each key separately" } else { "" })
 }
 
 fn seconds(record: &Record) -> u64 {
@@ -89,6 +96,7 @@ fn choice(checks: &Checks, is_required: bool) -> Markup {
             }
         }
         label { "Levels (optional)" input type="text" name="levels" placeholder="serializable" pattern="[A-Za-z0-9_,\\-]*"; }
+        label { input type="checkbox" name="keyed" value="yes"; " Check each key separately" }
     }
 }
 
@@ -106,7 +114,7 @@ pub(super) fn again(checks: &Checks, run: &str) -> Markup {
         @if !before.is_empty() {
             ul.checks {
                 @for record in before.iter().take(50) {
-                    li { a href={ "/checks/" (record.id) } { (record.id) } " " (record.checkers) " " (record.levels) ": " (record.stage.name()) }
+                    li { a href={ "/checks/" (record.id) } { (record.id) } " " (told(record)) ": " (record.stage.name()) }
                 }
             }
         }

@@ -1,6 +1,17 @@
 // Keeps a page up to date: the server says that something has changed, and the part that changes is fetched again.
 "use strict";
 (() => {
+  // Chooses the likeliest checker, and whether it looks at each key separately, and says what others there are: nothing if none is known.
+  const choose = (form, said) => {
+    const known = [...form.checker.options].map((option) => option.value);
+    const names = said.checkers.filter((checker) => known.includes(checker));
+    if (!names.length) return null;
+    const keyed = () => { form.keyed.checked = said.keyed.includes(form.checker.value); };
+    form.checker.onchange = keyed;
+    form.checker.value = names[0];
+    keyed();
+    return names;
+  };
   const drop = document.getElementById("drop");
   if (drop) {
     const form = drop.querySelector("form"), status = document.getElementById("dropped");
@@ -10,12 +21,10 @@
       held = { body, name };
       try {
         const answer = await fetch("/api/suggest", { method: "POST", body: body.slice(0, 262144), credentials: "same-origin" }), said = await answer.json();
-        const known = [...form.checker.options].map((option) => option.value);
-        const names = answer.ok ? said.checkers.filter((checker) => known.includes(checker)) : [];
-        if (names.length) {
+        const names = answer.ok && choose(form, said);
+        if (names) {
           const others = names.length > 1 ? ` (or ${names.slice(1).join(", ")})` : "";
           say(`${name} looks like ${names[0]}${others}: press Check, or choose another checker.`);
-          form.checker.value = names[0];
           form.querySelector("button").focus();
           return;
         }
@@ -30,7 +39,7 @@
       if (!form.checker.value) { held = { body, name }; say(`${name}: choose a checker, then press Check.`); form.checker.focus(); return; }
       if (body.size > Number(drop.dataset.bytesMax)) { say(`${name} is too large.`); return; }
       say(`Sending ${name} to this server.`);
-      const query = new URLSearchParams({ checker: form.checker.value, levels: form.levels.value, name });
+      const query = new URLSearchParams({ checker: form.checker.value, levels: form.levels.value, keyed: form.keyed.checked ? "yes" : "no", name });
       try {
         const answer = await fetch(`/api/check?${query}`, { method: "POST", body, credentials: "same-origin" });
         const said = await answer.json();
@@ -53,11 +62,9 @@
   const recheck = document.querySelector("form[data-suggest]");
   if (recheck) (async () => {
     const answer = await fetch(`/api/suggest?run=${recheck.dataset.suggest}`, { method: "POST", credentials: "same-origin" }).catch(() => null);
-    const said = answer && answer.ok ? await answer.json() : { checkers: [] };
-    const [first, ...others] = said.checkers.filter((checker) => [...recheck.checker.options].some((option) => option.value === checker));
-    if (!first || recheck.checker.value) return;
-    recheck.checker.value = first;
-    recheck.querySelector("[role=status]").textContent = `The history looks like ${[first, ...others].join(", ")}.`;
+    if (!answer || !answer.ok || recheck.checker.value) return;
+    const names = choose(recheck, await answer.json());
+    if (names) recheck.querySelector("[role=status]").textContent = `The history looks like ${names.join(", ")}.`;
   })();
   const live = () => document.getElementById("live");
   if (!live()) return;

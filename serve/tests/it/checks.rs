@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 use crate::client::{Answer, Served, put, serve};
-use histcheck_serve::{Config, Judge, Suggest, SuggestFn};
+use histcheck_serve::{Config, Judge, Suggest, SuggestFn, Suggested};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -59,6 +59,25 @@ fn a_dropped_history_becomes_a_run_with_its_verdict() {
         "{page}"
     );
     assert!(served.get(&format!("{}/report.html", check["page"].as_str().unwrap())).text().contains("found"));
+}
+
+#[test]
+fn each_key_is_checked_separately_if_that_is_asked_for() {
+    let served = serve(judged);
+    for (query, expected) in [("keyed=yes", true), ("keyed=no", false), ("", false)] {
+        let check = dropped(&served, &format!("finds&{query}"));
+        let told = (check["keyed"].as_bool(), check["result"]["keyed"].as_bool());
+        assert_eq!(told, (Some(expected), Some(expected)), "{query}");
+        let page = served.get(check["page"].as_str().unwrap()).text();
+        assert_eq!(page.contains("Checker: finds, each key separately"), expected, "{page}");
+    }
+    for (query, what) in [
+        ("keyed=maybe", "keyed must be yes or no."),
+        ("keys=yes", "There is no parameter keys; there are checker, levels, keyed, name, run."),
+    ] {
+        let refused = served.request(&format!("POST /api/check?checker=finds&{query}"), "", "{}");
+        assert_eq!((refused.status, &json(&refused)["error"]["message"]), (400, &what.into()));
+    }
 }
 
 #[test]
@@ -157,7 +176,12 @@ fn checkers_are_suggested() {
         let suggest: SuggestFn = Arc::new(|source| {
             let mut text = String::new();
             source.read_to_string(&mut text).map_err(|error| error.to_string())?;
-            if text.contains("nothing") { Err("line 1: no op".to_owned()) } else { Ok(vec![text.trim().to_owned()]) }
+            let suggested = |keyed| Suggested { checker: text.trim().to_owned(), keyed };
+            if text.contains("nothing") {
+                Err("line 1: no op".to_owned())
+            } else {
+                Ok(vec![suggested(text == "refuses")])
+            }
         });
         if let Some(judge) = &mut config.judge {
             judge.suggest = Some(Suggest(suggest));
@@ -169,8 +193,9 @@ fn checkers_are_suggested() {
         std::thread::yield_now();
     }
     let post = |query: &str, body: &str| served.request(&format!("POST /api/suggest{query}"), "", body);
-    assert_eq!(json(&post("", "refuses"))["checkers"], serde_json::json!(["refuses"]));
-    assert_eq!(json(&post("?run=a.edn", ""))["checkers"], serde_json::json!(["finds"]));
+    let said = |answer: &Answer| (json(answer)["checkers"].to_string(), json(answer)["keyed"].to_string());
+    assert_eq!(said(&post("", "refuses")), (r#"["refuses"]"#.to_owned(), r#"["refuses"]"#.to_owned()));
+    assert_eq!(said(&post("?run=a.edn", "")), (r#"["finds"]"#.to_owned(), "[]".to_owned()));
     let wrong = post("", "nothing");
     assert_eq!((wrong.status, &json(&wrong)["error"]["message"]), (422, &"line 1: no op".into()));
     assert_eq!((post("?run=none", "").status, post("?run=redis", "").status), (404, 404));

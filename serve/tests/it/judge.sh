@@ -4,13 +4,14 @@ while [ $# -gt 1 ]; do
     case "$1" in
         --directory) folder=$2; shift ;;
         --model=*) checker=${1#--model=} ;;
+        --keyed) keyed=true ;;
     esac
     shift
 done
 case "$checker" in
     finds)
         echo '<meta name="histcheck-verdict" content="false"><p>found' > "$folder/report.html"
-        echo '{"schema":1,"file":"h","checker":"finds","valid":false,"anomaly_types":["G0"],"not":["read-committed"]}'
+        echo '{"schema":1,"file":"h","checker":"finds","valid":false,"anomaly_types":["G0"],"not":["read-committed"],"keyed":'${keyed:-false}'}'
         exit 1 ;;
     refuses)
         echo '{"schema":1,"file":"h","error":{"message":"no <b>map</b>","line":3,"column":4,"expected":"a map"}}'
