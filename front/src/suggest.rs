@@ -100,13 +100,13 @@ pub fn suggest(checkers: &Registry, mut reader: Reader<'_>) -> Result<Vec<Sugges
     // Half of the ops is no coincidence; less may be. What understands less than another one is only confusing.
     let least = found.iter().map(|(_, suggestion)| suggestion.passed_over).min().unwrap_or(0);
     found.retain(|(_, suggestion)| suggestion.passed_over == least && least <= clients / 2);
-    found.sort_by_key(|(about, _)| {
+    found.sort_by_key(|(about, suggestion)| {
         let rank = match about.subject {
             Subject::Transactions => 0,
             Subject::Workload => 1,
             _ => 2,
         };
-        (rank, !about.is_keyed)
+        (rank, !about.is_keyed && !suggestion.keyed)
     });
     found.truncate(SUGGESTED_MAX);
     Ok(found.into_iter().map(|(_, suggestion)| suggestion).collect())
@@ -232,7 +232,7 @@ mod tests {
             (&[(":write", "1", "1"), (":read", "nil", "1")], &["register", "cas-register"]),
             (
                 &[(":write", "[7 1]", "[7 1]"), (":read", "[7 nil]", "[7 1]")],
-                &["linearizable-register", "register --keyed", "cas-register --keyed"],
+                &["register --keyed", "cas-register --keyed", "linearizable-register"],
             ),
             (&[(":add", "1", "1"), (":read", "nil", "[1]")], &["set-full", "set", "linearizable-set"]),
             (&[(":add", "1", "1"), (":read", "nil", "1")], &["counter", "linearizable-counter"]),

@@ -255,3 +255,10 @@ fn whether_it_is_keyed_stands_behind_a_sign() {
     let assert = histcheck("-m cas-register --keyed auto h.edn").assert().code(254);
     assert!(stderr(&assert).contains("write --keyed=auto, with an equals sign"), "{}", stderr(&assert));
 }
+
+#[cfg(feature = "serve")]
+#[test]
+fn where_a_page_is_stands_behind_a_sign() {
+    let assert = histcheck("watch -m bank --serve 127.0.0.1:0").assert().code(254);
+    assert!(stderr(&assert).contains("write --serve=127.0.0.1:0, with an equals sign"), "{}", stderr(&assert));
+}

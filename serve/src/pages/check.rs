@@ -96,7 +96,7 @@ fn choice(checks: &Checks, is_required: bool) -> Markup {
             }
         }
         label { "Levels (optional)" input type="text" name="levels" placeholder="serializable" pattern="[A-Za-z0-9_,\\-]*"; }
-        label { input type="checkbox" name="keyed" value="yes"; " Check each key separately" }
+        label { "Keys" select name="keyed" { option value="no" { "all together" } option value="yes" { "each separately" } } }
     }
 }
 

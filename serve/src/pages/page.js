@@ -6,7 +6,7 @@
     const known = [...form.checker.options].map((option) => option.value);
     const names = said.checkers.filter((checker) => known.includes(checker));
     if (!names.length) return null;
-    const keyed = () => { form.keyed.checked = said.keyed.includes(form.checker.value); };
+    const keyed = () => { form.keyed.value = said.keyed.includes(form.checker.value) ? "yes" : "no"; };
     form.checker.onchange = keyed;
     form.checker.value = names[0];
     keyed();
@@ -39,7 +39,7 @@
       if (!form.checker.value) { held = { body, name }; say(`${name}: choose a checker, then press Check.`); form.checker.focus(); return; }
       if (body.size > Number(drop.dataset.bytesMax)) { say(`${name} is too large.`); return; }
       say(`Sending ${name} to this server.`);
-      const query = new URLSearchParams({ checker: form.checker.value, levels: form.levels.value, keyed: form.keyed.checked ? "yes" : "no", name });
+      const query = new URLSearchParams({ checker: form.checker.value, levels: form.levels.value, keyed: form.keyed.value, name });
       try {
         const answer = await fetch(`/api/check?${query}`, { method: "POST", body, credentials: "same-origin" });
         const said = await answer.json();

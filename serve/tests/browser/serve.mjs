@@ -232,6 +232,29 @@ const tests = {
     await until("location.pathname.startsWith('/checks/') && document.querySelector('p .badge.valid')");
   },
 
+  async "a history with keys is checked key by key"() {
+    const ok = (f, value) => ["invoke", "ok"].map((type) => `{:process 0, :type :${type}, :f :${f}, :value ${value}}`);
+    const history = [...ok("write", "[0 1]"), ...ok("write", "[1 2]"), ...ok("read", "[0 1]")].join("\n");
+    await open("");
+    await ask(`(() => {
+      const form = document.querySelector("#drop form");
+      document.querySelector("#drop").open = true;
+      form.text.value = ${JSON.stringify(history)};
+      form.querySelector("button").click();
+    })()`);
+    await until("document.querySelector('#drop form').checker.value");
+    const chosen = (checker) => ask(`(() => {
+      const form = document.querySelector("#drop form");
+      form.checker.value = "${checker}";
+      form.checker.dispatchEvent(new Event("change"));
+      return form.keyed.value;
+    })()`);
+    assert.deepEqual([await chosen("linearizable-register"), await chosen("register")], ["no", "yes"]);
+    await ask("document.querySelector('#drop form button').click()");
+    await until("location.pathname.startsWith('/checks/') && document.querySelector('p .badge.valid')");
+    assert.match(await ask("document.body.textContent"), /Checker: register, each key separately/);
+  },
+
   async "a violation appears while the run goes on"() {
     const { child, address } = store.start(["watch", "-m", "list-append", "--keep-going", "--serve=127.0.0.1:0", "-"], "pipe");
     await browser.open(`${await address}live`);

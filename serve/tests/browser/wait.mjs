@@ -1,11 +1,18 @@
-/** Waits until something holds on the page of a browser, through whatever pages it takes. */
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Whoever waits for longer waits in vain. */
+const PATIENCE_MS = 60_000;
+
+/** Waits until something holds on the page of a browser, through whatever pages it takes. It looks again and again: a promise that the
+ *  page keeps is lost if the page is left meanwhile. */
 export const waitUntil = async (browser, expression) => {
-  for (let left = 200; ; left--) {
+  for (const begin = Date.now(); Date.now() - begin < PATIENCE_MS; await pause(10)) {
     try {
-      if (await browser.ask(`new Promise((done) => { const look = () => (${expression}) ? done(true) : requestAnimationFrame(look); look(); })`)) return;
+      if (await browser.ask(`Boolean(${expression})`)) return;
     } catch (error) {
       // The page was left for another one meanwhile.
-      if (!/navigated|context|Cannot find|null|undefined/i.test(error.message) || left === 0) throw error;
+      if (!/navigated|context|Cannot find|null|undefined/i.test(error.message)) throw error;
     }
   }
+  throw new Error(`this never came: ${expression}`);
 };
