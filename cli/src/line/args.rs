@@ -3,6 +3,7 @@
 mod annotations;
 mod checker;
 mod checkpoints;
+mod inputs;
 #[cfg(all(unix, feature = "live"))]
 pub(crate) mod live;
 mod outputs;
@@ -14,7 +15,6 @@ use crate::anonymize::Anonymize;
 use crate::convert::{Convert, Target};
 use crate::job::{Check, OutputFormat, PageOptions, PlotFormat, Validate};
 use crate::judge::child_job::{self, ChildJob};
-use crate::judge::expand::expand;
 use crate::judge::input::Input;
 use crate::judge::limits::Limits;
 use crate::judge::node_logs::NodeLogs;
@@ -30,8 +30,9 @@ use crate::watch::{Address, Source, Watch};
 use checker::{checker, options, summaries};
 use clap::ArgMatches;
 use histcheck_front::setup::WhetherKeyed;
-use histcheck_front::{ReadAs, Registry, Setup};
-use history_core::{ClientRule, ConvertOptions, FirstValue, Format, TimeUnit};
+use histcheck_front::{Registry, Setup};
+use history_core::{ConvertOptions, Format};
+use inputs::{inputs, inputs_of, read_as};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -443,59 +444,6 @@ fn convert(matches: &ArgMatches) -> Result<Convert, UsageError> {
     }
     let options = ConvertOptions::new().with_renumber(renumber).with_lossy(lossy);
     Ok(Convert { input, target, out, options, index_times })
-}
-
-fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, UsageError> {
-    let files = matches.get_many::<OsString>("files").into_iter().flatten();
-    inputs_of(matches, &files.collect::<Vec<_>>())
-}
-
-fn inputs_of(matches: &ArgMatches, files: &[&OsString]) -> Result<Vec<Input>, UsageError> {
-    if files.is_empty() {
-        return Err(UsageError::missing("no history given").tip("pass files, or - for standard input"));
-    }
-    if files.iter().filter(|file| **file == "-").count() > 1 {
-        return Err(UsageError::new("standard input can be read only once").tip("pass - only once"));
-    }
-    let is_when =
-        |file: &&&OsString| ["yes", "no", "auto"].iter().any(|when| ***file == **when) && !Path::new(file).exists();
-    if let Some(when) = files.iter().find(is_when)
-        && matches.try_get_one::<String>("keyed").ok().flatten().is_some()
-    {
-        let when = when.to_string_lossy();
-        return Err(UsageError::new(format!("there is no file {when}"))
-            .tip(format!("write --keyed={when}, with an equals sign")));
-    }
-    let is_address = |file: &&&OsString| {
-        let text = file.to_str().filter(|_| !Path::new(file).exists());
-        text.is_some_and(|text| common::listen(text).is_ok())
-    };
-    if let Some(address) = files.iter().find(is_address)
-        && common::served(matches).is_some()
-    {
-        let address = address.to_string_lossy();
-        return Err(UsageError::new(format!("there is no file {address}"))
-            .tip(format!("write --serve={address}, with an equals sign")));
-    }
-    if let Some(child) = ChildJob::from_matches(matches) {
-        return Ok(vec![Input::new(child.path).read_as(read_as(matches))]);
-    }
-    let read_as = read_as(matches);
-    Ok(files.iter().flat_map(|file| expand(file)).map(|input| input.read_as(read_as.clone())).collect())
-}
-
-/// How the text of histories is read.
-fn read_as(matches: &ArgMatches) -> ReadAs {
-    let names = |option: &str| matches.get_many::<String>(option).into_iter().flatten().cloned();
-    let clients = names("clients").fold(ClientRule::new(), ClientRule::client);
-    let mut read_as = ReadAs::default();
-    read_as.format = format(matches);
-    read_as.accepts_torn = matches.try_get_one("accept-torn").ok().flatten().copied().unwrap_or(false);
-    read_as.clients = names("not-clients").fold(clients, ClientRule::other);
-    read_as.first_value = matches.get_one::<FirstValue>("first-value").copied().unwrap_or_default();
-    read_as.clock_error = matches.try_get_one("clock-error").ok().flatten().copied().unwrap_or_default();
-    read_as.time_unit = matches.get_one::<String>("time-unit").and_then(|name| name.parse::<TimeUnit>().ok());
-    read_as
 }
 
 fn output(matches: &ArgMatches) -> OutputFormat {
