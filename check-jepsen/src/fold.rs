@@ -144,10 +144,21 @@ impl<W: Workload> Run for WorkloadRun<W> {
         self.is_violated().then(|| self.tally.complete(self.workload.clone().report(false), Coverage::add_counts))
     }
 
+    fn finish_early(self: Box<Self>, _budget: &Budget) -> Result<Report, HistoryError> {
+        Ok(self.conclude(false))
+    }
+
     fn finish(self: Box<Self>, _budget: &Budget) -> Result<Report, HistoryError> {
-        let WorkloadRun { workload, tally, .. } = *self;
+        let whole = !self.tally.undecoded.has_stopped();
+        Ok(self.conclude(whole))
+    }
+}
+
+impl<W: Workload> WorkloadRun<W> {
+    fn conclude(self, whole: bool) -> Report {
+        let WorkloadRun { workload, tally, .. } = self;
         let conclude = |coverage: &Coverage, report: &mut Report| coverage.conclude(&W::EXPECTED, report);
-        Ok(tally.complete(workload.report(!tally.undecoded.has_stopped()), conclude))
+        tally.complete(workload.report(whole), conclude)
     }
 }
 

@@ -287,27 +287,40 @@ fn aside(op: &Op<'_>) -> OpUse {
     if decode::is_aside(op) { OpUse::Understood } else { OpUse::PassedOver }
 }
 
+/// The message that an item sends.
+fn sent(item: &Item) -> Option<MsgId> {
+    if let Item::Send { msg, .. } = item { Some(*msg) } else { None }
+}
+
 /// Adds what the invocation sent and a completion does not mention. A crashed or failed op may have results of a part only.
 fn add_unsaid_sends(items: &mut Vec<Item>, open: &Open, kind: OpKind) -> Result<(), OpFault> {
-    let sent = |item: &Item| match item {
-        Item::Send { msg, .. } => Some(*msg),
-        _ => None,
-    };
-    let mut said = items.iter().filter_map(sent).peekable();
-    let unsaid: Vec<Item> = open
-        .items
-        .iter()
-        .filter(|item| sent(item).is_some_and(|msg| said.next_if_eq(&msg).is_none()))
-        .copied()
-        .collect();
-    if said.next().is_some() || kind == OpKind::Ok && !unsaid.is_empty() {
-        let index = open.row.index;
-        return Err(OpFault::Undecodable(format!(
-            "the op's sends differ from those of its invocation at index {index}: a completion repeats the sends in their order"
-        )));
+    if open.items.iter().filter_map(sent).eq(items.iter().filter_map(sent)) {
+        return Ok(());
     }
-    items.extend(unsaid);
+    *items = with_unsaid_sends(items, &open.items).filter(|_| kind != OpKind::Ok).ok_or_else(|| {
+        let index = open.row.index;
+        OpFault::Undecodable(format!(
+            "the op's sends differ from those of its invocation at index {index}: a completion repeats the sends in their order"
+        ))
+    })?;
     Ok(())
+}
+
+/// The items of a completion with what its invocation sent besides, in the order of the invocation. What stands between two sends stays
+/// behind the first of them. Nothing if the completion has other sends, or another order.
+#[cold]
+fn with_unsaid_sends(said: &[Item], invoked: &[Item]) -> Option<Vec<Item>> {
+    let mut all = Vec::new();
+    let mut said = said.iter().copied().peekable();
+    for item in invoked.iter().filter(|item| sent(item).is_some()) {
+        while let Some(other) = said.next_if(|said| sent(said).is_none()) {
+            all.push(other);
+        }
+        all.push(said.next_if(|said| sent(said) == sent(item)).unwrap_or(*item));
+    }
+    all.extend(said);
+    let sends = |items: &[Item]| items.iter().filter(|item| sent(item).is_some()).count();
+    (sends(&all) == sends(invoked)).then_some(all)
 }
 
 impl Run for LogRun {
@@ -345,12 +358,23 @@ impl Run for LogRun {
         self.violated.then(report)
     }
 
+    fn finish_early(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        self.settle_hidden();
+        Ok(self.conclude(false, budget))
+    }
+
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         self.push_unanswered();
         self.settle_hidden();
         let is_whole = self.seen.undecoded.is_empty();
+        Ok(self.conclude(is_whole, budget))
+    }
+}
+
+impl LogRun {
+    fn conclude(&self, is_whole: bool, budget: &Budget) -> Report {
         let mut report = analysis::report(&self.seen, self.options, is_whole, budget);
         self.seen.coverage.conclude(&EXPECTED, &mut report);
-        Ok(report)
+        report
     }
 }

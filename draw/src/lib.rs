@@ -18,10 +18,10 @@ pub mod reads;
 pub mod text;
 pub mod timeline;
 
-use bands::Band;
 use graph::PlotOptions;
 use history_core::Report;
 use history_core::figure::{Content, Figure};
+use plot::Performance;
 use timeline::PageOptions;
 
 /// How large drawings may be.
@@ -63,11 +63,11 @@ pub struct Drawing {
 /// assert!(drawing.content.starts_with("<svg "));
 /// ```
 pub fn draw(figure: &Figure, limits: &Limits) -> Drawing {
-    drawn(figure, limits, &[])
+    drawn(figure, limits, &Performance::default())
 }
 
-fn drawn(figure: &Figure, limits: &Limits, bands: &[Band]) -> Drawing {
-    let faults = || bands.iter().filter(|band| band.lane.is_none()).cloned().collect();
+fn drawn(figure: &Figure, limits: &Limits, run: &Performance) -> Drawing {
+    let faults = || run.bands().into_iter().filter(|band| band.lane.is_none()).collect();
     let plot =
         |title: &str| PlotOptions { title: title.to_owned(), max_plot_bytes: limits.plot_bytes_max, faults: faults() };
     let (extension, drawn) = match &figure.content {
@@ -80,7 +80,7 @@ fn drawn(figure: &Figure, limits: &Limits, bands: &[Band]) -> Drawing {
             ("html", timeline::html(timeline, &options).map_err(|error| error.to_string()))
         }
         Content::Series(series) => match plot::series::range(series) {
-            Some(range) => ("svg", Ok(plot::series::draw(series, range, bands))),
+            Some(_) => ("svg", Ok(plot::draw_series(series, run))),
             None => ("txt", Err("There is nothing to plot: no op has a time.".to_owned())),
         },
         Content::Log(part) => ("svg", Ok(log::svg(part))),
@@ -95,8 +95,9 @@ fn drawn(figure: &Figure, limits: &Limits, bands: &[Band]) -> Drawing {
 }
 
 /// Draws all figures of a report, and leaves none in it; if none of them shows transactions or operations, also the cycles among its
-/// witnesses, as `TYPE/0.svg`. Bands lie over timelines, and transactions say during which faults they completed.
-pub fn draw_all(report: &mut Report, limits: &Limits, bands: &[Band]) -> Vec<Drawing> {
+/// witnesses, as `TYPE/0.svg`. The faults and annotations of the run lie over timelines, and transactions say during which faults they
+/// completed; numbers over time are drawn from the first time of the run to the last.
+pub fn draw_all(report: &mut Report, limits: &Limits, run: &Performance) -> Vec<Drawing> {
     let mut figures = report.take_figures();
     if figures.iter().all(|figure| matches!(figure.content, Content::Series(_) | Content::Log(_))) {
         figures.extend(cycles(report, ""));
@@ -105,9 +106,9 @@ pub fn draw_all(report: &mut Report, limits: &Limits, bands: &[Band]) -> Vec<Dra
         .iter_mut()
         .map(|figure| {
             if let Content::Timeline(timeline) = &mut figure.content {
-                timeline::lay_over(timeline, bands);
+                timeline::lay_over(timeline, &run.bands());
             }
-            drawn(figure, limits, bands)
+            drawn(figure, limits, run)
         })
         .collect()
 }

@@ -26,7 +26,7 @@ const LEGEND: &str =
     "w: sent, r: polled; dashed: failed, dotted: outcome unknown; coloured: two messages at one offset, or one at two";
 
 const CSS: &str = "\
-.hcl{background:#fff;max-width:100%;height:auto}\
+.hcl{background:#fff;max-width:100%;min-width:640px;height:auto}\
 .hcl text{font-family:ui-sans-serif,system-ui,sans-serif;font-size:12.5px;fill:#1f2328;stroke:none}\
 .hcl .h{font-size:15px;font-weight:bold}.hcl .x{fill:#59636e;font-size:11.5px}\
 .hcl .m{font-family:ui-monospace,Menlo,Consolas,monospace;text-anchor:middle}.hcl .x{text-anchor:middle}\

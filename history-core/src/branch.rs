@@ -4,6 +4,29 @@ use crate::error::HistoryError;
 use crate::{Batch, Budget, Op, Report, Run};
 use std::ops::ControlFlow;
 
+/// Where a history ends for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With its last op.
+    Whole,
+    /// Before it, because a violation was found.
+    Early,
+    /// Before an op that cannot be read.
+    Unread,
+}
+
+impl End {
+    /// This end, unless there `is_unread` text.
+    pub(crate) fn or_unread(self, is_unread: bool) -> End {
+        if is_unread { End::Unread } else { self }
+    }
+
+    /// The report of a run. What cannot be read is not heeded.
+    pub(crate) fn finish(self, run: Box<dyn Run + '_>, budget: &Budget) -> Result<Report, HistoryError> {
+        if self == End::Early { run.finish_early(budget) } else { run.finish(budget) }
+    }
+}
+
 /// A run, and its result, which may be needed only later.
 pub(crate) struct Branch<'c> {
     run: Box<dyn Run + 'c>,
@@ -94,11 +117,11 @@ impl<'c> Branch<'c> {
         }
     }
 
-    /// What it has to say in the end.
-    pub(crate) fn finish(self, budget: &Budget) -> Result<Report, HistoryError> {
+    /// What it has to say in the end, or before it.
+    pub(crate) fn finish(self, budget: &Budget, end: End) -> Result<Report, HistoryError> {
         match self.ended {
             Some(Err(error)) => Err(error),
-            _ => self.run.finish(budget),
+            _ => end.finish(self.run, budget),
         }
     }
 }

@@ -205,6 +205,17 @@ pub trait Run: Send {
         Ok(if self.is_violated() { self.violation() } else { None })
     }
 
+    /// Ends the history before its own end, because this run, or another one on the same history, has proved a violation. The report holds
+    /// nothing that only the end of a history shows, such as what was never read. The default is [`Run::finish`], for checkers to which
+    /// the end says nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Run::finish`].
+    fn finish_early(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        self.finish(budget)
+    }
+
     /// Ends the history. A search that spends the budget gives [`Unknown`](crate::Verdict::Unknown).
     ///
     /// # Errors

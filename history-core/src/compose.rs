@@ -1,6 +1,6 @@
 //! Several checkers over one pass of a history: each sees every op, and the worst verdict is that of all.
 
-use crate::branch::Branch;
+use crate::branch::{Branch, End};
 use crate::error::HistoryError;
 use crate::{
     About, Batch, Budget, Checker, NextStep, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run, Verdict,
@@ -258,12 +258,22 @@ impl Run for ComposeRun {
         Ok((all.verdict == Verdict::Invalid).then_some(all))
     }
 
+    fn finish_early(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        self.finish_at(budget, End::Early)
+    }
+
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        self.finish_at(budget, End::Whole)
+    }
+}
+
+impl ComposeRun {
+    fn finish_at(self, budget: &Budget, end: End) -> Result<Report, HistoryError> {
         let mut all = Report::new(self.name, Verdict::Valid);
         let mut failed = None;
         let mut judged = false;
         for (name, branch) in self.branches {
-            let report = match branch.finish(budget) {
+            let report = match branch.finish(budget, end) {
                 Ok(report) => {
                     judged = true;
                     report

@@ -1,5 +1,6 @@
 //! A report, on its way to Python.
 
+use histcheck_draw::plot::Performance;
 use histcheck_draw::{Limits, draw_all};
 use histcheck_front::result;
 use history_core::{Report, Verdict};
@@ -41,7 +42,7 @@ impl Judged {
 
     /// Its pictures and pages: name and content.
     fn pictures(&self) -> Vec<(String, String)> {
-        let drawn = draw_all(&mut self.report.clone(), &Limits::default(), &[]);
+        let drawn = draw_all(&mut self.report.clone(), &Limits::default(), &Performance::default());
         drawn.into_iter().map(|drawing| (drawing.path, drawing.content)).collect()
     }
 }

@@ -69,6 +69,31 @@ fn a_message_of_an_open_send_may_be_polled() {
     assert_eq!(types(&judge(&text, &[])), ["G1c-realtime"]);
 }
 
+/// A crashed op may have results of a part only: the others stay where the invocation has them.
+#[test]
+fn results_of_a_part_keep_the_order_of_the_sends() {
+    let log = poll(1, "[[0 1] [1 2] [2 3]]");
+    for kind in ["info", "fail"] {
+        for got in [
+            "[[:send :x 1] [:send :x [1 2]] [:send :x 3]]",
+            "[[:send :x [1 2]]]",
+            "[[:send :x [1 2]] [:send :x [2 3]]]",
+        ] {
+            let sent = op(0, kind, "send", "[[:send :x 1] [:send :x 2] [:send :x 3]]", got);
+            let report = judge(&(sent + &log), &[]);
+            let expected: &[&str] = if kind == "fail" { &["G1a"] } else { &[] };
+            assert_eq!(types(&report), expected, "{kind} {got}");
+        }
+    }
+    // A poll between two sends stays behind the first of them.
+    let asked = "[[:send :x 1] [:poll] [:send :x 2]]";
+    let got = "[[:poll {}] [:send :x [1 2]]]";
+    assert_eq!(judge(&(op(0, "info", "txn", asked, got) + &poll(1, "[[0 1] [1 2]]")), &[]).verdict, Verdict::Valid);
+    let report =
+        judge(&(op(0, "info", "send", "[[:send :x 1] [:send :x 2]]", "[[:send :x 2] [:send :x 1]]") + &log), &[]);
+    assert_eq!(report.verdict, Verdict::Unknown, "sends in another order");
+}
+
 #[test]
 fn unseen_messages_are_allowed_in_a_history_cut_short() {
     let text = send(1, 0) + &poll(1, "[[0 1]]") + &send(2, 1);

@@ -53,6 +53,16 @@ fn watch(history: &History, report: &Report, text: &str) {
             since = Some(op.index);
             let violation = run.violation().expect("it is violated");
             assert_eq!(violation.verdict, Verdict::Invalid, "{text}");
+            let mut early = Kafka::default().start(&history_core::Options::new()).unwrap();
+            for op in history.ops().take_while(|earlier| earlier.index <= op.index) {
+                _ = early.observe(&op).unwrap();
+            }
+            for said in [violation, early.finish_early(&history_core::Budget::default()).unwrap()] {
+                // Only the end shows these.
+                let is_of_the_end = |name: &str| ["lost-write", "unseen"].contains(&name);
+                assert_eq!(said.verdict, Verdict::Invalid, "{text}");
+                assert!(!said.anomaly_types().any(is_of_the_end), "at {since:?}\n{text}");
+            }
         }
         assert!(since.is_none() || run.is_violated());
     }

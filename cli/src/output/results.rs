@@ -95,7 +95,7 @@ impl Results {
         let mut artifacts = judged.as_mut().map(Report::take_artifacts).unwrap_or_default();
         if let (Ok(report), Some(_)) = (&mut judged, &self.directory) {
             let performance = over_time::read(input, &self.annotations);
-            let drawn = histcheck_draw::draw_all(report, &self.drawing, &performance.bands());
+            let drawn = histcheck_draw::draw_all(report, &self.drawing, &performance);
             let plots = plot::plots(&performance);
             artifacts.extend(
                 drawn.into_iter().chain(plots).map(|it| Artifact { path: it.path, content: it.content.into_bytes() }),

@@ -290,7 +290,8 @@ impl<'w> Watched<'w, '_> {
         }
         self.warn_of_the_end(feed, is_whole);
         let evidence = run.evidence();
-        let mut report = run.finish(budget)?;
+        let stops_early = !is_whole && self.printed.is_violated;
+        let mut report = if stops_early { run.finish_early(budget) } else { run.finish(budget) }?;
         if let (Source::File(path), Some(evidence)) = (&self.job.source, evidence)
             && let Some(part) = again::report(&self.job.check.setup, path, self.input.how(), &evidence, budget)
         {

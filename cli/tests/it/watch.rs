@@ -369,3 +369,23 @@ fn transactions_are_judged_op_by_op() {
     // A stale read is serializable.
     histcheck("watch -m list-append -c serializable").stdin(stale).assert().code(0);
 }
+
+/// A watch that ends at a violation has not seen the end, so it claims nothing that only the end shows.
+#[test]
+fn nothing_is_lost_where_a_violation_ends_the_watch() {
+    let op = |process: u32, f: &str, asked: &str, got: &str| {
+        let line = |kind: &str, value: &str| format!("{{:process {process}, :type {kind}, :f {f}, :value {value}}}\n");
+        line(":invoke", asked) + &line(":ok", got)
+    };
+    let history = op(0, ":send", "[[:send 0 1]]", "[[:send 0 [0 1]]]")
+        + &op(2, ":txn", "[[:send 0 2]]", "[[:send 0 [1 2]]]")
+        + &op(1, ":txn", "[[:send 1 7] [:poll]]", "[[:send 1 [0 7]] [:poll {1 [[0 7]], 0 [[1 2]]}]]")
+        + &op(0, ":poll", "[[:poll]]", "[[:poll {0 [[0 1] [1 2]], 1 [[0 7]]}]]");
+    for models in ["kafka", "kafka,stats"] {
+        let words = format!("watch --output json -m {models} -");
+        let said = stdout(&histcheck(&words).stdin(history.clone()).assert().code(1));
+        let line: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let kafka = if models == "kafka" { &line } else { &line["checkers"]["kafka"] };
+        assert_eq!(kafka["anomaly_types"], serde_json::json!(["precommitted-read"]), "{said}");
+    }
+}

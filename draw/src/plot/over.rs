@@ -77,7 +77,12 @@ pub(super) fn faults(bands: &[Band], time: Time, is_named: bool) -> Markup {
 fn places<'a>(bands: impl Iterator<Item = &'a Band>, time: Time) -> Vec<(i64, i64, i64, &'a Band)> {
     let mut places: Vec<(i64, i64, i64, &Band)> = bands
         .filter_map(|band| {
-            let x = time.x(band.from_ns?);
+            let from_ns = band.from_ns?;
+            // What was over before all that is shown, or came later, says nothing of it.
+            if !time.meets(from_ns, band.until_ns.unwrap_or(i64::MAX)) {
+                return None;
+            }
+            let x = time.x(from_ns);
             let width = (band.until_ns.map_or(WIDTH - RIGHT, |until| time.x(until)) - x).max(2);
             Some((x, width, 0, band))
         })

@@ -2,7 +2,7 @@
 
 /// The rules of a plot.
 pub(super) const CSS: &str = "\
-.hcp{background:#fff;max-width:100%;height:auto}\
+.hcp{background:#fff;max-width:100%;min-width:640px;height:auto}\
 .hcp text{font-family:ui-sans-serif,system-ui,sans-serif;font-size:12px;fill:#1f2328;stroke:none}\
 .hcp .bg{fill:#fff}\
 .hcp .h{font-size:15px;font-weight:bold}\

@@ -3,6 +3,7 @@
 use check_elle::list_append::ListAppend;
 use check_elle::rw_register::RwRegister;
 use histcheck_draw::Limits;
+use histcheck_draw::plot::Performance;
 use history_core::figure::{Content, Figure, LogCell, LogPart, LogRow};
 use history_core::{Artifact, Budget, Checker, OpKind, Options, Reader, Report, Verdict};
 use roxmltree::Document;
@@ -16,7 +17,7 @@ fn check(checker: &dyn Checker, text: &str) -> Report {
 /// A report with its figures as files.
 fn drawn(checker: &dyn Checker, text: &str, limits: &Limits) -> Report {
     let mut report = check(checker, text);
-    let drawn = histcheck_draw::draw_all(&mut report, limits, &[]).into_iter();
+    let drawn = histcheck_draw::draw_all(&mut report, limits, &Performance::default()).into_iter();
     report.artifacts.extend(drawn.map(|it| Artifact { path: it.path, content: it.content.into_bytes() }));
     report
 }
@@ -115,8 +116,10 @@ fn cycles_of_a_report_without_figures_are_drawn() {
     report.figures.clear();
     let mut several = Report::new("a,b", Verdict::Invalid);
     several.checkers = vec![report];
-    let paths: Vec<String> =
-        histcheck_draw::draw_all(&mut several, &Limits::default(), &[]).into_iter().map(|it| it.path).collect();
+    let paths: Vec<String> = histcheck_draw::draw_all(&mut several, &Limits::default(), &Performance::default())
+        .into_iter()
+        .map(|it| it.path)
+        .collect();
     assert_eq!(paths, ["list-append/G1c/0.svg"]);
 }
 

@@ -6,7 +6,7 @@
 //! wrong.
 
 use super::{Form, Keyed, field};
-use crate::branch::Branch;
+use crate::branch::{Branch, End};
 use crate::error::HistoryError;
 use crate::{Batch, Budget, Checker, Op, OpKind, OptionError, Options, Report, Run, Value};
 use std::fmt;
@@ -199,13 +199,23 @@ impl Run for KeyedAuto<'_> {
         self.taken()?.violation()
     }
 
-    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+    fn finish_early(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        self.finish_at(budget, End::Early)
+    }
+
+    fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        self.finish_at(budget, End::Whole)
+    }
+}
+
+impl KeyedAuto<'_> {
+    fn finish_at(mut self, budget: &Budget, end: End) -> Result<Report, HistoryError> {
         if self.decided.is_none() {
             let way = if self.invocations > 0 { Way::Keyed } else { Way::Whole };
             self.decide(way, || "nothing was invoked".into());
         }
-        let KeyedAuto { keyed, whole, decided, .. } = *self;
+        let KeyedAuto { keyed, whole, decided, .. } = self;
         let branch = if decided == Some(Way::Keyed) { keyed } else { whole };
-        branch.finish(budget)
+        branch.finish(budget, end)
     }
 }

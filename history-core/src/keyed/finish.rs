@@ -3,6 +3,7 @@
 use super::keys::KeyId;
 use super::merge::Merged;
 use super::{Keyed, of_key};
+use crate::branch::End;
 use crate::cast::Cast as _;
 use crate::error::HistoryError;
 use crate::{Budget, Datum, NextStep, Report, Run, Searched, Verdict, parallel};
@@ -14,16 +15,16 @@ const RECORD_KEYS: &str = "Record the key of every op, and the same one in its c
 /// Runs that are ended before their reports are merged: so many reports are in memory at once.
 const CHUNK: usize = 1024;
 
-pub(super) fn finish(mut keyed: Keyed<'_>, budget: &Budget) -> Result<Report, HistoryError> {
+pub(super) fn finish(mut keyed: Keyed<'_>, budget: &Budget, end: End) -> Result<Report, HistoryError> {
     let participants = std::mem::take(&mut keyed.participants);
-    let mut report = judge(keyed, budget)?;
+    let mut report = judge(keyed, budget, end)?;
     report.notes.extend(participants.note());
     Ok(report)
 }
 
-fn judge(keyed: Keyed<'_>, budget: &Budget) -> Result<Report, HistoryError> {
+fn judge(keyed: Keyed<'_>, budget: &Budget, end: End) -> Result<Report, HistoryError> {
     if keyed.runs.is_empty() && keyed.trouble.is_none() {
-        return keyed.new_run()?.finish(budget);
+        return end.finish(keyed.new_run()?, budget);
     }
     let ending = Ending::of(&keyed, budget)?;
     let worth = keyed.ops >= parallel::WORTH_OPS.to_u64();
@@ -36,7 +37,7 @@ fn judge(keyed: Keyed<'_>, budget: &Budget) -> Result<Report, HistoryError> {
     let finish = |run: &Mutex<Option<Box<dyn Run>>>| {
         // Each is taken once, by one thread; a panic of another is reported by that one.
         let run = run.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        Some(finish_run(run, budget, ending.is_unread()))
+        Some(finish_run(run, budget, end.or_unread(ending.is_unread())))
     };
     let mut runs = runs.into_iter().map(|run| Mutex::new(Some(run)));
     let mut next = 0;
@@ -56,12 +57,8 @@ fn judge(keyed: Keyed<'_>, budget: &Budget) -> Result<Report, HistoryError> {
 }
 
 /// The report on a key; none if its ops up to where the history ends decide nothing.
-pub(super) fn finish_run(
-    run: Box<dyn Run + '_>,
-    budget: &Budget,
-    is_unread: bool,
-) -> Result<Option<Report>, HistoryError> {
-    if is_unread { run.finish_before_unread(budget) } else { run.finish(budget).map(Some) }
+pub(super) fn finish_run(run: Box<dyn Run + '_>, budget: &Budget, end: End) -> Result<Option<Report>, HistoryError> {
+    if end == End::Unread { run.finish_before_unread(budget) } else { end.finish(run, budget).map(Some) }
 }
 
 /// How a history ended: with its last op, or before one that has no key.

@@ -17,6 +17,7 @@ pub mod parts;
 
 pub use auto::{Decision, KeyedAuto};
 
+use crate::branch::End;
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::{Budget, Checker, Op, OpKind, OptionError, Options, Pair, Participants, Report, Run, Value};
@@ -311,8 +312,12 @@ impl Run for Keyed<'_> {
         Some(finish::resting(merged.into_report(), self.trouble.as_deref()))
     }
 
+    fn finish_early(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        finish::finish(*self, budget, End::Early)
+    }
+
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        finish::finish(*self, budget)
+        finish::finish(*self, budget, End::Whole)
     }
 }
 

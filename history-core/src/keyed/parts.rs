@@ -4,6 +4,7 @@
 use super::finish::{Ending, finish_run};
 use super::merge::Merged;
 use super::{KeyRun, Keyed, Placing, Unplaced, of_key, trouble};
+use crate::branch::End;
 use crate::cast::Cast as _;
 use crate::error::HistoryError;
 use crate::{Budget, Checker, Datum, Op, OptionError, Options, Participants, Report, Run, Searched, Value};
@@ -164,7 +165,8 @@ impl<'c> KeyRuns<'c> {
         let Keyed { placing, runs, .. } = self.keyed;
         runs.into_iter().enumerate().map(move |(at, KeyRun { run, first, .. })| {
             let key = super::KeyId::new(at);
-            let report = finish_run(run, budget, is_unread).map_err(|error| of_key(error, &placing.keys, key));
+            let report = finish_run(run, budget, End::Whole.or_unread(is_unread))
+                .map_err(|error| of_key(error, &placing.keys, key));
             KeyEnd { first, key: placing.keys.datum(key).clone(), report }
         })
     }

@@ -91,7 +91,10 @@ pub(crate) fn follow(
         Ok(if is_settled { ControlFlow::Continue(()) } else { flow })
     })?;
     drop(end);
-    Ok((run.finish(&check.budget)?, violated))
+    // Clients that end at a violation do not read what they would have read in the end.
+    let ends_early = violated.is_some() && !check.keeps_going;
+    let report = if ends_early { run.finish_early(&check.budget) } else { run.finish(&check.budget) };
+    Ok((report?, violated))
 }
 
 /// Ends the run if the judge is not there any more: nobody would look at what comes.
