@@ -27,6 +27,7 @@ pub(crate) struct Registers {
     pub(super) touches: Touches,
     pub(super) order: Order,
     pub(super) direct: Direct,
+    hides_reads: bool,
     writes_known: bool,
     /// The sources that were not asked for.
     unused: Vec<Source>,
@@ -41,7 +42,7 @@ impl Registers {
         sources: &Sources,
         writes_known: bool,
     ) -> Registers {
-        let Findings { touches, internal, updates, future_reads, .. } = found;
+        let Findings { touches, internal, hides_reads, updates, future_reads, .. } = found;
         let found = Found { internal, updates, future_reads };
         let touches = Touches::new(touches, &versions);
         let from = Inference { versions: &versions, txns: &txns, touches: &touches };
@@ -54,7 +55,7 @@ impl Registers {
             (Source::LinearizableKeys, sources.linearizable_keys),
         ];
         let unused = unused.into_iter().filter_map(|(source, used)| (!used).then_some(source)).collect();
-        Registers { interner, versions, txns, touches, order, direct, writes_known, unused }
+        Registers { interner, versions, txns, touches, order, direct, hides_reads, writes_known, unused }
     }
 
     pub(super) fn value(&self, version: VersionId) -> Datum {
@@ -104,6 +105,10 @@ impl Analysis for Registers {
 
     /// Registers never show all of their versions: the README says which option orders them.
     const DOUBT_IS_OF_THIS_HISTORY: bool = false;
+
+    fn hides_reads(&self) -> bool {
+        self.hides_reads
+    }
 
     fn txns(&self) -> &Txns<Mop> {
         &self.txns

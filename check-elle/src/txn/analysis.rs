@@ -104,6 +104,11 @@ pub(crate) trait Analysis {
     /// so, a level that rests on the order is not known to hold.
     const DOUBT_IS_OF_THIS_HISTORY: bool;
 
+    /// Whether a transaction that contradicts itself read what has no edge: of registers the graph has only what it read of a key first.
+    fn hides_reads(&self) -> bool {
+        false
+    }
+
     /// Whether it takes the order of all versions to know that a decided model holds, if nothing that rules it out was
     /// found.
     fn rests_on_order(model: Model) -> bool;

@@ -9,9 +9,11 @@ use check_elle::Exact;
 use check_elle::anomaly::AnomalyType;
 use check_elle::lattice::NOT_SEARCHED;
 use check_elle::model::{Model, ModelSet};
-use history_core::{History, Report, Verdict};
+use check_elle::rw_register::RwRegister;
+use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::io::Read;
 
 /// A history of transactions one after another, as `process: micro-ops`; with invocations or without.
 fn history(txns: &[&str], invoked: bool) -> History {
@@ -265,6 +267,37 @@ fn no_level_with_an_axiom_is_said_to_hold_of_a_transaction_that_contradicts_itse
         let why = "Whether repeatable-read holds is unknown: a read contradicts what its transaction read or wrote \
                    before, and possible orders were not searched.";
         assert!(report.notes.iter().any(|note| note == why), "{:?}", report.notes);
+    }
+}
+
+/// What a transaction read of a register after it had read something else may close a cycle, which the graph does not have.
+#[test]
+fn no_level_that_follows_reads_is_said_to_hold_where_a_later_read_may_hide_a_cycle() {
+    let text = "
+        {:process 0, :type :invoke, :f :txn, :value [[:w :x 1] [:r :y nil] [:r :y nil]]}
+        {:process 1, :type :invoke, :f :txn, :value [[:r :x nil] [:w :y 1]]}
+        {:process 1, :type :ok, :f :txn, :value [[:r :x 1] [:w :y 1]]}
+        {:process 0, :type :ok, :f :txn, :value [[:w :x 1] [:r :y nil] [:r :y 1]]}";
+    let history = History::parse(text).unwrap();
+    let judge = |model: &str, exact: Exact| {
+        let workload = Workload::RwRegister(Sources::default());
+        check(&history, &Question { models: &[model], workload, ..Question::default() }, exact)
+    };
+    assert_eq!(judge("read-committed", Exact::Limited).verdict, Verdict::Invalid, "each transaction saw the other");
+    assert_eq!(judge("read-committed", Exact::No).verdict, Verdict::Unknown);
+    for exact in [Exact::No, Exact::Limited] {
+        let report = judge("snapshot-isolation", exact);
+        assert_eq!(report.verdict, Verdict::Invalid);
+        assert!(!claims(&report, "read-committed") && claims(&report, "read-uncommitted"), "{report:#?}");
+    }
+    // The same, while it is written.
+    for model in ["read-committed", "strong-session-read-committed"] {
+        let options = Options::new().with("consistency-models", model);
+        let mut run = RwRegister::default().start_online(&options).unwrap();
+        let nobody = "{:process :nemesis, :type :info, :f :nothing}\n".repeat(100_001);
+        let mut reader = Reader::new(nobody.as_bytes().chain(text.as_bytes()));
+        reader.for_each(|op| run.observe(op)).unwrap();
+        assert_eq!(run.finish(&Budget::default()).unwrap().verdict, Verdict::Unknown, "{model}");
     }
 }
 

@@ -32,7 +32,7 @@ use clap::ArgMatches;
 use histcheck_front::setup::WhetherKeyed;
 use histcheck_front::{Registry, Setup};
 use history_core::{ConvertOptions, Format};
-use inputs::{inputs, inputs_of, read_as};
+use inputs::{inputs, inputs_of, is_no_option_value, read_as};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -359,6 +359,7 @@ fn plots(matches: &ArgMatches, has_directory: bool, warnings: &mut Vec<String>) 
 
 fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, UsageError> {
     let file = matches.get_one::<OsString>("files");
+    is_no_option_value(matches, file.as_slice())?;
     let listen = matches.get_one::<String>("listen");
     let source = match (file, listen) {
         (_, Some(address)) => Source::Listen {

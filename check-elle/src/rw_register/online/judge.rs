@@ -57,6 +57,7 @@ impl Judge for RegisterJudge {
     const NAME: &'static str = "rw-register";
     const VOCABULARY: Vocabulary = Vocabulary { write: "w", is_register: true };
     const GARBAGE: &'static str = "written";
+    const FOLLOWS_FIRST_READS: bool = true;
     const BOUND: Option<&'static str> = Some("with --linearizable-keys, memory at strict-serializable is bounded");
 
     type Settings = Assumed;

@@ -188,6 +188,10 @@ pub(crate) trait Judge: Parts + Sized + Send {
     /// How a value that was read from somewhere is called, and what it was never done with.
     const GARBAGE: &'static str;
 
+    /// Whether it follows only what a transaction read of a key first: what it read later may be of another transaction, if it
+    /// contradicts itself.
+    const FOLLOWS_FIRST_READS: bool;
+
     /// What bounds memory at strict serializability, if that needs something.
     const BOUND: Option<&'static str>;
 

@@ -8,7 +8,7 @@ use crate::exact;
 use crate::lattice;
 use crate::model::{Model, ModelSet};
 use crate::txn::report::NO_READ;
-use crate::txn::standing::{CONTRADICTION, RECORD_READS};
+use crate::txn::standing::{CONTRADICTION, RECORD_READS, follows_reads};
 use history_core::{Anomaly, Datum, NextStep, Report, Verdict, Witness};
 
 impl<J: Judge> OnlineRun<J> {
@@ -143,7 +143,8 @@ fn weaker(models: impl IntoIterator<Item = Model>) -> ModelSet {
 fn why_open<J: Judge>(model: Model, doubts: &Doubts<'_, J>) -> Option<Doubt> {
     let judging = doubts.levels.iter().find(|(spec, ..)| spec.model == model || spec.model.weaker().contains(model));
     let Some((spec, judge, stopped)) = judging else { return Some(Doubt::Because("it was not judged".to_owned())) };
-    if exact::forbids_internal(model) && judge.is_some_and(J::is_contradicted) {
+    let matters = exact::forbids_internal(model) || J::FOLLOWS_FIRST_READS && follows_reads(model);
+    if matters && judge.is_some_and(J::is_contradicted) {
         return Some(Doubt::Because(format!("{CONTRADICTION}, and possible orders were not searched")));
     }
     let unordered = judge.filter(|judge| !judge.graph().has_floors).map(J::unordered_key);

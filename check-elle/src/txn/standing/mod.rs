@@ -61,6 +61,11 @@ fn order_of(model: Model) -> Suffix {
     lattice::order_needed(model.prohibited())
 }
 
+/// Whether a model forbids a cycle of who read what of whom.
+pub(crate) fn follows_reads(model: Model) -> bool {
+    model.prohibited().contains(AnomalyType::G1C)
+}
+
 /// The decided models that imply a model.
 fn decided_above(model: Model) -> ModelSet {
     model.stronger().iter().filter(|stronger| stronger.is_decided()).collect()
@@ -96,6 +101,8 @@ pub(crate) struct Standing {
     can_be_decided: bool,
     /// Whether that the order of versions is not known leaves a model open, or only in doubt.
     doubt_is_of_this_history: bool,
+    /// Whether some reads have no edges.
+    hides_reads: bool,
     /// All types of anomalies found.
     found: AnomalySet,
     /// The edges that the graph had in addition to ww, wr and rw.
@@ -128,6 +135,7 @@ impl Standing {
             is_judged: found.is_disjoint(UNKNOWN) && may_hold,
             can_be_decided: may_hold && analysis.direct().is_disjoint(READ_COMMITTED.prohibited()),
             doubt_is_of_this_history: A::DOUBT_IS_OF_THIS_HISTORY,
+            hides_reads: analysis.hides_reads(),
             found,
             order,
             has_process_edges: has_process_edges(analysis.txns(), order),
@@ -319,9 +327,11 @@ impl Standing {
         Some((model, why))
     }
 
-    /// Whether a transaction contradicts itself, which the table allows to a model and its axiom does not.
+    /// Whether a transaction contradicts itself, which the table allows to a model and its axiom does not; or may hide what the model
+    /// forbids.
     fn is_contradicted(&self, model: Model) -> bool {
-        self.found.contains(AnomalyType::INTERNAL) && exact::forbids_internal(model)
+        let is_internal = self.found.contains(AnomalyType::INTERNAL) && exact::forbids_internal(model);
+        is_internal || self.hides_reads && follows_reads(model)
     }
 
     /// Why a decided model cannot be said to hold as far as was searched.

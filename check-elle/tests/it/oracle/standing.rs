@@ -123,7 +123,8 @@ impl Standing {
             // In an acyclic graph lists can be ordered where they were not read.
             let is_acyclic =
                 world.versions.is_none() && (forbids(model, "G2-item") || !forbids(model, "G-single-item"));
-            let contradicts = found.contains("internal") && NEED_A_SNAPSHOT.contains(&model.as_str());
+            let contradicts = found.contains("internal") && NEED_A_SNAPSHOT.contains(&model.as_str())
+                || hides_reads(world) && forbids(model, "G1c");
             if contradicts || world.versions.is_none() && !is_acyclic && !*is_ordered {
                 standing.open.insert(model.clone());
                 continue;
@@ -214,4 +215,18 @@ fn settled(world: &World, key: Name) -> Vec<Name> {
     };
     let written = world.txns.iter().filter_map(|txn| Some((txn, txn.external_write(key)?)));
     written.filter(|(txn, _)| txn.is_ok() || txn.writes().any(is_read)).map(|(_, version)| version).collect()
+}
+
+/// Whether a transaction read a register once more, and then what it neither read first nor had written: edges come of first reads only, so
+/// this read may hide a cycle.
+fn hides_reads(world: &World) -> bool {
+    world.versions.is_some()
+        && world.txns.iter().filter(|txn| txn.is_ok()).any(|txn| {
+            txn.mops.iter().enumerate().any(|(at, mop)| {
+                let Mop::Read(key, Some(list)) = mop else { return false };
+                let Some(value) = list.first() else { return false };
+                let is_own = |mop: &Mop| matches!(mop, Mop::Write(k, written) if k == key && written == value);
+                txn.external_read(*key) != Some(Some(*value)) && !txn.mops[..at].iter().any(is_own)
+            })
+        })
 }

@@ -33,7 +33,7 @@ pub(super) fn inputs_of(matches: &ArgMatches, files: &[&OsString]) -> Result<Vec
 }
 
 /// A value that stands behind its option with a blank is taken for a file.
-fn is_no_option_value(matches: &ArgMatches, files: &[&OsString]) -> Result<(), UsageError> {
+pub(super) fn is_no_option_value(matches: &ArgMatches, files: &[&OsString]) -> Result<(), UsageError> {
     let has = |name: &str| matches.try_contains_id(name).unwrap_or(false);
     let is_when = |text: &str| has("keyed") && ["yes", "no", "auto"].contains(&text);
     let is_address = |text: &str| has("serve") && common::listen(text).is_ok();
