@@ -32,7 +32,7 @@ use clap::ArgMatches;
 use histcheck_front::setup::WhetherKeyed;
 use histcheck_front::{Registry, Setup};
 use history_core::{ConvertOptions, Format};
-use inputs::{inputs, inputs_of, is_no_option_value, read_as};
+use inputs::{inputs, is_no_option_value, read_as};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -240,7 +240,7 @@ fn pages<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Check<'c>, 
 fn scale<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<crate::judge::scale::Scale<'c>, UsageError> {
     let files: Vec<OsString> = matches.get_many::<OsString>("files").into_iter().flatten().cloned().collect();
     let files = scale::matching(&files)?;
-    let inputs = inputs_of(matches, &files.iter().collect::<Vec<_>>())?;
+    let inputs = inputs::inputs_of(matches, &files.iter().collect::<Vec<_>>())?;
     scale::parse(matches, check(matches, checkers, inputs)?)
 }
 
