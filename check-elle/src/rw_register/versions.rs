@@ -106,6 +106,16 @@ impl Versions {
         self.key[self.version[version.at()].key.at()].initial == version
     }
 
+    /// Notes that a transaction read it. Whether somebody else wrote it, as far as is known.
+    #[inline]
+    pub(crate) fn see(&mut self, version: VersionId, txn: TxnId) -> bool {
+        let is_initial = self.is_initial(version);
+        let version = &mut self.version[version.at()];
+        version.flags.add(Flags::SEEN);
+        version.reader = txn;
+        !is_initial && version.writer != txn
+    }
+
     /// The transaction that may have left it to others: not one that failed, nor one that overwrote it itself.
     #[inline]
     pub(crate) fn installer(&self, version: VersionId) -> Option<TxnId> {

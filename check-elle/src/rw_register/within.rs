@@ -124,11 +124,8 @@ impl Within {
                     if is_first {
                         slot.touch_read = version;
                     }
-                    let is_foreign = slot.touch_read != version && !versions.is_initial(version);
-                    let version = &mut versions.version[version.at()];
-                    found.hides_reads |= is_foreign && version.writer != txn;
-                    version.flags.add(Flags::SEEN);
-                    version.reader = txn;
+                    let is_foreign = versions.see(version, txn);
+                    found.hides_reads |= is_foreign && slot.touch_read != version;
                 }
                 What::Write(written) => {
                     let is_new = versions.version[written.at()].writer == TxnId::NONE && !versions.is_initial(written);
