@@ -61,7 +61,7 @@ pub(crate) fn aborted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
     let mut found: Vec<(MsgId, OpId)> = Vec::new();
     each_polled_unsettled(scene, |reader, msg| {
         // An op that could not be decoded may have sent it as well.
-        let is_known = || scene.seen.first_undecoded.is_none_or(|first| ops.index(reader) < first);
+        let is_known = || scene.seen.first_unknown().is_none_or(|first| ops.index(reader) < first);
         if !ops.is_ok(reader) || !messages.has(msg, SENT_FAIL) || !is_known() {
             return;
         }

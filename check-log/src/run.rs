@@ -12,7 +12,6 @@ use history_core::cast::Cast as _;
 use history_core::{
     Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run, UndecodedOps,
 };
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 const EXPECTED: Expected = Expected {
@@ -38,8 +37,6 @@ pub(crate) struct LogRun {
     open: Vec<Option<Open>>,
     /// Invocations whose clients are unknown, or whose completions say nothing of them.
     unanswered: Vec<Open>,
-    /// Invocations without a value that may send, and were not answered by what they sent; by index.
-    hidden: BTreeMap<u64, UndecodedOps>,
     violated: bool,
     items: Vec<Item>,
     /// Lists for the items of invocations to come.
@@ -56,7 +53,6 @@ impl LogRun {
             functions: FunctionsInFlight::default(),
             open: Vec::new(),
             unanswered: Vec::new(),
-            hidden: BTreeMap::new(),
             violated: false,
             items: Vec::new(),
             spare: Vec::new(),
@@ -119,7 +115,7 @@ impl LogRun {
     fn hide(&mut self, op: &Op<'_>) {
         let mut hidden = UndecodedOps::default();
         hidden.push(op, "it may have sent what was polled, and neither it nor its completion says what it sent", false);
-        self.hidden.insert(op.index, hidden);
+        self.seen.hidden.insert(op.index, hidden);
     }
 
     /// Notes that an op sends a message.
@@ -175,7 +171,7 @@ impl LogRun {
     /// The items of a completion: those that it has; its invocation's, if it has none.
     fn completed(&mut self, op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<Vec<Item>, OpFault> {
         let mut items = self.decode(op, function)?;
-        let is_hidden = invocation.is_some_and(|open| self.hidden.contains_key(&open.row.index));
+        let is_hidden = invocation.is_some_and(|open| self.seen.hidden.contains_key(&open.row.index));
         match invocation {
             Some(open) if op.value.is_nil() => items.extend_from_slice(&open.items),
             Some(open) if !is_hidden => add_unsaid_sends(&mut items, open, op.kind)?,
@@ -194,7 +190,7 @@ impl LogRun {
         if let Some(open) = invocation
             && (!op.value.is_nil() || op.kind == OpKind::Fail)
         {
-            self.hidden.remove(&open.row.index);
+            self.seen.hidden.remove(&open.row.index);
         }
         self.excused.clear();
         decode::rebalanced(op, &mut self.seen.messages, &mut self.excused)?;
@@ -213,7 +209,7 @@ impl LogRun {
         let op = OpId::new(self.seen.ops.len());
         // Without its invocation, an op that completes later may have sent what this one polls; so may one that was not understood, and
         // one that does not say what it sends.
-        let knows_senders = row.oks_before.is_some() && self.seen.undecoded.is_empty() && self.hidden.is_empty();
+        let knows_senders = row.oks_before.is_some() && self.seen.undecoded.is_empty() && self.seen.hidden.is_empty();
         let mut certain = Certain::new(&mut self.seen.messages, (op, row.kind), knows_senders);
         certain.look(items, is_excused, &mut self.scratch);
         self.violated |= certain.violated;
@@ -255,7 +251,7 @@ impl LogRun {
 
     /// Where it is open who sent what was polled, what does not say what it sent counts as not understood.
     fn settle_hidden(&mut self) {
-        let hidden = std::mem::take(&mut self.hidden);
+        let hidden = std::mem::take(&mut self.seen.hidden);
         let Some(first) = hidden.keys().next().copied() else { return };
         if self.seen.messages.have_doubtful_sender() {
             self.seen.first_undecoded = Some(self.seen.first_undecoded.map_or(first, |known| known.min(first)));

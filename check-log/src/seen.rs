@@ -23,4 +23,13 @@ pub(crate) struct Seen {
     pub(crate) undecoded: UndecodedOps,
     /// The index of the first of these.
     pub(crate) first_undecoded: Option<u64>,
+    /// Invocations without a value that may send, and were not answered by what they sent; by index.
+    pub(crate) hidden: BTreeMap<u64, UndecodedOps>,
+}
+
+impl Seen {
+    /// The index of the first op that may have sent anything.
+    pub(crate) fn first_unknown(&self) -> Option<u64> {
+        self.first_undecoded.into_iter().chain(self.hidden.keys().next().copied()).min()
+    }
 }
