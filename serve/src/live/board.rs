@@ -56,8 +56,11 @@ impl Board {
         piece.whole.get_or_init(|| locked(&self.known).whole().into()).clone()
     }
 
-    /// All that is known now, for whoever does not follow.
+    /// All that is known now, for whoever does not follow; with a violation and an end, as soon as it was brought.
     pub(crate) fn now(&self) -> String {
+        if self.live.has_urgent() {
+            self.look();
+        }
         locked(&self.known).whole()
     }
 
@@ -82,9 +85,10 @@ impl Board {
 
     /// Takes in what is new. Whether the run has ended.
     fn look(&self) -> bool {
+        // Pieces are in order, and whoever waits for this lock finds what was taken.
+        let mut known = locked(&self.known);
         let news = self.live.take();
         let time_ms = u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut known = locked(&self.known);
         let (columns, width) = (known.columns(), known.series.width_ms);
         known.take(news, time_ms);
         let piece = Piece {
@@ -95,7 +99,6 @@ impl Board {
             whole: OnceLock::new(),
         };
         let is_last = piece.is_last;
-        drop(known);
         self.pieces.send_replace(Arc::new(piece));
         is_last
     }
@@ -172,6 +175,18 @@ mod tests {
         assert!(board.look() && board.has_ended());
         let whole = board.now();
         assert!(!whole.contains('\u{202e}') && whole.contains("\"about\""), "{whole}");
+    }
+
+    #[test]
+    fn a_violation_and_the_end_are_known_to_whoever_asks() {
+        let live = Live::new(LiveAbout::default());
+        let board = Board::new(live.clone());
+        live.violation(LiveViolation { index: Some(3), ..LiveViolation::default() });
+        assert!(board.now().contains("\"index\":3"), "{}", board.now());
+        live.end(LiveEnd { verdict: Some("false".into()), notes: Vec::new() });
+        let now: Value = serde_json::from_str(&board.now()).unwrap();
+        assert_eq!(now["end"]["verdict"], "false");
+        assert!(board.pieces.borrow().is_last && board.look(), "those who follow get it, too");
     }
 
     #[test]

@@ -210,6 +210,12 @@ impl Live {
         std::mem::replace(&mut *news, News { violations_count, ..News::default() })
     }
 
+    /// Whether something came that is not to wait, and was not taken yet.
+    pub(super) fn has_urgent(&self) -> bool {
+        let news = locked(&self.place.news);
+        news.end.is_some() || !news.violations.is_empty()
+    }
+
     /// Until something came that is not to wait.
     pub(super) async fn urgent(&self) {
         self.place.urgent.notified().await;
