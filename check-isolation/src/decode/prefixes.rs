@@ -85,14 +85,26 @@ impl Prefixes {
             }
         }
         let index = self.whole.kept().map_or(0, |kept| kept.index(bad - 1));
-        report.not_checked = report::names(Level::all());
-        report.not_checked.retain(|level| !report.not.contains(level) && !report.also_not.contains(level));
+        self.qualify(&mut report);
         report.notes.push(format!(
             "Judged while the history was written: the op at index {index} is the first up to which it is violated."
         ));
         self.violated = Some(report);
         self.whole.stop_keeping();
         Ok(())
+    }
+}
+
+impl Prefixes {
+    /// What a beginning violates, said of a history that goes on: nothing is known of the other levels; and what was read may be written
+    /// later, which only levels with real time forbid.
+    fn qualify(&self, report: &mut Report) {
+        if report.anomalies.iter().any(|anomaly| anomaly.name == THIN_AIR.0) {
+            report.not = report::names(self.levels.iter().copied());
+            report.also_not.clear();
+        }
+        report.not_checked = report::names(Level::all());
+        report.not_checked.retain(|level| !report.not.contains(level) && !report.also_not.contains(level));
     }
 }
 
@@ -129,6 +141,15 @@ impl Run for Prefixes {
              ends that with what is known by then."
                 .to_owned(),
         )
+    }
+
+    fn finish_early(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        let mut whole = self.whole.conclude(budget)?;
+        if whole.verdict == Verdict::Invalid {
+            self.qualify(&mut whole);
+            return Ok(whole);
+        }
+        Ok(self.violated.unwrap_or(whole))
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {

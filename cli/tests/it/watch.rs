@@ -389,3 +389,32 @@ fn nothing_is_lost_where_a_violation_ends_the_watch() {
         assert_eq!(kafka["anomaly_types"], serde_json::json!(["precommitted-read"]), "{said}");
     }
 }
+
+/// Ops of transactions, as `process kind [micro-ops]` per line.
+fn txns(lines: &str) -> String {
+    let op = |line: &str| {
+        let [process, kind, value] = line.trim().splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        format!("{{:process {process}, :type :{kind}, :f :txn, :value {value}}}\n")
+    };
+    lines.trim().lines().map(op).collect()
+}
+
+/// What was read before it is written is ruled out by real time alone.
+#[test]
+fn a_value_read_too_early_rules_out_levels_with_real_time_alone() {
+    let lists = txns("0 invoke [[:r 0 nil]]\n0 ok [[:r 0 [1]]]\n1 invoke [[:append 0 1]]\n1 ok [[:append 0 1]]");
+    let registers = lists.replace(":append", ":w").replace("[:r 0 [1]]", "[:r 0 1]");
+    for (model, history) in
+        [("list-append", &lists), ("isolation", &lists), ("rw-register", &registers), ("isolation", &registers)]
+    {
+        let words = format!("watch -m {model} -c strict-serializable --output json -");
+        let said = stdout(&histcheck(&words).stdin(history.clone()).assert().code(1));
+        let line: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let has = |list: &str, level: &str| line[list].as_array().unwrap().contains(&level.into());
+        assert!(has("not", "strict-serializable"), "{model}: {said}");
+        for level in ["read-committed", "serializable", "snapshot-isolation"] {
+            assert!(has("not_checked", level), "{model}, {level}: {said}");
+        }
+        histcheck(&format!("watch -m {model} -c serializable -")).stdin(history.clone()).assert().code(0);
+    }
+}

@@ -33,7 +33,6 @@ impl Judge for ListJudge {
     const NAME: &'static str = "list-append";
     const VOCABULARY: Vocabulary = Vocabulary { write: "append", is_register: false };
     const GARBAGE: &'static str = "appended";
-    const FOLLOWS_FIRST_READS: bool = false;
     const BOUND: Option<&'static str> = None;
 
     type Settings = Rules;

@@ -57,7 +57,6 @@ impl Judge for RegisterJudge {
     const NAME: &'static str = "rw-register";
     const VOCABULARY: Vocabulary = Vocabulary { write: "w", is_register: true };
     const GARBAGE: &'static str = "written";
-    const FOLLOWS_FIRST_READS: bool = true;
     const BOUND: Option<&'static str> = Some("with --linearizable-keys, memory at strict-serializable is bounded");
 
     type Settings = Assumed;
@@ -111,7 +110,7 @@ impl Judge for RegisterJudge {
         if !is_given_up {
             self.graph.complete(txn);
         }
-        self.findings.within(index, self.within.look(mops, codes))?;
+        self.findings.within(index, self.within.look(mops, codes, self.assumed.initial_code))?;
         for mop in mops {
             if let Mop::Read { key, seen } = mop
                 && let Some(value) = codes[seen.clone()].first()
@@ -161,6 +160,10 @@ impl Judge for RegisterJudge {
 
     fn is_contradicted(&self) -> bool {
         self.findings.is_contradicted
+    }
+
+    fn hides_reads(&self) -> bool {
+        self.findings.hides_reads
     }
 
     fn findings(&mut self) -> &mut Findings {

@@ -26,21 +26,24 @@ pub(super) struct Within {
     /// In the order in which keys come.
     pub(super) touches: Vec<(i64, Touch)>,
     seen: HashSet<(i64, i64)>,
+    written: HashSet<(i64, i64)>,
 }
 
 impl Within {
-    /// Looks at a transaction that is `ok`. O(its micro-ops).
-    pub(super) fn look(&mut self, mops: &[Mop], codes: &[i64]) -> Inner {
+    /// Looks at a transaction that is `ok`, of registers with this `initial` value. O(its micro-ops).
+    pub(super) fn look(&mut self, mops: &[Mop], codes: &[i64], initial: i64) -> Inner {
         let mut found = Inner::default();
         self.at.clear();
         self.touches.clear();
         self.seen.clear();
+        self.written.clear();
         for mop in mops {
             match mop {
                 Mop::Write { key, value } => {
                     let (touch, _) = self.touch(*key);
                     touch.updated = touch.updated.or(touch.first_read);
                     touch.current = Some(*value);
+                    self.written.insert((*key, *value));
                     if self.seen.contains(&(*key, *value)) {
                         found.future_read.get_or_insert((*key, *value));
                     }
@@ -57,6 +60,8 @@ impl Within {
                     if is_first {
                         touch.read = Some(value);
                     }
+                    let is_first = touch.read == Some(value);
+                    found.hides_reads |= !is_first && value != initial && !self.written.contains(&(*key, value));
                     self.seen.insert((*key, value));
                 }
             }

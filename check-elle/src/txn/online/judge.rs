@@ -38,7 +38,7 @@ pub(crate) struct Violation {
 }
 
 history_core::state!(struct Violation { direct, indices, begins, key, value });
-history_core::state!(parts Findings { keeps_going, violations, has_unsaid, passed, is_contradicted; parts: ; same: prohibited });
+history_core::state!(parts Findings { keeps_going, violations, has_unsaid, passed, is_contradicted, hides_reads; parts: ; same: prohibited });
 
 impl From<Cycle> for Violation {
     fn from(Cycle { indices, begins }: Cycle) -> Violation {
@@ -67,6 +67,7 @@ impl Stop {
 }
 
 /// Violations after which a judge went on, where it may; and which anomalies are violations.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug)]
 pub(crate) struct Findings {
     prohibited: AnomalySet,
@@ -79,6 +80,8 @@ pub(crate) struct Findings {
     passed: Option<Violation>,
     /// Whether a read contradicts its transaction, where that is no violation.
     pub(crate) is_contradicted: bool,
+    /// Whether a transaction read what has no edge: what it read of a register again, and what others wrote.
+    pub(crate) hides_reads: bool,
 }
 
 impl Findings {
@@ -90,6 +93,7 @@ impl Findings {
             has_unsaid: false,
             passed: None,
             is_contradicted: false,
+            hides_reads: false,
         }
     }
 
@@ -123,6 +127,7 @@ impl Findings {
 
     /// What the micro-ops of a transaction say of each other.
     pub(crate) fn within(&mut self, index: u64, inner: Inner) -> Result<(), Stop> {
+        self.hides_reads |= inner.hides_reads;
         if let Some(key) = inner.internal {
             self.is_contradicted |= !self.is_prohibited(AnomalyType::INTERNAL);
             let found = self.direct(AnomalyType::INTERNAL, index, key, None);
@@ -154,6 +159,8 @@ pub(crate) struct Inner {
     pub(crate) internal: Option<i64>,
     /// The key, and a value that is read before it is written.
     pub(crate) future_read: Option<(i64, i64)>,
+    /// Whether a register was read again, and showed what the transaction neither read first nor wrote.
+    pub(crate) hides_reads: bool,
 }
 
 /// What is asked for beside levels.
@@ -188,10 +195,6 @@ pub(crate) trait Judge: Parts + Sized + Send {
     /// How a value that was read from somewhere is called, and what it was never done with.
     const GARBAGE: &'static str;
 
-    /// Whether it follows only what a transaction read of a key first: what it read later may be of another transaction, if it
-    /// contradicts itself.
-    const FOLLOWS_FIRST_READS: bool;
-
     /// What bounds memory at strict serializability, if that needs something.
     const BOUND: Option<&'static str>;
 
@@ -221,6 +224,11 @@ pub(crate) trait Judge: Parts + Sized + Send {
 
     /// Whether a read contradicts its transaction, where that is no violation.
     fn is_contradicted(&self) -> bool;
+
+    /// Whether some reads have no edges.
+    fn hides_reads(&self) -> bool {
+        false
+    }
 
     /// Goes on after each violation from now on.
     fn keep_going(&mut self) {

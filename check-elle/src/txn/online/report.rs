@@ -9,7 +9,7 @@ use crate::lattice;
 use crate::model::{Model, ModelSet};
 use crate::txn::report::NO_READ;
 use crate::txn::standing::{CONTRADICTION, RECORD_READS, follows_reads};
-use history_core::{Anomaly, Datum, NextStep, Report, Verdict, Witness};
+use history_core::{Anomaly, Budget, Datum, HistoryError, NextStep, Report, Run, Verdict, Witness};
 
 impl<J: Judge> OnlineRun<J> {
     /// The report on a violation that an op proved.
@@ -17,7 +17,12 @@ impl<J: Judge> OnlineRun<J> {
         let Violation { direct, indices, key, value, .. } = violation;
         let anomaly = direct.unwrap_or(spec.anomaly);
         let mut report = self.counted(Verdict::Invalid);
-        let ruled_out = lattice::rules_out(anomaly.into());
+        // Without real time, what was read may be written later.
+        let ruled_out = if anomaly == AnomalyType::GARBAGE_READ {
+            spec.model.stronger().union(spec.model.into())
+        } else {
+            lattice::rules_out(anomaly.into())
+        };
         let boundary = lattice::boundary_of(ruled_out);
         report.not = boundary.not.into_iter().map(Into::into).collect();
         report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
@@ -47,6 +52,19 @@ impl<J: Judge> OnlineRun<J> {
             spec.model
         ));
         report
+    }
+
+    /// The report on a beginning that is violated, of a history that goes on: of the levels that it does not rule out nothing is known.
+    pub(crate) fn conclude_early(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        // The batch checker takes what it saw for the whole, and a value that was read may be written later.
+        if self.found().is_some_and(|(_, violation)| violation.direct == Some(AnomalyType::GARBAGE_READ)) {
+            self.batch = None;
+        }
+        let mut report = self.finish(budget)?;
+        let is_ruled_out = |model: &&str| report.not.iter().chain(&report.also_not).any(|other| other == model);
+        let open = lattice::names(ModelSet::ALL).into_iter().filter(|model| !is_ruled_out(model));
+        report.not_checked = open.map(Into::into).collect();
+        Ok(report)
     }
 
     /// The report on a history that shows no violation.
@@ -143,8 +161,8 @@ fn weaker(models: impl IntoIterator<Item = Model>) -> ModelSet {
 fn why_open<J: Judge>(model: Model, doubts: &Doubts<'_, J>) -> Option<Doubt> {
     let judging = doubts.levels.iter().find(|(spec, ..)| spec.model == model || spec.model.weaker().contains(model));
     let Some((spec, judge, stopped)) = judging else { return Some(Doubt::Because("it was not judged".to_owned())) };
-    let matters = exact::forbids_internal(model) || J::FOLLOWS_FIRST_READS && follows_reads(model);
-    if matters && judge.is_some_and(J::is_contradicted) {
+    let is_internal = exact::forbids_internal(model) && judge.is_some_and(J::is_contradicted);
+    if is_internal || follows_reads(model) && judge.is_some_and(J::hides_reads) {
         return Some(Doubt::Because(format!("{CONTRADICTION}, and possible orders were not searched")));
     }
     let unordered = judge.filter(|judge| !judge.graph().has_floors).map(J::unordered_key);

@@ -1,11 +1,12 @@
 //! The run: ops go to the judges, and at first to the batch checker too.
 
 mod doubts;
+mod level;
 mod state;
 mod unsaid;
 
 use super::decode::{Decoder, writes};
-use super::judge::{Judge, Stop, Violation};
+use super::judge::{Judge, Violation};
 use super::limits::{Counts, GivenUp, Limits, clean_up};
 use super::time::At;
 use crate::anomaly::AnomalyType;
@@ -18,6 +19,7 @@ use history_core::state::{Damaged, In};
 use history_core::{
     Budget, Evidence, HistoryError, Op, OpKind, Pair, Participants, Process, Report, Run, Saved, Verdict,
 };
+use level::Level;
 use std::ops::ControlFlow;
 use unsaid::Unsaid;
 
@@ -43,19 +45,6 @@ struct Open {
     writes: Vec<(i64, i64)>,
     /// Whether something related to it completed before.
     follows: bool,
-}
-
-/// A judge, until it stops.
-#[derive(Debug)]
-struct Level<J> {
-    spec: CycleExistsSpec,
-    judge: Option<J>,
-    /// The first one.
-    violation: Option<Violation>,
-    /// Those of the op that is being judged.
-    news: Vec<Violation>,
-    /// The op at which it stopped for another reason than a violation, and why.
-    stopped: Option<(u64, String)>,
 }
 
 /// A history on its way, judged event by event.
@@ -88,7 +77,7 @@ pub(crate) struct OnlineRun<J: Judge> {
     violations: u64,
     last: Option<(u64, CycleExistsSpec, Violation)>,
     ops: u64,
-    batch: Option<Box<dyn Run>>,
+    pub(super) batch: Option<Box<dyn Run>>,
 }
 
 /// The levels to judge for these models; `None` if there is one that is not judged event by event.
@@ -111,32 +100,6 @@ struct Seen {
     read: bool,
     /// Some transaction that may have happened was invoked after another one had completed `ok`.
     later: bool,
-}
-
-impl<J: Judge> Level<J> {
-    fn new(spec: CycleExistsSpec, settings: &J::Settings) -> Level<J> {
-        Level { spec, judge: Some(J::new(spec, settings, false)), violation: None, news: Vec::new(), stopped: None }
-    }
-
-    /// Takes the violations after which the judge went on.
-    fn collect(&mut self) {
-        if let Some(judge) = &mut self.judge {
-            self.news.extend(judge.take_violations());
-        }
-    }
-
-    /// Goes on if this is no reason to stop.
-    fn take<T: Default>(&mut self, index: u64, done: Result<T, Stop>) -> T {
-        match done {
-            Ok(value) => return value,
-            Err(Stop::Violated(violation)) => self.news.push(violation),
-            Err(Stop::Twice { .. }) => {
-                self.stopped = Some((index, "a value was written to a key a second time, or may have been".to_owned()));
-            }
-        }
-        self.judge = None;
-        T::default()
-    }
 }
 
 impl<J: Judge> OnlineRun<J> {
@@ -356,7 +319,7 @@ impl<J: Judge> OnlineRun<J> {
     }
 
     /// The first violation of a level that is asked for.
-    fn found(&self) -> Option<(CycleExistsSpec, &Violation)> {
+    pub(super) fn found(&self) -> Option<(CycleExistsSpec, &Violation)> {
         self.levels.iter().find_map(|level| Some((level.spec, level.violation.as_ref()?)))
     }
 }
@@ -444,6 +407,10 @@ impl<J: Judge> Run for OnlineRun<J> {
     fn violation(&self) -> Option<Report> {
         let (spec, violation) = self.found()?;
         Some(self.report_violation(self.violated_at?, spec, violation))
+    }
+
+    fn finish_early(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        self.conclude_early(budget)
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
