@@ -381,3 +381,31 @@ fn nothing_is_certain_while_senders_are_unknown() {
     }
     assert_eq!(judge(text, &[]).verdict, Verdict::Valid);
 }
+
+/// What is certain while an invocation says nothing is not who sent what was polled.
+#[test]
+fn a_violation_says_nothing_of_messages_that_an_op_in_flight_may_have_sent() {
+    let text = "
+        {:process 0, :type :invoke, :f :send, :value [[:send :x 1] [:send :x 2]]}
+        {:process 0, :type :ok, :f :send, :value [[:send :x [0 1]] [:send :x [1 2]]]}
+        {:process 1, :type :invoke, :f :send, :value [[:send :x 3]]}
+        {:process 1, :type :fail, :f :send, :value [[:send :x 3]]}
+        {:process 2, :type :invoke, :f :send, :value nil}
+        {:process 3, :type :invoke, :f :poll, :value [[:poll]]}
+        {:process 3, :type :ok, :f :poll, :value [[:poll {:x [[1 2] [0 1]], :y [[0 9]], :z [[0 3]]}]]}";
+    for polled in
+        [text.to_owned(), text.replace(":z [[0 3]]", ":x [[1 2] [0 1] [2 3]]").replacen(":x [[1 2] [0 1]], ", "", 1)]
+    {
+        let mut run = Kafka::default().start(&Options::new()).unwrap();
+        for op in History::parse(&polled).unwrap().ops() {
+            _ = run.observe(&op).unwrap();
+        }
+        assert!(run.is_violated(), "{polled}");
+        let violation = run.violation().unwrap();
+        for report in [violation, run.finish_early(&Budget::default()).unwrap()] {
+            assert_eq!(report.verdict, Verdict::Invalid, "{polled}");
+            let of_senders = |name: &str| ["G1a", "phantom-message"].contains(&name);
+            assert!(!report.anomaly_types().any(of_senders), "{:?}: {polled}", types(&report));
+        }
+    }
+}
