@@ -8,7 +8,27 @@ import { join } from "node:path";
 /** Milliseconds until a browser that says nothing is given up. */
 const PATIENCE_MS = 60_000;
 
+/** A browser may fall over as it starts, before it was asked anything: then another one is started. */
+const STARTS_MAX = 3;
+
 export class Browser {
+  /** Starts a browser, and waits until it answers. */
+  static async start(binary) {
+    for (let left = STARTS_MAX - 1; ; left--) {
+      const browser = new Browser(binary);
+      try {
+        await browser.send("Browser.getVersion");
+        return browser;
+      } catch (error) {
+        browser.child.kill("SIGKILL");
+        await browser.ended;
+        browser.forget();
+        if (left === 0) throw error;
+        console.log(`the browser did not start: ${error.message}`);
+      }
+    }
+  }
+
   constructor(binary) {
     this.profile = mkdtempSync(join(tmpdir(), "histcheck-browser-"));
     const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe", `--user-data-dir=${this.profile}`];
@@ -17,6 +37,10 @@ export class Browser {
     this.waiting = new Map();
     this.last = 0;
     this.listen = () => {};
+    // Whoever waits for an answer hears that there will be none.
+    const gone = (why) => { for (const { reject } of this.waiting.values()) reject(new Error(`the browser is gone: ${why}`)); };
+    this.child.once("exit", (code, signal) => gone(signal ?? code));
+    for (const end of this.child.stdio.slice(3)) end.on("error", (error) => gone(error.code));
     let text = "";
     this.child.stdio[4].setEncoding("utf8").on("data", (chunk) => {
       const messages = (text + chunk).split("\0");
@@ -106,6 +130,10 @@ export class Browser {
     this.session = undefined;
     await this.send("Browser.close");
     await this.ended;
+    this.forget();
+  }
+
+  forget() {
     rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -14,7 +14,7 @@ if (!directory) {
   console.error("usage: timeline.mjs CHROMIUM DIRECTORY [SCREENSHOTS]");
   process.exit(254);
 }
-const browser = new Browser(binary);
+const browser = await Browser.start(binary);
 const open = (name, options) => browser.open(pathToFileURL(resolve(directory, `${name}.html`)).href, options);
 const ask = (expression) => browser.ask(expression);
 

@@ -16,7 +16,7 @@ if (!timelines) {
   console.error("usage: axe.mjs CHROMIUM HISTCHECK AXE TIMELINES");
   process.exit(254);
 }
-const source = readFileSync(axe, "utf8"), store = new Store(histcheck), browser = new Browser(binary);
+const source = readFileSync(axe, "utf8"), store = new Store(histcheck), browser = await Browser.start(binary);
 const base = await store.serve(), run = "etcd-append/20260110T093012.123Z";
 const watched = store.start(["watch", "-m", "list-append", "--keep-going", "--serve=127.0.0.1:0", "-"], "pipe");
 watched.child.stdin.write(store.broken);

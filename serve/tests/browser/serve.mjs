@@ -18,7 +18,7 @@ if (!histcheck) {
 }
 const store = new Store(histcheck);
 const base = await store.serve();
-const browser = new Browser(binary);
+const browser = await Browser.start(binary);
 const ask = (expression) => browser.ask(expression);
 const complaints = () => browser.complaints.filter((complaint) => !complaint.startsWith(`asked for ${base}`) && !complaint.startsWith("asked for data:"));
 /** Opens a page in place of the one before. */
