@@ -221,16 +221,17 @@ impl Draft<'_> {
     /// How the run went over time.
     fn plots(&mut self) {
         let performance = &self.facts.gathered.performance;
-        let drawn = plot::plots(performance).into_iter().map(|plot| plot.content);
-        let mut plots: Vec<String> = drawn.collect();
+        let drawn = plot::plots(performance).into_iter();
+        let mut plots: Vec<Markup> =
+            drawn.map(|plot| picture(plot.path.trim_end_matches(".svg"), plot.content)).collect();
         let figures = self.facts.judged.map(series).unwrap_or_default();
-        plots.extend(figures.into_iter().map(|series| plot::draw_series(series, performance)));
+        plots.extend(figures.into_iter().map(|series| picture(&series.title, plot::draw_series(series, performance))));
         if plots.is_empty() {
             return;
         }
         self.add(html! { h2 { "Over time" } });
         for plot in plots {
-            self.add(html! { figure { div.scroll { (PreEscaped(plot)) } } });
+            self.add(plot);
         }
     }
 
@@ -253,7 +254,13 @@ fn log_of(report: &Report, anomaly: &str, at: usize) -> Option<Markup> {
     let name = format!("{anomaly}/{at}");
     let is_log = |figure: &&Figure| figure.name == name && matches!(figure.content, Content::Log(_));
     let drawing = histcheck_draw::draw(report.figures.iter().find(is_log)?, &histcheck_draw::Limits::default());
-    Some(html! { figure { div.scroll { (PreEscaped(drawing.content)) } } })
+    Some(picture(&format!("log of {name}"), drawing.content))
+}
+
+/// A picture, which scrolls where there is no room for it.
+fn picture(name: &str, svg: String) -> Markup {
+    let label = format!("Picture of {}", text::shown(name, CHARS_MAX));
+    html! { figure { div.scroll tabindex="0" role="region" aria-label=(label) { (PreEscaped(svg)) } } }
 }
 
 /// What checkers counted over time.
