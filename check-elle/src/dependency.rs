@@ -1,4 +1,5 @@
-//! Cycles among dependencies that were inferred elsewhere: for checkers of other workloads that are transactional as well.
+//! Cycles among dependencies that were inferred elsewhere: for checkers of other workloads that are transactional as
+//! well.
 
 mod schedule;
 
@@ -35,8 +36,8 @@ pub struct Txn {
 pub struct Cycle {
     /// Its type: `"G1c-realtime"`.
     pub anomaly: &'static str,
-    /// Each transaction once, with the relation to the next one (`"ww"`, `"wr"`, `"rw"`, `"realtime"`); that of the last one leads to
-    /// the first.
+    /// Each transaction once, with the relation to the next one (`"ww"`, `"wr"`, `"rw"`, `"realtime"`); that of the
+    /// last one leads to the first.
     pub steps: Vec<(u32, &'static str)>,
 }
 
@@ -65,12 +66,13 @@ const OUTSIDE: u32 = u32::MAX;
 
 /// Finds cycles of dependencies and real time.
 ///
-/// `txns` stand in the order in which they completed. Real time needs no edges: a transaction precedes those that were invoked after it had
-/// completed `ok`.
+/// `txns` stand in the order in which they completed. Real time needs no edges: a transaction precedes those that were
+/// invoked after it had completed `ok`.
 ///
-/// Every type of cycle that there is is found, as [`crate::cycle_spec::CYCLES`] has them, worst first: see the documentation of the search.
-/// Where there is none, this takes O(transactions + untimely dependencies + dependencies of those that these lead from), and no graph. A
-/// cycle holds a dependency on a later completion, and lies between the ends of such; so only that part of the history becomes a graph.
+/// Every type of cycle that there is is found, as [`crate::cycle_spec::CYCLES`] has them, worst first: see the
+/// documentation of the search. Where there is none, this takes O(transactions + untimely dependencies + dependencies
+/// of those that these lead from), and no graph. A cycle holds a dependency on a later completion, and lies between the
+/// ends of such; so only that part of the history becomes a graph.
 pub fn find_cycles(txns: &[Txn], dependencies: &dyn Dependencies, budget: &Budget) -> Cycles {
     if schedule::exists(txns, dependencies) {
         return Cycles::default();
@@ -177,7 +179,8 @@ impl Part {
         ranks
     }
 
-    /// The transactions of the part that were invoked after some of its own had completed `ok`, with how many; ascending.
+    /// The transactions of the part that were invoked after some of its own had completed `ok`, with how many;
+    /// ascending.
     fn invoked_after(&self, txns: &[Txn], gates: &[u32]) -> Vec<(usize, u32)> {
         let after = |(at, node): (usize, &u32)| {
             let oks = txns[node.to_usize()].oks_before?;

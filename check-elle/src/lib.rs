@@ -2,9 +2,9 @@
 //! them.
 //!
 //! [`list_append`] judges transactions that append to lists and read them, [`rw_register`] such as write and read
-//! registers, [`closed_predicate`] such as read by predicates. [`anomaly`], [`model`] and [`lattice`] are what is known of
-//! anomalies and consistency levels, and how they imply and forbid each other. The crate `histcheck-draw` draws what was
-//! found.
+//! registers, [`closed_predicate`] such as read by predicates. [`anomaly`], [`model`] and [`lattice`] are what is known
+//! of anomalies and consistency levels, and how they imply and forbid each other. The crate `histcheck-draw` draws what
+//! was found.
 //!
 //! # Features
 //!

@@ -1,8 +1,8 @@
 //! What every order must extend: the base of a level and who read from whom, as a graph.
 //!
-//! A node is a transaction. Real time is one chain of further nodes, each of which stands for "so many transactions have completed":
-//! arcs lead from a completion to the next such node that somebody waits for, from one to the next, and from each to those that
-//! were invoked then. That is 2n arcs at the most, where relating any two would take n².
+//! A node is a transaction. Real time is one chain of further nodes, each of which stands for "so many transactions
+//! have completed": arcs lead from a completion to the next such node that somebody waits for, from one to the next,
+//! and from each to those that were invoked then. That is 2n arcs at the most, where relating any two would take n².
 
 use crate::csr::Csr;
 use crate::evidence::{Link, Relation};
@@ -97,7 +97,8 @@ pub(crate) fn graph(txns: &Transactions, frame: &Frame, more: &[(TxnId, TxnId)])
     })
 }
 
-/// The arcs of base and reads alone: along these a transaction sees another. That one overwrote another does not say that it saw it.
+/// The arcs of base and reads alone: along these a transaction sees another. That one overwrote another does not say
+/// that it saw it.
 pub(crate) fn seen(txns: &Transactions, frame: &Frame) -> Csr {
     Csr::new(txns.len() + frame.events, |emit| emit_seen(txns, frame, emit))
 }
@@ -126,8 +127,8 @@ fn emit_seen(txns: &Transactions, frame: &Frame, emit: &mut dyn FnMut(usize, u32
     }
 }
 
-/// The step from one transaction to another along an arc of the base, of reads or of known orders. What makes one visible to the other
-/// is preferred to what does not.
+/// The step from one transaction to another along an arc of the base, of reads or of known orders. What makes one
+/// visible to the other is preferred to what does not.
 pub(crate) fn link(txns: &Transactions, frame: &Frame, from: TxnId, to: TxnId) -> Link {
     Link { from, to, relation: relation(txns, frame, from, to).unwrap_or(Relation::RealTime) }
 }

@@ -1,9 +1,9 @@
 //! Chains: a partition of the transactions into paths of the graph, and the writers of each key along them.
 //!
-//! What reaches a transaction is, of each chain, a beginning of it; so one number a chain says all of it. Where sessions are in
-//! order they are the chains; in real time a chain also goes on with another session, so that there are about as many as clients at
-//! once, however often these go on under other numbers. Elsewhere chains are paths of reads, each transaction behind one that it read
-//! from, where that is the last one of its chain so far.
+//! What reaches a transaction is, of each chain, a beginning of it; so one number a chain says all of it. Where
+//! sessions are in order they are the chains; in real time a chain also goes on with another session, so that there are
+//! about as many as clients at once, however often these go on under other numbers. Elsewhere chains are paths of
+//! reads, each transaction behind one that it read from, where that is the last one of its chain so far.
 
 use crate::base::Frame;
 use crate::ids::{KeyId, TxnId};

@@ -29,7 +29,8 @@ use history_core::{
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Isolation {
-    /// The levels that the history is expected to obey. If there are none, all levels are decided, and strict serializability is expected.
+    /// The levels that the history is expected to obey. If there are none, all levels are decided, and strict
+    /// serializability is expected.
     pub consistency_models: Vec<Level>,
     /// What every register holds before anything is written to it: nil, unless the store begins with something else.
     pub initial: Datum,
@@ -37,11 +38,11 @@ pub struct Isolation {
     pub witnesses_max: usize,
     /// Whether the report has the order that explains each level that was found to hold.
     pub explain_valid: bool,
-    /// Whether to judge against the store's timestamps, the fields `start-ts` and `commit-ts` of completions: do these times explain what
-    /// was read?
+    /// Whether to judge against the store's timestamps, the fields `start-ts` and `commit-ts` of completions: do these
+    /// times explain what was read?
     pub timestamps: bool,
-    /// Whether no value is written to a key twice. Then violations are certain while the history is still being written:
-    /// [`Checker::start_online`] reports them, and with `timestamps` [`Checker::start`] does, too.
+    /// Whether no value is written to a key twice. Then violations are certain while the history is still being
+    /// written: [`Checker::start_online`] reports them, and with `timestamps` [`Checker::start`] does, too.
     pub distinct_values: bool,
 }
 

@@ -5,7 +5,8 @@ use history_core::cast::Cast as _;
 /// Lists of numbers, one for each row.
 #[derive(Debug, Default)]
 pub(crate) struct Csr {
-    /// Nondecreasing, with one entry more than there are rows; the last is `items.len()`. Empty if there are no rows, or only the 0.
+    /// Nondecreasing, with one entry more than there are rows; the last is `items.len()`. Empty if there are no rows,
+    /// or only the 0.
     offsets: Vec<u32>,
     items: Vec<u32>,
 }
@@ -44,7 +45,8 @@ impl Csr {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// The rows in an order that goes along all arcs, each from its row to its item; the rest is missing if there is a cycle.
+    /// The rows in an order that goes along all arcs, each from its row to its item; the rest is missing if there is a
+    /// cycle.
     pub(crate) fn topological(&self) -> Vec<u32> {
         let mut waits = vec![0_u32; self.len()];
         for item in &self.items {

@@ -8,9 +8,10 @@ use history_core::Budget;
 
 /// Decides whether some order explains the transactions at a level.
 ///
-/// Levels up to causal take time linear in the history and the number of sessions, with an exponent of 1.5 for how many keys
-/// transactions have in common. The others are NP-complete; see the module `strong` for what is done. The budget's states are steps: joins
-/// of clocks, one for each chain, and looks at writers. A level without an axiom is [`Undecided::NoAxiom`].
+/// Levels up to causal take time linear in the history and the number of sessions, with an exponent of 1.5 for how many
+/// keys transactions have in common. The others are NP-complete; see the module `strong` for what is done. The budget's
+/// states are steps: joins of clocks, one for each chain, and looks at writers. A level without an axiom is
+/// [`Undecided::NoAxiom`].
 pub fn decide(txns: &Transactions, level: Level, budget: &Budget) -> Outcome {
     match level.decided_by() {
         None => Outcome::Unknown(Undecided::NoAxiom),

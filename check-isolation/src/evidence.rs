@@ -62,8 +62,8 @@ pub enum Relation {
     Wr(KeyId),
     /// Both wrote the key, in an order that is known or was derived.
     Ww(KeyId),
-    /// The first read the key as the second transaction here wrote it (`TxnId::NONE`: the first state), and what it read is before
-    /// what the other one wrote.
+    /// The first read the key as the second transaction here wrote it (`TxnId::NONE`: the first state), and what it
+    /// read is before what the other one wrote.
     Rw(KeyId, TxnId),
 }
 
@@ -101,7 +101,8 @@ pub struct Fact {
 /// Why one write of a key is before another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Because {
-    /// This reader saw the later one, and the earlier one was visible to it, by this path from the earlier one to the reader.
+    /// This reader saw the later one, and the earlier one was visible to it, by this path from the earlier one to the
+    /// reader.
     Visible {
         /// Who read.
         reader: TxnId,
@@ -113,8 +114,8 @@ pub enum Because {
         /// From the first writer to the second.
         path: Vec<Link>,
     },
-    /// The first writer itself read what this version's writer wrote to the key (`TxnId::NONE`: the first state), and this path leads
-    /// from that writer to the second: before the first, the second would have been visible to it.
+    /// The first writer itself read what this version's writer wrote to the key (`TxnId::NONE`: the first state), and
+    /// this path leads from that writer to the second: before the first, the second would have been visible to it.
     Replaced {
         /// Who wrote what the first writer read.
         version: TxnId,

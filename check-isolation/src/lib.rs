@@ -1,10 +1,11 @@
 //! Exact isolation levels: is there an execution of a level that explains a history of transactions?
 //!
-//! Transactions read and write registers, and each value is written once to a key, so every read shows whom it read from. In which order
-//! the versions of a key replaced each other is not known. A level holds if **some** order of the transactions obeys its [`Axiom`];
-//! this crate finds one, or derives that there is none.
+//! Transactions read and write registers, and each value is written once to a key, so every read shows whom it read
+//! from. In which order the versions of a key replaced each other is not known. A level holds if **some** order of the
+//! transactions obeys its [`Axiom`]; this crate finds one, or derives that there is none.
 //!
-//! [`Isolation`] is the checker. [`decide()`] takes the columns of [`Transactions`] and is what it calls for each level.
+//! [`Isolation`] is the checker. [`decide()`] takes the columns of [`Transactions`] and is what it calls for each
+//! level.
 
 #![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,9 +1,9 @@
 //! Sessions as a help where a level does without: kept as far as nothing contradicts them.
 //!
-//! Without a base the graph has thousands of short chains, with sessions a few long ones. Most stores obey their sessions but for a
-//! few transactions, so those are taken out of theirs and the level is decided with what is left of sessions. An order that explains
-//! that explains the history without sessions too, and a derivation that uses none of them refutes the level. One that uses some names
-//! the next transactions to take out.
+//! Without a base the graph has thousands of short chains, with sessions a few long ones. Most stores obey their
+//! sessions but for a few transactions, so those are taken out of theirs and the level is decided with what is left of
+//! sessions. An order that explains that explains the history without sessions too, and a derivation that uses none of
+//! them refutes the level. One that uses some names the next transactions to take out.
 
 use crate::evidence::{Because, Item, Link, Outcome, Refutation, Relation};
 use crate::ids::TxnId;
@@ -15,8 +15,8 @@ const STALE_ROUNDS_MAX: usize = 8;
 /// Derivations that name transactions to take out, at the most.
 const ROUNDS_MAX: usize = 64;
 
-/// Decides a level without a base by sessions, if that succeeds. `stale_readers` finds transactions that contradict their sessions;
-/// `alone` decides the level with all the sessions that it is given.
+/// Decides a level without a base by sessions, if that succeeds. `stale_readers` finds transactions that contradict
+/// their sessions; `alone` decides the level with all the sessions that it is given.
 pub(crate) fn decide(
     txns: &Transactions,
     stale_readers: impl Fn(&Transactions) -> Vec<TxnId>,

@@ -28,8 +28,8 @@ pub struct KnownOrder {
 
 /// The transactions of a history that happened: what [`decide`](crate::decide()) takes.
 ///
-/// Rows are in an order that extends that of each session; in doubt the order of completion, which is also what commit orders are
-/// looked for near. Adding a transaction takes time linear in it.
+/// Rows are in an order that extends that of each session; in doubt the order of completion, which is also what commit
+/// orders are looked for near. Adding a transaction takes time linear in it.
 ///
 /// ```
 /// use check_isolation::{KeyId, Level, NewTxn, Outcome, Read, Transactions, TxnId};
@@ -62,7 +62,8 @@ pub struct Transactions {
     keys: usize,
 }
 
-/// The bit of a key in a set of keys: its number modulo 64. Two keys may have one bit, so that such a set shows that a key is not in it.
+/// The bit of a key in a set of keys: its number modulo 64. Two keys may have one bit, so that such a set shows that a
+/// key is not in it.
 #[inline]
 pub(crate) fn bit(key: KeyId) -> u64 {
     1 << (key.number() & 63)
@@ -232,7 +233,8 @@ impl Transactions {
         self.reads[read].writer = writer;
     }
 
-    /// Drops all rows that are not to be kept, in place: nobody that is kept reads from them. Known orders are of rows that are.
+    /// Drops all rows that are not to be kept, in place: nobody that is kept reads from them. Known orders are of rows
+    /// that are.
     pub(crate) fn retain(&mut self, is_kept: &[bool]) {
         debug_assert!(self.orders.is_empty(), "orders name rows by number");
         let mut number_of = vec![TxnId::NONE; self.len()];

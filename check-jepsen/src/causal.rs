@@ -15,8 +15,9 @@
 //! links and what is written come from the client. Ops that overlap have no order, so the verdict is unknown from there
 //! on; a history of several keys needs `--keyed`.
 //!
-//! After Jepsen's `tests/causal`, which takes a crashed write that is read for a violation, and a read of nil before the
-//! first write. Time is linear but for crashed writes: an op costs the number of states. Memory follows these alone.
+//! After Jepsen's `tests/causal`, which takes a crashed write that is read for a violation, and a read of nil before
+//! the first write. Time is linear but for crashed writes: an op costs the number of states. Memory follows these
+//! alone.
 
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef};

@@ -25,7 +25,8 @@ const ALLOWED: &[&str] = &["int-send-skip", "G0", "G0-realtime"];
 /// Types of cycles with polls.
 const POLL_CYCLES: &[&str] = &["G1c", "G1c-realtime"];
 
-/// The report on what was seen of a history. Unless that is the `whole` of it, the report holds what stays true whatever else happened.
+/// The report on what was seen of a history. Unless that is the `whole` of it, the report holds what stays true
+/// whatever else happened.
 pub(crate) fn report(seen: &Seen, options: Kafka, whole: bool, budget: &Budget) -> Report {
     budget.begin("ordering the logs");
     let logs = Logs::infer(&seen.ops, &seen.messages);

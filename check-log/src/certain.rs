@@ -1,4 +1,5 @@
-//! What is certain as soon as an op completed, whatever comes next: it can be reported while the history is being written.
+//! What is certain as soon as an op completed, whatever comes next: it can be reported while the history is being
+//! written.
 
 use crate::columns::messages::{Messages, POLLED, POLLED_OK, is_aborted};
 use crate::columns::sightings::{Item, Run};

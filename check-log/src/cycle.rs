@@ -73,8 +73,8 @@ pub(crate) fn find(scene: Scene<'_>, ww_deps: bool, budget: &Budget) -> Cycles {
     Cycles { found, spent: cycles.spent }
 }
 
-/// The op that sent what stands right before a message in its log, and the message; unless the same op did, or the message has another
-/// writer.
+/// The op that sent what stands right before a message in its log, and the message; unless the same op did, or the
+/// message has another writer.
 fn overwritten(scene: Scene<'_>, writer: OpId, msg: MsgId) -> Option<(OpId, MsgId)> {
     let (messages, logs) = (&scene.seen.messages, scene.logs);
     if messages.writer(msg) != Some(writer) {

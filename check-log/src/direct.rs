@@ -17,8 +17,8 @@ pub(crate) fn each_polled(scene: Scene<'_>, mut call: impl FnMut(OpId, MsgId)) {
     }
 }
 
-/// Calls for each message that an op polled, unless it was settled by then, and is so still: an `ok` op had sent it, and no other op
-/// ever did.
+/// Calls for each message that an op polled, unless it was settled by then, and is so still: an `ok` op had sent it,
+/// and no other op ever did.
 pub(crate) fn each_polled_unsettled(scene: Scene<'_>, mut call: impl FnMut(OpId, MsgId)) {
     for op in scene.seen.ops.ids() {
         each_of_unsettled(scene, op, |msg| call(op, msg));
@@ -50,7 +50,8 @@ pub(crate) fn each_of(scene: Scene<'_>, op: OpId, role: Role, mut call: impl FnM
     }
 }
 
-/// G1a: an `ok` op polled a message of a failed one. If the message was sent again, before that poll ended, it may be of the other op.
+/// G1a: an `ok` op polled a message of a failed one. If the message was sent again, before that poll ended, it may be
+/// of the other op.
 pub(crate) fn aborted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
     if scene.seen.failed.is_empty() {
         return Found::default();

@@ -21,11 +21,11 @@
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Kafka {
-    /// Whether consumers may subscribe, so that keys move between them: a poll may then skip or repeat messages that a poll before it did
-    /// not end with.
+    /// Whether consumers may subscribe, so that keys move between them: a poll may then skip or repeat messages that a
+    /// poll before it did not end with.
     pub subscribes: bool,
-    /// Whether the order of a log orders the ops that sent its messages (ww dependencies). Sends of transactions are not isolated, so
-    /// cycles of these are allowed.
+    /// Whether the order of a log orders the ops that sent its messages (ww dependencies). Sends of transactions are
+    /// not isolated, so cycles of these are allowed.
     pub ww_deps: bool,
     /// Whether to show every anomaly with its witness, not only the first or the worst.
     pub all_errors: bool,

@@ -1,10 +1,11 @@
 //! Version orders: what stands at each offset of each log, by all that was polled and sent.
 //!
-//! Offsets at which nothing is known to stand are left out (markers of transactions, aborted messages), and the others numbered: a
-//! message's **index**. Memory goes by messages, and so does time: n log n, and linear where offsets stand close together.
+//! Offsets at which nothing is known to stand are left out (markers of transactions, aborted messages), and the others
+//! numbered: a message's **index**. Memory goes by messages, and so does time: n log n, and linear where offsets stand
+//! close together.
 //!
-//! Nearly all messages have a place of their own. Only the rest takes entries: of messages at several offsets, and of offsets with
-//! several messages.
+//! Nearly all messages have a place of their own. Only the rest takes entries: of messages at several offsets, and of
+//! offsets with several messages.
 
 use crate::columns::messages::{Messages, POLLED_OK};
 use crate::columns::sightings::Role;
@@ -32,8 +33,8 @@ pub(crate) struct Logs<'a> {
     order: Vec<MsgId>,
     /// Where the places of each key end in `order`.
     key_end: Vec<u32>,
-    /// Entries of places with several messages, or with a message that has its own place elsewhere; all of these places. By place, then
-    /// op, then message: the first one of a place is the one chosen.
+    /// Entries of places with several messages, or with a message that has its own place elsewhere; all of these
+    /// places. By place, then op, then message: the first one of a place is the one chosen.
     odd: Vec<(u32, Entry)>,
     /// For each message the last index at which it is the one chosen of its offset, or [`NONE`].
     index: Vec<u32>,
@@ -192,7 +193,8 @@ impl<'a> Logs<'a> {
         self.is_blurred[key.at()]
     }
 
-    /// What stands where of messages at several offsets, or of which another one is chosen at theirs; by message, then offset.
+    /// What stands where of messages at several offsets, or of which another one is chosen at theirs; by message, then
+    /// offset.
     pub(crate) fn blurred(&self) -> Vec<Entry> {
         let mut all: Vec<Entry> = self.odd.iter().map(|(_, entry)| *entry).collect();
         all.retain(|entry| self.spread.contains_key(&entry.msg));
@@ -230,8 +232,8 @@ impl<'a> Logs<'a> {
         self.ops.is_ok(op) || self.crashed_and_committed.binary_search(&op).is_ok()
     }
 
-    /// What stands elsewhere than at its own place, by key: messages at other offsets than their own, of ops that count, and messages at
-    /// whose own offsets others are.
+    /// What stands elsewhere than at its own place, by key: messages at other offsets than their own, of ops that
+    /// count, and messages at whose own offsets others are.
     fn others(&self) -> Vec<Entry> {
         let elsewhere = self.ops.shown.elsewhere().iter().filter(|seen| !seen.is_sent || self.is_committed(seen.op));
         let elsewhere = elsewhere.map(|seen| Entry { offset: seen.offset, msg: seen.msg, op: seen.op });

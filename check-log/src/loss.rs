@@ -12,8 +12,8 @@ const LISTED_MAX: usize = 32;
 
 /// Lost writes: what stands no later than the last message that was polled, took effect, and was not polled.
 ///
-/// A message may stand at several indices, and an index may have several messages; so the bound is the greatest of the *first* indices of
-/// what was polled, and only messages whose *last* index is not beyond it are demanded.
+/// A message may stand at several indices, and an index may have several messages; so the bound is the greatest of the
+/// *first* indices of what was polled, and only messages whose *last* index is not beyond it are demanded.
 pub(crate) fn lost_writes(scene: Scene<'_>, shown_max: usize) -> Found {
     let (messages, logs) = (&scene.seen.messages, scene.logs);
     // For each key the greatest first index polled.

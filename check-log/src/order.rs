@@ -202,8 +202,8 @@ impl Side {
 
 /// The last message of a run, if none of the log lies between its messages.
 ///
-/// Where no message and no offset of a log is ambiguous, the places of a run ascend; so its messages stand side by side exactly if they are
-/// as many as the places from the first to the last.
+/// Where no message and no offset of a log is ambiguous, the places of a run ascend; so its messages stand side by side
+/// exactly if they are as many as the places from the first to the last.
 fn whole_run(scene: Scene<'_>, key: KeyId, first: MsgId, ahead: u32) -> Option<MsgId> {
     if scene.logs.is_blurred(key) {
         return None;

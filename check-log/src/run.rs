@@ -207,8 +207,8 @@ impl LogRun {
         let excused = std::mem::take(&mut self.excused);
         let is_excused = |key: KeyId| !excused.is_empty() && excused.binary_search(&key).is_ok();
         let op = OpId::new(self.seen.ops.len());
-        // Without its invocation, an op that completes later may have sent what this one polls; so may one that was not understood, and
-        // one that does not say what it sends.
+        // Without its invocation, an op that completes later may have sent what this one polls; so may one that was not
+        // understood, and one that does not say what it sends.
         let knows_senders = row.oks_before.is_some() && self.seen.undecoded.is_empty() && self.seen.hidden.is_empty();
         let mut certain = Certain::new(&mut self.seen.messages, (op, row.kind), knows_senders);
         certain.look(items, is_excused, &mut self.scratch);
@@ -288,7 +288,8 @@ fn sent(item: &Item) -> Option<MsgId> {
     if let Item::Send { msg, .. } = item { Some(*msg) } else { None }
 }
 
-/// Adds what the invocation sent and a completion does not mention. A crashed or failed op may have results of a part only.
+/// Adds what the invocation sent and a completion does not mention. A crashed or failed op may have results of a part
+/// only.
 fn add_unsaid_sends(items: &mut Vec<Item>, open: &Open, kind: OpKind) -> Result<(), OpFault> {
     if open.items.iter().filter_map(sent).eq(items.iter().filter_map(sent)) {
         return Ok(());
@@ -302,8 +303,8 @@ fn add_unsaid_sends(items: &mut Vec<Item>, open: &Open, kind: OpKind) -> Result<
     Ok(())
 }
 
-/// The items of a completion with what its invocation sent besides, in the order of the invocation. What stands between two sends stays
-/// behind the first of them. Nothing if the completion has other sends, or another order.
+/// The items of a completion with what its invocation sent besides, in the order of the invocation. What stands between
+/// two sends stays behind the first of them. Nothing if the completion has other sends, or another order.
 #[cold]
 fn with_unsaid_sends(said: &[Item], invoked: &[Item]) -> Option<Vec<Item>> {
     let mut all = Vec::new();

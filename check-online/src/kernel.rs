@@ -9,10 +9,11 @@
 //!
 //! Three things keep the sets small:
 //! - An operation that only reads takes effect at the first instant that admits it: this hinders nothing later.
-//! - Of operations in flight that are equal, the one that returns first takes effect first: it may take the other's place.
-//! - Operations that may have happened need not take effect at all ([`pile`](crate::pile)); a configuration with no more uses of
-//!   any of them covers the others of its state and mask. Where many are left that do not cover each other, only a few are
-//!   kept ([`Detail`]), and [`basis`](crate::part) decides what these few refuse.
+//! - Of operations in flight that are equal, the one that returns first takes effect first: it may take the other's
+//!   place.
+//! - Operations that may have happened need not take effect at all ([`pile`](crate::pile)); a configuration with no
+//!   more uses of any of them covers the others of its state and mask. Where many are left that do not cover each
+//!   other, only a few are kept ([`Detail`]), and [`basis`](crate::part) decides what these few refuse.
 
 use crate::OnlineModel;
 use crate::ops::{OpIx, Ops, Seq};
@@ -262,7 +263,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Whether it can go on with what was found. Otherwise leaves the configurations from `before` if they will be of use.
+    /// Whether it can go on with what was found. Otherwise leaves the configurations from `before` if they will be of
+    /// use.
     #[inline]
     fn look<M: OnlineModel>(&mut self, world: &World<M>, before: usize, found: Found) -> Result<(), Stop> {
         if found == Found::TooMany && self.set.detail == Detail::All {

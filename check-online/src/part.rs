@@ -30,8 +30,8 @@ pub(crate) struct Part {
     pub(crate) log: VecDeque<Logged>,
     /// In order. There is one at the call of each operation that is held.
     pub(crate) checkpoints: VecDeque<Checkpoint>,
-    /// Where the kernel and the checkpoints from there on began to leave out configurations; `None` if nowhere. The log goes back to
-    /// there.
+    /// Where the kernel and the checkpoints from there on began to leave out configurations; `None` if nowhere. The log
+    /// goes back to there.
     basis: Option<Basis>,
     /// As many configurations of one state and mask are kept.
     width: usize,

@@ -76,8 +76,8 @@ impl Pile {
         }
     }
 
-    /// What uses cost where not all can be tried: the more of an entry are used, and the fewer are left, the more. Entries with the
-    /// numbers of operations that were used.
+    /// What uses cost where not all can be tried: the more of an entry are used, and the fewer are left, the more.
+    /// Entries with the numbers of operations that were used.
     pub(crate) fn price(&self, uses: &[(u32, u32)], now: Seq) -> u64 {
         const UNIT: u64 = 1 << 16;
         let of_entry = |(entry, used): &(u32, u32)| {

@@ -286,8 +286,8 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
 mod tests {
     #[test]
     fn whatever_can_be_checked_can_be_watched() {
-        // `linearizable` is these by an option, and answers at the end; `linearizable-register` is one of them by key, and
-        // `versioned-register` watches by itself.
+        // `linearizable` is these by an option, and answers at the end; `linearizable-register` is one of them by key,
+        // and `versioned-register` watches by itself.
         let mut names: Vec<String> =
             check_register::checkers().iter().map(|checker| checker.name().to_owned()).collect();
         names.retain(|name| !["linearizable", "linearizable-register", "versioned-register"].contains(&name.as_str()));

@@ -190,8 +190,8 @@ impl Set {
         self.without_covered(index, uses, |sum| (sum.number(), 0));
     }
 
-    /// Takes the last configuration away if another one of its state and mask makes at most as much use of crashed operations as
-    /// it does, or if there are as many of these as may be kept.
+    /// Takes the last configuration away if another one of its state and mask makes at most as much use of crashed
+    /// operations as it does, or if there are as many of these as may be kept.
     #[inline]
     pub(crate) fn keep_last(&mut self, index: &mut Index, uses: &Uses) -> Found {
         let last = self.heads.len() - 1;
@@ -255,7 +255,8 @@ mod tests {
             (0..14).filter(|bit| subset >> bit & 1 == 1).for_each(|bit| set.mark(at, 50 + bit));
         }
         let buckets: std::collections::BTreeSet<u64> = (0..set.len()).map(|at| set.hash(at) % (2 * count)).collect();
-        // Random numbers would have 12,893: 1 - e^(-1/2) of 32,768. Of 300 keys the worst had 10,142; bits that are lost leave 1.
+        // Random numbers would have 12,893: 1 - e^(-1/2) of 32,768. Of 300 keys the worst had 10,142; bits that are
+        // lost leave 1.
         assert!(buckets.len() > 8_192, "{} buckets", buckets.len());
     }
 }

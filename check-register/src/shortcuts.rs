@@ -150,8 +150,9 @@ pub trait Shortcuts<S: Clone, O> {
         None
     }
 
-    /// The same, and what is in it at the start, for those who know all operations of a history, of whom some of those given
-    /// may be equal: they may be of an object that has no such order of its own, but behaves in this history as one that has.
+    /// The same, and what is in it at the start, for those who know all operations of a history, of whom some of those
+    /// given may be equal: they may be of an object that has no such order of its own, but behaves in this history as
+    /// one that has.
     fn collection_of(&self, ops: &mut dyn Iterator<Item = &O>) -> Option<(Collection, Vec<i64>)> {
         let _ = ops;
         self.collection().map(|collection| (collection, self.contents()))

@@ -94,9 +94,10 @@ fn drawn(figure: &Figure, limits: &Limits, run: &Performance) -> Drawing {
     }
 }
 
-/// Draws all figures of a report, and leaves none in it; if none of them shows transactions or operations, also the cycles among its
-/// witnesses, as `TYPE/0.svg`. The faults and annotations of the run lie over timelines, and transactions say during which faults they
-/// completed; numbers over time are drawn from the first time of the run to the last.
+/// Draws all figures of a report, and leaves none in it; if none of them shows transactions or operations, also the
+/// cycles among its witnesses, as `TYPE/0.svg`. The faults and annotations of the run lie over timelines, and
+/// transactions say during which faults they completed; numbers over time are drawn from the first time of the run to
+/// the last.
 pub fn draw_all(report: &mut Report, limits: &Limits, run: &Performance) -> Vec<Drawing> {
     let mut figures = report.take_figures();
     if figures.iter().all(|figure| matches!(figure.content, Content::Series(_) | Content::Log(_))) {

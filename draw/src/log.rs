@@ -1,6 +1,7 @@
 //! A part of a log: a column for each offset, a row for each op, and in it what the op sent and polled there.
 //!
-//! Where ops show several messages at one offset, or one message at several, the cells are coloured: that is what should not be.
+//! Where ops show several messages at one offset, or one message at several, the cells are coloured: that is what
+//! should not be.
 
 use crate::text;
 use history_core::OpKind;

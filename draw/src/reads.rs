@@ -9,8 +9,8 @@ use crate::graph::PlotOptions;
 use crate::text;
 use history_core::Datum;
 use history_core::figure::KeyRead;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use rows::{Column, Row, Rows};
-use std::fmt::Write;
 
 /// Rows of a page, at most.
 const ROWS_MAX: usize = 100;
@@ -69,118 +69,139 @@ pub fn html(key: &Datum, reads: &[KeyRead], options: &PlotOptions) -> String {
     let distinct = rows.all.len();
     rows.limit(ROWS_MAX);
     let columns = rows.columns();
-    let mut page = String::new();
-    head(&mut page, key, options, &rows, (reads.len(), distinct));
-    page.push_str("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Reads\"><table>\n");
-    positions(&mut page, &columns);
-    page.push_str("<tbody>\n");
+    let head = head(key);
+    let introduction = introduction(key, options, &rows, (reads.len(), distinct));
+    let positions = positions(&columns);
+    let frame = head.0.len() + introduction.0.len() + positions.0.len() + TAIL_BYTES;
+    let mut body = String::new();
     let mut shown = 0;
     for (at, row) in rows.all.iter().enumerate() {
-        let mut text = String::new();
-        if at == rows.branches {
-            let span = columns.len() + 1;
-            let _ =
-                writeln!(text, "<tr><th colspan=\"{span}\" scope=\"rowgroup\">prefixes of the lists above</th></tr>");
-        }
-        write_row(&mut text, reads, &rows, (at, row), &columns);
+        let row = html! {
+            @if at == rows.branches {
+                tr { th colspan=(columns.len() + 1) scope="rowgroup" { "prefixes of the lists above" } }
+            }
+            (write_row(reads, &rows, (at, row), &columns))
+        };
         // The first row is the order that others are held against.
-        if at > 0 && page.len() + text.len() + TAIL_BYTES > options.max_plot_bytes {
+        if at > 0 && frame + body.len() + row.0.len() > options.max_plot_bytes {
             break;
         }
-        page.push_str(&text);
+        body.push_str(&row.0);
         shown += 1;
     }
-    page.push_str("</tbody>\n</table></div>\n");
-    if shown < distinct {
-        let _ = writeln!(page, "<p>{} of {distinct} distinct lists were omitted.</p>", distinct - shown);
-    }
-    page.push_str("</main>\n</body>\n</html>\n");
-    page
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            (head)
+            body {
+                main {
+                    (introduction)
+                    div.wide tabindex="0" role="region" aria-label="Reads" {
+                        table { (positions) tbody { (PreEscaped(body)) } }
+                    }
+                    @if shown < distinct { p { (distinct - shown) " of " (distinct) " distinct lists were omitted." } }
+                }
+            }
+        }
+    };
+    page.into_string()
 }
 
-/// The page as far as the table.
-fn head(page: &mut String, key: &Datum, options: &PlotOptions, rows: &Rows<'_>, (reads, distinct): (usize, usize)) {
-    let mut title = String::new();
-    text::escape(&mut title, &format!("Reads of key {}", text::datum(key, KEY_COLUMNS_MAX)));
-    let _ = write!(
-        page,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>{CSS}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
-    );
-    if !options.title.is_empty() {
-        page.push_str("<p>");
-        text::escape(page, &text::shorten(&options.title, 2 * KEY_COLUMNS_MAX));
-        page.push_str("</p>\n");
+fn title(key: &Datum) -> String {
+    format!("Reads of key {}", text::datum(key, KEY_COLUMNS_MAX))
+}
+
+fn head(key: &Datum) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            title { (title(key)) }
+            style { (PreEscaped(CSS)) }
+        }
     }
-    let _ = writeln!(page, "<p>{reads} reads saw {distinct} distinct lists; each is a row below.</p>");
-    page.push_str(if rows.forks.is_empty() {
-        "<p>Of any two, one is a prefix of the other: they agree.</p>\n"
-    } else {
-        "<p>A list only grows at its end, so of any two reads one must be a prefix of the other. These reads violate \
-         that: where a row <span class=\"fork\">differs</span> from the first one, or from the one above it, both \
-         elements are highlighted. Later elements that differ from those of the first row are tinted.</p>\n"
-    });
+}
+
+/// What is above the table.
+fn introduction(key: &Datum, options: &PlotOptions, rows: &Rows<'_>, (reads, distinct): (usize, usize)) -> Markup {
+    html! {
+        h1 { (title(key)) }
+        @if !options.title.is_empty() { p { (text::shorten(&options.title, 2 * KEY_COLUMNS_MAX)) } }
+        p { (reads) " reads saw " (distinct) " distinct lists; each is a row below." }
+        @if rows.forks.is_empty() {
+            p { "Of any two, one is a prefix of the other: they agree." }
+        } @else {
+            p {
+                "A list only grows at its end, so of any two reads one must be a prefix of the other. These reads "
+                "violate that: where a row " span.fork { "differs" } " from the first one, or from the one above it, "
+                "both elements are highlighted. Later elements that differ from those of the first row are tinted."
+            }
+        }
+    }
 }
 
 /// The row of positions.
-fn positions(page: &mut String, columns: &[Column]) {
-    page.push_str("<thead><tr><th scope=\"col\">read by</th>");
-    for column in columns {
-        let _ = match column {
-            Column::At(at) => write!(page, "<th scope=\"col\">{at}</th>"),
-            Column::Gap { from, to } if to - from == 1 => write!(page, "<th scope=\"col\">{from}</th>"),
-            Column::Gap { from, to } => write!(page, "<th scope=\"col\">{from} to {}</th>", to - 1),
-            Column::Rest(from) => write!(page, "<th scope=\"col\">from {from}</th>"),
-        };
-    }
-    page.push_str("</tr></thead>\n");
-}
-
-fn write_row(page: &mut String, reads: &[KeyRead], rows: &Rows<'_>, (at, row): (usize, &Row), columns: &[Column]) {
-    page.push_str("<tr><th scope=\"row\">");
-    for (nth, read) in row.reads.iter().take(READERS_MAX).map(|read| &reads[*read]).enumerate() {
-        let comma = if nth > 0 { "<br>" } else { "" };
-        let _ = write!(page, "{comma}{}, index {}", read.kind.name(), read.index);
-        text::escape(page, &read.process.as_ref().map(text::process).unwrap_or_default());
-    }
-    if row.reads.len() > READERS_MAX {
-        let _ = write!(page, "<br>and {} more", row.reads.len() - READERS_MAX);
-    }
-    page.push_str("</th>");
-    let length = row.elements.len();
-    for column in columns {
-        match column {
-            Column::At(place) => match row.elements.get(*place) {
-                Some(element) => {
-                    let class = if rows.forks.contains(&(at, *place)) {
-                        " class=\"fork\""
-                    } else if *place < rows.all[0].shared_with(row) {
-                        " class=\"same\""
-                    } else if rows.all[0].elements.get(*place) == Some(element) {
-                        ""
-                    } else {
-                        " class=\"off\""
-                    };
-                    let _ = write!(page, "<td{class}>");
-                    text::escape(page, &text::datum(rows.element(*element), ELEMENT_COLUMNS_MAX));
-                    page.push_str("</td>");
+fn positions(columns: &[Column]) -> Markup {
+    html! {
+        thead {
+            tr {
+                th scope="col" { "read by" }
+                @for column in columns {
+                    th scope="col" {
+                        @match column {
+                            Column::At(at) => (at),
+                            Column::Gap { from, to } if to - from == 1 => (from),
+                            Column::Gap { from, to } => { (from) " to " (to - 1) },
+                            Column::Rest(from) => { "from " (from) },
+                        }
+                    }
                 }
-                None => page.push_str("<td></td>"),
-            },
-            Column::Gap { from, to } => {
-                gap(page, length.min(*to).saturating_sub(*from), "elements");
             }
-            Column::Rest(from) => gap(page, length.saturating_sub(*from), "more"),
         }
     }
-    page.push_str("</tr>\n");
+}
+
+fn write_row(reads: &[KeyRead], rows: &Rows<'_>, (at, row): (usize, &Row), columns: &[Column]) -> Markup {
+    let length = row.elements.len();
+    html! {
+        tr {
+            th scope="row" {
+                @for (nth, read) in row.reads.iter().take(READERS_MAX).map(|read| &reads[*read]).enumerate() {
+                    @if nth > 0 { br; }
+                    (read.kind.name()) ", index " (read.index)
+                    (read.process.as_ref().map(text::process).unwrap_or_default())
+                }
+                @if row.reads.len() > READERS_MAX { br; "and " (row.reads.len() - READERS_MAX) " more" }
+            }
+            @for column in columns {
+                @match column {
+                    Column::At(place) => (cell(rows, (at, row), *place)),
+                    Column::Gap { from, to } => (gap(length.min(*to).saturating_sub(*from), "elements")),
+                    Column::Rest(from) => (gap(length.saturating_sub(*from), "more")),
+                }
+            }
+        }
+    }
+}
+
+/// The element of a row at a position, if it has one.
+fn cell(rows: &Rows<'_>, (at, row): (usize, &Row), place: usize) -> Markup {
+    let Some(element) = row.elements.get(place) else { return html! { td {} } };
+    let class = if rows.forks.contains(&(at, place)) {
+        Some("fork")
+    } else if place < rows.all[0].shared_with(row) {
+        Some("same")
+    } else if rows.all[0].elements.get(place) == Some(element) {
+        None
+    } else {
+        Some("off")
+    };
+    html! { td class=[class] { (text::datum(rows.element(*element), ELEMENT_COLUMNS_MAX)) } }
 }
 
 /// A cell for elements that are not shown.
-fn gap(page: &mut String, hidden: usize, what: &str) {
-    let _ =
-        if hidden == 0 { write!(page, "<td></td>") } else { write!(page, "<td class=\"gap\">{hidden} {what}</td>") };
+fn gap(hidden: usize, what: &str) -> Markup {
+    html! { @if hidden == 0 { td {} } @else { td.gap { (hidden) " " (what) } } }
 }
 
 #[cfg(test)]

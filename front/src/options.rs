@@ -6,6 +6,9 @@
 use history_core::{Checker, OptionError, OptionKind, OptionSpec, Options};
 use std::path::Path;
 
+/// The option of every checker of transactions that names consistency levels, as [`OptionSpec::name`] has it.
+pub const CONSISTENCY_LEVELS: &str = "consistency-models";
+
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

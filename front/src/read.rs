@@ -15,7 +15,8 @@ pub struct ReadAs {
     pub clients: ClientRule,
     /// The unit of times, unless the format has one.
     pub time_unit: Option<TimeUnit>,
-    /// By how much the clocks of a history of intervals are off, at the most: intervals are widened by it on both sides.
+    /// By how much the clocks of a history of intervals are off, at the most: intervals are widened by it on both
+    /// sides.
     pub clock_error: Duration,
     /// Whether a text may end within an op, which is then left out: its writer died.
     pub accepts_torn: bool,
@@ -24,8 +25,8 @@ pub struct ReadAs {
 }
 
 impl ReadAs {
-    /// What differs from the default, as words of a command: ` --format=edn --accept-torn`. Two that read the same text as different
-    /// ops differ here.
+    /// What differs from the default, as words of a command: ` --format=edn --accept-torn`. Two that read the same text
+    /// as different ops differ here.
     pub fn changes(&self) -> String {
         // A new field has its place below.
         let ReadAs { format, clients, time_unit, clock_error, accepts_torn, first_value } = self;

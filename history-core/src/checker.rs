@@ -170,11 +170,11 @@ pub trait Run: Send {
         Searched::Done
     }
 
-    /// The state of the run, at most so many bytes, with which a run in another process continues. The default has none:
-    /// then that run needs the ops again, from the first on.
+    /// The state of the run, at most so many bytes, with which a run in another process continues. The default has
+    /// none: then that run needs the ops again, from the first on.
     ///
-    /// A run continues like this: it starts as this one did, takes the first ops again (`first_ops` of them, or all), and
-    /// then [`Run::restore`], if there is a state. From there on it does what this one would do.
+    /// A run continues like this: it starts as this one did, takes the first ops again (`first_ops` of them, or all),
+    /// and then [`Run::restore`], if there is a state. From there on it does what this one would do.
     fn save(&self, bytes_max: usize) -> Saved {
         let _ = bytes_max;
         Saved::default()
@@ -205,9 +205,9 @@ pub trait Run: Send {
         Ok(if self.is_violated() { self.violation() } else { None })
     }
 
-    /// Ends the history before its own end, because this run, or another one on the same history, has proved a violation. The report holds
-    /// nothing that only the end of a history shows, such as what was never read. The default is [`Run::finish`], for checkers to which
-    /// the end says nothing.
+    /// Ends the history before its own end, because this run, or another one on the same history, has proved a
+    /// violation. The report holds nothing that only the end of a history shows, such as what was never read. The
+    /// default is [`Run::finish`], for checkers to which the end says nothing.
     ///
     /// # Errors
     ///

@@ -23,7 +23,10 @@ use std::ops::ControlFlow;
 /// O(1) an op in addition to what the checkers do, and no memory but theirs.
 ///
 /// ```
-/// use history_core::{Budget, Checker, Compose, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Reader, Report, Run, Verdict};
+/// use history_core::{
+///     Budget, Checker, Compose, HistoryError, Op, OpKind, OptionError, OptionSpec, Options, Reader, Report, Run,
+///     Verdict,
+/// };
 /// use std::ops::ControlFlow;
 ///
 /// /// Says that no op ends in this way.
@@ -51,7 +54,10 @@ use std::ops::ControlFlow;
 /// }
 ///
 /// let text = "{:process 0, :type :invoke, :f :w} {:process 0, :type :fail, :f :w}";
-/// let both = Compose::new(vec![Box::new(Never("never-info", OpKind::Info)), Box::new(Never("never-fail", OpKind::Fail))])?;
+/// let both = Compose::new(vec![
+///     Box::new(Never("never-info", OpKind::Info)),
+///     Box::new(Never("never-fail", OpKind::Fail)),
+/// ])?;
 /// assert_eq!(both.name(), "never-info,never-fail");
 /// let run = both.start(&Options::new())?;
 /// let report = history_core::check(run, &mut Reader::new(text.as_bytes()), &Budget::default())?;

@@ -25,9 +25,10 @@ impl OptionSpec {
     /// ```
     /// use history_core::{OptionKind, OptionSpec};
     ///
-    /// const MAX_WITNESSES: OptionSpec = OptionSpec::new("max-witnesses", OptionKind::Integer, "Number of witnesses to report.")
-    ///     .with_value_name("N")
-    ///     .with_default("8");
+    /// const MAX_WITNESSES: OptionSpec =
+    ///     OptionSpec::new("max-witnesses", OptionKind::Integer, "Number of witnesses to report.")
+    ///         .with_value_name("N")
+    ///         .with_default("8");
     /// ```
     #[must_use]
     pub const fn new(name: &'static str, kind: OptionKind, help: &'static str) -> OptionSpec {

@@ -287,8 +287,8 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// The elements as pairs, where each is a sequence of two integers and the reader kept them one after another, which it
-    /// does for every list of pairs of up to 18-digit integers that it reads.
+    /// The elements as pairs, where each is a sequence of two integers and the reader kept them one after another,
+    /// which it does for every list of pairs of up to 18-digit integers that it reads.
     ///
     /// ```
     /// use history_core::History;

@@ -1,8 +1,8 @@
 //! Judging one history: what every worker does, in the same steps.
 //!
 //! 1. The first worker looks at the beginning of the file and says how it is read ([`plan`](crate::plan)).
-//! 2. In rounds, each worker reads a range and sends its ops to the workers of their keys ([`part`](crate::part)); the first
-//!    worker joins the ranges ([`join`](crate::join)), and each worker feeds its keys ([`keys`](crate::keys)).
+//! 2. In rounds, each worker reads a range and sends its ops to the workers of their keys ([`part`](crate::part)); the
+//!    first worker joins the ranges ([`join`](crate::join)), and each worker feeds its keys ([`keys`](crate::keys)).
 //! 3. If anything was irregular, all of that is dropped, and the first worker reads the history as a whole
 //!    ([`whole`](crate::whole)).
 //! 4. All search their keys, slice by slice, until one finds a violation or all are done, as one machine does.
@@ -175,8 +175,8 @@ impl Session<'_> {
         (own, summaries)
     }
 
-    /// Tells all what joining the ranges of a round came to. What is before each range, and all packets for this worker;
-    /// else why nothing can be read, or that the ranges are irregular.
+    /// Tells all what joining the ranges of a round came to. What is before each range, and all packets for this
+    /// worker; else why nothing can be read, or that the ranges are irregular.
     fn send_joined(
         &mut self,
         joined: Option<(Round, Vec<Joined>)>,

@@ -1,8 +1,8 @@
 //! Meetings: rounds in which every worker sends bytes to any workers, and has all that was sent to it when the round
 //! ends.
 //!
-//! A round is a time of one timely dataflow: an exchange by the receiver's number, and a probe behind it, which says when
-//! nothing of that time can arrive any more. Every worker holds the same rounds in the same order.
+//! A round is a time of one timely dataflow: an exchange by the receiver's number, and a probe behind it, which says
+//! when nothing of that time can arrive any more. Every worker holds the same rounds in the same order.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::cell::RefCell;
@@ -36,8 +36,8 @@ type Sent = Vec<(usize, Vec<u8>)>;
 /// What a worker gets in a round, each with the number of the sender.
 type Got = Vec<(u64, Vec<u8>)>;
 
-/// Timely's end of a worker's seat. Timely owns its threads, which may outlive whatever called for them; so a worker has
-/// a thread of its own, and hands timely's thread its parcels.
+/// Timely's end of a worker's seat. Timely owns its threads, which may outlive whatever called for them; so a worker
+/// has a thread of its own, and hands timely's thread its parcels.
 pub(crate) struct Seat {
     sent: Receiver<Sent>,
     got: Sender<Got>,
@@ -126,8 +126,8 @@ impl Meeting {
         self.own == 0
     }
 
-    /// Sends bytes to workers. What all workers sent to this one in the same round, with the number of the sender: in the
-    /// order of senders, and of what each sent.
+    /// Sends bytes to workers. What all workers sent to this one in the same round, with the number of the sender: in
+    /// the order of senders, and of what each sent.
     pub(crate) fn exchange(&mut self, parcels: Sent) -> Got {
         self.sent.send(parcels).expect(ENDED);
         self.got.recv().expect(ENDED)

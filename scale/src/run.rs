@@ -28,8 +28,8 @@ pub fn judge(job: &Job<'_>, workers: NonZeroUsize) -> Vec<Judged> {
 /// Judges all histories together with other processes, each of which calls this with the same job, with so many workers
 /// in each. Only the first process gets the answers, once all others have said that they are done; the others get none.
 ///
-/// There is no answer without all processes: if one cannot be reached, stops, ends early or is asked for something else,
-/// this process prints which one it is and exits with 255.
+/// There is no answer without all processes: if one cannot be reached, stops, ends early or is asked for something
+/// else, this process prints which one it is and exits with 255.
 ///
 /// # Panics
 ///

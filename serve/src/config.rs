@@ -47,7 +47,8 @@ pub struct Judge {
     pub suggest: Option<Suggest>,
 }
 
-/// Says which checkers understand a history, by its first bytes: the likeliest first; or, if not even its first op can be read, why.
+/// Says which checkers understand a history, by its first bytes: the likeliest first; or, if not even its first op can
+/// be read, why.
 #[derive(Clone)]
 pub struct Suggest(pub SuggestFn);
 

@@ -60,7 +60,8 @@ impl State {
 }
 
 impl State {
-    /// Waits until there is room for a request for this address. The answer's maker keeps what it gets until it is done.
+    /// Waits until there is room for a request for this address. The answer's maker keeps what it gets until it is
+    /// done.
     pub(crate) async fn turn(&self, path: &str) -> Option<OwnedSemaphorePermit> {
         if !["/rows/", "/api/ops/"].iter().any(|rows| path.starts_with(rows)) {
             return None;

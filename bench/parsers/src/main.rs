@@ -1,9 +1,10 @@
-//! Parses each line of a history with another parser of JSON, and keeps nothing: the figures beside which `bench/figures` puts ours.
+//! Parses each line of a history with another parser of JSON, and keeps nothing: the figures beside which
+//! `bench/figures` puts ours.
 //!
 //!     histcheck-bench-parsers sonic|simd FILE
 //!
-//! Each line's value is dropped before the next is parsed, as a checker would that keeps what it needs. It prints the number of lines and
-//! of the fields in them, so that nothing of it is left out.
+//! Each line's value is dropped before the next is parsed, as a checker would that keeps what it needs. It prints the
+//! number of lines and of the fields in them, so that nothing of it is left out.
 
 use sonic_rs::{JsonContainerTrait as _, JsonValueTrait as _};
 use std::fs::File;

@@ -1,6 +1,7 @@
 //! The functions that C calls. They alone take and give pointers, so this is the only file with `unsafe`.
 //!
-//! Each function states in `include/histcheck.h` what its pointers must be; `tests/it` holds that header against this file.
+//! Each function states in `include/histcheck.h` what its pointers must be; `tests/it` holds that header against this
+//! file.
 #![allow(unsafe_code)]
 #![allow(clippy::missing_safety_doc, reason = "the header states what the caller has to hold")]
 #![allow(missing_docs, reason = "the header documents them")]

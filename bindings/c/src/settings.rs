@@ -18,7 +18,8 @@ pub(crate) struct Settings {
 const KNOWN: &str = "options, keyed, format, time_unit or timeout_seconds";
 
 impl Settings {
-    /// The checker of this name, or several with commas between, for whole histories or for such as are still being written.
+    /// The checker of this name, or several with commas between, for whole histories or for such as are still being
+    /// written.
     pub(crate) fn parse(checker: &str, settings: &str, is_online: bool) -> Result<Settings, String> {
         let given = match serde_json::from_str(if settings.trim().is_empty() { "{}" } else { settings }) {
             Ok(Value::Object(given)) => given,

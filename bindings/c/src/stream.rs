@@ -1,4 +1,5 @@
-//! A history that is checked while it is being written. It has a thread, which owns the checker: calls are messages to it.
+//! A history that is checked while it is being written. It has a thread, which owns the checker: calls are messages to
+//! it.
 
 use crate::outcome::HistcheckResult;
 use crate::settings::Settings;
@@ -41,7 +42,8 @@ impl HistcheckStream {
         Ok(HistcheckStream(Mutex::new(Ends { questions: Some(questions), answers, thread: Some(thread) })))
     }
 
-    /// Takes text of the history, which may end within a line. 1 if the ops so far violate what is checked, 0 if not, or not yet.
+    /// Takes text of the history, which may end within a line. 1 if the ops so far violate what is checked, 0 if not,
+    /// or not yet.
     pub(crate) fn feed(&self, text: &[u8]) -> Result<i32, HistoryError> {
         Ok(i32::from(self.ask(Question::Feed(text.to_vec()))?.is_some()))
     }

@@ -170,15 +170,16 @@ fn other(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
         items.sort_by_cached_key(Datum::to_string);
         return Ok(Datum::Set(items));
     }
-    // An array or a number of numpy and the like says itself what it is in Python. One that has no such form answers with itself.
+    // An array or a number of numpy and the like says itself what it is in Python. One that has no such form answers
+    // with itself.
     if value.hasattr("dtype")? && value.hasattr("tolist")? {
         let plain = value.call_method0("tolist")?;
         if !plain.get_type().is(value.get_type()) {
             return datum(&plain, depth + 1);
         }
     }
-    // What has `__index__` is an integer by Python's contract. `__float__` says no such thing: Decimal, Fraction and numpy's bool
-    // have it, and distinct values of theirs become one float.
+    // What has `__index__` is an integer by Python's contract. `__float__` says no such thing: Decimal, Fraction and
+    // numpy's bool have it, and distinct values of theirs become one float.
     if let Ok(number) = value.extract::<i64>() {
         return Ok(Datum::Int(number));
     }

@@ -1,5 +1,5 @@
-//! The native half of histcheck for Python: reads ops out of Python's objects, judges them without holding Python's lock,
-//! and returns reports as JSON. What users see is in `python/histcheck`.
+//! The native half of histcheck for Python: reads ops out of Python's objects, judges them without holding Python's
+//! lock, and returns reports as JSON. What users see is in `python/histcheck`.
 
 mod convert;
 mod error;

@@ -42,8 +42,8 @@ impl Watcher {
         Ok(Watcher(Mutex::new(State { ops, count: 0, run: Some(run), is_settled: false, decisions, budget })))
     }
 
-    /// Takes ops, up to the one that proves a violation and those that were taken with it; the report on it, if there is
-    /// one.
+    /// Takes ops, up to the one that proves a violation and those that were taken with it; the report on it, if there
+    /// is one.
     fn feed(&self, py: Python<'_>, ops: &Bound<'_, PyAny>) -> PyResult<Option<Judged>> {
         let mut ops = ops.try_iter()?;
         loop {

@@ -160,8 +160,9 @@ pub fn rw_register(history: &History, sources: &Sources, anomaly: &str, witness:
     }
 }
 
-/// Checks that a witness of the checker isolation proves, by definition, that an anomaly is in a history of registers, which hold
-/// `initial` at first, or of lists: a derivation that no order of commits obeys a level, or what is wrong whatever the order.
+/// Checks that a witness of the checker isolation proves, by definition, that an anomaly is in a history of registers,
+/// which hold `initial` at first, or of lists: a derivation that no order of commits obeys a level, or what is wrong
+/// whatever the order.
 ///
 /// As with [`list_append`], the witness's prose is not checked.
 ///
@@ -182,7 +183,8 @@ pub fn rw_register(history: &History, sources: &Sources, anomaly: &str, witness:
 /// let report = Isolation::default().check(&history)?;
 /// for anomaly in &report.anomalies {
 ///     for witness in &anomaly.witnesses {
-///         elle_certify::isolation(&history, &Datum::Nil, &anomaly.name, witness).expect("a witness that proves its anomaly");
+///         elle_certify::isolation(&history, &Datum::Nil, &anomaly.name, witness)
+///             .expect("a witness that proves its anomaly");
 ///     }
 /// }
 /// # Ok::<(), history_core::HistoryError>(())

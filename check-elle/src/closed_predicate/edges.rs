@@ -1,7 +1,7 @@
 //! Dependencies and anomalies, from what reads show.
 //!
-//! Adya, "Weak Consistency" (MIT, 1999), section 3.1: a predicate read depends on who wrote the version that it selected, and who
-//! changes afterwards whether an object matches depends on it.
+//! Adya, "Weak Consistency" (MIT, 1999), section 3.1: a predicate read depends on who wrote the version that it
+//! selected, and who changes afterwards whether an object matches depends on it.
 
 use super::keys::{Key, Keys, Mutation};
 use super::mop::{Mop, Selects};

@@ -9,7 +9,8 @@ use crate::ids::{KeyId, TxnId};
 use history_core::cast::Cast as _;
 
 impl Universe {
-    /// The transactions that happened; `None` if some read shows what nobody left behind, or one of several versions but not any.
+    /// The transactions that happened; `None` if some read shows what nobody left behind, or one of several versions
+    /// but not any.
     ///
     /// A transaction whose end is unknown and that nobody saw can be left out, or be behind all others.
     pub(super) fn transactions(&self) -> Option<Happened> {

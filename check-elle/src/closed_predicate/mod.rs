@@ -1,42 +1,47 @@
 //! closed-predicate: transactions with predicate reads, in a universe of which every version is known.
 //!
-//! A predicate read shows the objects that match. It depends on the others as well: that one did not match was a version of it, too.
-//! Which version, follows where all versions of an object are known and only one of them does not match. Kingsbury's workload for
-//! Elle; Adya, "Weak Consistency" (MIT, 1999), section 3.1, for predicate dependencies.
+//! A predicate read shows the objects that match. It depends on the others as well: that one did not match was a
+//! version of it, too. Which version, follows where all versions of an object are known and only one of them does not
+//! match. Kingsbury's workload for Elle; Adya, "Weak Consistency" (MIT, 1999), section 3.1, for predicate dependencies.
 //!
 //! # The workload, as Elle has it (`elle.closed-predicate`)
 //!
-//! - The first op, `{:f :init, :value {:x 1, :y 2}}`, creates the universe: the version that each key begins with. It is trusted to
-//!   have happened before everything else. A key that it does not name begins unborn.
-//! - The others are transactions of `[:insert k v]`, `[:w k v]`, `[:delete k]`, `[:r k v]` and `[:rp P {k v, ...}]`, a predicate read
-//!   with what it showed. `P` is `:true`, `[:= v]` or `[:mod m r]`. Nothing that is absent matches.
+//! - The first op, `{:f :init, :value {:x 1, :y 2}}`, creates the universe: the version that each key begins with. It
+//!   is trusted to have happened before everything else. A key that it does not name begins unborn.
+//! - The others are transactions of `[:insert k v]`, `[:w k v]`, `[:delete k]`, `[:r k v]` and `[:rp P {k v, ...}]`, a
+//!   predicate read with what it showed. `P` is `:true`, `[:= v]` or `[:mod m r]`. Nothing that is absent matches.
 //! - Each key is mutated at most once after `init`. So there are two versions of each, in a known order.
-//! - `ww` leads from who wrote a version to who replaced it, `wr` and `rw` from and to who read it (`:r`). `wrp` leads from who
-//!   wrote the version that a predicate read selected, `rwp` to who wrote a later version that changes whether the object matches.
-//! - A cycle with a single `rwp` is G-single, with more G-nonadjacent or G2; without any it has the names that end in `-item`.
+//! - `ww` leads from who wrote a version to who replaced it, `wr` and `rw` from and to who read it (`:r`). `wrp` leads
+//!   from who wrote the version that a predicate read selected, `rwp` to who wrote a later version that changes whether
+//!   the object matches.
+//! - A cycle with a single `rwp` is G-single, with more G-nonadjacent or G2; without any it has the names that end in
+//!   `-item`.
 //! - A predicate read that omits a key all of whose versions match is a `predicate-read-miss`.
 //!
 //! # Where this checker differs
 //!
-//! - Elle orders a key's versions as its writes appear in the history. Here the order is known if there is one mutation; if there are
-//!   more, only that the first version comes before the others, and the verdict is unknown unless it is decided exactly or invalid.
-//! - A value that a predicate read showed was read: who replaces it follows by an `rw` of items. Elle has an `rwp`, and only if the
-//!   new version does not match.
+//! - Elle orders a key's versions as its writes appear in the history. Here the order is known if there is one
+//!   mutation; if there are more, only that the first version comes before the others, and the verdict is unknown
+//!   unless it is decided exactly or invalid.
+//! - A value that a predicate read showed was read: who replaces it follows by an `rw` of items. Elle has an `rwp`, and
+//!   only if the new version does not match.
 //! - Elle has `ww` only for inserts and deletions. Here also for `:w`.
-//! - Beside cycles there are `internal` (a transaction's reads contradict its own writes or earlier reads), `G1a`, `G1b`,
-//!   `garbage-read`, `future-read`, `lost-update`, `init-read-miss` (a read of nothing where `init` had created something that
-//!   nobody deletes; in Elle an `rw` to `init` only), and
-//!   `predicate-mismatch` (a predicate read showed what does not match).
+//! - Beside cycles there are `internal` (a transaction's reads contradict its own writes or earlier reads), `G1a`,
+//!   `G1b`, `garbage-read`, `future-read`, `lost-update`, `init-read-miss` (a read of nothing where `init` had created
+//!   something that nobody deletes; in Elle an `rw` to `init` only), and `predicate-mismatch` (a predicate read showed
+//!   what does not match).
 //! - Elle takes a missing result of a predicate read for an empty one. Here such an `ok` op cannot be judged.
 //!
 //! # What `true` means
 //!
-//! Of a key with two versions, a read either excludes one of them, which gives an edge, or neither, and then no order can contradict
-//! it, or both, which is an anomaly. So a history without anomalies and cycles fits the order that its graph has: `serializable` and
-//! `strict-serializable` are decided both ways. `tests/it/predicates` compares this with trying all orders.
+//! Of a key with two versions, a read either excludes one of them, which gives an edge, or neither, and then no order
+//! can contradict it, or both, which is an anomaly. So a history without anomalies and cycles fits the order that its
+//! graph has: `serializable` and `strict-serializable` are decided both ways. `tests/it/predicates` compares this with
+//! trying all orders.
 //!
-//! `run` decodes ops (`predicate`, `keys`), `reads` says what each read shows of versions, `edges` makes the graph of that,
-//! `crate::cycles::predicate` searches it, `witnesses` explains. Time is O(predicate reads * keys), as each covers the universe.
+//! `run` decodes ops (`predicate`, `keys`), `reads` says what each read shows of versions, `edges` makes the graph of
+//! that, `crate::cycles::predicate` searches it, `witnesses` explains. Time is O(predicate reads * keys), as each
+//! covers the universe.
 
 mod analysis;
 mod edges;

@@ -94,7 +94,8 @@ impl<'a> Reader<'a> {
         Reader { keys, selects, txns, known: HashMap::default() }
     }
 
-    /// Calls `found` for each read of an `ok` transaction from which something follows. O(micro-ops + predicate reads * keys).
+    /// Calls `found` for each read of an `ok` transaction from which something follows. O(micro-ops + predicate reads *
+    /// keys).
     pub(super) fn read(&mut self, txn: TxnId, found: &mut dyn FnMut(Look, Finding)) {
         self.known.clear();
         for (at, mop) in self.txns.mops(txn).iter().enumerate() {

@@ -73,7 +73,8 @@ impl PredicateRun {
         !value.is_nil()
     }
 
-    /// The transaction that created the universe: the first one, if it did nothing else, is `ok`, and was over when any other began.
+    /// The transaction that created the universe: the first one, if it did nothing else, is `ok`, and was over when any
+    /// other began.
     fn creator(txns: &Txns<Mop>) -> Option<TxnId> {
         let is_init = |mop: &Mop| matches!(mop, Mop::Mutate { how: How::Init, .. });
         let creates =

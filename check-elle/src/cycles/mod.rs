@@ -32,8 +32,8 @@ pub(crate) fn order_relation(order: Suffix) -> Option<Relation> {
     }
 }
 
-/// The relations in addition to ww, wr and rw that a cycle with this suffix may have. Process edges are added to realtime
-/// edges where it is not known when transactions were invoked.
+/// The relations in addition to ww, wr and rw that a cycle with this suffix may have. Process edges are added to
+/// realtime edges where it is not known when transactions were invoked.
 fn order_relations(suffix: Suffix) -> &'static [Relation] {
     match suffix {
         Suffix::None => &[],
@@ -57,8 +57,8 @@ impl Ordered {
         Ordered { by, by_process, lacks_invocations }
     }
 
-    /// Whether the graph has all edges of a level with this suffix. Those of processes are in it also if those of real time were
-    /// asked for and some are not known.
+    /// Whether the graph has all edges of a level with this suffix. Those of processes are in it also if those of real
+    /// time were asked for and some are not known.
     fn includes(self, suffix: Suffix) -> bool {
         let is_by_process = self.by == Suffix::Realtime && self.lacks_invocations;
         suffix == Suffix::None || suffix == self.by || suffix == Suffix::Process && is_by_process
@@ -90,8 +90,8 @@ struct Part {
     states: u64,
 }
 
-/// Finds them in a graph whose edges in addition to ww, wr and rw are of `order`. `lacks_invocations` if it is not known when some
-/// transaction of a client was invoked.
+/// Finds them in a graph whose edges in addition to ww, wr and rw are of `order`. `lacks_invocations` if it is not
+/// known when some transaction of a client was invoked.
 ///
 /// The budget is looked at before each search of a component for a type; a search counts as many states as the
 /// component has nodes and edges. Whatever the number of threads, components count in their order, up to the first that

@@ -20,8 +20,8 @@ pub(crate) struct Happened {
 }
 
 impl Happened {
-    /// Rows for these transactions, of which `look` gives the external reads and the keys written: `None` if one saw what nobody left
-    /// behind. Such histories have anomalies that rule out every level without this.
+    /// Rows for these transactions, of which `look` gives the external reads and the keys written: `None` if one saw
+    /// what nobody left behind. Such histories have anomalies that rule out every level without this.
     pub(crate) fn new<M: Copy>(
         txns: &Txns<M>,
         happened: impl Fn(TxnId) -> bool,

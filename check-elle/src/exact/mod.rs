@@ -1,9 +1,10 @@
-//! Levels decided exactly, where cycles of known dependencies do not decide them: is there an order of commits that explains the
-//! history?
+//! Levels decided exactly, where cycles of known dependencies do not decide them: is there an order of commits that
+//! explains the history?
 //!
-//! `check-isolation` looks for one. It is asked only for what the search for cycles leaves open: levels that are defined by which
-//! transactions a read sees, and others if the order of some versions is not known. What a level's answer implies holds for others: a
-//! level that does not hold rules out the stronger ones, and one that holds brings the weaker ones with it.
+//! `check-isolation` looks for one. It is asked only for what the search for cycles leaves open: levels that are
+//! defined by which transactions a read sees, and others if the order of some versions is not known. What a level's
+//! answer implies holds for others: a level that does not hold rules out the stronger ones, and one that holds brings
+//! the weaker ones with it.
 
 #[cfg(feature = "exact")]
 mod decide;
@@ -47,8 +48,8 @@ pub(crate) const EXACT: OptionSpec = OptionSpec::new(
 .with_value_name("HOW")
 .with_default("limited");
 
-/// Whether no commit order of a level has a transaction that contradicts itself, although the level may not forbid that by
-/// name.
+/// Whether no commit order of a level has a transaction that contradicts itself, although the level may not forbid that
+/// by name.
 pub(crate) fn forbids_internal(model: Model) -> bool {
     #[cfg(feature = "exact")]
     return levels::broken_by(check_isolation::Axiom::MonotonicAtomicView, check_isolation::Base::None).contains(model);
@@ -82,8 +83,8 @@ pub(crate) struct Answers {
     pub(crate) open: Vec<(Model, String)>,
     /// What shows that the violated ones do not hold.
     pub(crate) anomalies: Vec<Anomaly>,
-    /// Whether a transaction's read after its own write shows something else. That rules out all of these levels, and is an
-    /// [`INTERNAL`](crate::anomaly::AnomalyType::INTERNAL).
+    /// Whether a transaction's read after its own write shows something else. That rules out all of these levels, and
+    /// is an [`INTERNAL`](crate::anomaly::AnomalyType::INTERNAL).
     pub(crate) contradicts_itself: bool,
     /// Whether each level that was asked for is among those that hold or do not.
     pub(crate) is_complete: bool,

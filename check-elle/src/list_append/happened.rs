@@ -1,7 +1,8 @@
 //! Which transactions of lists happened, whom their reads saw, and which appends are known to be before others.
 //!
-//! A read shows the list as it was before the transaction appended to it, and then what the transaction appended. So it saw the one whose
-//! element is last before its own appends. What no read shows was appended behind all that some read shows.
+//! A read shows the list as it was before the transaction appended to it, and then what the transaction appended. So it
+//! saw the one whose element is last before its own appends. What no read shows was appended behind all that some read
+//! shows.
 
 use super::mop::{Mop, What};
 use super::orders::Orders;

@@ -1,4 +1,5 @@
-//! Which transactions of registers happened, whom their reads saw, and which writes the sources in use put before others.
+//! Which transactions of registers happened, whom their reads saw, and which writes the sources in use put before
+//! others.
 
 use super::mop::{Mop, What};
 use super::order::Order;
@@ -9,8 +10,8 @@ use crate::txn::Txns;
 
 /// The transactions that happened; `None` if some read shows what nobody left behind.
 ///
-/// One whose end is unknown and whose writes nobody saw can be left out, or be behind all others. Where sources order versions it is
-/// not left out: what it wrote may be between two others.
+/// One whose end is unknown and whose writes nobody saw can be left out, or be behind all others. Where sources order
+/// versions it is not left out: what it wrote may be between two others.
 pub(super) fn happened(versions: &Versions, txns: &Txns<Mop>, order: &Order) -> Option<Happened> {
     let is_ordered = !order.is_trivial();
     let is_seen = |txn: TxnId| {

@@ -50,7 +50,8 @@ pub(crate) struct Findings {
     /// A transaction, for each key the position of its first read that disagrees, and the version that its own reads
     /// and writes promised.
     pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
-    /// Whether some transaction read a key twice, and the second time what it neither read first nor wrote: no edge is of that read.
+    /// Whether some transaction read a key twice, and the second time what it neither read first nor wrote: no edge is
+    /// of that read.
     pub(crate) hides_reads: bool,
     /// The first version of a key that a transaction read, where it wrote the key after that.
     pub(crate) updates: Vec<(VersionId, TxnId)>,

@@ -28,8 +28,8 @@ pub(crate) struct Named<'a> {
     pub(crate) txn: TxnId,
 }
 
-/// Whether some `ok` transaction has a read with a result, of a key that any transaction writes: what a micro-op writes and what it
-/// reads are given.
+/// Whether some `ok` transaction has a read with a result, of a key that any transaction writes: what a micro-op writes
+/// and what it reads are given.
 pub(crate) fn reads_what_is_written<M: Copy>(
     txns: &Txns<M>,
     keys: usize,
@@ -104,7 +104,8 @@ pub(crate) trait Analysis {
     /// so, a level that rests on the order is not known to hold.
     const DOUBT_IS_OF_THIS_HISTORY: bool;
 
-    /// Whether a transaction that contradicts itself read what has no edge: of registers the graph has only what it read of a key first.
+    /// Whether a transaction that contradicts itself read what has no edge: of registers the graph has only what it
+    /// read of a key first.
     fn hides_reads(&self) -> bool {
         false
     }

@@ -24,7 +24,8 @@ pub(crate) trait Workload: Send {
     /// The micro-op `[f key value]` of an op of this kind; `None` if it is none of this workload's.
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Self::Mop>;
 
-    /// The micro-ops of an op that is not a list of them, or why it is none of this workload's; `None` if it is none by its shape.
+    /// The micro-ops of an op that is not a list of them, or why it is none of this workload's; `None` if it is none by
+    /// its shape.
     fn decode_whole(&mut self, _op: &Op<'_>, _mops: &mut Vec<Self::Mop>) -> Option<Result<(), String>> {
         None
     }

@@ -237,7 +237,8 @@ fn claims(report: &Report, model: &str) -> bool {
     report.not.iter().chain(&report.also_not).chain(&report.not_checked).all(|other| other != model)
 }
 
-/// A read of a transaction misses its own write. Elle's table lets that be below read atomic; the axioms do so at no level that has any.
+/// A read of a transaction misses its own write. Elle's table lets that be below read atomic; the axioms do so at no
+/// level that has any.
 #[test]
 fn no_level_with_an_axiom_is_said_to_hold_of_a_transaction_that_contradicts_itself() {
     let lists = "
@@ -270,7 +271,8 @@ fn no_level_with_an_axiom_is_said_to_hold_of_a_transaction_that_contradicts_itse
     }
 }
 
-/// What a transaction read of a register after it had read something else may close a cycle, which the graph does not have.
+/// What a transaction read of a register after it had read something else may close a cycle, which the graph does not
+/// have.
 #[test]
 fn no_level_that_follows_reads_is_said_to_hold_where_a_later_read_may_hide_a_cycle() {
     let text = "
@@ -301,7 +303,8 @@ fn no_level_that_follows_reads_is_said_to_hold_where_a_later_read_may_hide_a_cyc
     }
 }
 
-/// What is wrong with one read rules out every level with an axiom, and so it answers for none that has no axiom and forbids nothing.
+/// What is wrong with one read rules out every level with an axiom, and so it answers for none that has no axiom and
+/// forbids nothing.
 #[test]
 fn a_list_that_nobody_left_behind_has_no_commit_order() {
     let cases = [("G1a", "fail", "[1 2]"), ("duplicate-elements", "ok", "[1 2 1]")];
@@ -330,7 +333,8 @@ fn a_list_that_nobody_left_behind_has_no_commit_order() {
     }
 }
 
-/// T3 saw x of T1 and y of T2, T4 the other way round: no order has that, but no order of versions is known, so cycles do not show it.
+/// T3 saw x of T1 and y of T2, T4 the other way round: no order has that, but no order of versions is known, so cycles
+/// do not show it.
 #[test]
 fn a_level_that_was_not_asked_for_is_not_said_to_hold_because_registers_show_no_cycle() {
     let history = History::parse(

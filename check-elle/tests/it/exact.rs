@@ -1,5 +1,5 @@
-//! Levels that are decided exactly: on every history of small worlds, and on random larger ones, the verdict is what the axioms say,
-//! and what refuses a level is certified.
+//! Levels that are decided exactly: on every history of small worlds, and on random larger ones, the verdict is what
+//! the axioms say, and what refuses a level is certified.
 
 use crate::oracle::against::{certified, check};
 use crate::oracle::axioms::{Axiom, Base, Execution, LEVELS};

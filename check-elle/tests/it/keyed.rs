@@ -103,7 +103,8 @@ fn each_key_of_registers_is_judged_as_if_it_were_alone() {
     check_all(&RwRegister::default(), &options, &(0..STORES).map(store::<OverRegisters>).collect::<Vec<_>>());
 }
 
-/// While the history is written, the op that proves a violation of some key is the first up to which all of it is invalid.
+/// While the history is written, the op that proves a violation of some key is the first up to which all of it is
+/// invalid.
 fn watch_all(checker: &dyn Checker, options: &Options, histories: &[History]) {
     let history = History::parse(&side_by_side(histories)).unwrap();
     let of_first = |count: usize| {

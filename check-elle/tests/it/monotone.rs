@@ -1,6 +1,6 @@
-//! A stronger level never passes what a weaker one refuses, and no report leaves out of its lists a level that is refused: each pair of
-//! levels, on random histories of both workloads, with invocations, without, and of clients without names; by cycles alone, and
-//! decided exactly.
+//! A stronger level never passes what a weaker one refuses, and no report leaves out of its lists a level that is
+//! refused: each pair of levels, on random histories of both workloads, with invocations, without, and of clients
+//! without names; by cycles alone, and decided exactly.
 
 use crate::oracle::against::check;
 use crate::oracle::choices::Choices;

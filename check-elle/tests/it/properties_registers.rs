@@ -96,7 +96,8 @@ fn a_cycle_without_processes_rules_out_what_sessions_see() {
     compare(text, &question, checker).unwrap();
 }
 
-/// T2, T3 and T1 in this order: T2 read what T1 wrote last but one, so T3 wrote the next version and T1 the one after that.
+/// T2, T3 and T1 in this order: T2 read what T1 wrote last but one, so T3 wrote the next version and T1 the one after
+/// that.
 #[test]
 fn a_read_is_related_to_the_next_version_only() {
     let text = "{:index 0, :type :invoke, :process 0, :f :txn, :value [[:w 0 1] [:w 2 2]]}

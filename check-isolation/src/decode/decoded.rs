@@ -70,8 +70,8 @@ pub(crate) struct Decoded {
     pub(crate) is_partial: bool,
     /// What these wrote, as far as that could be decoded: in order.
     pub(crate) unclear: Vec<VersionId>,
-    /// The index of the first op that may have happened and says at neither end what it does: it may have written anything that no
-    /// other op wrote.
+    /// The index of the first op that may have happened and says at neither end what it does: it may have written
+    /// anything that no other op wrote.
     pub(crate) unsaid: Option<u64>,
     pub(crate) counts: Counts,
     /// Whether the first `ok` transaction has timestamps.

@@ -1,11 +1,12 @@
 //! What reads of lists show: whom each read saw, and in which order the transactions appended that it shows.
 //!
-//! The elements of a transaction are appended together, so in a list they stand side by side, all of them, in their order.
-//! What a transaction appended itself before a read is at the end of that; the rest was there before, which is an external read.
+//! The elements of a transaction are appended together, so in a list they stand side by side, all of them, in their
+//! order. What a transaction appended itself before a read is at the end of that; the rest was there before, which is
+//! an external read.
 //!
-//! *An element that was appended twice* is that of the reader where it is at the end of such a read: if nobody else saw it, the history
-//! means the same with another value in its place. Of two transactions that each saw their own there, one appended behind a list that
-//! was not what it read, and which one is not known.
+//! *An element that was appended twice* is that of the reader where it is at the end of such a read: if nobody else saw
+//! it, the history means the same with another value in its place. Of two transactions that each saw their own there,
+//! one appended behind a list that was not what it read, and which one is not known.
 
 use super::decoded::Decoded;
 use super::shown::{Ambiguous, Direct, External, Shown};
@@ -69,7 +70,8 @@ pub(super) fn shown(run: &Decoded) -> Shown {
 /// The longest read of a key.
 struct Trunk {
     key: KeyId,
-    /// The transactions that appended to it, in order, up to an element that was appended twice; only if nothing is wrong with it.
+    /// The transactions that appended to it, in order, up to an element that was appended twice; only if nothing is
+    /// wrong with it.
     writers: Vec<Row>,
     /// What is wrong with it, and how many elements a read needs to show that.
     wrong: Vec<(usize, Direct, Row)>,

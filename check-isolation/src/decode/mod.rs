@@ -1,7 +1,7 @@
 //! From ops to rows: each op is decoded once, into columns of micro-ops.
 //!
-//! A history holds registers (`:w`) or lists (`:append`), never both. Of a list only the longest read of each key is kept, its **trunk**:
-//! every other read is a prefix of that, and so a length, or else the reads contradict each other.
+//! A history holds registers (`:w`) or lists (`:append`), never both. Of a list only the longest read of each key is
+//! kept, its **trunk**: every other read is a prefix of that, and so a length, or else the reads contradict each other.
 
 mod block;
 mod decoded;
@@ -50,8 +50,8 @@ pub(crate) struct Contradiction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mop {
     pub(crate) key: KeyId,
-    /// The version written, with the highest bit set; the number of a contradiction, with the next one; the version read, or of a list
-    /// how many elements; or one of two codes.
+    /// The version written, with the highest bit set; the number of a contradiction, with the next one; the version
+    /// read, or of a list how many elements; or one of two codes.
     code: u32,
 }
 

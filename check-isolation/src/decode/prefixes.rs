@@ -1,14 +1,16 @@
 //! A history that is still being written: whether what there is of it can be explained.
 //!
-//! No rule says at an op that now there is no order that explains the history. So the history so far is judged as a whole one, in which
-//! operations in flight may have happened, whenever it has grown by an eighth: at each op at first. If it is violated then, the first op
-//! up to which it is is found by bisection. That is later than the op, but names it.
+//! No rule says at an op that now there is no order that explains the history. So the history so far is judged as a
+//! whole one, in which operations in flight may have happened, whenever it has grown by an eighth: at each op at first.
+//! If it is violated then, the first op up to which it is is found by bisection. That is later than the op, but names
+//! it.
 //!
-//! *What is violated stays so*, if no value is written to a key twice. Take an order that explains the whole history. Without the
-//! transactions that nobody had invoked by then, and those in flight whose writes were not read, it explains the beginning: of what is
-//! left, each reads the same version as before, for its writer is left too. With one exception: what was read may be written later. With
-//! real time that is a violation, since the reader completed before, if every op so far says when it was invoked, and then what it
-//! writes. Else a beginning in which somebody read what nobody wrote is not judged.
+//! *What is violated stays so*, if no value is written to a key twice. Take an order that explains the whole history.
+//! Without the transactions that nobody had invoked by then, and those in flight whose writes were not read, it
+//! explains the beginning: of what is left, each reads the same version as before, for its writer is left too. With one
+//! exception: what was read may be written later. With real time that is a violation, since the reader completed
+//! before, if every op so far says when it was invoked, and then what it writes. Else a beginning in which somebody
+//! read what nobody wrote is not judged.
 
 use super::{IsolationRun, Settings};
 use crate::level::{Base, Level};
@@ -33,8 +35,8 @@ pub(crate) struct Prefixes {
     judged: usize,
     /// The levels that are expected, by themselves.
     levels: Vec<Level>,
-    /// Whether who reads what nobody was invoked to write yet violates a level: all of them have real time, and each op so far was invoked
-    /// with what it writes.
+    /// Whether who reads what nobody was invoked to write yet violates a level: all of them have real time, and each op
+    /// so far was invoked with what it writes.
     sees_writers: bool,
     violated: Option<Report>,
 }
@@ -96,8 +98,8 @@ impl Prefixes {
 }
 
 impl Prefixes {
-    /// What a beginning violates, said of a history that goes on: nothing is known of the other levels; and what was read may be written
-    /// later, which only levels with real time forbid.
+    /// What a beginning violates, said of a history that goes on: nothing is known of the other levels; and what was
+    /// read may be written later, which only levels with real time forbid.
     fn qualify(&self, report: &mut Report) {
         if report.anomalies.iter().any(|anomaly| anomaly.name == THIN_AIR.0) {
             report.not = report::names(self.levels.iter().copied());

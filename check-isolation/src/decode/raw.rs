@@ -1,7 +1,7 @@
 //! Micro-ops as an op has them: codes, not yet looked up.
 //!
-//! Looking up keys and values misses the cache, so it is done for many operations together ([`super::block`]), and for an invocation
-//! only if nothing completes it.
+//! Looking up keys and values misses the cache, so it is done for many operations together ([`super::block`]), and for
+//! an invocation only if nothing completes it.
 
 use super::Holds;
 use history_core::cast::Cast as _;

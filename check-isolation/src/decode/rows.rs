@@ -8,8 +8,8 @@ use history_core::{Client, OpKind, Participants};
 /// Stands for no process, index or time.
 const NOTHING: i64 = i64::MIN;
 
-/// All transactions that happened, may have happened, or failed after they wrote something: in the order in which they completed, those
-/// that never did at the end.
+/// All transactions that happened, may have happened, or failed after they wrote something: in the order in which they
+/// completed, those that never did at the end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     kind: Vec<OpKind>,

@@ -184,7 +184,8 @@ impl IsolationRun {
         snapshot
     }
 
-    /// The report on what a snapshot of this run had taken and the first so many ops that were kept since, as the whole history.
+    /// The report on what a snapshot of this run had taken and the first so many ops that were kept since, as the whole
+    /// history.
     pub(crate) fn again(
         &mut self,
         mut snapshot: IsolationRun,
@@ -404,7 +405,8 @@ impl IsolationRun {
     }
 }
 
-/// A value that a transaction wrote to a key, as another one that may have happened had: what nobody may do if values are distinct.
+/// A value that a transaction wrote to a key, as another one that may have happened had: what nobody may do if values
+/// are distinct.
 fn twice(data: &Decoded, row: Row) -> Option<String> {
     let rows = &data.rows;
     for mop in rows.mops(row).iter().filter(|_| rows.kind(row) != OpKind::Fail) {

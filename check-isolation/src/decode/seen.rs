@@ -1,8 +1,9 @@
-//! Transactions of registers as they come: nearly every read returns a value whose writer completed before, so whom it saw is known
-//! at once.
+//! Transactions of registers as they come: nearly every read returns a value whose writer completed before, so whom it
+//! saw is known at once.
 //!
-//! A row is a transaction here until the history has ended; those that did not happen are then dropped. As soon as something is not plain
-//! (a read that is wrong whatever the order, a value written twice), this ends, and [`registers`](super::registers) looks at the rows.
+//! A row is a transaction here until the history has ended; those that did not happen are then dropped. As soon as
+//! something is not plain (a read that is wrong whatever the order, a value written twice), this ends, and
+//! [`registers`](super::registers) looks at the rows.
 
 use super::Row;
 use super::rows::{NewRow, Rows};

@@ -1,12 +1,14 @@
 //! From rows to transactions that happened: who read from whom, and what is wrong whatever the order.
 //!
-//! An `ok` transaction happened. A failed one did not. One whose end is unknown happened exactly if an `ok` transaction read one of its
-//! writes: any other can be left out of every execution of every level, and what is left still is one. Of such a transaction only
-//! writes count: what it read is unknown, and some order always has something for it to have read.
+//! An `ok` transaction happened. A failed one did not. One whose end is unknown happened exactly if an `ok` transaction
+//! read one of its writes: any other can be left out of every execution of every level, and what is left still is one.
+//! Of such a transaction only writes count: what it read is unknown, and some order always has something for it to have
+//! read.
 //!
-//! A transaction that could not be decoded is left out, and so is each read that may have seen it: of a value that nobody wrote, of one
-//! that it wrote as far as that is known, and of the first state, which it may have written again. An execution of the whole history
-//! is one of what is left, too, so what is wrong with that is certain. That holds only, no level does.
+//! A transaction that could not be decoded is left out, and so is each read that may have seen it: of a value that
+//! nobody wrote, of one that it wrote as far as that is known, and of the first state, which it may have written again.
+//! An execution of the whole history is one of what is left, too, so what is wrong with that is certain. That holds
+//! only, no level does.
 
 use super::decoded::Decoded;
 use super::shown::{Ambiguous, Direct, DirectCase, Shown};

@@ -1,8 +1,9 @@
 //! Keys and the values that were written to them or read: who wrote each, and whether it was there for others to see.
 //!
-//! To find who wrote a value takes two looks at memory that is far away, of key and of value, and histories have millions of them. So there
-//! is nothing else in between: the values of a key lie in **pages**, the values 16 n to 16 n + 15 side by side, and the number of a
-//! version is where its writer stands. Of a key whose values are large or far apart, a hash map has the place of each.
+//! To find who wrote a value takes two lookups in memory that is far away, of key and of value, and histories have
+//! millions of them. So there is nothing else in between: the values of a key are in **pages** of sixteen neighbors,
+//! and the number of a version is the place of its writer. A key whose values are large or far apart has a hash map of
+//! the places instead.
 
 use crate::decode::Row;
 use crate::ids::KeyId;
@@ -153,8 +154,8 @@ impl Versions {
     #[cold]
     fn push(&mut self, key: KeyId, code: i64) -> VersionId {
         let known = &mut self.keys[key.at()];
-        // Pages may reach no further than a small multiple of those that are used. A key that has values elsewhere gets no more pages, or
-        // one of these values might be in one.
+        // Pages may reach no further than a small multiple of those that are used. A key that has values elsewhere gets
+        // no more pages, or one of these values might be in one.
         let reach = PAGES_FREE + 4 * known.page_count.to_usize();
         let in_reach = usize::try_from(code).ok().filter(|code| code / PAGE < reach && !known.has_mixed());
         let Some(code) = in_reach else {

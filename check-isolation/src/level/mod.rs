@@ -9,10 +9,10 @@ use table::{Decision, LEVELS};
 
 /// Which writers a read must not miss: the part of a level's definition beside its [`Base`].
 ///
-/// A level holds if there is a total order of the transactions that happened, which extends the base and the relation of each writer to
-/// its readers, so that for every external read of x by t3 from t1, and every other t2 that writes x: if t2 is **visible** to the
-/// read, then t2 is before t1. No t2 is before the first state. Biswas and Enea, "On the Complexity of Checking Transactional
-/// Consistency" (OOPSLA 2019); Cerone, Bernardi and Gotsman (CONCUR 2015).
+/// A level holds if there is a total order of the transactions that happened, which extends the base and the relation
+/// of each writer to its readers, so that for every external read of x by t3 from t1, and every other t2 that writes x:
+/// if t2 is **visible** to the read, then t2 is before t1. No t2 is before the first state. Biswas and Enea, "On the
+/// Complexity of Checking Transactional Consistency" (OOPSLA 2019); Cerone, Bernardi and Gotsman (CONCUR 2015).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Axiom {
     /// Nothing is visible [Adya: PL-2].
@@ -23,11 +23,13 @@ pub enum Axiom {
     ReadAtomic,
     /// t2 is visible if a path of base and reads leads from it to t3 [Cerone et al.].
     Causal,
-    /// t2 is visible if it is before, or is, a transaction from which one step of base or reads leads to t3 [Cerone et al.].
+    /// t2 is visible if it is before, or is, a transaction from which one step of base or reads leads to t3 [Cerone et
+    /// al.].
     Prefix,
     /// t2 is visible if a path of base, reads and overwrites leads from it to t3 [Sovran et al. 2011; Cerone et al.].
     ParallelSnapshot,
-    /// As for prefix; and also if t2 is before, or is, a transaction before t3 that writes a key that t3 writes [Cerone et al.].
+    /// As for prefix; and also if t2 is before, or is, a transaction before t3 that writes a key that t3 writes [Cerone
+    /// et al.].
     Snapshot,
     /// t2 is visible if it is before t3 [Papadimitriou 1979].
     Serializable,
@@ -54,7 +56,8 @@ pub enum Base {
     None,
     /// The transactions of each session are in their order (`strong-session-`).
     Session,
-    /// A transaction that completed before another was invoked is before it; this includes the order of sessions (`strong-`).
+    /// A transaction that completed before another was invoked is before it; this includes the order of sessions
+    /// (`strong-`).
     RealTime,
 }
 

@@ -1,11 +1,12 @@
 //! The table of levels: name, aliases, what each implies, a sentence, and what decides it.
 //!
-//! Names and implications are Elle's, with the `strong-session-` forms that it lacks. Sources, by the name in brackets: Adya,
-//! "Weak Consistency" (thesis, MIT 1999); Bailis et al., "Highly Available Transactions" (VLDB 2013) and "Scalable Atomic
-//! Visibility with RAMP Transactions" (SIGMOD 2014); Berenson et al., "A Critique of ANSI SQL Isolation Levels" (SIGMOD 1995);
-//! Cerone, Bernardi, Gotsman, "A Framework for Transactional Consistency Models with Atomic Visibility" (CONCUR 2015);
-//! Cerone, Gotsman, "Analysing Snapshot Isolation" (JACM 2018); Papadimitriou, "The Serializability of Concurrent Database
-//! Updates" (1979); Sovran et al., "Transactional Storage for Geo-Replicated Systems" (SOSP 2011).
+//! Names and implications are Elle's, with the `strong-session-` forms that it lacks. Sources, by the name in brackets:
+//! Adya, "Weak Consistency" (thesis, MIT 1999); Bailis et al., "Highly Available Transactions" (VLDB 2013) and
+//! "Scalable Atomic Visibility with RAMP Transactions" (SIGMOD 2014); Berenson et al., "A Critique of ANSI SQL
+//! Isolation Levels" (SIGMOD 1995); Cerone, Bernardi, Gotsman, "A Framework for Transactional Consistency Models with
+//! Atomic Visibility" (CONCUR 2015); Cerone, Gotsman, "Analysing Snapshot Isolation" (JACM 2018); Papadimitriou, "The
+//! Serializability of Concurrent Database Updates" (1979); Sovran et al., "Transactional Storage for Geo-Replicated
+//! Systems" (SOSP 2011).
 
 use super::{Axiom, Base};
 

@@ -1,4 +1,5 @@
-//! A derivation as a witness: the transactions as they were recorded, the steps as sentences, and all of it as data to verify.
+//! A derivation as a witness: the transactions as they were recorded, the steps as sentences, and all of it as data to
+//! verify.
 
 use crate::evidence::{Because, Before, Fact, Item, Link, Refutation, Relation};
 use crate::ids::{KeyId, TxnId};
@@ -46,10 +47,11 @@ struct Shown<'r> {
 }
 
 impl Refutation {
-    /// The derivation as a witness: its transactions, a sentence for each step, the final cycle as steps, and all of it as data.
+    /// The derivation as a witness: its transactions, a sentence for each step, the final cycle as steps, and all of it
+    /// as data.
     ///
-    /// The facts are the `axiom` (the level that is broken, without a base), the `base` (`:none`, `:session` or `:realtime`) and the
-    /// `derivation`: its items and its end, with transactions as the indices of their ops.
+    /// The facts are the `axiom` (the level that is broken, without a base), the `base` (`:none`, `:session` or
+    /// `:realtime`) and the `derivation`: its items and its end, with transactions as the indices of their ops.
     pub fn witness(&self, recorded: &dyn Recorded) -> Witness {
         let mut shown = Shown { recorded, named: Vec::new() };
         for link in &self.cycle {

@@ -5,8 +5,8 @@ use crate::evidence::{Link, Refutation, Relation};
 use crate::level::Axiom;
 
 impl Refutation {
-    /// The name of the anomaly. A cycle without rw is G0 or G1c only where it rules out read committed: at other levels, orders in it
-    /// follow from those levels.
+    /// The name of the anomaly. A cycle without rw is G0 or G1c only where it rules out read committed: at other
+    /// levels, orders in it follow from those levels.
     pub fn anomaly(&self) -> &'static str {
         let has_rw = self.cycle.iter().any(|link| matches!(link.relation, Relation::Rw(..)));
         if self.has_cases() || self.cycle.is_empty() || !has_rw && self.axiom != Axiom::ReadCommitted {

@@ -1,9 +1,9 @@
 //! A derivation as readers know it: a cycle through the read that misses something, in place of one of ww and wr alone.
 //!
-//! Let r read key k as b wrote it, and a be visible to r. From that follows that a wrote k before b, and a path from b to a is then a
-//! contradiction. The same steps, told from the other end: since there is this path, b wrote k before a; so r, which read what b wrote, is
-//! before a, to which it comes after. That is a cycle with a rw, which has a name: G-single-item where r misses what it depends on,
-//! G2-item for a write skew.
+//! Let r read key k as b wrote it, and a be visible to r. From that follows that a wrote k before b, and a path from b
+//! to a is then a contradiction. The same steps, told from the other end: since there is this path, b wrote k before a;
+//! so r, which read what b wrote, is before a, to which it comes after. That is a cycle with a rw, which has a name:
+//! G-single-item where r misses what it depends on, G2-item for a write skew.
 
 use crate::evidence::{Because, Before, Fact, Item, Link, Refutation, Relation};
 
@@ -28,7 +28,8 @@ impl Refutation {
         self
     }
 
-    /// The item that says that the order of a step of the cycle follows from a read, if nothing else rests on that order.
+    /// The item that says that the order of a step of the cycle follows from a read, if nothing else rests on that
+    /// order.
     fn shown_by_a_read(&self, at: usize) -> Option<usize> {
         let step = self.cycle[at];
         let Relation::Ww(key) = step.relation else { return None };

@@ -1,8 +1,9 @@
-//! The graph that the history alone gives: base, reads, known orders, and that readers of a first state are before all writers.
+//! The graph that the history alone gives: base, reads, known orders, and that readers of a first state are before all
+//! writers.
 //!
-//! A first state gives one more node a key, which its readers are before and its writers behind: linear, where pairs would be
-//! quadratic. Where a transaction is one node and itself replaces the first state that it read, it is between the two, and a second
-//! node takes its place before the other writers.
+//! A first state gives one more node a key, which its readers are before and its writers behind: linear, where pairs
+//! would be quadratic. Where a transaction is one node and itself replaces the first state that it read, it is between
+//! the two, and a second node takes its place before the other writers.
 
 use super::shape::Shape;
 use super::state::State;

@@ -1,10 +1,12 @@
-//! A first guess: versions in the order in which their writers completed, unless something says otherwise; no clocks, each round linear.
+//! A first guess: versions in the order in which their writers completed, unless something says otherwise; no clocks,
+//! each round linear.
 //!
-//! Two writers of a key that ran at different times are in that order in nearly every store, and of two that ran at once reads mostly
-//! show it: a read behind both returns the later one. So the guess begins with what causal consistency forces. Overwritten reads of
-//! writers that ran at different times are then added, as these decide most of what reads leave open. The order that comes out is
-//! replayed. What it does not explain lies between transactions that ran at once, so a short walk back along the order mostly shows
-//! which way around they must be. A replay that explains all reads is an answer; nothing else is.
+//! Two writers of a key that ran at different times are in that order in nearly every store, and of two that ran at
+//! once reads mostly show it: a read behind both returns the later one. So the guess begins with what causal
+//! consistency forces. Overwritten reads of writers that ran at different times are then added, as these decide most of
+//! what reads leave open. The order that comes out is replayed. What it does not explain lies between transactions that
+//! ran at once, so a short walk back along the order mostly shows which way around they must be. A replay that explains
+//! all reads is an answer; nothing else is.
 
 use crate::base::Frame;
 use crate::csr::Csr;
@@ -25,7 +27,8 @@ const WALKED_PER_NODE: usize = 32;
 /// An arc from one transaction to another.
 type Arc = (TxnId, TxnId);
 
-/// A serial order that explains the history and extends the base, if one is found. It explains every level of that base.
+/// A serial order that explains the history and extends the base, if one is found. It explains every level of that
+/// base.
 pub(super) fn serial_order(txns: &Transactions, base: Base, budget: &Budget) -> Option<Order> {
     let frame = Frame::new(txns, base);
     let backwards = Backwards::new(txns, &frame);
@@ -82,7 +85,8 @@ fn is_apart(txns: &Transactions, writer: TxnId, next: TxnId) -> bool {
     writer == TxnId::NONE || txns.end(writer) < txns.begin(next)
 }
 
-/// A read that an order does not explain: `between` wrote the key behind the one that was read from, and before the reader.
+/// A read that an order does not explain: `between` wrote the key behind the one that was read from, and before the
+/// reader.
 #[derive(Clone, Copy)]
 struct Open {
     writer: TxnId,
@@ -278,7 +282,8 @@ mod tests {
         assert_eq!(guessed(&txns), None, "an update is lost");
     }
 
-    /// Transactions that a store runs one after another, of which some twenty overlap: rows are in the order of their ends.
+    /// Transactions that a store runs one after another, of which some twenty overlap: rows are in the order of their
+    /// ends.
     fn overlapping(keys: usize, mut seed: u64) -> Transactions {
         let mut below = |n: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

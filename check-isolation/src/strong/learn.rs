@@ -1,10 +1,11 @@
-//! Learning from contradictions: which of the orders decided so far cannot be together, and which decision to take back.
+//! Learning from contradictions: which of the orders decided so far cannot be together, and which decision to take
+//! back.
 //!
-//! From a contradiction the orders it follows from are replaced by what these follow from, the latest first, until one order of
-//! the latest level is left (the first unique implication point). These orders together are impossible: a clause, of which all but
-//! one literal is false at the level to go back to, and the last one follows. Marques-Silva and Sakallah, "GRASP" (1996); Moskewicz et
-//! al., "Chaff" (2001). What an order follows from are the orders on the path that made a rule fire, so every clause has a
-//! derivation that can be checked step by step.
+//! From a contradiction the orders it follows from are replaced by what these follow from, the latest first, until one
+//! order of the latest level is left (the first unique implication point). These orders together are impossible: a
+//! clause, of which all but one literal is false at the level to go back to, and the last one follows. Marques-Silva
+//! and Sakallah, "GRASP" (1996); Moskewicz et al., "Chaff" (2001). What an order follows from are the orders on the
+//! path that made a rule fire, so every clause has a derivation that can be checked step by step.
 
 use super::paths::{Paths, Step, Teller};
 use super::state::{Conflict, NONE, Reason, State, reverse};
@@ -108,7 +109,8 @@ impl Learned {
         }
         let last = analysis.pending.pop_last().expect("one is left, as the level's first order was assumed");
         let back_to = analysis.lower.iter().map(|number| level_of(state, *number)).max().unwrap_or(0);
-        // The second literal is one of the level to go back to, so that the two watched ones are the last to become false.
+        // The second literal is one of the level to go back to, so that the two watched ones are the last to become
+        // false.
         let mut lower: Vec<u32> = analysis.lower.iter().copied().collect();
         lower.sort_by_key(|number| std::cmp::Reverse(level_of(state, *number)));
         let assumed: Vec<Before> =
@@ -129,8 +131,8 @@ impl Learned {
         Lesson::Decide { level: back_to, order, clause: number }
     }
 
-    /// What a contradiction rests on, with what its newest order follows from in the place of that order: what was known already
-    /// says otherwise, so a clause with it would be one that always holds.
+    /// What a contradiction rests on, with what its newest order follows from in the place of that order: what was
+    /// known already says otherwise, so a clause with it would be one that always holds.
     fn below_newest(
         &mut self,
         state: &mut State<'_>,
@@ -215,7 +217,8 @@ impl Learned {
         found
     }
 
-    /// The derivation of a contradiction that rests on no assumption: what it needs of the orders and lemmas, in their order.
+    /// The derivation of a contradiction that rests on no assumption: what it needs of the orders and lemmas, in their
+    /// order.
     fn refute(
         &mut self,
         state: &mut State<'_>,

@@ -1,24 +1,28 @@
-//! The levels whose visibility depends on the order that is looked for: prefix to serializable. To decide them is NP-complete
-//! (Papadimitriou 1979; Biswas and Enea, OOPSLA 2019), so this is a ladder, each rung of which answers or hands on.
+//! The levels whose visibility depends on the order that is looked for: prefix to serializable. To decide them is
+//! NP-complete (Papadimitriou 1979; Biswas and Enea, OOPSLA 2019), so this is a ladder, each rung of which answers or
+//! hands on.
 //!
 //! 0. Known versions, where nothing is left to choose: one graph, in linear time (`versions`).
-//! 1. A serial order that is near that of completions, without a search (`guess`): it explains every level. Most stores are nearly right.
+//! 1. A serial order that is near that of completions, without a search (`guess`): it explains every level. Most stores
+//!    are nearly right.
 //! 2. Stronger levels, each with a part of the steps: an order that explains one of them explains this one. With
 //!    sessions and real time there are few chains. Where sessions are not asked for, also what is left of them once
 //!    those who break them are taken out ([`crate::relax`]). At the same base, serializable leaves the fewest choices.
 //! 3. Causal consistency, which every one of these levels implies, in linear time: [`crate::weak`].
 //! 4. Propagation of what follows to the fixpoint (`rules`), over clocks of chains (`state`).
-//! 5. Guess and repair (`replay`): an order is replayed, what it does not explain is decided, what follows is propagated, and again.
-//! 6. A guess that propagation refutes is learned from (`learn`) and taken back: conflict-driven clause learning, whose theory is that
-//!    the graph has no cycle.
+//! 5. Guess and repair (`replay`): an order is replayed, what it does not explain is decided, what follows is
+//!    propagated, and again.
+//! 6. A guess that propagation refutes is learned from (`learn`) and taken back: conflict-driven clause learning, whose
+//!    theory is that the graph has no cycle.
 //!
-//! Every answer is exact: an order that explains the history, or a derivation that there is none. Steps are counted, not timed; when
-//! they are spent the answer is that it is not known.
+//! Every answer is exact: an order that explains the history, or a derivation that there is none. Steps are counted,
+//! not timed; when they are spent the answer is that it is not known.
 //!
 //! # Why an order found by replay is one
 //!
-//! Arcs say only what every order must obey, given what was assumed. A topological order of start and commit nodes in which each read
-//! finds the last committed writer to be the one it read from is an order of commits that satisfies the axiom, by its definition.
+//! Arcs say only what every order must obey, given what was assumed. A topological order of start and commit nodes in
+//! which each read finds the last committed writer to be the one it read from is an order of commits that satisfies the
+//! axiom, by its definition.
 
 mod build;
 mod guess;

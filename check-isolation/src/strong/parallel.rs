@@ -1,9 +1,9 @@
-//! Replay at parallel snapshot isolation: the writers of each key see each other in one order, and nobody sees a writer behind the one
-//! that was read.
+//! Replay at parallel snapshot isolation: the writers of each key see each other in one order, and nobody sees a writer
+//! behind the one that was read.
 //!
-//! What is visible then is what reaches a transaction over all arcs and over those orders; its clocks are computed anew along the
-//! order. What is visible and should not be is a choice: the order of that writer and the one that was read or, if that is settled,
-//! the order of two writers on the path by which it is visible.
+//! What is visible then is what reaches a transaction over all arcs and over those orders; its clocks are computed anew
+//! along the order. What is visible and should not be is a choice: the order of that writer and the one that was read
+//! or, if that is settled, the order of two writers on the path by which it is visible.
 
 use super::state::{NONE, State};
 use crate::evidence::Before;
@@ -89,7 +89,8 @@ impl Replay<'_, '_> {
         }
     }
 
-    /// The other way around of an order that is open, of two writers on a path by which one transaction is visible to another.
+    /// The other way around of an order that is open, of two writers on a path by which one transaction is visible to
+    /// another.
     fn choice_between(&self, from: TxnId, to: TxnId) -> Option<Before> {
         let mut at = to;
         while at != from {

@@ -5,10 +5,12 @@
 //! - (A) if t2's commit reaches r's start, t2 is before t1;
 //! - (B) if t2 before t1 would close a cycle, t1 is before t2, and r's start is before t2's commit;
 //! - (C) the same for any two writers at snapshot isolation, where they may not overlap;
-//! - at parallel snapshot isolation, if r writes x as well and t1 reaches t2, r is before t2: otherwise t2 would be visible to r.
+//! - at parallel snapshot isolation, if r writes x as well and t1 reaches t2, r is before t2: otherwise t2 would be
+//!   visible to r.
 //!
-//! Along a chain (A) needs only the last visible writer, and the others only the last one that reaches t2: what is further away follows
-//! by the chain. So a node costs O(keys · chains that write them · log), and only nodes whose clocks grew are looked at again.
+//! Along a chain (A) needs only the last visible writer, and the others only the last one that reaches t2: what is
+//! further away follows by the chain. So a node costs O(keys · chains that write them · log), and only nodes whose
+//! clocks grew are looked at again.
 
 use super::state::{Conflict, Reason, State, reverse};
 use crate::evidence::Before;

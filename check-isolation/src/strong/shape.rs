@@ -1,8 +1,8 @@
 //! The nodes of a level's graph: a transaction is one node, or two, its start and its commit.
 //!
-//! With two nodes, base and reads lead from a commit to a start, an overwritten read from the reader's start to the other's commit, and
-//! the order of two writers from commit to start (snapshot isolation: they may not overlap) or from commit to commit (prefix). Cerone
-//! and Gotsman (JACM 2018); Viper (`EuroSys` 2023) calls this a polygraph.
+//! With two nodes, base and reads lead from a commit to a start, an overwritten read from the reader's start to the
+//! other's commit, and the order of two writers from commit to start (snapshot isolation: they may not overlap) or from
+//! commit to commit (prefix). Cerone and Gotsman (JACM 2018); Viper (`EuroSys` 2023) calls this a polygraph.
 
 use crate::ids::TxnId;
 use crate::level::Axiom;
@@ -58,8 +58,8 @@ impl Shape {
         node % self.width == self.width - 1
     }
 
-    /// Whether an overwritten read is an arc. At parallel snapshot isolation it is a prohibition: the overwriter does not reach the
-    /// reader, and is not after it for that.
+    /// Whether an overwritten read is an arc. At parallel snapshot isolation it is a prohibition: the overwriter does
+    /// not reach the reader, and is not after it for that.
     #[inline]
     pub(super) fn has_rw_arcs(self) -> bool {
         self.axiom != Axiom::ParallelSnapshot

@@ -1,7 +1,9 @@
-//! What is known so far: arcs, what reaches what, and the orders of writers that follow or were assumed; all of it can be taken back.
+//! What is known so far: arcs, what reaches what, and the orders of writers that follow or were assumed; all of it can
+//! be taken back.
 //!
-//! Reachability is a clock for each node: of each chain, how many nodes reach it. An arc joins the clock of its beginning into that of
-//! its end, and on along the arcs from there as far as clocks grow. Changes above the ground level are noted on a trail.
+//! Reachability is a clock for each node: of each chain, how many nodes reach it. An arc joins the clock of its
+//! beginning into that of its end, and on along the arcs from there as far as clocks grow. Changes above the ground
+//! level are noted on a trail.
 
 use super::readers::Readers;
 use super::shape::Shape;
@@ -101,7 +103,8 @@ pub(super) struct State<'t> {
     pub(super) rank: Vec<u32>,
     /// Nodes whose clocks grew by the last arc, each with what grew, a range of `deltas`.
     grown: VecDeque<(u32, Range<usize>)>,
-    /// Chains and their new counts. Behind the first node few chains grow: to join these alone is what makes many chains affordable.
+    /// Chains and their new counts. Behind the first node few chains grow: to join these alone is what makes many
+    /// chains affordable.
     deltas: Vec<(u32, u32)>,
     pub(super) steps: u64,
     pub(super) moment: u64,

@@ -1,9 +1,11 @@
-//! Known versions: where reads and known orders put the writers of each key into one order, a level is one graph, decided in linear time.
+//! Known versions: where reads and known orders put the writers of each key into one order, a level is one graph,
+//! decided in linear time.
 //!
-//! A transaction that reads a key and then writes it follows the one that it read from. If every write is like that (mini-transactions,
-//! of Huang et al., "MTC", 2025; any workload that only updates), or lists are read to their end, nothing is left to choose: the level
-//! holds exactly if base, reads, orders of versions and overwritten reads have no cycle. Two that follow one version are a lost update,
-//! which serializable and snapshot isolation exclude whatever the other keys are like.
+//! A transaction that reads a key and then writes it follows the one that it read from. If every write is like that
+//! (mini-transactions, of Huang et al., "MTC", 2025; any workload that only updates), or lists are read to their end,
+//! nothing is left to choose: the level holds exactly if base, reads, orders of versions and overwritten reads have no
+//! cycle. Two that follow one version are a lost update, which serializable and snapshot isolation exclude whatever the
+//! other keys are like.
 
 use super::build;
 use super::shape::Shape;
@@ -136,7 +138,8 @@ impl Versions<'_> {
         if is_open || !versions.find_first(&follows) { Err(Unordered::Open) } else { Ok(versions) }
     }
 
-    /// Finds the first writer of each key: the only one of which it is not known what it replaced, or that replaced the first state.
+    /// Finds the first writer of each key: the only one of which it is not known what it replaced, or that replaced the
+    /// first state.
     fn find_first(&mut self, follows: &[TxnId]) -> bool {
         let mut heads = vec![TxnId::NONE; self.txns.keys()];
         for txn in self.txns.ids() {

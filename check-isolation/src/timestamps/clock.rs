@@ -3,7 +3,8 @@
 use crate::decode::Row;
 use history_core::{Fields, OpKind, Value};
 
-/// A time by the clock of a store: a physical and a logical part, as hybrid clocks have them. A plain number has no logical part.
+/// A time by the clock of a store: a physical and a logical part, as hybrid clocks have them. A plain number has no
+/// logical part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stamp {
     pub(crate) physical: i64,
@@ -27,7 +28,8 @@ impl Stamps {
 pub(crate) const START: &str = "start-ts";
 pub(crate) const COMMIT: &str = "commit-ts";
 
-/// The fields of an op. Nil says that there is none. Anything else that is no timestamp is returned as what is wrong with it.
+/// The fields of an op. Nil says that there is none. Anything else that is no timestamp is returned as what is wrong
+/// with it.
 pub(crate) fn stamps(extra: Fields<'_>) -> Result<Stamps, String> {
     let mut stamps = Stamps::default();
     for (name, value) in extra.iter() {
@@ -83,7 +85,8 @@ pub(crate) struct Point {
     rank: u8,
 }
 
-/// When a transaction reads and when its writes take effect. A write is visible to a read exactly if its point is smaller.
+/// When a transaction reads and when its writes take effect. A write is visible to a read exactly if its point is
+/// smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Points {
     pub(crate) reads: Point,
@@ -93,8 +96,8 @@ pub(crate) struct Points {
     pub(crate) is_instant: bool,
 }
 
-/// The points of a transaction; none if it does not say when it started or committed. One that writes nothing needs one timestamp: its
-/// start says what it sees.
+/// The points of a transaction; none if it does not say when it started or committed. One that writes nothing needs one
+/// timestamp: its start says what it sees.
 pub(crate) fn points(order: Order, stamps: Stamps, is_writer: bool) -> Option<Points> {
     const READ_BEFORE: u8 = 0;
     const COMMIT: u8 = 1;

@@ -1,21 +1,25 @@
-//! Timestamps: whether the times at which a store says that its transactions started and committed explain what they read.
+//! Timestamps: whether the times at which a store says that its transactions started and committed explain what they
+//! read.
 //!
-//! This is a question of its own, and stronger than that for a level: these times explain the history, not just some order. So a
-//! mismatch refutes the times, not the level. Definitions are those of Chronos and Aion (Li et al., ICDE 2025), with bases:
+//! This is a question of its own, and stronger than that for a level: these times explain the history, not just some
+//! order. So a mismatch refutes the times, not the level. Definitions are those of Chronos and Aion (Li et al., ICDE
+//! 2025), with bases:
 //!
-//! - prefix: each transaction reads, of each key, the write with the greatest commit timestamp that is not after its start timestamp.
-//! - snapshot isolation: the same, and of two transactions that write a key, one starts when the other has committed, or later.
-//! - serializable: each transaction reads the write with the greatest commit timestamp before its own; one that writes nothing, not after
-//!   its own.
-//! - with sessions (real time): a transaction starts when the one before it in its session (each that had completed when it was invoked)
-//!   has committed, or later; serializable: commits not before it.
+//! - prefix: each transaction reads, of each key, the write with the greatest commit timestamp that is not after its
+//!   start timestamp.
+//! - snapshot isolation: the same, and of two transactions that write a key, one starts when the other has committed,
+//!   or later.
+//! - serializable: each transaction reads the write with the greatest commit timestamp before its own; one that writes
+//!   nothing, not after its own.
+//! - with sessions (real time): a transaction starts when the one before it in its session (each that had completed
+//!   when it was invoked) has committed, or later; serializable: commits not before it.
 //!
-//! At each level a transaction commits no earlier than it starts, and the commit timestamps of two writers of a key differ, as do those
-//! of a writer and of one that reads the key at its own commit. What breaks one of the last two rules, or the rule of sessions and real
-//! time, is a fault of the clock and is reported as such.
+//! At each level a transaction commits no earlier than it starts, and the commit timestamps of two writers of a key
+//! differ, as do those of a writer and of one that reads the key at its own commit. What breaks one of the last two
+//! rules, or the rule of sessions and real time, is a fault of the clock and is reported as such.
 //!
-//! What happened is what is known to have happened: `ok` transactions, and those with an unknown end that have a commit timestamp. Where
-//! only one without a timestamp explains a read, the answer is that it is not known.
+//! What happened is what is known to have happened: `ok` transactions, and those with an unknown end that have a commit
+//! timestamp. Where only one without a timestamp explains a read, the answer is that it is not known.
 
 mod clock;
 mod online;

@@ -1,7 +1,8 @@
 //! Replay: transactions in the order of their timestamps, each read compared with the state that it should have seen.
 //!
-//! Chronos (Li et al., "Online Timestamp-based Transactional Isolation Checking of Database Systems", ICDE 2025), its axioms EXT and
-//! NOCONFLICT. Values are compared, not writers, so a value may be written twice. O(n log n) for the sort; the rest is linear.
+//! Chronos (Li et al., "Online Timestamp-based Transactional Isolation Checking of Database Systems", ICDE 2025), its
+//! axioms EXT and NOCONFLICT. Values are compared, not writers, so a value may be written twice. O(n log n) for the
+//! sort; the rest is linear.
 
 use super::clock::{Order, Point, Points, Timed, points};
 use super::{Case, Fault};

@@ -1,4 +1,5 @@
-//! What timestamps come to, as a report: anomalies with the transactions and times that show them, and the levels that they explain.
+//! What timestamps come to, as a report: anomalies with the transactions and times that show them, and the levels that
+//! they explain.
 
 use super::clock::Order;
 use super::{Case, Fault, Missing, Ordered, order_of, skew};

@@ -1,5 +1,5 @@
-//! What a clock says that cannot be: a commit before its start, times against the order of a session or real time, and one time for two
-//! writes that need an order.
+//! What a clock says that cannot be: a commit before its start, times against the order of a session or real time, and
+//! one time for two writes that need an order.
 
 use super::clock::{Order, Point, Points, Timed};
 use super::{Case, Fault};
@@ -8,7 +8,8 @@ use crate::level::Base;
 use history_core::cast::Cast as _;
 use history_core::{IntMap, OpKind};
 
-/// Whether a transaction at hand may come right behind another one: the clock says that the earlier one was over by then.
+/// Whether a transaction at hand may come right behind another one: the clock says that the earlier one was over by
+/// then.
 pub(super) fn is_after(order: Order, before: Points, after: Points) -> bool {
     let both_at_once = before.is_instant && after.is_instant;
     match order {
@@ -27,7 +28,8 @@ pub(super) fn backwards(run: &Decoded, timed: &[Timed]) -> Vec<Case> {
     timed.iter().filter(is_backwards).map(|txn| Case { fault: Fault::Backwards, row: txn.row }).collect()
 }
 
-/// Transactions that are not after the one before them in their session, and in real time not after all that had completed.
+/// Transactions that are not after the one before them in their session, and in real time not after all that had
+/// completed.
 pub(super) fn against(run: &Decoded, timed: &[Timed], order: Order, base: Base) -> Vec<Case> {
     let mut cases = Vec::new();
     if base != Base::None {

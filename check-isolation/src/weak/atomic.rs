@@ -1,7 +1,7 @@
 //! What monotonic atomic view and read atomic force: orders of writers that one transaction's reads show.
 //!
-//! Time is O(n^1.5) in all reads and writes: for each writer that a transaction read from, the smaller of two sets of keys is
-//! walked, those that the one wrote and those that the other read. Møldrup and Pavlogiannis (PLDI 2025).
+//! Time is O(n^1.5) in all reads and writes: for each writer that a transaction read from, the smaller of two sets of
+//! keys is walked, those that the one wrote and those that the other read. Møldrup and Pavlogiannis (PLDI 2025).
 
 use super::Forced;
 use crate::base::Frame;
@@ -95,8 +95,8 @@ impl Stamps {
         self.key_bits |= bit;
     }
 
-    /// For each key that the writer wrote and the transaction read: what it read there that another wrote. That is known of the keys of
-    /// some bits already: nothing.
+    /// For each key that the writer wrote and the transaction read: what it read there that another wrote. That is
+    /// known of the keys of some bits already: nothing.
     fn missed(
         &self,
         txns: &Transactions,
@@ -123,8 +123,9 @@ impl Stamps {
     }
 }
 
-/// Monotonic atomic view: a writer is visible to what the transaction reads after it read from that writer. Reads are walked
-/// backwards, so that those behind are known; of those of a key the two nearest by different writers force all that the others do.
+/// Monotonic atomic view: a writer is visible to what the transaction reads after it read from that writer. Reads are
+/// walked backwards, so that those behind are known; of those of a key the two nearest by different writers force all
+/// that the others do.
 pub(super) fn monotonic(txns: &Transactions) -> Vec<Forced> {
     each_block(txns, txns.len(), BLOCK_TXNS, Stamps::new, |stamps, at, forced| {
         let txn = TxnId::new(at);

@@ -1,7 +1,8 @@
-//! A topological order found backwards: each transaction comes once all that it reads from and all before it in the base came.
+//! A topological order found backwards: each transaction comes once all that it reads from and all before it in the
+//! base came.
 //!
-//! Reads say whom they are behind, so the columns of transactions are this graph already, and nothing has to be built. The walk is
-//! depth-first, from row to row, so that the order differs from that of completion only where it must.
+//! Reads say whom they are behind, so the columns of transactions are this graph already, and nothing has to be built.
+//! The walk is depth-first, from row to row, so that the order differs from that of completion only where it must.
 
 use crate::base::Frame;
 use crate::csr::Csr;
@@ -61,8 +62,8 @@ impl<'t> Backwards<'t> {
         self.txns.len() + self.frame.events
     }
 
-    /// The nodes from which an arc of base or reads leads to a node; one as often as there are arcs. Along these a transaction sees
-    /// another.
+    /// The nodes from which an arc of base or reads leads to a node; one as often as there are arcs. Along these a
+    /// transaction sees another.
     #[inline]
     pub(crate) fn each_seen(&self, node: usize, mut each: impl FnMut(usize)) {
         let n = self.txns.len();
@@ -87,7 +88,8 @@ impl<'t> Backwards<'t> {
         }
     }
 
-    /// The node at a place among those before a node, counted over all arcs; `NONE` where there is no arc, and nothing behind the last.
+    /// The node at a place among those before a node, counted over all arcs; `NONE` where there is no arc, and nothing
+    /// behind the last.
     #[inline]
     fn before(&self, node: usize, place: usize, more: &Csr) -> Option<u32> {
         let n = self.txns.len();
@@ -129,8 +131,8 @@ impl<'t> Backwards<'t> {
         is_next
     }
 
-    /// All nodes in an order along all arcs, and along those of `more`: of each transaction those before it, or without rows if there
-    /// are none. Nothing if there is a cycle. Linear.
+    /// All nodes in an order along all arcs, and along those of `more`: of each transaction those before it, or without
+    /// rows if there are none. Nothing if there is a cycle. Linear.
     pub(crate) fn order(&self, more: &Csr) -> Option<Vec<u32>> {
         let nodes = self.nodes();
         let mut progress = vec![Progress::Ahead; nodes];

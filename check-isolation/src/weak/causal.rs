@@ -1,9 +1,10 @@
-//! What causal consistency forces: for each read and each chain the last visible writer of the key is before what was read.
+//! What causal consistency forces: for each read and each chain the last visible writer of the key is before what was
+//! read.
 //!
-//! What reaches a transaction along base and reads is a number for each chain. These are computed in topological order for some
-//! chains at a time, and forgotten once the last transaction behind this one was looked at, so memory is linear whatever the
-//! number of chains is. Time is O(arcs · chains) and, at the worst, O(reads · chains that write the key · log): [`recent`] looks at
-//! a few writers where chains are few.
+//! What reaches a transaction along base and reads is a number for each chain. These are computed in topological order
+//! for some chains at a time, and forgotten once the last transaction behind this one was looked at, so memory is
+//! linear whatever the number of chains is. Time is O(arcs · chains) and, at the worst, O(reads · chains that write the
+//! key · log): [`recent`] looks at a few writers where chains are few.
 
 use super::recent::{Clock, Recent};
 use super::{Backwards, Forced, check};
@@ -101,7 +102,8 @@ impl<const CHAINS: usize> Pass<'_, CHAINS> {
             let node = node.to_usize();
             let mut clock = [0; CHAINS];
             backwards.each_seen(node, |before| {
-                // Who sees it sees what it saw. Most of what is read is old, and the one before in the session saw it, too.
+                // Who sees it sees what it saw. Most of what is read is old, and the one before in the session saw it,
+                // too.
                 if before < txns.len() && self.has(&clock, TxnId::new(before), from) {
                     return;
                 }
@@ -155,7 +157,8 @@ impl<const CHAINS: usize> Pass<'_, CHAINS> {
         }
         for at in self.txns.reads_range(txn) {
             let read = self.txns.all_reads()[at];
-            // What the writer saw is no news. Nothing is before the first state. Clocks of writers are far apart, and seldom needed.
+            // What the writer saw is no news. Nothing is before the first state. Clocks of writers are far apart, and
+            // seldom needed.
             let saw = |chain: usize| match read.writer {
                 TxnId::NONE => 0,
                 writer => self.clocks[self.clock_of[writer.at()].to_usize()][chain],
@@ -185,7 +188,8 @@ mod tests {
     use crate::level::Base;
     use crate::transactions::{NewTxn, Read, Transactions};
 
-    /// Transactions of sessions that see each other late, and at times too late: each reads what was there up to `lag` transactions ago.
+    /// Transactions of sessions that see each other late, and at times too late: each reads what was there up to `lag`
+    /// transactions ago.
     fn late(sessions: u32, keys: usize, lag: usize, mut seed: u64) -> Transactions {
         let mut below = |n: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

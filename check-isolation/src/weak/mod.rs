@@ -1,8 +1,9 @@
 //! The levels whose visibility does not depend on the order that is looked for: read committed to causal.
 //!
-//! Which writers are visible to a read is known at once, so all orders of writers that an axiom forces are computed in one pass. The
-//! level holds exactly if base, reads and forced orders have no cycle: any topological order is then a commit order, and every
-//! commit order is one of them. Biswas and Enea (OOPSLA 2019); Møldrup and Pavlogiannis, "AWDIT" (PLDI 2025).
+//! Which writers are visible to a read is known at once, so all orders of writers that an axiom forces are computed in
+//! one pass. The level holds exactly if base, reads and forced orders have no cycle: any topological order is then a
+//! commit order, and every commit order is one of them. Biswas and Enea (OOPSLA 2019); Møldrup and Pavlogiannis,
+//! "AWDIT" (PLDI 2025).
 
 mod atomic;
 mod backwards;
@@ -50,9 +51,10 @@ const RELAXING_STEPS_PER_TXN: u64 = 256;
 /// Sessions and transactions without one that are few enough to be chains.
 const CHAINS_FEW: usize = 64;
 
-/// Decides a level whose axiom is at most [`Axiom::Causal`]. Without a base there are many chains, and with sessions if clients go on
-/// under new numbers, so causal consistency is first tried with a stronger base: with sessions if these are few, else in real time, with
-/// as many chains as clients at once. Then it is decided with sessions as far as these hold.
+/// Decides a level whose axiom is at most [`Axiom::Causal`]. Without a base there are many chains, and with sessions if
+/// clients go on under new numbers, so causal consistency is first tried with a stronger base: with sessions if these
+/// are few, else in real time, with as many chains as clients at once. Then it is decided with sessions as far as these
+/// hold.
 pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
     if axiom == Axiom::Causal && base != Base::RealTime {
         let stronger = if has_few_sessions(txns) { Base::Session } else { Base::RealTime };

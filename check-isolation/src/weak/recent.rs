@@ -1,8 +1,9 @@
 //! The last writers of each key, while transactions are walked in topological order.
 //!
-//! A read misses a writer of its key if that is visible to it, and was not to the transaction that it read from. There may be as many
-//! writers as chains, or more; but chains learn of each other, and what all of them know by now is before all that is to come. So each
-//! write notes behind how many writers of its key it certainly is, and a read looks only at those from there on.
+//! A read misses a writer of its key if that is visible to it, and was not to the transaction that it read from. There
+//! may be as many writers as chains, or more; but chains learn of each other, and what all of them know by now is
+//! before all that is to come. So each write notes behind how many writers of its key it certainly is, and a read looks
+//! only at those from there on.
 
 use crate::chains::Chains;
 use crate::ids::{KeyId, TxnId};
@@ -146,8 +147,8 @@ impl<const CHAINS: usize> Recent<CHAINS> {
         key.known
     }
 
-    /// Emits, for each chain, the last writer of the key that `clock` has, unless the one that was read from has it: `saw` is that one's
-    /// clock. False, and nothing is emitted, if that takes too many looks.
+    /// Emits, for each chain, the last writer of the key that `clock` has, unless the one that was read from has it:
+    /// `saw` is that one's clock. False, and nothing is emitted, if that takes too many looks.
     pub(super) fn each_missed(
         &self,
         read: Read,

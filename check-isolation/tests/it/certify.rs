@@ -1,4 +1,5 @@
-//! Evidence goes to the judge that shares no code with the solver: as a witness, with transactions that are named by their rows.
+//! Evidence goes to the judge that shares no code with the solver: as a witness, with transactions that are named by
+//! their rows.
 
 use check_isolation::{KeyId, Level, Moment, Order, Recorded, Refutation, Transactions, TxnId};
 use elle_certify::{Executed, Execution, Uncertified};

@@ -1,4 +1,5 @@
-//! A history in the format of another checker has the levels that it had: all that the format holds is judged as it was.
+//! A history in the format of another checker has the levels that it had: all that the format holds is judged as it
+//! was.
 
 use crate::small::levels;
 use crate::timestamps::{Txn, random, text};

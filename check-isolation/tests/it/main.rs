@@ -1,4 +1,5 @@
-//! The checker against definitions: all orders of small histories, and a judge of evidence that shares nothing with the solver.
+//! The checker against definitions: all orders of small histories, and a judge of evidence that shares nothing with the
+//! solver.
 
 mod certify;
 mod formats;

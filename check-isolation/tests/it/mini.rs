@@ -1,4 +1,5 @@
-//! Mini-transactions: each write follows a read of its key. They are decided without a step of search, and as the definition says.
+//! Mini-transactions: each write follows a read of its key. They are decided without a step of search, and as the
+//! definition says.
 
 use crate::small::{each_choice, levels, wrong};
 use crate::worlds::{Frame, Op, Random, build, choices, external};

@@ -1,8 +1,10 @@
-//! Levels with sessions, by a search over prefixes of the sessions: another algorithm than the solver's, on the same random histories.
+//! Levels with sessions, by a search over prefixes of the sessions: another algorithm than the solver's, on the same
+//! random histories.
 //!
-//! Biswas and Enea, "On the Complexity of Checking Transactional Consistency" (OOPSLA 2019), section 4: a prefix of each session was
-//! executed; what may come next depends on that alone, so each tuple of prefixes is visited once. At prefix and snapshot isolation a
-//! transaction is two steps, its reads and its writes; at snapshot isolation no two that write one key are between these at once.
+//! Biswas and Enea, "On the Complexity of Checking Transactional Consistency" (OOPSLA 2019), section 4: a prefix of
+//! each session was executed; what may come next depends on that alone, so each tuple of prefixes is visited once. At
+//! prefix and snapshot isolation a transaction is two steps, its reads and its writes; at snapshot isolation no two
+//! that write one key are between these at once.
 
 use crate::worlds::{Random, random};
 use check_isolation::{Axiom, KeyId, Level, Outcome, Transactions, TxnId, decide};

@@ -5,8 +5,8 @@ use crate::oracle::Definition;
 use check_isolation::{Axiom, Base, KeyId, Level, NewTxn, Outcome, Read, Transactions, TxnId, decide};
 use history_core::Budget;
 
-/// Transactions of four sessions that run one after another: each writes two keys or reads two. Now and then one reads what was there long
-/// before.
+/// Transactions of four sessions that run one after another: each writes two keys or reads two. Now and then one reads
+/// what was there long before.
 fn store(n: usize, keys: usize) -> Transactions {
     let mut txns = Transactions::default();
     let mut states = vec![vec![TxnId::NONE; keys]];

@@ -1,4 +1,5 @@
-//! All small histories, and random larger ones: every level agrees with trying all orders, and all evidence is certified.
+//! All small histories, and random larger ones: every level agrees with trying all orders, and all evidence is
+//! certified.
 
 use crate::certify::{certify, certify_order};
 use crate::oracle::Definition;
@@ -61,8 +62,8 @@ fn frame(sessions: [u32; 3], times: [(u64, Option<u64>); 3]) -> Frame {
     Frame { sessions: sessions.to_vec(), times: times.to_vec() }
 }
 
-/// Every history of three transactions of two operations on two keys: without a base, and with sessions and real time, which take
-/// turns.
+/// Every history of three transactions of two operations on two keys: without a base, and with sessions and real time,
+/// which take turns.
 #[test]
 fn three_transactions_of_two_operations_on_two_keys() {
     let at_once = [(1, Some(10)), (1, Some(11)), (1, Some(12))];
@@ -116,7 +117,8 @@ fn random_histories_of_four_to_six_transactions() {
     }
 }
 
-/// An order of two writers that is known is one that every order extends; it does not make the one visible to the other.
+/// An order of two writers that is known is one that every order extends; it does not make the one visible to the
+/// other.
 #[test]
 fn random_histories_of_which_orders_of_writers_are_known() {
     let all = levels(&[Base::None, Base::Session, Base::RealTime]);

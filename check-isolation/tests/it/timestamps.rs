@@ -1,4 +1,5 @@
-//! Timestamps against their definition, which is applied here pair by pair; watched histories against those judged at the end.
+//! Timestamps against their definition, which is applied here pair by pair; watched histories against those judged at
+//! the end.
 
 use crate::worlds::Random;
 use check_isolation::{Axiom, Base, Isolation, Level};
@@ -103,8 +104,8 @@ fn is_explained(txns: &[Txn], axiom: Axiom, base: Base) -> bool {
     true
 }
 
-/// Whether the clock lets one transaction come behind another. One that reads and writes at once is before those that only read
-/// then, which see it.
+/// Whether the clock lets one transaction come behind another. One that reads and writes at once is before those that
+/// only read then, which see it.
 fn may_follow(one: &Txn, other: &Txn, commits: bool) -> bool {
     let (over, begun) = (one.commit, if commits { other.commit } else { other.start });
     let reads_only = one.writes.is_empty();
@@ -198,7 +199,8 @@ fn small_histories_agree_with_the_definition() {
     assert!(explained > 3000 && violated > 3000 && clock_only > 500, "{explained}, {violated}, {clock_only}");
 }
 
-/// What is found while the history is being written stays wrong whatever comes next, and next to nothing is found only at the end.
+/// What is found while the history is being written stays wrong whatever comes next, and next to nothing is found only
+/// at the end.
 #[test]
 fn what_watching_finds_is_wrong_at_the_end() {
     let (mut source, mut early, mut found, mut missed) = (Random(6), 0, 0, 0);

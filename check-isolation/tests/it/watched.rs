@@ -90,7 +90,8 @@ fn lines(source: &mut Random, events: usize, lists: bool, wrong_in: usize) -> Ve
     lines
 }
 
-/// The first beginning, by its length, that is violated for certain: without real time, what was read may be written later.
+/// The first beginning, by its length, that is violated for certain: without real time, what was read may be written
+/// later.
 fn first_violated(checker: &Isolation, lines: &[String]) -> Option<usize> {
     let has_real_time = checker
         .consistency_models

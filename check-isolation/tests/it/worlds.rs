@@ -73,7 +73,8 @@ pub(crate) fn random(random: &mut Random, n: usize, keys: usize, ops: usize) -> 
     build(&txns, &reads, &writers, &frame)
 }
 
-/// Says of each key in which order some of its writers came, and that the others came behind them: as reads of a list do.
+/// Says of each key in which order some of its writers came, and that the others came behind them: as reads of a list
+/// do.
 pub(crate) fn add_orders(random: &mut Random, txns: &mut Transactions) {
     for key in (0..txns.keys()).map(KeyId::new) {
         let mut writers: Vec<TxnId> = txns.ids().filter(|txn| txns.is_writer(*txn, key)).collect();
@@ -90,7 +91,8 @@ pub(crate) fn add_orders(random: &mut Random, txns: &mut Transactions) {
     }
 }
 
-/// Sessions whose transactions follow one another in time, overlapping with those of others; rows in the order of completion.
+/// Sessions whose transactions follow one another in time, overlapping with those of others; rows in the order of
+/// completion.
 fn random_frame(random: &mut Random, n: usize, sessions: usize) -> Frame {
     let mut free_at = vec![0; sessions];
     let mut now = 1;

@@ -1,10 +1,11 @@
 //! Which reads showed an element and which did not, in a few words an element and without comparing reads.
 //!
-//! Reads have two numbers: one by invocation ([`ReadId`]), and one by completion, counted from 1, which is the order in which
-//! they are looked at. An element keeps the completion number of the last read that showed it, `seen`. When the read `r` shows
-//! it and `seen` is `r - 1`, nothing but that number changes. Otherwise the reads from `seen + 1` to `r - 1` did not show it,
-//! and the one of them that was invoked last is found on a stack: of the reads completed so far, those that were invoked later
-//! than all that completed after them. So a read costs what it shows, and gaps are paid for by who comes back.
+//! Reads have two numbers: one by invocation ([`ReadId`]), and one by completion, counted from 1, which is the order in
+//! which they are looked at. An element keeps the completion number of the last read that showed it, `seen`. When the
+//! read `r` shows it and `seen` is `r - 1`, nothing but that number changes. Otherwise the reads from `seen + 1` to
+//! `r - 1` did not show it, and the one of them that was invoked last is found on a stack: of the reads completed so
+//! far, those that were invoked later than all that completed after them. So a read costs what it shows, and gaps are
+//! paid for by who comes back.
 
 use crate::elements::ElemId;
 use history_core::OpFault;

@@ -1,7 +1,7 @@
 //! A map from integers to ids: an array where keys stand close together, wherever that is, and a hash map for the rest.
 //!
-//! Offsets of a log are such keys, and so are messages that count up: four bytes each. A log that has run for a year begins at an offset
-//! of billions, so the array begins where the keys do.
+//! Offsets of a log are such keys, and so are messages that count up: four bytes each. A log that has run for a year
+//! begins at an offset of billions, so the array begins where the keys do.
 
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
@@ -12,7 +12,8 @@ const NONE: u32 = u32::MAX;
 /// Keys are counted from a multiple of this.
 const ALIGNED: i64 = 64;
 
-/// A map from integers to ids. Keys that a small multiple of the number of entries spans are looked up in an array, without a hash.
+/// A map from integers to ids. Keys that a small multiple of the number of entries spans are looked up in an array,
+/// without a hash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IdMap {
     /// The key of the first entry of the array.

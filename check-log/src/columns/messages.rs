@@ -17,14 +17,16 @@ pub(crate) const POLLED: u8 = 1 << 4;
 /// It was sent again after its first op had failed.
 pub(crate) const SENT_AGAIN: u8 = 1 << 5;
 
-/// Whether a message, by its flags, is **settled** where it has its place: an `ok` op sent it, and no op failed to so far. Should
-/// another op send it later, nothing counts as settled any more ([`Seen::sent_after_ok`](crate::seen::Seen::sent_after_ok)).
+/// Whether a message, by its flags, is **settled** where it has its place: an `ok` op sent it, and no op failed to so
+/// far. Should another op send it later, nothing counts as settled any more
+/// ([`Seen::sent_after_ok`](crate::seen::Seen::sent_after_ok)).
 #[inline]
 pub(crate) fn is_settled(flags: u8) -> bool {
     flags & (SENT_OK | SENT_FAIL) == SENT_OK
 }
 
-/// Whether a message, by its flags, was sent by failed ops only, as far as the history goes; or it was sent once and that failed.
+/// Whether a message, by its flags, was sent by failed ops only, as far as the history goes; or it was sent once and
+/// that failed.
 pub(crate) fn is_aborted(flags: u8) -> bool {
     flags & SENT_FAIL != 0 && (flags & SENT_AGAIN == 0 || flags & (MAY_BE_SENT | SENT_OK) == 0)
 }
@@ -77,7 +79,8 @@ impl Messages {
         self.flags.iter().any(|flags| flags & POLLED != 0 && flags & (MAY_BE_SENT | SENT_FAIL) != MAY_BE_SENT)
     }
 
-    /// The id of a key. A string that is an integer's canonical text is the integer, for that is how JSON writes it as a key of a map.
+    /// The id of a key. A string that is an integer's canonical text is the integer, for that is how JSON writes it as
+    /// a key of a map.
     pub(crate) fn key_id(&mut self, key: Value<'_>) -> Result<KeyId, OpFault> {
         let code = match key {
             Value::Str(text) => match canonical_int(text) {
@@ -168,8 +171,8 @@ impl Messages {
         &self.crowding
     }
 
-    /// Puts a message at an offset, as an op shows that counts. Whether the log is then broken: there was another one, or the message is
-    /// elsewhere.
+    /// Puts a message at an offset, as an op shows that counts. Whether the log is then broken: there was another one,
+    /// or the message is elsewhere.
     pub(crate) fn place(&mut self, msg: MsgId, offset: i64, op: OpId) -> bool {
         let own = &mut self.offset[msg.at()];
         if *own != NO_OFFSET {

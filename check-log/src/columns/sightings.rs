@@ -1,9 +1,9 @@
 //! Which messages each op shows, key by key, in a few bits a message.
 //!
-//! Most of a history of logs is messages that were seen before: each consumer polls the whole log. So a poll is kept as a list of words.
-//! A **run** is two: a message, and a mask of those among the next 32 offsets whose messages follow it. It is made of messages that are
-//! [settled](crate::columns::messages::is_settled) only, whose places do not change any more; so it can be read again from the log.
-//! Each message of another kind has a word of its own.
+//! Most of a history of logs is messages that were seen before: each consumer polls the whole log. So a poll is kept as
+//! a list of words. A **run** is two: a message, and a mask of those among the next 32 offsets whose messages follow
+//! it. It is made of messages that are [settled](crate::columns::messages::is_settled) only, whose places do not change
+//! any more; so it can be read again from the log. Each message of another kind has a word of its own.
 
 use crate::columns::ids::{KeyId, MsgId, NO_OFFSET, OpId};
 use crate::columns::messages::Messages;

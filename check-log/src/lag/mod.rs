@@ -101,10 +101,10 @@ impl Consumer {
 
 /// Calls with how far ops that consume left their processes behind, in each key in which they then stood.
 ///
-/// A process stands in a key at the greatest offset that it polled, or sent in a transaction. Once some op has shown a greater offset,
-/// that is no longer the end of the log: the lag is the time from then to the invocation of the op. While a process stays where it is its
-/// lag only grows. So this calls for the last op at each place, and for the last one in each bin of time; greater lags there are none.
-/// O(messages + ops log ops + bins × places).
+/// A process stands in a key at the greatest offset that it polled, or sent in a transaction. Once some op has shown a
+/// greater offset, that is no longer the end of the log: the lag is the time from then to the invocation of the op.
+/// While a process stays where it is its lag only grows. So this calls for the last op at each place, and for the last
+/// one in each bin of time; greater lags there are none. O(messages + ops log ops + bins × places).
 pub(crate) fn each_lag(scene: Scene<'_>, bin: &dyn Fn(i64) -> i64, call: &mut dyn FnMut(Lag)) {
     let ops = &scene.seen.ops;
     let mut known: Known = vec![Vec::new(); scene.seen.messages.keys()];

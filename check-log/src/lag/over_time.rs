@@ -1,7 +1,7 @@
 //! Figures of a run over time: how many acknowledged messages were not polled yet, and how far behind consumers were.
 //!
-//! A figure has a line for all keys together and one for each of the keys that reached the most. Times are cut into bins, of which each
-//! has one point, so a figure takes the same room whatever the length of a history.
+//! A figure has a line for all keys together and one for each of the keys that reached the most. Times are cut into
+//! bins, of which each has one point, so a figure takes the same room whatever the length of a history.
 
 use super::each_lag;
 use crate::columns::KeyId;

@@ -1,4 +1,5 @@
-//! Witnesses: ops as they were recorded, what follows from them in sentences, and the part of the log that they are about.
+//! Witnesses: ops as they were recorded, what follows from them in sentences, and the part of the log that they are
+//! about.
 
 pub(crate) mod excerpt;
 

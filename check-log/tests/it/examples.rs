@@ -297,7 +297,8 @@ fn a_message_whose_every_send_failed_is_aborted() {
 
 #[test]
 fn a_message_that_another_op_sent_as_well_depends_on_that() {
-    // The completion without a process took the message of the one in flight; process 1 polls it, and process 0 polls what that sent.
+    // The completion without a process took the message of the one in flight; process 1 polls it, and process 0 polls
+    // what that sent.
     let text = "
         {:process 0, :type :invoke, :f :txn, :value [[:send 0 1] [:poll]]}
         {:type :ok, :f :send, :value [[:send 0 [0 1]]]}

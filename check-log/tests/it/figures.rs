@@ -26,7 +26,8 @@ fn poll(key: &str, list: &str, time: i64) -> String {
     op(1, "poll", time, "[[:poll]]", &format!("[[:poll {{:{key} {list}}}]]"))
 }
 
-/// Two messages of x and one of y are sent; a poll comes when there are none yet, one sees the first of x, the last one the others.
+/// Two messages of x and one of y are sent; a poll comes when there are none yet, one sees the first of x, the last one
+/// the others.
 fn run() -> String {
     send("x", 1, 0, 4)
         + &poll("x", "[]", 6)

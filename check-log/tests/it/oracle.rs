@@ -166,8 +166,8 @@ impl World {
         let mut log: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
         for event in &self.events {
             let sends = if self.is_committed(event) { event.sends() } else { Vec::new() };
-            // Of one op the smaller message is chosen; in these worlds messages come up in the order of their values, or are compared only
-            // where no offset has two.
+            // Of one op the smaller message is chosen; in these worlds messages come up in the order of their values,
+            // or are compared only where no offset has two.
             for (k, offset, value) in sends.into_iter().chain(event.polls()) {
                 if let Some(offset) = offset.filter(|_| k == key) {
                     let values = log.entry(offset).or_default();

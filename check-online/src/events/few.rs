@@ -180,7 +180,8 @@ fn a_basis_that_moves_on_says_nothing_wrong() {
 
 #[test]
 fn more_are_kept_where_few_refuse_what_may_be() {
-    // Either crashed operation explains the first read; only the write explains the second, so the few that used it up refuse.
+    // Either crashed operation explains the first read; only the write explains the second, so the few that used it up
+    // refuse.
     let crashed = [RegisterOp::Write(1), RegisterOp::Cas(0, 1)];
     let done =
         [RegisterOp::Read(1), RegisterOp::Write(2), RegisterOp::Read(1), RegisterOp::Write(2), RegisterOp::Read(1)];
@@ -213,7 +214,8 @@ fn configurations_stay_few_however_many_operations_crashed() {
         let watched = Watched::new(events, &clients, 6_000, &mut Random(3), last);
         assert_eq!(watched.events.outcome().verdict(), expected, "{:?}", watched.events.outcome());
         let crashed = watched.operations.iter().filter(|operation| operation.ret.is_none()).count();
-        // When all sets of crashed operations were distinguished there were more than 10,000 by then, and each event took seconds.
+        // When all sets of crashed operations were distinguished there were more than 10,000 by then, and each event
+        // took seconds.
         assert!(crashed > 50 && watched.configurations < 1_000, "{crashed} crashed, {}", watched.configurations);
     }
 }

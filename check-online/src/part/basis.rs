@@ -1,17 +1,17 @@
 //! A search that keeps few configurations, and what to do when these few refuse what happened.
 //!
-//! Operations that may have happened make configurations many: each set of them that brings about the same state is one, unless it
-//! contains another. Most histories never need more than the first few, so a kernel that finds more goes on with a few
-//! ([`Detail::Few`]). What these admit is linearizable. Where they refuse an operation, the events since the **basis**, the last
-//! place up to which nothing was left out, are taken once more:
+//! Operations that may have happened make configurations many: each set of them that brings about the same state is
+//! one, unless it contains another. Most histories never need more than the first few, so a kernel that finds more goes
+//! on with a few ([`Detail::Few`]). What these admit is linearizable. Where they refuse an operation, the events since
+//! the **basis**, the last place up to which nothing was left out, are taken once more:
 //!
-//! 1. By a search that counts the uses of all such operations together ([`Detail::Sum`]), as check-register's relaxed search does.
-//!    It leaves out no linearization, and its configurations are few. If it refuses as well there is none.
-//! 2. By one that keeps more of each kind, up to a limit, at which the part is given up. If it left out nothing by then, its refusal
-//!    is one.
+//! 1. By a search that counts the uses of all such operations together ([`Detail::Sum`]), as check-register's relaxed
+//!    search does. It leaves out no linearization, and its configurations are few. If it refuses as well there is none.
+//! 2. By one that keeps more of each kind, up to a limit, at which the part is given up. If it left out nothing by
+//!    then, its refusal is one.
 //!
-//! So that memory does not grow with the history, a basis that is long past is moved on by the first of these searches, which alone
-//! can decide from then on.
+//! So that memory does not grow with the history, a basis that is long past is moved on by the first of these searches,
+//! which alone can decide from then on.
 
 use super::{Checkpoint, Logged, Part};
 use crate::OnlineModel;
@@ -98,8 +98,8 @@ impl Part {
         Ok(())
     }
 
-    /// Takes the events from `from` on, before which the kernel stands, and puts the checkpoints from `next` on right. What stopped it,
-    /// and at which event.
+    /// Takes the events from `from` on, before which the kernel stands, and puts the checkpoints from `next` on right.
+    /// What stopped it, and at which event.
     fn take_from<M: OnlineModel>(
         &mut self,
         world: &mut World<M>,
@@ -128,7 +128,8 @@ impl Part {
         Ok(())
     }
 
-    /// A few configurations refuse `op` at event `at`. Stops if all do, or if no more can be kept; otherwise more are from now on.
+    /// A few configurations refuse `op` at event `at`. Stops if all do, or if no more can be kept; otherwise more are
+    /// from now on.
     fn widen<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, at: Seq) -> Result<(), Stop> {
         let mut sum = self.basis.as_ref().ok_or(Stop::Full)?.kernel.clone();
         match self.sum_up(world, &mut sum, at + 1) {

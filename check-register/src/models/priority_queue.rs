@@ -8,8 +8,8 @@ use history_core::hash::HashMap;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// A collection of which the least value is taken out. Values are codes of an [`Interner`]: of an integer, which is its
-/// own priority, or of a vector that begins with its priority. Of several values of one priority any may leave first. It
-/// is empty at first.
+/// own priority, or of a vector that begins with its priority. Of several values of one priority any may leave first.
+/// It is empty at first.
 #[derive(Clone, Debug, Default)]
 pub struct PriorityQueue {
     values: Interner,

@@ -1,11 +1,12 @@
 //! A double-ended queue whose values come and go at both ends: what refutes it.
 //!
-//! No polynomial rule that decides it is known to us. But leaving out a value, with the operations that moved it, leaves a history of a
-//! deque: who is left meets no more than before. So of the values that came in at one end and left at one end, what is left is a history
-//! of a queue or a stack; and all of it is one of a bag. If one of these is refused, so is the whole. What remains is left to the search.
+//! No polynomial rule that decides it is known to us. But leaving out a value, with the operations that moved it,
+//! leaves a history of a deque: who is left meets no more than before. So of the values that came in at one end and
+//! left at one end, what is left is a history of a queue or a stack; and all of it is one of a bag. If one of these is
+//! refused, so is the whole. What remains is left to the search.
 //!
-//! Values that nobody took out are in the histories of both ends, for they may be thought to leave at either behind all others. If a
-//! crashed take may have taken them, they are in none; nor are those then whose take is pending.
+//! Values that nobody took out are in the histories of both ends, for they may be thought to leave at either behind all
+//! others. If a crashed take may have taken them, they are in none; nor are those then whose take is pending.
 
 use super::moments::{Moments, Value};
 use super::sheet::NONE;

@@ -1,14 +1,14 @@
 //! A priority queue: the least value leaves first.
 //!
-//! A value hinders only those above it. So the history is linearizable exactly if each take of a value has a moment that
-//! is in no span of a value below it, and each operation that found nothing has one in no span at all. (Lee and Mathur
-//! decide such histories value by value as well.)
+//! A value hinders only those above it. So the history is linearizable exactly if each take of a value has a moment
+//! that is in no span of a value below it, and each operation that found nothing has one in no span at all. (Lee and
+//! Mathur decide such histories value by value as well.)
 //!
-//! *That is enough.* By induction, the values below one have a linearization. The moments that none of their spans holds
-//! can all be empty of them at the same time (see [`nothing`](super::nothing)): what is before such a moment moves to
-//! just before it, what is behind to just behind. That keeps the order on either side, and puts every take on the one
-//! side before all puts on the other, so no take meets a lower value that it did not meet before. Then the next value can
-//! be taken at such a moment, and be put in whenever its put allows: it hinders none of them.
+//! *That is enough.* By induction, the values below one have a linearization. The moments that none of their spans
+//! holds can all be empty of them at the same time (see [`nothing`](super::nothing)): what is before such a moment
+//! moves to just before it, what is behind to just behind. That keeps the order on either side, and puts every take on
+//! the one side before all puts on the other, so no take meets a lower value that it did not meet before. Then the next
+//! value can be taken at such a moment, and be put in whenever its put allows: it hinders none of them.
 
 use super::moments::{Moments, Value};
 use super::nothing::Empty;

@@ -1,8 +1,8 @@
 //! Sets of operations in flight, as bits of their slots.
 //!
-//! `bitvec`'s `BitArray` compares bit by bit, and a search compares more than anything else. Instructions for an operation
-//! on one word and on four, here and there: equality 12 and 20, there 216 and 739; subset 27 and 46, there 316 and 866;
-//! `has` 15 and 21, there 16 and 25.
+//! `bitvec`'s `BitArray` compares bit by bit, and a search compares more than anything else. Instructions for an
+//! operation on one word and on four, here and there: equality 12 and 20, there 216 and 739; subset 27 and 46, there
+//! 316 and 866; `has` 15 and 21, there 16 and 25.
 
 use crate::engine::ids;
 use std::hash::{Hash, Hasher};

@@ -99,7 +99,8 @@ mod tests {
                 config.hash() % (2 * count)
             })
             .collect();
-        // Random numbers would have 12,893: 1 - e^(-1/2) of 32,768. Of 300 keys the worst had 10,142; bits that are lost leave 1.
+        // Random numbers would have 12,893: 1 - e^(-1/2) of 32,768. Of 300 keys the worst had 10,142; bits that are
+        // lost leave 1.
         assert!(buckets.len() > 8_192, "{} buckets", buckets.len());
     }
 }

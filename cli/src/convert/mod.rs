@@ -1,7 +1,7 @@
 //! `histcheck convert`: a history in another format.
 //!
-//! What is written reads as the same history, as far as the format can hold it: what it cannot hold is an error that names the op, and
-//! then no file is left behind.
+//! What is written reads as the same history, as far as the format can hold it: what it cannot hold is an error that
+//! names the op, and then no file is left behind.
 
 mod names;
 mod out;

@@ -95,7 +95,8 @@ impl Write for Out {
     }
 }
 
-/// Writes a file for each session into a directory that has no logs yet: others would count as sessions of this history.
+/// Writes a file for each session into a directory that has no logs yet: others would count as sessions of this
+/// history.
 pub(super) fn directory(directory: &Path, converted: &Converted) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     if !history_core::session_logs(directory).is_empty() {

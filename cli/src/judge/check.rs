@@ -1,9 +1,9 @@
 //! Judging histories: one after another or several at once, here or each in a process of its own, until all are
 //! reported or an interrupt comes.
 //!
-//! Results are printed in the order given, whatever ends first, so `--jobs` changes no byte of what is written. What takes
-//! memory is the histories that are being judged, as many as there are jobs, and as many reports again that wait for
-//! their turn.
+//! Results are printed in the order given, whatever ends first, so `--jobs` changes no byte of what is written. What
+//! takes memory is the histories that are being judged, as many as there are jobs, and as many reports again that wait
+//! for their turn.
 
 use crate::job::Check;
 use crate::judge::apart::{self, Judged};
@@ -107,12 +107,14 @@ pub(crate) fn check_alone(job: &Check<'_>) -> Result<Report, HistoryError> {
 /// The thread that prints the note on an interrupt.
 type NoteThread = Arc<Mutex<Option<JoinHandle<()>>>>;
 
-/// The first signal ends what is under way, the second one everything. Returns the thread that prints a note about it, once there is one.
+/// The first signal ends what is under way, the second one everything. Returns the thread that prints a note about it,
+/// once there is one.
 fn end_on_signals(job: &Check<'_>, cancel: &Cancel, progress: &Progress) -> NoteThread {
     let (cancel, notes) = (cancel.clone(), NoteThread::default());
     let caught = if let Some(child) = &job.child {
         child.end_with_parent();
-        // How often does not matter: the terminal sends the signal to this process too, and the other one ends it when it must.
+        // How often does not matter: the terminal sends the signal to this process too, and the other one ends it when
+        // it must.
         signals::on_each(move || cancel.cancel())
     } else {
         let (terminal, thread_of_note) = (progress.terminal(), Arc::clone(&notes));

@@ -79,7 +79,8 @@ impl ChildJob {
     }
 }
 
-/// Ends this process with the server that started it, if one did; a process that this one starts for a history ends with this one.
+/// Ends this process with the server that started it, if one did; a process that this one starts for a history ends
+/// with this one.
 pub(crate) fn end_with_server(matches: &ArgMatches) {
     if let Some(server) = matches.get_one::<u32>(ONLY_WHILE)
         && !matches.contains_id("only-input")

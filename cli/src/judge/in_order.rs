@@ -12,14 +12,14 @@ use std::thread::{Builder, Scope};
 /// What the main thread has, which does the work where there is one worker only.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Does `work` for each number below `count`, `workers` at once, and gives what comes of it to `consume`, on this thread,
-/// in the order of the numbers.
+/// Does `work` for each number below `count`, `workers` at once, and gives what comes of it to `consume`, on this
+/// thread, in the order of the numbers.
 ///
 /// One worker is this thread, which holds one result. Otherwise no more than twice as many are begun as there are
 /// workers before the first of them is consumed: that bounds what waits.
 ///
-/// If `consume` breaks, nothing more is begun, and `stop` is called to end what is under way; so it is if `work` panics,
-/// which continues here.
+/// If `consume` breaks, nothing more is begun, and `stop` is called to end what is under way; so it is if `work`
+/// panics, which continues here.
 pub(crate) fn in_order<T: Send, B>(
     workers: usize,
     count: usize,

@@ -1,8 +1,8 @@
 //! `--log-file-pattern`: lines in the logs that a test kept of its nodes, beside the verdict on its history.
 //!
-//! Jepsen has a checker of this name. It reads no op, so here it is an option: the directory of a test has a directory for
-//! each node, and in it the files that were downloaded. Each line that matches is reported with its node and its number; a
-//! test without a match is valid. If no node has the file, nothing was searched, so the verdict is unknown.
+//! Jepsen has a checker of this name. It reads no op, so here it is an option: the directory of a test has a directory
+//! for each node, and in it the files that were downloaded. Each line that matches is reported with its node and its
+//! number; a test without a match is valid. If no node has the file, nothing was searched, so the verdict is unknown.
 
 use crate::judge::input::Input;
 use history_core::{Anomaly, Datum, ErrorKind, HistoryError, NextStep, Report, Verdict, Witness};

@@ -1,7 +1,7 @@
 //! `histcheck scale`: histories of keys, judged by many workers.
 //!
-//! The library `histcheck-scale` has the workers; this is the command around it. Results are written when all histories are
-//! judged, and by one process.
+//! The library `histcheck-scale` has the workers; this is the command around it. Results are written when all histories
+//! are judged, and by one process.
 
 use crate::job::Check;
 use crate::judge::input::Unmatched;

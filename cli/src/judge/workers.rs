@@ -3,8 +3,8 @@
 /// Address space of the program itself, and of the main thread's stack.
 const PROGRAM_BYTES: u64 = 64 << 20;
 
-/// Address space of a worker: a stack, the part of the heap that the allocator reserves for each thread (128 MiB of which it returns
-/// half), and room for a small history.
+/// Address space of a worker: a stack, the part of the heap that the allocator reserves for each thread (128 MiB of
+/// which it returns half), and room for a small history.
 const WORKER_BYTES: u64 = 160 << 20;
 
 /// Threads that read one history, at most: the thread that orders what they read keeps up with about so many.

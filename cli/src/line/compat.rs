@@ -1,5 +1,6 @@
 //! The options of elle-cli: all are accepted, and those that a checker here has no use for say so.
 
+use histcheck_front::options::CONSISTENCY_LEVELS;
 use history_core::OptionKind;
 
 /// An option that elle-cli has for some of its checkers.
@@ -17,7 +18,7 @@ const FOR_BANK: &str = "it is for the bank workload";
 
 /// In the order of elle-cli's help. General ones (-m, -f, -v, -d, -p) are not here: they belong to no checker.
 pub(crate) const KNOWN: &[Known] = &[
-    known("consistency-models", Some('c'), OptionKind::Names, "LEVELS", FOR_TRANSACTIONS),
+    known(CONSISTENCY_LEVELS, Some('c'), OptionKind::Names, "LEVELS", FOR_TRANSACTIONS),
     known("anomalies", Some('a'), OptionKind::Names, "ANOMALIES", FOR_TRANSACTIONS),
     known(
         "cycle-search-timeout",

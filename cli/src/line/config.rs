@@ -84,7 +84,8 @@ impl Config {
     ///
     /// If there is no such file or profile, or it is not one.
     pub(crate) fn read(words: &[OsString]) -> Result<Config, UsageError> {
-        // A server says all options of its checks itself; the profile of the directory that it was started in is about other histories.
+        // A server says all options of its checks itself; the profile of the directory that it was started in is about
+        // other histories.
         if value_of(words, ONLY_WHILE).is_some() {
             return Ok(Config::default());
         }

@@ -1,7 +1,7 @@
 //! Loads plugins before the command line is understood, for their options are part of its grammar.
 //!
-//! Each is loaded in a process of its own first ([`crate::line::plugins::probe`]); and only there if histories are judged so,
-//! too.
+//! Each is loaded in a process of its own first ([`crate::line::plugins::probe`]); and only there if histories are
+//! judged so, too.
 //!
 //! Loaded is what the command line names, what `HISTCHECK_PLUGINS` names, and what is in the user's own directory for
 //! them.

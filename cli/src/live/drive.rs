@@ -269,8 +269,8 @@ fn play(
         workload: job.workload,
         check: Check {
             start: &|| job.check().setup.start(|_| {}),
-            // Whoever judges transactions knows at the end, unless it is online; everybody else at the op, or at the end
-            // as well.
+            // Whoever judges transactions knows at the end, unless it is online; everybody else at the op, or at the
+            // end as well.
             start_online: if is_online { Some(&start_online) } else { None },
             watches: !judges_transactions(job),
             found: shared.page().is_some().then_some(found),

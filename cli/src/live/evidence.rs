@@ -1,4 +1,5 @@
-//! What the recorded history adds to a witness: through which node each op went, and which faults were on; and its smallest part.
+//! What the recorded history adds to a witness: through which node each op went, and which faults were on; and its
+//! smallest part.
 
 use crate::ids::wide;
 use crate::minimize::{self, Minimize};
@@ -27,8 +28,8 @@ struct On {
     what: String,
 }
 
-/// Adds to each witness of a report through which nodes its ops went and which faults were on. A history that cannot be read any
-/// more adds nothing.
+/// Adds to each witness of a report through which nodes its ops went and which faults were on. A history that cannot be
+/// read any more adds nothing.
 pub(super) fn explain(report: &mut Report, history: &Path) {
     let mut spans: BTreeMap<u64, Option<Span>> = BTreeMap::new();
     each(report, &mut |witness| spans.extend(witness.ops.iter().map(|op| (op.index, None))));

@@ -1,8 +1,8 @@
 //! `histcheck live`: a real store under faults, judged while it runs.
 //!
-//! The library `record-live` starts the store, drives it and records; this is the command around it: the surroundings of the
-//! nodes ([`outside`]), work on other machines ([`worker`]), the directory ([`place`]), what the user sees ([`status`]), and what
-//! becomes of the verdict ([`evidence`]).
+//! The library `record-live` starts the store, drives it and records; this is the command around it: the surroundings
+//! of the nodes ([`outside`]), work on other machines ([`worker`]), the directory ([`place`]), what the user sees
+//! ([`status`]), and what becomes of the verdict ([`evidence`]).
 
 mod drive;
 mod evidence;

@@ -23,8 +23,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Witnesses to begin with: those of a kind, or of all kinds. Of what only casts doubt on the history, only if there
-    /// is nothing else.
+    /// Witnesses to begin with: those of a kind, or of all kinds. Of what only casts doubt on the history, only if
+    /// there is nothing else.
     ///
     /// # Errors
     ///

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 /// Reads a history once more, for its latencies, rates and faults.
 ///
-/// A checker may end before the history does, and the plots are of all of it. An error in the text was reported by whoever judged it:
-/// then the plots are of what comes before.
+/// A checker may end before the history does, and the plots are of all of it. An error in the text was reported by
+/// whoever judged it: then the plots are of what comes before.
 pub(crate) fn read(input: &Input, annotations: &Annotations) -> Performance {
     let mut performance = Performance::new(annotations.clone());
     if input.is_readable_again() {

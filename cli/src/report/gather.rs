@@ -53,7 +53,8 @@ pub(super) struct Statistics {
     pub(super) open: u64,
 }
 
-/// A fault or an annotation as a timeline shows it: from a column, or what is left of all, until a column, or what is right of all.
+/// A fault or an annotation as a timeline shows it: from a column, or what is left of all, until a column, or what is
+/// right of all.
 pub(super) struct Band {
     pub(super) what: String,
     /// The row of an annotation, behind those of the processes.

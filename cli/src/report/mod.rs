@@ -22,6 +22,7 @@ use crate::output::folder;
 use gather::{Around, Gathered};
 use histcheck_draw::bands::Annotations;
 use histcheck_draw::text;
+use histcheck_front::options::CONSISTENCY_LEVELS;
 use history_core::{About, HistoryError, Report, Verdict};
 use maud::html;
 use std::collections::BTreeSet;
@@ -85,7 +86,7 @@ impl Pages {
                 .without(INDEX),
             options,
             annotations: job.annotations.clone(),
-            asked: job.setup.options.text("consistency-models").filter(|text| !text.is_empty()).map(str::to_owned),
+            asked: job.setup.options.text(CONSISTENCY_LEVELS).filter(|text| !text.is_empty()).map(str::to_owned),
             about: job.setup.checker.about(),
             inputs,
             listed: Vec::new(),

@@ -1,7 +1,7 @@
 //! In which order a page shows anomalies: the worst first.
 //!
-//! One type is worse than another if it rules out more consistency levels. Of equals, the one with the smallest witness comes first, as
-//! it is the easiest to understand, and then the names decide.
+//! One type is worse than another if it rules out more consistency levels. Of equals, the one with the smallest witness
+//! comes first, as it is the easiest to understand, and then the names decide.
 
 use history_core::{About, Anomaly, Report};
 use std::cmp::Reverse;

@@ -5,9 +5,9 @@
 //! violation is one, however late things were recorded otherwise: a completion that is recorded late makes two
 //! operations overlap that did not, which allows more outcomes, and not fewer.
 //!
-//! *Acknowledged invocations make it sound.* A writer sends the invocation of an operation, waits for its acknowledgement, calls
-//! the store, and sends the completion when that has answered. Here, the invocation gets its place in the order (under
-//! one lock, and into one queue) before the acknowledgement is sent. So:
+//! *Acknowledged invocations make it sound.* A writer sends the invocation of an operation, waits for its
+//! acknowledgement, calls the store, and sends the completion when that has answered. Here, the invocation gets its
+//! place in the order (under one lock, and into one queue) before the acknowledgement is sent. So:
 //!
 //! 1. An invocation is recorded before its acknowledgement is sent, and so before the operation begins.
 //! 2. A completion is sent, and so recorded, after the operation has ended.
@@ -18,9 +18,9 @@
 //! (1) is missing: the invocation of B may wait in its socket while B takes effect and A sees that, ends, and is
 //! recorded.
 //!
-//! *A single writer need not wait.* Its connection keeps the order in which it wrote, so that is the order of the history, if it
-//! writes invocations before operations begin and completions after they end. So the rule begins with the second writer
-//! of an op:
+//! *A single writer need not wait.* Its connection keeps the order in which it wrote, so that is the order of the
+//! history, if it writes invocations before operations begin and completions after they end. So the rule begins with
+//! the second writer of an op:
 //!
 //! - A writer that is known not to wait may write as long as it is the only one of the history. It is known by a
 //!   completion that is there before the acknowledgement of its invocation was written, or that has no invocation.
@@ -34,8 +34,8 @@
 //! A writer that does not wait and is never caught (its store is slow enough) can cause a false alarm. That cannot be
 //! seen from here.
 //!
-//! *A refused writer that waits* leaves the order sound: what it has in flight may take effect or not, as after `info`, and what
-//! was not recorded was not acknowledged, and so never begins.
+//! *A refused writer that waits* leaves the order sound: what it has in flight may take effect or not, as after `info`,
+//! and what was not recorded was not acknowledged, and so never begins.
 
 use super::feed::{FromWriters, Placed};
 use super::inbox::{Arrival, Sender};

@@ -49,7 +49,8 @@ fn a_run_is_run_again() {
     live("--store toy --faults isolate --every 20ms --longer 5ms --timeout 50ms --minutes 0.06 -d", &[&path("a")])
         .code(0);
     live("", &["--replay", &path("a"), "-d", &path("b")]).code(0);
-    // What a client asks for is chosen by the seed alone, as long as it does not depend on answers: which key is read, and when.
+    // What a client asks for is chosen by the seed alone, as long as it does not depend on answers: which key is read,
+    // and when.
     let asked = |name: &str| -> Vec<String> {
         let history = text(&place.path().join(name), "history.jsonl");
         let ops = history.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -264,7 +265,8 @@ fn an_interrupt_ends_with_a_verdict() {
     }
 }
 
-/// A request that nobody answers does not hold up the verdict, however long it may take: this test does not wait for an hour.
+/// A request that nobody answers does not hold up the verdict, however long it may take: this test does not wait for an
+/// hour.
 #[test]
 fn an_interrupt_does_not_wait_for_requests() {
     let place = tempfile::tempdir().unwrap();

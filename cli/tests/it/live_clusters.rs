@@ -1,5 +1,5 @@
-//! `histcheck live` with clusters of real stores, which must be installed: .ci/run does that. As this user, and if that is root, as
-//! one without rights, too.
+//! `histcheck live` with clusters of real stores, which must be installed: .ci/run does that. As this user, and if that
+//! is root, as one without rights, too.
 
 use crate::live_process::{Id, Started, until};
 use std::fs;
@@ -10,8 +10,8 @@ use std::process::Command;
 /// Somebody without any rights.
 const NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 
-/// Calls it with a command for this user, and one for somebody without rights if this user may run it; and a directory that both
-/// may write to.
+/// Calls it with a command for this user, and one for somebody without rights if this user may run it; and a directory
+/// that both may write to.
 fn as_each_user(what: impl Fn(&dyn Fn() -> Command, &Path)) {
     let place = tempfile::tempdir().unwrap();
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -146,7 +146,8 @@ fn etcd_is_valid_but_for_serializable_reads() {
     });
 }
 
-/// SQLite acknowledges what it has not flushed, unless `synchronous=extra` asks for it: `full` can lose the last transaction.
+/// SQLite acknowledges what it has not flushed, unless `synchronous=extra` asks for it: `full` can lose the last
+/// transaction.
 #[test]
 #[ignore = "needs iproute2, nftables, loop devices and root; .ci/run installs the packages"]
 fn a_power_cut_takes_what_sqlite_has_not_flushed() {

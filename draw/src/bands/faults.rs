@@ -1,7 +1,8 @@
 //! The faults of a nemesis.
 //!
-//! record-live writes `:fault :begin` and `:fault :end` into its ops. Jepsen has names instead: one op begins a fault and another ends
-//! it, each written twice, when it is called and when it returns. What is neither is a moment without an end.
+//! record-live writes `:fault :begin` and `:fault :end` into its ops. Jepsen has names instead: one op begins a fault
+//! and another ends it, each written twice, when it is called and when it returns. What is neither is a moment without
+//! an end.
 
 use super::Band;
 use crate::text;
@@ -101,7 +102,8 @@ fn end(fault: &mut Band, op: &Op<'_>) {
     (fault.last, fault.until_ns) = (Some(op.index), op.time.or(fault.from_ns));
 }
 
-/// The names of `jepsen.nemesis` and `jepsen.nemesis.combined`. `ends` says whether an op of a name would end a fault, or just did.
+/// The names of `jepsen.nemesis` and `jepsen.nemesis.combined`. `ends` says whether an op of a name would end a fault,
+/// or just did.
 fn role(f: &str, ends: impl Fn(&str) -> bool) -> Role<'_> {
     if ends(f) {
         return Role::Ends;

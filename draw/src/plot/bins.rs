@@ -1,7 +1,7 @@
 //! Bins of time and of latency, for histories whose length is not known before their end.
 //!
-//! There are always as many bins of time. When a time is outside of all, each becomes twice as wide, so two bins become one and counts
-//! move. A bin of latency is an eighth of an octave: 9 % wide.
+//! There are always as many bins of time. When a time is outside of all, each becomes twice as wide, so two bins become
+//! one and counts move. A bin of latency is an eighth of an octave: 9 % wide.
 
 use history_core::cast::Cast as _;
 

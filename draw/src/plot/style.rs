@@ -1,4 +1,5 @@
-//! How plots look: as graphs do, without variables and other late additions to CSS, so that simple renderers draw them too.
+//! How plots look: as graphs do, without variables and other late additions to CSS, so that simple renderers draw them
+//! too.
 
 /// The rules of a plot.
 pub(super) const CSS: &str = "\

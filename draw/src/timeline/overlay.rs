@@ -7,7 +7,8 @@ use history_core::cast::Cast as _;
 /// Rows that are added, at most.
 const ROWS_MAX: usize = 40;
 
-/// Adds a row for the faults, and one for each lane of annotations, above the rows of a timeline: more where some overlap.
+/// Adds a row for the faults, and one for each lane of annotations, above the rows of a timeline: more where some
+/// overlap.
 ///
 /// Only what is within the timeline's extent is added, and no more than its bars leave room for.
 pub fn lay_over(timeline: &mut Timeline, bands: &[Band]) {

@@ -4,7 +4,7 @@ use super::data::{Shown, time};
 use super::{Bar, BarStatus, CHARS_MAX, Order, Scale, Timeline};
 use crate::text::{escape, shorten_chars};
 use history_core::cast::Cast as _;
-use std::fmt::Write;
+use maud::{Markup, html};
 
 const PAGE: &str = include_str!("page.html");
 const CSS: &str = include_str!("page.css");
@@ -41,8 +41,8 @@ pub(super) fn write(timeline: &Timeline, shown: &Shown<'_>, bytes_max: usize) ->
             "css" => page.push_str(CSS),
             "script" => page.extend(SCRIPT),
             "data" => page.push_str(&data),
-            "notes" => push_notes(&mut page, timeline, shown),
-            "orders" => push_facts(&mut page, timeline, shown),
+            "notes" => page.push_str(&notes(timeline, shown).0),
+            "orders" => page.push_str(&facts(timeline, shown).0),
             _ => return None,
         }
     }
@@ -50,7 +50,7 @@ pub(super) fn write(timeline: &Timeline, shown: &Shown<'_>, bytes_max: usize) ->
     (page.len() <= bytes_max).then_some(page)
 }
 
-fn push_notes(page: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
+fn notes(timeline: &Timeline, shown: &Shown<'_>) -> Markup {
     let mut notes: Vec<String> = timeline.note.iter().map(|note| shorten_chars(note, CHARS_MAX)).collect();
     let hidden = timeline.orders.len() - shown.orders.len();
     if hidden > 0 {
@@ -67,56 +67,42 @@ fn push_notes(page: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
         late => notes
             .push(format!("{late} steps contradict the times: they are drawn as close to their times as possible.")),
     }
-    for note in notes {
-        page.push_str("<p class=\"note\">");
-        escape(page, &note);
-        page.push_str("</p>\n");
-    }
+    html! { @for note in notes { p.note { (note) } } }
 }
 
 /// What is essential, without script: the operations that could not be placed, and how each order ends.
-fn push_facts(page: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
+fn facts(timeline: &Timeline, shown: &Shown<'_>) -> Markup {
     let refused: Vec<&Bar> = timeline.bars.iter().filter(|bar| bar.status == BarStatus::Refused).collect();
-    if !refused.is_empty() {
-        page.push_str("<h2>Operations that cannot be placed</h2>\n<ul class=\"refused\">\n");
-        for bar in refused.iter().take(REFUSED_MAX) {
-            page.push_str("<li>");
-            push_op(page, timeline, bar);
-            page.push_str("</li>\n");
+    html! {
+        @if !refused.is_empty() {
+            h2 { "Operations that cannot be placed" }
+            ul.refused {
+                @for bar in refused.iter().take(REFUSED_MAX) { li { (operation(timeline, bar)) } }
+                @if refused.len() > REFUSED_MAX { li { "and " (refused.len() - REFUSED_MAX) " more" } }
+            }
         }
-        if refused.len() > REFUSED_MAX {
-            let _ = writeln!(page, "<li>and {} more</li>", refused.len() - REFUSED_MAX);
+        @for (at, order) in shown.orders.iter().enumerate() {
+            (last_steps(timeline, order, at, shown.orders.len(), refused.first().copied()))
         }
-        page.push_str("</ul>\n");
-    }
-    for (at, order) in shown.orders.iter().enumerate() {
-        push_order(page, timeline, order, at, shown.orders.len(), refused.first().copied());
     }
 }
 
 /// An operation in a line: label, row, index, times, and what else there is.
-fn push_op(page: &mut String, timeline: &Timeline, bar: &Bar) {
-    page.push_str("<b>");
-    escape(page, &shorten_chars(&bar.label, CELL_CHARS_MAX));
-    page.push_str("</b> by ");
-    escape(page, &shorten_chars(&timeline.rows[bar.row.to_usize()], CELL_CHARS_MAX));
-    let _ = write!(page, ", index {}", bar.index);
-    if let Some(completed) = bar.completed {
-        let _ = write!(page, " to {completed}");
-    }
-    let _ = match (timeline.scale, bar.end) {
-        (_, None) => write!(page, ", never completed"),
-        (Scale::Positions, _) => Ok(()),
-        (Scale::Nanoseconds, Some(end)) => write!(page, ", {} to {}", time(bar.start.into()), time(end.into())),
-    };
-    if !bar.detail.is_empty() {
-        page.push_str("; ");
-        escape(page, &shorten_chars(&bar.detail, CELL_CHARS_MAX));
+fn operation(timeline: &Timeline, bar: &Bar) -> Markup {
+    html! {
+        b { (cell(&bar.label)) } " by " (cell(&timeline.rows[bar.row.to_usize()])) ", index " (bar.index)
+        @if let Some(completed) = bar.completed { " to " (completed) }
+        @match (timeline.scale, bar.end) {
+            (_, None) => ", never completed",
+            (Scale::Positions, _) => {},
+            (Scale::Nanoseconds, Some(end)) => { ", " (time(bar.start.into())) " to " (time(end.into())) },
+        }
+        @if !bar.detail.is_empty() { "; " (cell(&bar.detail)) }
     }
 }
 
 /// The last steps of an order as a table. Of several orders all but the first are folded.
-fn push_order(page: &mut String, timeline: &Timeline, order: &Order, at: usize, count: usize, refused: Option<&Bar>) {
+fn last_steps(timeline: &Timeline, order: &Order, at: usize, count: usize, refused: Option<&Bar>) -> Markup {
     let first = order.steps.len().saturating_sub(TABLE_STEPS);
     let steps = &order.steps[first..];
     let before = if first > 0 { &order.steps[first - 1].state } else { &order.before };
@@ -126,34 +112,39 @@ fn push_order(page: &mut String, timeline: &Timeline, order: &Order, at: usize, 
         (1, _) => format!("The last {} steps of the order", steps.len()),
         _ => format!("Order {} of {count}: its last {} steps", at + 1, steps.len()),
     };
-    let open = if at == 0 { " open" } else { "" };
-    let _ = write!(
-        page,
-        "<details{open}>\n<summary>{title}</summary>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\"><table aria-label=\"{title}\">\n"
-    );
-    page.push_str(
-        "<thead><tr><th scope=\"col\">step</th><th scope=\"col\">operation</th><th scope=\"col\">by</th>\
-         <th scope=\"col\">index</th><th scope=\"col\">state after it</th></tr></thead>\n<tbody>\n",
-    );
-    let mut row = |head: &str, cells: [&str; 4], class: &str| {
-        let _ = write!(page, "<tr{class}><th scope=\"row\">{head}</th>");
-        for cell in cells {
-            page.push_str("<td>");
-            escape(page, &shorten_chars(cell, CELL_CHARS_MAX));
-            page.push_str("</td>");
-        }
-        page.push_str("</tr>\n");
-    };
     let from = if number == 0 { "at first".to_owned() } else { format!("after {number}") };
-    row(&from, ["", "", "", before], "");
-    for (nth, step) in steps.iter().enumerate() {
-        let bar = &timeline.bars[step.bar.to_usize()];
-        let head = (number + nth.to_u64() + 1).to_string();
-        row(&head, [&bar.label, &timeline.rows[bar.row.to_usize()], &bar.index.to_string(), &step.state], "");
+    html! {
+        details open[at == 0] {
+            summary { (title) }
+            div.wide tabindex="0" role="region" aria-label=(title) {
+                table aria-label=(title) {
+                    thead {
+                        tr { @for name in ["step", "operation", "by", "index", "state after it"] { th scope="col" { (name) } } }
+                    }
+                    tbody {
+                        (row(&from, ["", "", "", before], None))
+                        @for (nth, step) in steps.iter().enumerate() {
+                            @let head = (number + nth.to_u64() + 1).to_string();
+                            (bar_row(timeline, &timeline.bars[step.bar.to_usize()], &head, &step.state, None))
+                        }
+                        @if let Some(bar) = refused.filter(|_| !order.refusal.is_empty()) {
+                            (bar_row(timeline, bar, "\u{2715}", &order.refusal, Some("refused")))
+                        }
+                    }
+                }
+            }
+        }
     }
-    if let Some(bar) = refused.filter(|_| !order.refusal.is_empty()) {
-        let cells = [&*bar.label, &timeline.rows[bar.row.to_usize()], &bar.index.to_string(), &order.refusal];
-        row("\u{2715}", cells, " class=\"refused\"");
-    }
-    page.push_str("</tbody>\n</table></div>\n</details>\n");
+}
+
+fn bar_row(timeline: &Timeline, bar: &Bar, head: &str, state: &str, class: Option<&str>) -> Markup {
+    row(head, [&bar.label, &timeline.rows[bar.row.to_usize()], &bar.index.to_string(), state], class)
+}
+
+fn row(head: &str, cells: [&str; 4], class: Option<&str>) -> Markup {
+    html! { tr class=[class] { th scope="row" { (head) } @for text in cells { td { (cell(text)) } } } }
+}
+
+fn cell(text: &str) -> String {
+    shorten_chars(text, CELL_CHARS_MAX)
 }

@@ -1,7 +1,7 @@
 //! What the fuzzers assert; a panic is a finding.
 //!
-//! Each target takes any bytes and gives back a short account of what it saw, by which a fuzzer without coverage distinguishes
-//! inputs apart.
+//! Each target takes any bytes and gives back a short account of what it saw, by which a fuzzer without coverage
+//! distinguishes inputs apart.
 
 mod markup;
 mod models;

@@ -15,8 +15,8 @@ pub fn sessions(data: &[u8]) -> String {
     format!("{chosen} {}", format(data, chosen))
 }
 
-/// Writes a history in the format that it was read from, and reads it again. What comes first in it is kept; some have forms for things
-/// that the writer does not make: a read that failed, or numbers that stand for nothing.
+/// Writes a history in the format that it was read from, and reads it again. What comes first in it is kept; some have
+/// forms for things that the writer does not make: a read that failed, or numbers that stand for nothing.
 fn round_trip(data: &[u8], format: Format) {
     let read = |bytes: &[u8]| History::read(&mut Reader::new(bytes).with_format(format));
     let Some(once) = read(data).ok().and_then(|history| write(&history, format)) else { return };

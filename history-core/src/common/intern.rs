@@ -18,7 +18,10 @@ const NAMED_BELOW: i64 = -(1 << 62);
 /// ```
 /// use history_core::{Datum, History, Interner};
 ///
-/// let history = History::parse("{:process 0, :type :ok, :f :write, :value 3} {:process 1, :type :ok, :f :write, :value :x}")?;
+/// let history = History::parse(
+///     "{:process 0, :type :ok, :f :write, :value 3}
+///      {:process 1, :type :ok, :f :write, :value :x}",
+/// )?;
 /// let mut interner = Interner::default();
 /// assert_eq!(interner.code(history.op(0).value), 3);
 /// let code = interner.code(history.op(1).value);

@@ -1,7 +1,7 @@
 //! Micro-ops as most are, `[name integer integer]`, taken from their four nodes of the tape at once.
 //!
-//! Half of all that a checker of transactions does with an op is to take its micro-ops apart. As [`Value`]s that is a dozen branches for
-//! each part; here it is one look at four tags.
+//! Half of all that a checker of transactions does with an op is to take its micro-ops apart. As [`Value`]s that is a
+//! dozen branches for each part; here it is one look at four tags.
 
 use crate::Value;
 use crate::cast::Cast as _;
@@ -29,8 +29,8 @@ pub enum MopParts<'a> {
 pub struct Mops<'a>(Values<'a>);
 
 impl<'a> Seq<'a> {
-    /// The elements, in order: those that are `[name key value]` with integers in parts, at a fraction of what it costs to take a
-    /// [`Value`] apart.
+    /// The elements, in order: those that are `[name key value]` with integers in parts, at a fraction of what it costs
+    /// to take a [`Value`] apart.
     ///
     /// ```
     /// use history_core::{History, MopParts};

@@ -73,7 +73,9 @@ fn field<'a>(op: &Op<'a>) -> Option<Value<'a>> {
 /// O(1) an op in addition to what the checker does. Memory: the checker's, for each key.
 ///
 /// ```
-/// use history_core::{Budget, Checker, HistoryError, Keyed, Op, OptionError, OptionSpec, Options, Reader, Report, Run, Verdict};
+/// use history_core::{
+///     Budget, Checker, HistoryError, Keyed, Op, OptionError, OptionSpec, Options, Reader, Report, Run, Verdict,
+/// };
 /// use std::ops::ControlFlow;
 ///
 /// /// Says that values never fall.

@@ -7,10 +7,11 @@ pub struct Limits {
     pub op_bytes_max: usize,
     /// Ops in one history; 2^32 - 1 by default.
     pub ops_max: u64,
-    /// Bytes of text kept in memory where ops must be sorted ([`Format::Intervals`](crate::Format::Intervals)); 16 GiB by default.
+    /// Bytes of text kept in memory where ops must be sorted ([`Format::Intervals`](crate::Format::Intervals)); 16 GiB
+    /// by default.
     pub held_bytes_max: u64,
-    /// Bytes of text, decompressed, that are read before a block is begun; as many as there are by default. A few bytes that
-    /// are compressed may be very much text.
+    /// Bytes of text, decompressed, that are read before a block is begun; as many as there are by default. A few bytes
+    /// that are compressed may be very much text.
     pub text_bytes_max: u64,
 }
 

@@ -191,8 +191,8 @@ impl<'s> Reader<'s> {
         self
     }
 
-    /// Takes this for what reads return before any write, in formats of other checkers ([`Format::is_of_sessions`]). Another format is
-    /// then refused: it has nil for that.
+    /// Takes this for what reads return before any write, in formats of other checkers ([`Format::is_of_sessions`]).
+    /// Another format is then refused: it has nil for that.
     #[must_use]
     pub fn with_first_value(mut self, first: FirstValue) -> Reader<'s> {
         self.first_value = first;
@@ -255,7 +255,8 @@ impl<'s> Reader<'s> {
         self.indices.ops()
     }
 
-    /// How many bytes of (decompressed) text the ops read so far took; of a format that is sorted in memory, those read.
+    /// How many bytes of (decompressed) text the ops read so far took; of a format that is sorted in memory, those
+    /// read.
     pub fn bytes(&self) -> u64 {
         self.blocks.offset()
     }

@@ -22,7 +22,8 @@ pub enum Format {
     /// Jepsen's `history.txt`: a line an op, in columns.
     #[cfg_attr(feature = "serde", serde(rename = "txt"))]
     Table,
-    /// Plume's and PolySI's text: a line a read or write, `w(3,17,0,5)`. All are read before the first op is handed out.
+    /// Plume's and PolySI's text: a line a read or write, `w(3,17,0,5)`. All are read before the first op is handed
+    /// out.
     Plume,
     /// AWDIT's `test`: a line a read or write, `w 3 17`, and lines of `-` and `=` after transactions and sessions.
     Awdit,
@@ -65,7 +66,8 @@ impl Format {
         matches!(self, Format::Dbcop | Format::Cobra)
     }
 
-    /// `"edn"`, `"json"`, `"intervals"`, `"txt"`, `"plume"`, `"awdit"`, `"dbcop"`, `"dbcop-json"`, `"hist"`, `"cobra"`, `"chronos"`.
+    /// `"edn"`, `"json"`, `"intervals"`, `"txt"`, `"plume"`, `"awdit"`, `"dbcop"`, `"dbcop-json"`, `"hist"`, `"cobra"`,
+    /// `"chronos"`.
     pub fn name(self) -> &'static str {
         match self {
             Format::Edn => "edn",
@@ -153,7 +155,8 @@ pub(crate) fn format(text: &str, block: &Block) -> Result<Sniffed, HistoryError>
     }
 }
 
-/// The format of a text that begins with an object, or with an array whose first element is one. `None` if it must be seen to its end.
+/// The format of a text that begins with an object, or with an array whose first element is one. `None` if it must be
+/// seen to its end.
 fn of_object(text: &str, inside: Option<&str>) -> Option<Format> {
     match peers::wrapper(text) {
         Guess::Is(format) if inside.is_none() => return Some(format),

@@ -147,7 +147,8 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Looks at the ops of another checker's format, up to the first that cannot be read: where to continue after it is not known.
+    /// Looks at the ops of another checker's format, up to the first that cannot be read: where to continue after it is
+    /// not known.
     fn peers(&mut self, mut peers: Peers) -> Then {
         loop {
             self.batch.clear();

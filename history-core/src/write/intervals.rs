@@ -1,7 +1,7 @@
 //! Intervals: an operation a line, its invocation and its completion in one object.
 //!
-//! What is read of it again is the same history: the same operations, with the same real-time order. So what an interval has no place
-//! for is refused, as are times that order operations otherwise than the history does.
+//! What is read of it again is the same history: the same operations, with the same real-time order. So what an
+//! interval has no place for is refused, as are times that order operations otherwise than the history does.
 
 use super::{WriteError, json};
 use crate::cast::Cast as _;
@@ -15,7 +15,10 @@ use std::io::Write;
 /// ```
 /// use history_core::{History, IntervalWriter};
 ///
-/// let history = History::parse("{:process 0, :type :invoke, :f :read, :time 5} {:process 0, :type :ok, :f :read, :value 3, :time 9}")?;
+/// let history = History::parse(
+///     "{:process 0, :type :invoke, :f :read, :time 5}
+///      {:process 0, :type :ok, :f :read, :value 3, :time 9}",
+/// )?;
 /// let mut writer = IntervalWriter::new(Vec::new());
 /// for op in history.ops() {
 ///     writer.write(&op).unwrap();

@@ -95,8 +95,8 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// If `out` fails, or the format does not have an op a line: [`Format::Intervals`], and those of [sessions](Format::is_of_sessions),
-    /// which a [`Converter`] writes.
+    /// If `out` fails, or the format does not have an op a line: [`Format::Intervals`], and those of
+    /// [sessions](Format::is_of_sessions), which a [`Converter`] writes.
     pub fn write(&mut self, op: &Op<'_>) -> io::Result<()> {
         self.line.clear();
         let line = &mut self.line;

@@ -4,7 +4,9 @@
 //! checkers that histcheck brings along, and ends with one line:
 //!
 //! ```
-//! use histcheck_plugin::{export_checkers, Budget, Checker, HistoryError, Op, OptionError, OptionSpec, Options, Report, Run, Verdict};
+//! use histcheck_plugin::{
+//!     export_checkers, Budget, Checker, HistoryError, Op, OptionError, OptionSpec, Options, Report, Run, Verdict,
+//! };
 //! use std::ops::ControlFlow;
 //!
 //! struct Rising;

@@ -19,8 +19,8 @@ fn build(folder: &str, features: &str) -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/frozen").join(folder).join("Cargo.toml");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");
     let name = format!("{}frozen_plugin{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    // Both crates write this file. If it is there, cargo takes it for the one that was asked for, although the other one may have
-    // overwritten it.
+    // Both crates write this file. If it is there, cargo takes it for the one that was asked for, although the other
+    // one may have overwritten it.
     _ = std::fs::remove_file(target.join("debug/deps").join(&name));
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--features", features]).arg("--manifest-path").arg(manifest);

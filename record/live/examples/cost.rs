@@ -1,6 +1,6 @@
-//! What recording and judging cost: the rate of bare clients of Redis beside that of a run that records, and of one that
-//! also judges, in turns, on one cluster.
-//! `cargo run --release --example cost -- DIRECTORY [ROUNDS]`; needs redis-cli, too.
+//! What recording and judging cost: the rate of bare clients of Redis beside that of a run that records, and of one
+//! that also judges, in turns, on one cluster. `cargo run --release --example cost -- DIRECTORY [ROUNDS]`; needs
+//! redis-cli, too.
 
 use check_register::versioned_register::VersionedRegister;
 use history_core::{Budget, Checker as _, ErrorKind, HistoryError, Op, Options, Report, Run, Verdict};

@@ -1,5 +1,5 @@
-//! A store of one's own: a register behind a lock, with a copy that is one write behind. Clients of the copy read what is old, which
-//! is found within milliseconds: `cargo run --example own_store`.
+//! A store of one's own: a register behind a lock, with a copy that is one write behind. Clients of the copy read what
+//! is old, which is found within milliseconds: `cargo run --example own_store`.
 
 use check_register::versioned_register::VersionedRegister;
 use history_core::{Budget, Checker as _, ErrorKind, HistoryError, Options, Verdict};
@@ -63,7 +63,8 @@ impl Client for OwnClient {
             Request::WriteVersion { key, value, id, previous } => {
                 let held = registers.get(key).map_or_else(first, |(newest, _)| newest.clone());
                 if held.id != *previous {
-                    // It certainly did not happen. Of a request whose answer is lost nobody knows: that is `Outcome::Info`.
+                    // It certainly did not happen. Of a request whose answer is lost nobody knows: that is
+                    // `Outcome::Info`.
                     return Ok(Outcome::Fail("the register holds another version".to_owned()));
                 }
                 registers.insert(*key, (Version { value: *value, id: id.clone() }, held));

@@ -1,6 +1,7 @@
 //! Connections to servers, with a limit on every wait, from where the calling thread stands.
 //!
-//! A partition leaves connections on which nobody ever answers: each read has a limit, and looks whether the run is over.
+//! A partition leaves connections on which nobody ever answers: each read has a limit, and looks whether the run is
+//! over.
 
 use crate::run::patience::{LOOK, Patience};
 use std::cell::Cell;
@@ -56,8 +57,8 @@ impl Write for Stream {
 /// How long a server may take to let anybody in: a second attempt is cheaper than a long wait.
 const CONNECT_MAX: Duration = Duration::from_secs(1);
 
-/// Connects within `connect`, and in a second at most; reads and writes then wait for `timeout` at most. Nothing was sent if
-/// this fails.
+/// Connects within `connect`, and in a second at most; reads and writes then wait for `timeout` at most. Nothing was
+/// sent if this fails.
 pub(crate) fn dial(address: SocketAddr, connect: Duration, timeout: Duration) -> io::Result<BufReader<Stream>> {
     let connect = connect.min(CONNECT_MAX);
     let stream = match SOURCE.get() {

@@ -211,8 +211,8 @@ impl Kind {
         }
     }
 
-    /// Programs that must be installed on this machine for a run with these faults: its own, and those for namespaces if
-    /// its nodes are some.
+    /// Programs that must be installed on this machine for a run with these faults: its own, and those for namespaces
+    /// if its nodes are some.
     pub fn needs_with_namespaces(&self, faults: &[Fault]) -> Vec<Need> {
         let world: &[Need] = if self.place(faults) == Place::World { &NAMESPACES } else { &[] };
         [self.needs, world].concat()
@@ -252,8 +252,8 @@ impl Kind {
     ///
     /// # Errors
     ///
-    /// If it has no such option, or the option no such value; or if it cannot have such nodes. Nodes that are machines of
-    /// the user's (`are_machines`) may have any names.
+    /// If it has no such option, or the option no such value; or if it cannot have such nodes. Nodes that are machines
+    /// of the user's (`are_machines`) may have any names.
     pub fn check(
         &self,
         options: &BTreeMap<String, String>,

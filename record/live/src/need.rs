@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// A program that must be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// Its name, or its path if that is fixed. A part of the path that is `*` stands for a version: the greatest is taken.
+    /// Its name, or its path if that is fixed. A part of the path that is `*` stands for a version: the greatest is
+    /// taken.
     pub program: &'static str,
     /// The Debian package that has it.
     pub package: &'static str,
@@ -47,7 +48,8 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
     env::split_paths(&search_path()).map(|directory| directory.join(program)).find(|path| path.is_file())
 }
 
-/// The user's path, and the directories of programs for administrators: in a namespace of their own, users may run these.
+/// The user's path, and the directories of programs for administrators: in a namespace of their own, users may run
+/// these.
 pub fn search_path() -> OsString {
     let own = env::var_os("PATH").unwrap_or_default();
     let all = env::split_paths(&own).filter(|path| !path.as_os_str().is_empty()).collect::<Vec<_>>();

@@ -1,17 +1,17 @@
 //! Cells whose accesses are checked for data races.
 //!
-//! An [`UnsafeCell`] is one of std whose accesses are functions of the pointer, so that they can be seen. Under a schedule,
-//! an access that another thread's access does not happen before, or after, ends the execution as a
+//! An [`UnsafeCell`] is one of std whose accesses are functions of the pointer, so that they can be seen. Under a
+//! schedule, an access that another thread's access does not happen before, or after, ends the execution as a
 //! [data race](crate::Cause::Race), if one of the two writes. What happens before what is judged by the orderings that
 //! atomics are given, and by locks, channels, threads and all else in [`sync`](crate::sync) and
 //! [`thread`](crate::thread); not by the order in which the schedule runs the two. So one schedule may show a race that
 //! others hide, and an access is not a pause point.
 //!
-//! What std synchronizes without this crate is not seen: memory that is shared through `std::sync::Arc`, and freed or taken
-//! back by who drops the last one, is ordered only through [`sync::Arc`](crate::sync::Arc).
+//! What std synchronizes without this crate is not seen: memory that is shared through `std::sync::Arc`, and freed or
+//! taken back by who drops the last one, is ordered only through [`sync::Arc`](crate::sync::Arc).
 //!
-//! Without the feature `scheduled` the cell is std's with these functions, and nothing is checked. All other cells are those
-//! of `std::cell`.
+//! Without the feature `scheduled` the cell is std's with these functions, and nothing is checked. All other cells are
+//! those of `std::cell`.
 //!
 //! ```
 //! # #[cfg(feature = "scheduled")] {
@@ -89,8 +89,8 @@ impl<T> UnsafeCell<T> {
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// Reads the value. Every read through the pointer must be done when `f` returns, for that is how long the access is
-    /// checked.
+    /// Reads the value. Every read through the pointer must be done when `f` returns, for that is how long the access
+    /// is checked.
     #[track_caller]
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
@@ -112,14 +112,14 @@ impl<T: ?Sized> UnsafeCell<T> {
         access()
     }
 
-    /// The value of a cell that nobody else has. This is not checked: whoever has the cell alone got it by means that may
-    /// not be seen.
+    /// The value of a cell that nobody else has. This is not checked: whoever has the cell alone got it by means that
+    /// may not be seen.
     pub fn get_mut(&mut self) -> &mut T {
         self.inner.get_mut()
     }
 
-    /// What comes to a pause point within `f` lasts longer than a moment, so it is an access at the beginning and one at
-    /// the end.
+    /// What comes to a pause point within `f` lasts longer than a moment, so it is an access at the beginning and one
+    /// at the end.
     #[cfg(feature = "scheduled")]
     #[track_caller]
     #[inline]

@@ -41,10 +41,11 @@ pub enum Cause {
     Deadlock(Vec<Waiting>),
     /// The limit of steps was reached: threads wait for each other in circles, or the limit is too low.
     Livelock(Vec<Waiting>),
-    /// Two threads accessed an [`UnsafeCell`](crate::cell::UnsafeCell), at least one of them to write, and neither access
-    /// happens before the other.
+    /// Two threads accessed an [`UnsafeCell`](crate::cell::UnsafeCell), at least one of them to write, and neither
+    /// access happens before the other.
     Race(Race),
-    /// What was allocated through [`sync::Arc`](crate::sync::Arc) and is left at the end: what it is, and where it was made.
+    /// What was allocated through [`sync::Arc`](crate::sync::Arc) and is left at the end: what it is, and where it was
+    /// made.
     Leak(Vec<(&'static str, &'static Location<'static>)>),
     /// The recorded history is not linearizable, and the reason.
     NotLinearizable(String),
@@ -61,8 +62,8 @@ pub enum Cause {
 
 impl Cause {
     /// Whether two executions failed for the same reason: a panic at the same place, or a deadlock in which threads
-    /// wait at the same places for the same objects; a race between the same places; a leak of what was made at the same
-    /// places. Of the other causes only the name is compared.
+    /// wait at the same places for the same objects; a race between the same places; a leak of what was made at the
+    /// same places. Of the other causes only the name is compared.
     pub fn is_like(&self, other: &Cause) -> bool {
         let place = |place: &Location<'_>| (place.file().to_owned(), place.line(), place.column());
         let waits = |waiting: &[Waiting]| -> BTreeSet<_> {

@@ -14,9 +14,9 @@ use std::panic::Location;
 /// between two such calls is not interrupted. `Reduced` takes two reads, and accesses to different resources, for
 /// independent, so one resource for each part that is accessed by itself makes for fewer executions.
 ///
-/// An access that writes hands on what its thread has seen, and what was handed on is taken in by every access, as with a
-/// lock around each: that is what the system does for files. What is shared as plain memory is better put into atomics and
-/// [`UnsafeCell`](crate::cell::UnsafeCell), whose orderings are checked.
+/// An access that writes hands on what its thread has seen, and what was handed on is taken in by every access, as with
+/// a lock around each: that is what the system does for files. What is shared as plain memory is better put into
+/// atomics and [`UnsafeCell`](crate::cell::UnsafeCell), whose orderings are checked.
 ///
 /// Without the feature `scheduled` this holds nothing and does nothing.
 ///

@@ -1,9 +1,9 @@
 //! The other processes: who they are, how they are reached, and what happens if one is lost.
 //!
-//! Two connections lead from each process to the first one. Timely has the one and sends everything over it; but it waits for
-//! ever for a process that never came or that stopped. The other one is ours: over it a process says what it was asked
-//! for before it begins, that it is alive, once a second, and at the end that it is done. Between two other processes there is
-//! timely's connection alone.
+//! Two connections lead from each process to the first one. Timely has the one and sends everything over it; but it
+//! waits for ever for a process that never came or that stopped. The other one is ours: over it a process says what it
+//! was asked for before it begins, that it is alive, once a second, and at the end that it is done. Between two other
+//! processes there is timely's connection alone.
 //!
 //! Nobody checks who connects: whoever can reach the addresses can take part. They are for private networks.
 

@@ -1,7 +1,7 @@
 //! Several processes over loopback: one machine's report, or exit 255 with the name of the process that was lost.
 //!
-//! Each process is this test's own program, which runs the test `a_process` with a task. What is lost is lost at a place
-//! that the task says, not after a time: a checker kills or stops its own process.
+//! Each process is this test's own program, which runs the test `a_process` with a task. What is lost is lost at a
+//! place that the task says, not after a time: a checker kills or stops its own process.
 
 use crate::made::{Made, json, one_machine, registers, setup, valid};
 use check_register::Linearizable;

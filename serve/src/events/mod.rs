@@ -1,4 +1,5 @@
-//! `/events`: says to pages that follow when something has changed (server-sent events); and a run that goes on ([`live`]).
+//! `/events`: says to pages that follow when something has changed (server-sent events); and a run that goes on
+//! ([`live`]).
 
 pub(crate) mod live;
 
@@ -25,7 +26,8 @@ fn full() -> Answer {
     answer::error(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow this server: reload by hand")
 }
 
-/// Follows the list of runs. A page that sleeps misses nothing: what it gets is the number of the latest change, not each of them.
+/// Follows the list of runs. A page that sleeps misses nothing: what it gets is the number of the latest change, not
+/// each of them.
 pub(crate) fn answer(state: &State) -> Answer {
     let Some(permit) = room(state) else { return full() };
     let mut changes = state.watcher.changes();

@@ -1,7 +1,7 @@
 //! The files of a run as a ZIP archive, made while it is sent.
 //!
-//! Files are stored and not compressed, each with its checksum behind it, in the 64-bit form of the format throughout, so that
-//! neither files nor archives have a limit (PKWARE, APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3).
+//! Files are stored and not compressed, each with its checksum behind it, in the 64-bit form of the format throughout,
+//! so that neither files nor archives have a limit (PKWARE, APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3).
 
 use super::place::Entry;
 use super::source::FileSource;

@@ -61,7 +61,8 @@ pub(crate) struct Entry {
     pub(crate) bytes: u64,
 }
 
-/// The files of a directory and below it, without links and hidden names, at most so many, in order; and whether these are all.
+/// The files of a directory and below it, without links and hidden names, at most so many, in order; and whether these
+/// are all.
 pub(crate) fn files(directory: &Path, count_max: usize) -> (Vec<Entry>, bool) {
     const DEPTH_MAX: usize = 16;
     let (mut found, mut is_all) = (Vec::new(), true);

@@ -13,7 +13,8 @@ const CLOSED: &str = "</span>";
 /// Digits of an index.
 const DIGITS_MAX: usize = 20;
 
-/// A report below the directory that is served, with links to the rows of a run; nothing if it is too long, or names no op.
+/// A report below the directory that is served, with links to the rows of a run; nothing if it is too long, or names no
+/// op.
 pub(super) fn linked(root: &Path, path: &str, run: &str) -> Option<String> {
     let (file, bytes) = super::place::open(root, path).ok().filter(|(_, bytes)| *bytes <= BYTES_MAX)?;
     let mut html = String::new();

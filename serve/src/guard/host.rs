@@ -1,4 +1,5 @@
-//! Names of this server. A page of someone else may have its own name lead to us (DNS rebinding); then the request has that name.
+//! Names of this server. A page of someone else may have its own name lead to us (DNS rebinding); then the request has
+//! that name.
 
 use crate::config::Config;
 use std::net::IpAddr;

@@ -27,7 +27,8 @@ pub(crate) fn back(asked: &Asked) -> String {
     view.unwrap_or_else(|| query::encoded(&asked.path))
 }
 
-/// Whether an address is one of ours: a browser takes two slashes, or one that leans the other way, for those of another server.
+/// Whether an address is one of ours: a browser takes two slashes, or one that leans the other way, for those of
+/// another server.
 fn is_ours(address: &str) -> bool {
     address.starts_with('/') && !address.starts_with("//") && !address.contains(['\\', '\r', '\n', '\t'])
 }

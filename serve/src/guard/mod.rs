@@ -1,4 +1,5 @@
-//! Who may come in: only requests to an address of ours ([`host`]), from pages of ours, and with the [`token`] if there is one.
+//! Who may come in: only requests to an address of ours ([`host`]), from pages of ours, and with the [`token`] if there
+//! is one.
 
 pub(crate) mod host;
 pub(crate) mod login;

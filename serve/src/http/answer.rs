@@ -12,8 +12,8 @@ use tokio::sync::mpsc;
 #[derive(Debug)]
 pub(crate) enum Content {
     Whole(Option<Bytes>),
-    /// Pieces from elsewhere, and how many bytes they are if that is known. An error cuts the connection off, so that nobody takes a
-    /// part for the whole.
+    /// Pieces from elsewhere, and how many bytes they are if that is known. An error cuts the connection off, so that
+    /// nobody takes a part for the whole.
     Pieces(mpsc::Receiver<io::Result<Bytes>>, Option<u64>),
 }
 
@@ -53,10 +53,12 @@ pub(crate) type Answer = Response<Content>;
 /// What pages of ours may do: use the style sheet, the script and the pictures that are served here, and nothing else.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
      frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-/// What pages and pictures of a run may do: look as they like. Their origin is none, so that they reach nothing of ours.
+/// What pages and pictures of a run may do: look as they like. Their origin is none, so that they reach nothing of
+/// ours.
 const FILE_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'self'";
-/// The same for reports whose ops lead to the rows of the history: out of the frame that they are in, when they are clicked.
+/// The same for reports whose ops lead to the rows of the history: out of the frame that they are in, when they are
+/// clicked.
 const REPORT_POLICY: &str = "sandbox allow-top-navigation-by-user-activation; default-src 'none'; style-src 'unsafe-inline'; \
      img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 /// The same for timelines, which draw themselves by a script of their own.

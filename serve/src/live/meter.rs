@@ -40,7 +40,8 @@ impl Meter {
         }
     }
 
-    /// Reports how far the judge has come. Each call counts: after the last batch of a burst, none may follow for hours.
+    /// Reports how far the judge has come. Each call counts: after the last batch of a burst, none may follow for
+    /// hours.
     pub fn pass(&mut self, ops: u64, open: u64, configurations: Option<u64>) {
         (self.tick.ops, self.tick.checked, self.tick.open) = (ops, ops, open);
         self.tick.configurations = configurations;

@@ -158,8 +158,8 @@ impl Live {
         Live { about: Arc::new(about), place: Arc::default() }
     }
 
-    /// Reports how far the run has come, and takes the latencies and faults of the tick. The server holds the lock only while it
-    /// exchanges a few words, never while it serves a page.
+    /// Reports how far the run has come, and takes the latencies and faults of the tick. The server holds the lock only
+    /// while it exchanges a few words, never while it serves a page.
     pub fn tick(&self, tick: &mut LiveTick) {
         let mut news = locked(&self.place.news);
         let last = news.tick.get_or_insert_default();

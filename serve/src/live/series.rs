@@ -1,4 +1,5 @@
-//! Figures over time: at most so many columns, however long a run takes. When they are full, each two become one of twice the width.
+//! Figures over time: at most so many columns, however long a run takes. When they are full, each two become one of
+//! twice the width.
 
 use super::latencies::Latencies;
 use super::news::LiveTick;

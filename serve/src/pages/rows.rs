@@ -1,7 +1,7 @@
 //! The rows of a history: some of them, a search among them, and an op with what is around it.
 //!
-//! The page works without a script, with links to the rows before and behind. The script puts a list in the place of the table that can
-//! be scrolled from the first row to the last.
+//! The page works without a script, with links to the rows before and behind. The script puts a list in the place of
+//! the table that can be scrolled from the first row to the last.
 
 use super::ROWS_SCRIPT_ADDRESS;
 use super::layout::{page, problem};

@@ -1,6 +1,8 @@
-//! The file of an index: a line of JSON with what is known of the whole history, then the parts as numbers, then a checksum of all.
+//! The file of an index: a line of JSON with what is known of the whole history, then the parts as numbers, then a
+//! checksum of all.
 //!
-//! It is written beside its place and renamed. What is not understood, or has another checksum, is no index, and is built again.
+//! It is written beside its place and renamed. What is not understood, or has another checksum, is no index, and is
+//! built again.
 
 use super::index::{Head, Index, PARTS_MAX, Part};
 use super::traits::{Traits, WORDS};

@@ -1,7 +1,8 @@
-//! What a part of a history may hold: a small set of marks, so that a search passes over the parts that cannot have what it looks for.
+//! What a part of a history may hold: a small set of marks, so that a search passes over the parts that cannot have
+//! what it looks for.
 //!
-//! The marks of names are bits of their hashes (Bloom, "Space/time trade-offs in hash coding", 1970): a part that holds a name has all of
-//! its bits; one that has them may still lack the name.
+//! The marks of names are bits of their hashes (Bloom, "Space/time trade-offs in hash coding", 1970): a part that holds
+//! a name has all of its bits; one that has them may still lack the name.
 
 use history_core::{Op, OpKind, Process, Value};
 use std::borrow::Cow;
@@ -121,8 +122,8 @@ pub(super) fn process<'a>(op: &Op<'a>) -> Option<Cow<'a, str>> {
     }
 }
 
-/// Gives each key of an op to `see`, until that says that it has seen enough: of its field `key`; of a value `[key value]`; of each
-/// micro-op `[f key value]` of a transaction.
+/// Gives each key of an op to `see`, until that says that it has seen enough: of its field `key`; of a value
+/// `[key value]`; of each micro-op `[f key value]` of a transaction.
 pub(super) fn each_key(op: &Op<'_>, see: &mut dyn FnMut(&str) -> bool) {
     if let Some(key) = op.extra.get("key")
         && see(&name(key))

@@ -213,8 +213,8 @@ impl Shelf<'_> {
         self.index.end(part).1.saturating_sub(self.index.parts[part].offset)
     }
 
-    /// Reads a part, and gives each of its ops to `see`, with its row, its text and its line. Says which rows at its end are left
-    /// out, for one of them is too long.
+    /// Reads a part, and gives each of its ops to `see`, with its row, its text and its line. Says which rows at its
+    /// end are left out, for one of them is too long.
     fn each(&mut self, part: usize, see: &mut See<'_>) -> io::Result<Range<u64>> {
         let Some(begin) = self.index.parts.get(part).copied() else { return Ok(u64::MAX..u64::MAX) };
         let (head, (end, _)) = (&self.index.head, self.index.end(part));

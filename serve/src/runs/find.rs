@@ -1,5 +1,5 @@
-//! Finds the runs below a directory. Links are not followed, hidden names are left out, and what was known of a run is kept as long
-//! as its files are the same.
+//! Finds the runs below a directory. Links are not followed, hidden names are left out, and what was known of a run is
+//! kept as long as its files are the same.
 
 use super::outcome;
 use super::run::{Run, millis, named_time};

@@ -1,5 +1,6 @@
-//! The runs below a directory: what they are ([`run`]), where they are ([`find`]), what is known of them ([`outcome`], [`ops`]), how
-//! that is kept ([`index`]) and followed ([`watcher`]), and which of them a reader wants to see ([`view`]).
+//! The runs below a directory: what they are ([`run`]), where they are ([`find`]), what is known of them ([`outcome`],
+//! [`ops`]), how that is kept ([`index`]) and followed ([`watcher`]), and which of them a reader wants to see
+//! ([`view`]).
 
 mod edn;
 mod find;

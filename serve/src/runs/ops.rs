@@ -18,8 +18,8 @@ pub(super) struct Extent {
     pub(super) length_ns: Option<u64>,
 }
 
-/// Reads a compressed history from its beginning, for its end cannot be found: so many bytes of it, and of its text. A longer one, and one
-/// that cannot be read, says nothing.
+/// Reads a compressed history from its beginning, for its end cannot be found: so many bytes of it, and of its text. A
+/// longer one, and one that cannot be read, says nothing.
 pub(super) fn count(path: &Path, bytes_max: u64, text_bytes_max: u64) -> Extent {
     let none = Extent::default();
     let Ok(file) = File::open(path) else { return none };

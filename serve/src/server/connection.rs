@@ -1,5 +1,5 @@
-//! One connection: what it may take of time and memory. Whoever sends or receives nothing for long is cut off, and nobody waits for
-//! him.
+//! One connection: what it may take of time and memory. Whoever sends or receives nothing for long is cut off, and
+//! nobody waits for him.
 
 use crate::route;
 use crate::state::State;

@@ -40,7 +40,8 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If there is no such directory, the address is in use or not one of this machine, or it needs a token and has none.
+    /// If there is no such directory, the address is in use or not one of this machine, or it needs a token and has
+    /// none.
     pub fn bind(config: Config) -> io::Result<Server> {
         config.check().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
         // Said now, and not on every page.

@@ -2,8 +2,8 @@
 
 use histcheck_tidy::{files, read};
 
-/// rustfmt holds code to its width, and leaves comments alone.
-const COMMENT_CHARS_MAX: usize = 140;
+/// As wide as code. rustfmt leaves comments alone.
+const COMMENT_CHARS_MAX: usize = 120;
 const FILE_LINES_MAX: usize = 500;
 
 /// Files that are longer nevertheless, and why.
@@ -45,7 +45,10 @@ fn lines_can_be_read() {
     for (path, text) in sources() {
         for (at, line) in text.lines().enumerate() {
             let place = format!("{path}:{}", at + 1);
-            let chars = if line.trim_start().starts_with("//") { line.chars().count() } else { 0 };
+            let line_start = line.trim_start();
+            // The row of a table cannot be broken.
+            let is_comment = line_start.starts_with("//") && !line_start.starts_with("//! |");
+            let chars = if is_comment { line.chars().count() } else { 0 };
             assert!(chars <= COMMENT_CHARS_MAX, "{place} has {chars} characters, more than {COMMENT_CHARS_MAX}");
             assert!(!line.ends_with([' ', '\t', '\r']), "{place} ends in blanks");
         }

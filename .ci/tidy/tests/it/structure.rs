@@ -3,8 +3,8 @@
 
 use histcheck_tidy::manifests::manifests;
 use histcheck_tidy::modules::{circles, modules};
-use histcheck_tidy::{files, read};
-use std::collections::BTreeMap;
+use histcheck_tidy::{code, files, read};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Modules in circles, by folder: a number that only falls.
 const IN_CIRCLES: [(&str, usize); 8] = [
@@ -32,36 +32,39 @@ const CROWDED: [(&str, usize); 5] = [
     ("record/simulate/src/objects", 23),
 ];
 
-/// Names of checkers and anomalies, any of which would be wrong in the command line. Those that are words of English as
-/// well are distinguished by their quotes.
-const NAMES: [&str; 26] = [
-    "list-append",
-    "rw-register",
-    "versioned-register",
-    "cas-register",
-    "multi-register",
-    "kv",
-    "owner-mutex",
-    "reentrant-mutex",
-    "semaphore",
-    "fifo-queue",
-    "unordered-queue",
-    "stack",
-    "deque",
-    "priority-queue",
-    "bank",
-    "counter",
-    "set-full",
-    "long-fork",
-    "comments",
-    "sequential",
-    "total-queue",
-    "unique-ids",
-    "stats",
-    "nonlinearizable",
-    "G1a",
-    "G2-item",
-];
+/// The text in the quotes after each place where `before` stands, up to the tests of a file.
+fn quoted_after(text: &str, before: &str) -> Vec<String> {
+    let code = text.split("\nmod tests").next().unwrap_or_default();
+    let quoted = code.split(before).skip(1).filter_map(|after| after.split('"').next());
+    quoted.map(str::to_owned).collect()
+}
+
+/// What only checkers and the grammar of the command line may name: all checkers that are built in, as the table has
+/// them that no checker may be missing from; all anomalies and consistency levels of transactions; all options.
+fn names() -> BTreeSet<String> {
+    let checkers = quoted_after(&read("cli/tests/it/vacuous.rs"), "    row(\"");
+    let mut all: BTreeSet<String> =
+        checkers.iter().filter_map(|name| name.split(' ').next()).map(str::to_owned).collect();
+    for path in files(".rs") {
+        let text = read(&path);
+        if path.starts_with("check-elle/src/anomaly/") || path.starts_with("check-elle/src/model/") {
+            all.extend(quoted_after(&text, "\"").into_iter().step_by(2));
+        }
+        if path.starts_with("check-") && path.contains("/src/") {
+            let joined = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
+            all.extend(quoted_after(&joined, "OptionSpec::new(\""));
+            // An anomaly, and what it is.
+            let pairs = joined.split("(\"").filter_map(|after| after.split_once("\", \""));
+            let is_told = |summary: &str| summary.starts_with(|c: char| c.is_ascii_uppercase());
+            all.extend(pairs.filter(|(_, summary)| is_told(summary)).map(|(name, _)| name.to_owned()));
+        }
+    }
+    // Not the sentences of these tables.
+    // A field of reports on histories of keys is called so as well.
+    all.remove("key-count");
+    all.retain(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') && name.len() > 1);
+    all
+}
 
 /// Where they may stand: in the words of the command line, in examples of its help, and where histories are made.
 fn may_name(path: &str) -> bool {
@@ -84,7 +87,7 @@ fn modules_stand_in_no_circle() {
 
 #[test]
 fn folders_can_be_taken_in() {
-    let mut entries: BTreeMap<String, std::collections::BTreeSet<String>> = BTreeMap::new();
+    let mut entries: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in files(".rs").into_iter().filter(|path| path.contains("/src/")) {
         let mut parts: Vec<&str> = path.split('/').collect();
         // A module and the folder of its children are one entry.
@@ -108,13 +111,37 @@ fn folders_can_be_taken_in() {
 
 #[test]
 fn the_command_line_knows_no_checker_by_name() {
+    let names = names();
+    for known in ["list-append", "counter", "G2-item", "PL-2", "max-witnesses", "lost-write"] {
+        assert!(names.contains(known), "the tables hold {known} in another form: {names:?}");
+    }
     for path in files(".rs").into_iter().filter(|path| path.starts_with("cli/src/") && !may_name(path)) {
         let text = read(&path);
         let code = text.split("\nmod tests").next().unwrap_or_default();
         for (at, line) in code.lines().enumerate() {
             let code = line.split("//").next().unwrap_or_default();
-            let named = NAMES.iter().find(|name| code.contains(&format!("\"{name}\"")));
+            let named = code.split('"').skip(1).step_by(2).find(|literal| names.contains(*literal));
             assert!(named.is_none(), "{path}:{} names {named:?}: let the checker say it (Checker::about)", at + 1);
+        }
+    }
+}
+
+/// Characters that show nothing, or turn the text around them, are listed once.
+#[test]
+fn hidden_characters_stand_in_one_table() {
+    let is_hidden = |code: u32| {
+        matches!(code, 0xad | 0x61c | 0x180b..=0x180f | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f)
+            || matches!(code, 0xfe00..=0xfe0f | 0xfeff | 0xe0000..=0xe0fff)
+    };
+    for path in files(".rs").into_iter().filter(|path| path.contains("/src/") && !path.contains("/tests")) {
+        if path == "history-core/src/visible.rs" {
+            continue;
+        }
+        for (at, line) in code(&read(&path)).lines().enumerate() {
+            let escapes = line.split("\\u{").skip(1).filter_map(|after| after.split('}').next());
+            let written = escapes.filter_map(|code| u32::from_str_radix(code, 16).ok());
+            let found = written.chain(line.chars().map(u32::from)).find(|code| is_hidden(*code));
+            assert!(found.is_none(), "{path}:{} has {found:x?}: history_core::visible knows it", at + 1);
         }
     }
 }

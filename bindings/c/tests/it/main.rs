@@ -1,4 +1,5 @@
-//! The library as C sees it: the header is that of the functions, and the example runs, under valgrind where that is installed.
+//! The library as C sees it: the header is that of the functions, and the example runs, under valgrind where that is
+//! installed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -90,7 +90,8 @@ struct Span {
     commit: usize,
 }
 
-/// Checks that an order, a line for each moment (`begin 3`, `commit 3`, or `3` for both), explains an execution at a level. O(n³).
+/// Checks that an order, a line for each moment (`begin 3`, `commit 3`, or `3` for both), explains an execution at a
+/// level. O(n³).
 pub(super) fn certify_order(execution: &Execution, level: Level, order: &str) -> Result<(), Uncertified> {
     let mut spans = spans(execution, order)?;
     let (txns, n) = (&execution.txns, execution.txns.len());

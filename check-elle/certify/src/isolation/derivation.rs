@@ -1,7 +1,8 @@
 //! Derivations: each step by the definition of its rule, from the history and the steps before it.
 //!
-//! A derivation ends in a cycle, so no order of commits obeys the level. Its rules are those of an axiom of Biswas and Enea (OOPSLA
-//! 2019) over a base order; a lemma is checked by assuming its orders and deriving a contradiction ("reverse unit propagation").
+//! A derivation ends in a cycle, so no order of commits obeys the level. Its rules are those of an axiom of Biswas and
+//! Enea (OOPSLA 2019) over a base order; a lemma is checked by assuming its orders and deriving a contradiction
+//! ("reverse unit propagation").
 
 use super::axiom::{Axiom, Base, Level};
 use super::execution::Execution;

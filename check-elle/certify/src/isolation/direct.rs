@@ -1,4 +1,5 @@
-//! What is wrong whatever the order, as the checker isolation reports it: each by its definition, for registers and lists.
+//! What is wrong whatever the order, as the checker isolation reports it: each by its definition, for registers and
+//! lists.
 
 use crate::log::{Mop, Txn};
 use crate::{Claim, Uncertified, claim};

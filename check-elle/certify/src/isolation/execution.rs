@@ -65,8 +65,8 @@ impl Execution {
         Ok(execution)
     }
 
-    /// What happened of a log of registers, with the orders of versions that the sources in use give. With sources, what is not
-    /// known to have happened is there as well: behind all others it contradicts nothing.
+    /// What happened of a log of registers, with the orders of versions that the sources in use give. With sources,
+    /// what is not known to have happened is there as well: behind all others it contradicts nothing.
     pub(crate) fn of_registers(log: &Log, sources: &Sources) -> Result<Execution, Uncertified> {
         let seen = || log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops);
         let is_seen = |(key, value): (&Datum, &Datum)| {
@@ -155,7 +155,8 @@ fn list_orders(log: &Log, execution: &Execution) -> Result<Vec<(Datum, u64, u64)
             format!("reads of key {key} contradict each other")
         })?;
         let mut shown: Vec<u64> = longest.iter().map_while(|value| only_writer(log, key, value)).collect();
-        // An element that two transactions appended is that of the one whose own append a read ends in. Behind it nothing is known.
+        // An element that two transactions appended is that of the one whose own append a read ends in. Behind it
+        // nothing is known.
         if let Some(owner) = owner(log, key, shown.len()) {
             shown.push(owner);
         }

@@ -38,7 +38,8 @@ pub(crate) fn certify(
     }
 }
 
-/// Checks that a witness with a derivation proves that a level does not hold of an execution, and that the anomaly is named rightly.
+/// Checks that a witness with a derivation proves that a level does not hold of an execution, and that the anomaly is
+/// named rightly.
 ///
 /// Its steps must be the cycle in which the derivation ends. O(steps · transactions).
 ///
@@ -77,8 +78,8 @@ fn certify_derived(execution: &Execution, anomaly: &str, witness: &Witness) -> R
 
 /// Checks that an order of commits explains a history at a level, by the definition of the level.
 ///
-/// `order` has a line for each moment: `begin 3` and `commit 3`, or `3` for both, with the indices of ops. `initial` is what registers
-/// hold at first. O(n³) in the transactions.
+/// `order` has a line for each moment: `begin 3` and `commit 3`, or `3` for both, with the indices of ops. `initial` is
+/// what registers hold at first. O(n³) in the transactions.
 ///
 /// # Errors
 ///

@@ -11,7 +11,8 @@
 //!
 //! When an append is invoked, all who have read or written its key have led to a gate: no edge is needed then.
 //!
-//! **Targets** (see there) are these alone; edges to others are answered by `done` and `after`, which every element keeps:
+//! **Targets** (see there) are these alone; edges to others are answered by `done` and `after`, which every element
+//! keeps:
 //!
 //! - transactions that are open, or with `done` after the invocation of an open one: an edge leads to the transaction
 //!   that completes, or from it to the next writer, which is concurrent with it;

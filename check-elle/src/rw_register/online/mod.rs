@@ -5,15 +5,15 @@
 //!
 //! - The initial one comes before each other one, once that is mentioned.
 //! - Writes follow reads: when the transaction that read the one and wrote the other is `ok`.
-//! - Sequential keys: when a transaction is `ok` that had the one first, and an earlier one of its process had the other
-//!   last. (What it writes before it reads is known to come first when it is invoked.)
+//! - Sequential keys: when a transaction is `ok` that had the one first, and an earlier one of its process had the
+//!   other last. (What it writes before it reads is known to come first when it is invoked.)
 //! - Linearizable keys: `since` of a version is the first gate after a completion that had it last; `until`, the last
 //!   gate before the invocation of a transaction that had it first. `v` comes before `w` if `since(v) <= until(w)`. A
 //!   completion has a greater gate than all invocations before it, so new pairs come from a greater `until` alone.
 //!
 //! All who had `v`, by writing or by reading it, lead to the writer of `w`. A cycle of versions is a violation at each
-//! level here. While a transaction is open that reads a key before it writes it, it is not said to have its write first:
-//! nobody knows what it read. (Whoever reads that write meanwhile says so for himself.)
+//! level here. While a transaction is open that reads a key before it writes it, it is not said to have its write
+//! first: nobody knows what it read. (Whoever reads that write meanwhile says so for himself.)
 //!
 //! # Forgetting
 //!
@@ -21,20 +21,20 @@
 //! versions of a key with `since` up to there.
 //!
 //! **A version `v` in `S` is dead if a version `u` in `S`, written by someone, comes after it.** Whoever reads `v` from
-//! here on has it first behind the horizon, so `u` comes before `v`: a cycle. And of whatever comes after `v` from here on,
-//! `u` is known to come before it, or to be it, at the same event: `v` adds nothing. So of a dead version its value is
-//! kept, and nothing else.
+//! here on has it first behind the horizon, so `u` comes before `v`: a cycle. And of whatever comes after `v` from here
+//! on, `u` is known to come before it, or to be it, at the same event: `v` adds nothing. So of a dead version its value
+//! is kept, and nothing else.
 //!
-//! **Targets** (see there): transactions that are open or with `done` behind the horizon, and the writers of all versions
-//! of a key that has two or more left. If a key has one left, `w` in `S`, the edges to its writer come from who had
-//! another version first. If that is dead, it is a violation. Otherwise its writer was invoked behind `since(w)`, and so
-//! behind `done` of the writer of `w`.
+//! **Targets** (see there): transactions that are open or with `done` behind the horizon, and the writers of all
+//! versions of a key that has two or more left. If a key has one left, `w` in `S`, the edges to its writer come from
+//! who had another version first. If that is dead, it is a violation. Otherwise its writer was invoked behind
+//! `since(w)`, and so behind `done` of the writer of `w`.
 //!
 //! Of those who had a version and are forgotten, the greatest floor stays with the version: it is final, and what they
 //! lead to later gets it.
 //!
-//! The values of dead versions are ranges of integers. Where these are too many, neighbours are merged. A value in the gap
-//! that was not dead was never written, or is written later: such a write counts as a repetition.
+//! The values of dead versions are ranges of integers. Where these are too many, neighbours are merged. A value in the
+//! gap that was not dead was never written, or is written later: such a write counts as a repetition.
 
 mod forget;
 mod judge;

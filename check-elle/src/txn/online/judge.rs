@@ -1,5 +1,5 @@
-//! What judges a level event by event: a workload's rules of what each invocation and each completion adds to its version
-//! orders and to the graph.
+//! What judges a level event by event: a workload's rules of what each invocation and each completion adds to its
+//! version orders and to the graph.
 
 use super::decode::{Mop, Vocabulary};
 use super::limits::Kept;

@@ -26,11 +26,11 @@
 //!
 //! **Forgetting.** Let the **targets** be the transactions to which a later event may lead by an edge that `done` and
 //! `after` do not answer. What matters is what targets lead to, and of that, what a target `v` leads to by way of
-//! transactions `t` with `after(t) < done(v)`: `v` may get a greater floor, less than `done(v)`, which passes on to what
-//! it leads to. A transaction `t` with `after(t) >= done(v)` has that already, and a cycle through `v` and `t` shows in
-//! floors. All others are forgotten: no later event changes their floors or makes them part of a cycle that floors do
-//! not show. For, a new edge leads to a target, so what it makes reachable was reachable from a target before. Which
-//! transactions are targets is the workload's.
+//! transactions `t` with `after(t) < done(v)`: `v` may get a greater floor, less than `done(v)`, which passes on to
+//! what it leads to. A transaction `t` with `after(t) >= done(v)` has that already, and a cycle through `v` and `t`
+//! shows in floors. All others are forgotten: no later event changes their floors or makes them part of a cycle that
+//! floors do not show. For, a new edge leads to a target, so what it makes reachable was reachable from a target
+//! before. Which transactions are targets is the workload's.
 //!
 //! What has no bound: an operation that does not complete, which is given up at a limit (it counts as one that may have
 //! happened); and keys that are not used any more, of which all but the names are dropped when values are many, the one
@@ -48,7 +48,8 @@
 //!
 //! # Small histories
 //!
-//! The batch checker gets the first ops too, up to a limit. As long as it has all of the history, the report is its own.
+//! The batch checker gets the first ops too, up to a limit. As long as it has all of the history, the report is its
+//! own.
 
 pub(crate) mod decode;
 pub(crate) mod judge;

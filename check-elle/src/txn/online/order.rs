@@ -1,5 +1,5 @@
-//! A topological order of a graph that grows, kept edge by edge: Pearce and Kelly, "A Dynamic Topological Sort Algorithm
-//! for Directed Acyclic Graphs" (Journal of Experimental Algorithmics 11, 2006).
+//! A topological order of a graph that grows, kept edge by edge: Pearce and Kelly, "A Dynamic Topological Sort
+//! Algorithm for Directed Acyclic Graphs" (Journal of Experimental Algorithmics 11, 2006).
 //!
 //! Every node has a place, and every edge leads to a greater one. An edge that does not is inserted in two steps:
 //!

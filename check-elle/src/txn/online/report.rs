@@ -54,7 +54,8 @@ impl<J: Judge> OnlineRun<J> {
         report
     }
 
-    /// The report on a beginning that is violated, of a history that goes on: of the levels that it does not rule out nothing is known.
+    /// The report on a beginning that is violated, of a history that goes on: of the levels that it does not rule out
+    /// nothing is known.
     pub(crate) fn conclude_early(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         // The batch checker takes what it saw for the whole, and a value that was read may be written later.
         if self.found().is_some_and(|(_, violation)| violation.direct == Some(AnomalyType::GARBAGE_READ)) {

@@ -306,8 +306,8 @@ pub(crate) fn bugs(random: &mut Random) -> Bugs {
     Bugs { torn: often(900), stale: often(300), lost: often(100), odd: often(100), failed: often(600) }
 }
 
-/// The history with operations that do not say what they do when they are invoked: some that only read, and some that failed
-/// or of which no end is known, which never say it.
+/// The history with operations that do not say what they do when they are invoked: some that only read, and some that
+/// failed or of which no end is known, which never say it.
 pub(crate) fn unsaid(text: &str, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let process = |line: &str| line.split(',').next().unwrap().to_owned();

@@ -1,8 +1,9 @@
 //! Transactions in flight and of late, real time, and the graph of what depends on what.
 //!
 //! With real time, gates are numbers: the gate `g` stands after the completions that came before the invocations after
-//! it. A transaction was invoked `after` a gate, and leads to all gates from `done` on. Its `floor` is the greatest gate
-//! that leads to it. Only edges between concurrent transactions are in the graph. See the proof in [the parent](super).
+//! it. A transaction was invoked `after` a gate, and leads to all gates from `done` on. Its `floor` is the greatest
+//! gate that leads to it. Only edges between concurrent transactions are in the graph. See the proof in
+//! [the parent](super).
 //!
 //! Without real time (or with real time at a level whose rw edges do not all count), everything is an edge, and the
 //! gates of real time are nodes.
@@ -112,8 +113,8 @@ history_core::state!(parts Graph {
 });
 
 impl Graph {
-    /// With real time at a level at which all edges count, it is in numbers. If a history `lacks_invocations`, the order
-    /// of processes takes the place of real time.
+    /// With real time at a level at which all edges count, it is in numbers. If a history `lacks_invocations`, the
+    /// order of processes takes the place of real time.
     pub(crate) fn new(level: CycleExistsSpec, lacks_invocations: bool) -> Graph {
         let suffix = match level.suffix() {
             Suffix::Realtime if lacks_invocations => Suffix::Process,

@@ -96,8 +96,9 @@ struct Doubts {
 pub(crate) struct Standing {
     /// Whether anything may be known to hold.
     is_judged: bool,
-    /// The same, and nothing was found without a cycle that rules out read committed, and with it every level that has an axiom. A commit
-    /// order is about who saw whom: it does not show a failed append in the middle of a list, or one element twice.
+    /// The same, and nothing was found without a cycle that rules out read committed, and with it every level that has
+    /// an axiom. A commit order is about who saw whom: it does not show a failed append in the middle of a list, or one
+    /// element twice.
     can_be_decided: bool,
     /// Whether that the order of versions is not known leaves a model open, or only in doubt.
     doubt_is_of_this_history: bool,
@@ -116,10 +117,11 @@ pub(crate) struct Standing {
     proven: ModelSet,
     /// The same, where it may not be enough, and what the proven ones imply.
     known: ModelSet,
-    /// Those of the known ones that the order of versions, which is not known, may rule out, or a read of what was never written.
+    /// Those of the known ones that the order of versions, which is not known, may rule out, or a read of what was
+    /// never written.
     assumed: ModelSet,
-    /// Decided models of which it is open whether they hold: the order of versions is not known, or a transaction contradicts itself, and
-    /// Elle's table has no name for that at these levels.
+    /// Decided models of which it is open whether they hold: the order of versions is not known, or a transaction
+    /// contradicts itself, and Elle's table has no name for that at these levels.
     open: ModelSet,
 }
 
@@ -214,8 +216,9 @@ impl Standing {
         self.open = self.open.difference(self.known).difference(answers.violated);
     }
 
-    /// The models that are unknown, if these are reported as ruled out and those were asked for. That nothing was found against a model
-    /// is the answer to whoever asks for it; else it does not show that the model holds, where it is only assumed to.
+    /// The models that are unknown, if these are reported as ruled out and those were asked for. That nothing was found
+    /// against a model is the answer to whoever asks for it; else it does not show that the model holds, where it is
+    /// only assumed to.
     pub(crate) fn open(&self, ruled_out: ModelSet, asked: ModelSet) -> ModelSet {
         let answered = with_weaker(asked.intersection(self.known));
         let shown = self.known.difference(self.assumed.difference(answered));
@@ -327,8 +330,8 @@ impl Standing {
         Some((model, why))
     }
 
-    /// Whether a transaction contradicts itself, which the table allows to a model and its axiom does not; or may hide what the model
-    /// forbids.
+    /// Whether a transaction contradicts itself, which the table allows to a model and its axiom does not; or may hide
+    /// what the model forbids.
     fn is_contradicted(&self, model: Model) -> bool {
         let is_internal = self.found.contains(AnomalyType::INTERNAL) && exact::forbids_internal(model);
         is_internal || self.hides_reads && follows_reads(model)

@@ -1,7 +1,8 @@
 //! Levels by their axioms: is there an order of all transactions in which no read misses what was visible to it?
 //!
-//! Biswas and Enea, "On the Complexity of Checking Transactional Consistency" (OOPSLA 2019); Cerone, Bernardi and Gotsman (CONCUR
-//! 2015). Every order is tried. Of lists the order of appends is that of the transactions, so each read must show a beginning of it.
+//! Biswas and Enea, "On the Complexity of Checking Transactional Consistency" (OOPSLA 2019); Cerone, Bernardi and
+//! Gotsman (CONCUR 2015). Every order is tried. Of lists the order of appends is that of the transactions, so each read
+//! must show a beginning of it.
 
 use super::semantic::next_permutation;
 use super::world::{Mop, Name, Txn, World};
@@ -72,7 +73,8 @@ pub(crate) struct Execution<'w> {
 }
 
 impl<'w> Execution<'w> {
-    /// `None` if a read shows what nobody left behind for others, or contradicts the transaction's own writes: then no level holds.
+    /// `None` if a read shows what nobody left behind for others, or contradicts the transaction's own writes: then no
+    /// level holds.
     pub(crate) fn of(world: &'w World) -> Option<Execution<'w>> {
         let is_seen = |txn: &Txn| {
             let mut shown = world.txns.iter().filter(|reader| reader.is_ok()).flat_map(Txn::reads);

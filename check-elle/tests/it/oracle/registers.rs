@@ -72,8 +72,8 @@ impl Versions {
     }
 }
 
-/// What a source says of versions between which it knows no other one that somebody left behind: a transaction depends on the
-/// next version, not on those after it. For the initial version that is not looked at.
+/// What a source says of versions between which it knows no other one that somebody left behind: a transaction depends
+/// on the next version, not on those after it. For the initial version that is not looked at.
 fn direct(world: &World, source: &[Edge]) -> Vec<Edge> {
     let left_behind = |key, version: Version| {
         version.is_some_and(|element| happened(world).any(|txn| txn.external_write(key) == Some(element)))

@@ -92,8 +92,8 @@ pub(crate) struct Standing {
     proven: Names,
     /// Those that are known only as long as nobody knows an order of versions.
     assumed: Names,
-    /// Decided models of which an order of versions that nobody knows decides, and those that Elle's table lets a transaction obey
-    /// that contradicts itself.
+    /// Decided models of which an order of versions that nobody knows decides, and those that Elle's table lets a
+    /// transaction obey that contradicts itself.
     open: Names,
     has_evidence: bool,
 }
@@ -147,7 +147,8 @@ impl Standing {
         standing
     }
 
-    /// The models that a report calls known: of those that are assumed, only what was asked for and what follows from that.
+    /// The models that a report calls known: of those that are assumed, only what was asked for and what follows from
+    /// that.
     pub(crate) fn shown(&self, question: &Question<'_>) -> Names {
         let asked = question.models.iter().filter(|model| self.known.contains(**model));
         let answered: Names = asked.flat_map(|model| lattice::implied(model)).cloned().collect();
@@ -217,8 +218,8 @@ fn settled(world: &World, key: Name) -> Vec<Name> {
     written.filter(|(txn, _)| txn.is_ok() || txn.writes().any(is_read)).map(|(_, version)| version).collect()
 }
 
-/// Whether a transaction read a register once more, and then what it neither read first nor had written: edges come of first reads only, so
-/// this read may hide a cycle.
+/// Whether a transaction read a register once more, and then what it neither read first nor had written: edges come of
+/// first reads only, so this read may hide a cycle.
 fn hides_reads(world: &World) -> bool {
     world.versions.is_some()
         && world.txns.iter().filter(|txn| txn.is_ok()).any(|txn| {

@@ -1,5 +1,5 @@
-//! Certifies witnesses of closed-predicate: each step and fact once more from the history, by definition, slowly and plainly.
-//! Nothing here is shared with the checker.
+//! Certifies witnesses of closed-predicate: each step and fact once more from the history, by definition, slowly and
+//! plainly. Nothing here is shared with the checker.
 
 use history_core::{Datum, History, OpKind, Step, Witness};
 

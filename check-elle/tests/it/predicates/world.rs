@@ -138,8 +138,8 @@ impl World {
         self.txns.iter().any(|txn| txn.fate == Fate::Ok && txn.mops.iter().any(is_evidence))
     }
 
-    /// Whether some order of all that is ok, and some of what may have happened, shows what was read. With `by_time` one that
-    /// agrees with real time.
+    /// Whether some order of all that is ok, and some of what may have happened, shows what was read. With `by_time`
+    /// one that agrees with real time.
     pub(super) fn is_serializable(&self, by_time: bool) -> bool {
         self.extends(self.init, &mut Vec::new(), by_time)
     }
@@ -219,8 +219,8 @@ impl World {
     }
 }
 
-/// The state after a transaction, if its reads show the state before it and its own writes. What one read that may not have
-/// happened does not count.
+/// The state after a transaction, if its reads show the state before it and its own writes. What one read that may not
+/// have happened does not count.
 fn apply(mut state: [Option<i64>; KEYS], txn: &Txn) -> Option<[Option<i64>; KEYS]> {
     for mop in &txn.mops {
         match mop {

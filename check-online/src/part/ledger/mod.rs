@@ -1,10 +1,10 @@
-//! Collections decided by check-register's monitors where a search takes too long: queues, stacks and priority queues into
-//! which no value is put twice, and sets.
+//! Collections decided by check-register's monitors where a search takes too long: queues, stacks and priority queues
+//! into which no value is put twice, and sets.
 //!
 //! A ledger lists the operations of a collection, whoever decides what they mean. At first that is the search. Where
-//! it holds many configurations ([`SEARCHED_MAX`]) it is given up, and from then on a monitor decides what the ledger has:
-//! whenever its operations have become an eighth more, and at the end. So a violation is found somewhat later than it
-//! happens, but the operation that is named is the same; what is said in between is that none was found so far.
+//! it holds many configurations ([`SEARCHED_MAX`]) it is given up, and from then on a monitor decides what the ledger
+//! has: whenever its operations have become an eighth more, and at the end. So a violation is found somewhat later than
+//! it happens, but the operation that is named is the same; what is said in between is that none was found so far.
 //!
 //! **What is known** of a history up to an event is what the operations that returned did. Those in flight may have
 //! happened or not, and may have taken out anything. A history that is refused stays so, so the first event up to

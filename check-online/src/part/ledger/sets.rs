@@ -6,9 +6,9 @@
 //! that found no more, are forgotten. Nothing is lost: in the blocks of the monitor's theorem these operations stand
 //! before all others that are kept or still to come. A contradiction needs one that returned before another in an
 //! earlier block was called. If both are known now, it was found now, since the block of an operation can only move
-//! before what is still to come. If the one returns later, it does so behind the call of the other. A read still to come
-//! that lacks a value of R is refused either way. An add of such a value that is in flight was called behind the return
-//! of R, so another one was called before it, and this one adds nothing.
+//! before what is still to come. If the one returns later, it does so behind the call of the other. A read still to
+//! come that lacks a value of R is refused either way. An add of such a value that is in flight was called behind the
+//! return of R, so another one was called before it, and this one adds nothing.
 //!
 //! A crashed add may have happened at any time: it is forgotten once R shows its value.
 

@@ -1,8 +1,8 @@
 //! Which values that were moved are settled.
 //!
-//! Let E be the first call of an operation that is in flight, or of a take that crashed, or of one that found nothing and
-//! returned behind these. A value is *done* if it was taken by an operation that returned before E, and a history that
-//! is linearizable up to now is so in all that follows if and only if it is without the values that are done:
+//! Let E be the first call of an operation that is in flight, or of a take that crashed, or of one that found nothing
+//! and returned behind these. A value is *done* if it was taken by an operation that returned before E, and a history
+//! that is linearizable up to now is so in all that follows if and only if it is without the values that are done:
 //!
 //! - *Queues.* A value that is done can contradict only one that was put in before it (or after it) and is taken out
 //!   after it (or before it); of both the operations that matter have returned. Operations that found nothing before E

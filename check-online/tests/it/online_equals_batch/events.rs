@@ -121,7 +121,8 @@ where
     assert!(valid > 500 && invalid > 500, "{}: {valid} valid, {invalid} invalid: too few to learn from", M::NAME);
 }
 
-/// A put that is passed over, taken out by somebody, and forgotten for that: when it fails, its element came from nowhere.
+/// A put that is passed over, taken out by somebody, and forgotten for that: when it fails, its element came from
+/// nowhere.
 #[test]
 fn what_was_used_and_forgotten_may_fail() {
     use check_register::models::{FifoQueue, QueueOp, Removed};

@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Kind<S: Spec> {
     put: fn(i64) -> S::Op,
     take: fn(Removed) -> S::Op,
-    /// Of so many histories the monitor may leave one to the search. Where it always knows, unless takes of known values
-    /// crashed as well, a thousand.
+    /// Of so many histories the monitor may leave one to the search. Where it always knows, unless takes of known
+    /// values crashed as well, a thousand.
     unknown_in: u64,
 }
 

@@ -3,6 +3,7 @@
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use histcheck_front::Registry;
+use histcheck_front::options::CONSISTENCY_LEVELS;
 use history_core::Checker;
 
 /// The same error, or one that says what was probably meant. Hints never name what the help hides.
@@ -64,6 +65,6 @@ fn level(value: &str, checkers: &Registry) -> Option<String> {
 
 fn checkers_of_levels(checkers: &Registry) -> Vec<&str> {
     let all = checkers.iter().map(std::convert::AsRef::as_ref);
-    let takes = |checker: &&dyn Checker| checker.options().iter().any(|option| option.name == "consistency-models");
+    let takes = |checker: &&dyn Checker| checker.options().iter().any(|option| option.name == CONSISTENCY_LEVELS);
     all.filter(takes).map(Checker::name).collect()
 }

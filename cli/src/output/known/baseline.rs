@@ -1,9 +1,9 @@
 //! `--baseline`: the anomalies of an earlier report, which are known where they are found again.
 //!
-//! An anomaly is the same as one of the baseline if it is of the same history, checker and type, and if the evidence is the same: the
-//! keys that its witness names, or the ops where it names no key. So a test that is run again, on the same keys, passes, and an anomaly
-//! on another key fails. A history is the same if its file has the same name. If the baseline is of a single history, it may have
-//! another name now; then the ops must be the same as well.
+//! An anomaly is the same as one of the baseline if it is of the same history, checker and type, and if the evidence is
+//! the same: the keys that its witness names, or the ops where it names no key. So a test that is run again, on the
+//! same keys, passes, and an anomaly on another key fails. A history is the same if its file has the same name. If the
+//! baseline is of a single history, it may have another name now; then the ops must be the same as well.
 
 use history_core::{Anomaly, Report, Witness};
 use std::collections::BTreeSet;
@@ -74,7 +74,8 @@ impl Baseline {
         self.0.iter().filter(|history| history.file == file).map(|history| (history, false)).collect()
     }
 
-    /// Whether an anomaly is known. It is, if all witnesses are, and there are no more than before where some are not shown.
+    /// Whether an anomaly is known. It is, if all witnesses are, and there are no more than before where some are not
+    /// shown.
     pub(super) fn has(&self, file: &str, checker: &str, anomaly: &Anomaly) -> bool {
         self.of_file(file).into_iter().any(|(history, to_the_op)| {
             let is_it = |found: &&Found| found.checker == checker && found.anomaly == anomaly.name;

@@ -1,7 +1,7 @@
 //! `--checkpoint`: what a watch knows, in a file, so that another one goes on from it after a stop, or a crash.
 //!
-//! A checkpoint is written between two batches of ops, after what they prove was printed. So each op is in the state, or
-//! is read again; and what was proved after the last checkpoint is proved, and printed, once more.
+//! A checkpoint is written between two batches of ops, after what they prove was printed. So each op is in the state,
+//! or is read again; and what was proved after the last checkpoint is proved, and printed, once more.
 //!
 //! The state of a checker is in it, if the checker saves one. For the others, the ops before are checked again, without
 //! printing what was printed. Both end in the same verdict.

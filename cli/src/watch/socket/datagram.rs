@@ -2,7 +2,8 @@
 //!
 //! A message to a unix socket is put into the one queue of its receiver, and the sender's call returns when it is
 //! there. So an invocation that is sent before the store is called is in the queue by then, and a completion comes
-//! after all that was sent before it: the order of the queue is sound (see [`order`](crate::watch::order)) without acknowledgements.
+//! after all that was sent before it: the order of the queue is sound (see [`order`](crate::watch::order)) without
+//! acknowledgements.
 //!
 //! What is not an op is omitted, and may have been an invocation: its sender does not wait for anything, so from there
 //! on ops may take effect that are not recorded.

@@ -1,11 +1,11 @@
 //! The state of a run as bytes, so that another process can continue it: see [`Run::save`](crate::Run::save).
 //!
-//! Columns in the order of their fields, without names: integers in groups of seven bits, the rest as lengths and items.
-//! Maps are in the order of their keys, so equal states have equal bytes. Bytes say nothing of their own form: whoever
-//! stores them adds a version and a checksum.
+//! Columns in the order of their fields, without names: integers in groups of seven bits, the rest as lengths and
+//! items. Maps are in the order of their keys, so equal states have equal bytes. Bytes say nothing of their own form:
+//! whoever stores them adds a version and a checksum.
 //!
-//! serde would need another crate for the bytes, and a derived implementation of each type of a checker; here a type lists
-//! its fields, and one that gets a further field does not compile until the list has it.
+//! serde would need another crate for the bytes, and a derived implementation of each type of a checker; here a type
+//! lists its fields, and one that gets a further field does not compile until the list has it.
 
 mod values;
 

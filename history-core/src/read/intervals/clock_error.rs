@@ -1,9 +1,9 @@
 //! Clocks that are not exact: intervals that several machines recorded are widened, so that no order is made up.
 //!
 //! If each clock is off by at most `e`, then an operation certainly precedes another one of another client only if it
-//! returned more than `2e` before the call. Widened by `e` on both sides, just these operations do not overlap. What one
-//! client recorded, one clock has: its operations are in order, and after widening they may overlap. Those that do are
-//! given to further clients, because an op in flight and its completion belong together by their client.
+//! returned more than `2e` before the call. Widened by `e` on both sides, just these operations do not overlap. What
+//! one client recorded, one clock has: its operations are in order, and after widening they may overlap. Those that do
+//! are given to further clients, because an op in flight and its completion belong together by their client.
 
 use super::{Called, ClientId, Clients, End, Row};
 use crate::cast::Cast as _;

@@ -268,7 +268,8 @@ impl Intervals {
     }
 }
 
-/// What `see` says of the value that a text begins with, or of nothing if that cannot be read. `None` if the text ends before it does.
+/// What `see` says of the value that a text begins with, or of nothing if that cannot be read. `None` if the text ends
+/// before it does.
 pub(crate) fn first<R>(text: &str, see: impl FnOnce(Option<Value<'_>>) -> R) -> Option<R> {
     let mut tape = Tape { source: text.to_owned().into(), ..Tape::default() };
     match scan(&mut tape, 0) {

@@ -1,7 +1,7 @@
 //! AWDIT's `test` format: `r K V` and `w K V`, a line of `-` after a transaction, a line of `=` after a session.
 //!
-//! Source: AWDIT 0.2.1 (`parse_test_history`). Nothing between two such lines is no transaction, as there. A first state is not
-//! implied: every value that is read was written.
+//! Source: AWDIT 0.2.1 (`parse_test_history`). Nothing between two such lines is no transaction, as there. A first
+//! state is not implied: every value that is read was written.
 
 use super::cursor::{Cursor, lines};
 use super::txn::{Act, Atom, Event, Events, Out};

@@ -1,9 +1,10 @@
 //! dbcop's histories of 2019, `history.bincode`: bincode 1 with numbers of a fixed width, little-endian.
 //!
-//! Source: dbcop (`src/db/history.rs`), which PolySI and AWDIT read as well. Five u64 (id, sessions, keys, transactions, events), three
-//! strings (info, start, end), then sessions, each with a count before it: of transactions, of events `{write: bool, key: u64, value: u64,
-//! success: bool}`, and behind a transaction's events `success: bool`. Value 0 is the first state. A transaction without success aborted;
-//! of one with success, a read without success says nothing, and a write without success is an aborted transaction of its own.
+//! Source: dbcop (`src/db/history.rs`), which PolySI and AWDIT read as well. Five u64 (id, sessions, keys,
+//! transactions, events), three strings (info, start, end), then sessions, each with a count before it: of
+//! transactions, of events `{write: bool, key: u64, value: u64, success: bool}`, and behind a transaction's events
+//! `success: bool`. Value 0 is the first state. A transaction without success aborted; of one with success, a read
+//! without success says nothing, and a write without success is an aborted transaction of its own.
 
 use super::txn::{Act, Atom, Event, Events, Out};
 use super::{Decode, Decoded, Input};
@@ -173,7 +174,8 @@ impl Decode for Bincode {
     }
 }
 
-/// Whether a file that begins so is one of these: numbers of eight bytes that are small, the sixth the length of a text that follows.
+/// Whether a file that begins so is one of these: numbers of eight bytes that are small, the sixth the length of a text
+/// that follows.
 pub(super) fn begins(head: &[u8]) -> bool {
     let number = |i: usize| {
         let bytes = head.get(8 * i..8 * i + 8)?;

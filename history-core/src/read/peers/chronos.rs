@@ -1,9 +1,11 @@
-//! Chronos's and Aion's JSON: an array of transactions, each with the start and commit timestamps that its store gave it.
+//! Chronos's and Aion's JSON: an array of transactions, each with the start and commit timestamps that its store gave
+//! it.
 //!
-//! Source: TimeKiller (Chronos and Aion, ICDE 2025), its README and `SIKVFastReader`: `{"tid", "sid", "sts": {"p", "l"}, "cts", "ops":
-//! [{"t": "w", "k": 7, "v": 2}]}`. `t` is `r`, `w`, `read`, `write`, or for lists `a`, `append`, in any case; `v` may be null or absent;
-//! `p` and `l` are integers, or such as strings. The timestamps become the fields `start-ts` and `commit-ts` of the op, each a pair of
-//! the physical and the logical part; transactions may also follow one another without an array.
+//! Source: TimeKiller (Chronos and Aion, ICDE 2025), its README and `SIKVFastReader`:
+//! `{"tid", "sid", "sts": {"p", "l"}, "cts", "ops": [{"t": "w", "k": 7, "v": 2}]}`. `t` is `r`, `w`, `read`, `write`,
+//! or for lists `a`, `append`, in any case; `v` may be null or absent; `p` and `l` are integers, or such as strings.
+//! The timestamps become the fields `start-ts` and `commit-ts` of the op, each a pair of the physical and the logical
+//! part; transactions may also follow one another without an array.
 
 use super::json::{self, Step};
 use super::txn::{Act, Atom, Event, Events, Out, Stamps};

@@ -1,10 +1,11 @@
-//! Cobra's logs: a file a session, of records that begin with a letter and go on with numbers of eight bytes, big-endian.
+//! Cobra's logs: a file a session, of records that begin with a letter and go on with numbers of eight bytes,
+//! big-endian.
 //!
-//! Source: CobraVerifier (`ExtractClientLogFromStream`) and PolySI's `CobraHistoryLoader`. `S` txn; `W` write-id, key hash, value hash;
-//! `R` writer's txn, write-id, key hash, value hash; `C` txn. The write-id is the value, for Cobra makes it unique. A read whose writer
-//! is 0xbebeebee or 0xdeadbeef, and its write-id too, is of the first state; one of 0xbebeebee with another id that Cobra's garbage
-//! collection uses is left out. A byte 255 may end a file: behind it, another session begins, so that logs can follow one another.
-//! Aborted transactions are not logged.
+//! Source: CobraVerifier (`ExtractClientLogFromStream`) and PolySI's `CobraHistoryLoader`. `S` txn; `W` write-id, key
+//! hash, value hash; `R` writer's txn, write-id, key hash, value hash; `C` txn. The write-id is the value, for Cobra
+//! makes it unique. A read whose writer is 0xbebeebee or 0xdeadbeef, and its write-id too, is of the first state; one
+//! of 0xbebeebee with another id that Cobra's garbage collection uses is left out. A byte 255 may end a file: behind
+//! it, another session begins, so that logs can follow one another. Aborted transactions are not logged.
 
 use super::txn::{Act, Atom, Event, Events, Out};
 use super::{Decode, Decoded, Input};

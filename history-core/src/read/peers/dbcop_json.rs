@@ -1,7 +1,9 @@
-//! dbcop's JSON: an array of sessions, each an array of transactions; alone, or as `data` of an object with other things.
+//! dbcop's JSON: an array of sessions, each an array of transactions; alone, or as `data` of an object with other
+//! things.
 //!
-//! Source: dbcop 0.2 (`docs/history-format.md`). An event is `{"Write": {"variable": 3, "version": 17}}` or `{"Read": ...}`, or short,
-//! `["w", 3, 17]`. A version of null is the first state. A transaction that is not `committed` aborted.
+//! Source: dbcop 0.2 (`docs/history-format.md`). An event is `{"Write": {"variable": 3, "version": 17}}` or
+//! `{"Read": ...}`, or short, `["w", 3, 17]`. A version of null is the first state. A transaction that is not
+//! `committed` aborted.
 
 use super::json::{self, Step};
 use super::txn::{Act, Atom, Event, Events, Out};
@@ -44,7 +46,8 @@ pub(super) struct DbcopJson {
 }
 
 impl DbcopJson {
-    /// Reads a token that is not a transaction, or a transaction, whose node is returned with its place. False at the end.
+    /// Reads a token that is not a transaction, or a transaction, whose node is returned with its place. False at the
+    /// end.
     fn step(&mut self, scanner: &mut Scanner<'_>) -> Result<Option<(usize, usize)>, Fault> {
         scanner.skip_json_space();
         let Some(b) = scanner.peek() else { return Err(scanner.incomplete()) };

@@ -24,7 +24,8 @@ pub(crate) fn binary(head: &[u8]) -> Option<Format> {
     bincode::begins(head).then_some(Format::Dbcop)
 }
 
-/// The format of a text that begins with this line, which is not blank. A line of dashes says nothing yet: see [`is_dashes`].
+/// The format of a text that begins with this line, which is not blank. A line of dashes says nothing yet: see
+/// [`is_dashes`].
 pub(crate) fn line(line: &str) -> Option<Format> {
     let line = line.as_bytes();
     if plume::is_line(line) {

@@ -1,8 +1,8 @@
-//! dbcop's text: `[x:=1 y==2 z==?]`, one or more transactions a line, `!` after one that did not commit, a line of dashes between
-//! sessions, `//` before a comment.
+//! dbcop's text: `[x:=1 y==2 z==?]`, one or more transactions a line, `!` after one that did not commit, a line of
+//! dashes between sessions, `//` before a comment.
 //!
-//! Source: dbcop 0.2 (`docs/history-format.md` and its parser, which takes any letters and digits for a variable). A variable of
-//! digits alone is a number. `?` is the first state.
+//! Source: dbcop 0.2 (`docs/history-format.md` and its parser, which takes any letters and digits for a variable). A
+//! variable of digits alone is a number. `?` is the first state.
 
 use super::cursor::{Cursor, lines};
 use super::txn::{Act, Atom, Event, Events, Out};

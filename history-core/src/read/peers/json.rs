@@ -73,7 +73,8 @@ pub(super) fn scan<R>(
     Ok((result?, end))
 }
 
-/// The nodes of fields of the object at a node, by their names. A name that stands twice is a fault, other names are passed over.
+/// The nodes of fields of the object at a node, by their names. A name that stands twice is a fault, other names are
+/// passed over.
 pub(super) fn fields<const N: usize>(
     tape: &Tape,
     node: usize,

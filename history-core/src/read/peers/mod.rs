@@ -1,13 +1,14 @@
 //! The formats of other checkers of transactions: sessions of transactions that read and write registers.
 //!
-//! None of them has invocations. A transaction becomes one completion, `f` txn, with micro-ops `r` and `w` (and `append`, where a
-//! format has lists) and its session as the process; so the order within a session is the order of ops, and there is no real time.
-//! A transaction that aborted becomes a `fail`. What a read returns before any write is nil here, whatever the format calls it
-//! ([`FirstValue`]). Some write a transaction for it, which is all of its session: where the format has a number for it, that
-//! transaction is the first state, and no op.
+//! None of them has invocations. A transaction becomes one completion, `f` txn, with micro-ops `r` and `w` (and
+//! `append`, where a format has lists) and its session as the process; so the order within a session is the order of
+//! ops, and there is no real time. A transaction that aborted becomes a `fail`. What a read returns before any write is
+//! nil here, whatever the format calls it ([`FirstValue`]). Some write a transaction for it, which is all of its
+//! session: where the format has a number for it, that transaction is the first state, and no op.
 //!
-//! A format is a [`Decode`]: it takes the transactions that end in a block of bytes, and says how far it came, as the tokenizers of
-//! the other formats do. Lengths in binary formats are never trusted: what a length promises is read piece by piece.
+//! A format is a [`Decode`]: it takes the transactions that end in a block of bytes, and says how far it came, as the
+//! tokenizers of the other formats do. Lengths in binary formats are never trusted: what a length promises is read
+//! piece by piece.
 
 mod awdit;
 mod bincode;

@@ -1,8 +1,9 @@
 //! Plume's and PolySI's text: a line a read or write, `r(KEY,VALUE,SESSION,TRANSACTION)` or `w(...)`.
 //!
-//! Source: Plume's and PolySI's `TextHistoryLoader`, AWDIT 0.2.1 (`parse_plume_history`). The lines of a transaction need not stand
-//! together, so all are read before the first op is handed out; a transaction stands where its first line does. Transaction −1 is
-//! of an aborted one; lines of it that follow each other in a session are taken for one. Value 0 is the first state.
+//! Source: Plume's and PolySI's `TextHistoryLoader`, AWDIT 0.2.1 (`parse_plume_history`). The lines of a transaction
+//! need not stand together, so all are read before the first op is handed out; a transaction stands where its first
+//! line does. Transaction −1 is of an aborted one; lines of it that follow each other in a session are taken for one.
+//! Value 0 is the first state.
 
 use super::cursor::{Cursor, lines};
 use super::txn::{Act, Atom, EVENTS_MAX, Event, Out};

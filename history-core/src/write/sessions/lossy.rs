@@ -1,7 +1,8 @@
 //! Outcomes that are not known: which of them are assumed to have happened; no isolation level depends on it.
 //!
-//! A transaction of unknown outcome happened if a committed one read one of its writes. If nobody did, it can be left out of any
-//! execution, and what is left still is one of the same level. What it read itself is not known, so its writes are all that is written.
+//! A transaction of unknown outcome happened if a committed one read one of its writes. If nobody did, it can be left
+//! out of any execution, and what is left still is one of the same level. What it read itself is not known, so its
+//! writes are all that is written.
 
 use super::{Act, Atom, Converter, Invoked, refusal};
 use crate::cast::Cast as _;
@@ -60,8 +61,8 @@ impl Converter {
         Ok(())
     }
 
-    /// Refuses what failed and is left out, if it wrote a value that was read and that another wrote, too. Without it the history would
-    /// show whom the read saw, which it does not.
+    /// Refuses what failed and is left out, if it wrote a value that was read and that another wrote, too. Without it
+    /// the history would show whom the read saw, which it does not.
     fn verify_failed(&self, read: &HashSet<(Atom, Atom)>) -> Result<(), HistoryError> {
         let mut failed: HashMap<(Atom, Atom), u64> = HashMap::default();
         for (mop, index, _) in self.failed.iter().filter(|(mop, ..)| read.contains(&(mop.key, mop.value))) {

@@ -1,8 +1,9 @@
 //! Converters: a history of transactions as sessions of reads and writes, in a format of another checker.
 //!
-//! Those formats hold less than a history does. What the format at hand cannot hold is refused with the first op that has it, unless
-//! [`ConvertOptions::lossy`] asks to leave it out where that does not change which isolation levels hold; what is left out is counted
-//! ([`Converted::omitted`]). Never held: real-time order, times, indices, other fields, processes that are not clients.
+//! Those formats hold less than a history does. What the format at hand cannot hold is refused with the first op that
+//! has it, unless [`ConvertOptions::lossy`] asks to leave it out where that does not change which isolation levels
+//! hold; what is left out is counted ([`Converted::omitted`]). Never held: real-time order, times, indices, other
+//! fields, processes that are not clients.
 
 mod binary;
 mod fits;
@@ -24,12 +25,13 @@ use std::io::{self, Write};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConvertOptions {
-    /// Replaces keys and values by numbers from 1 on, in the order in which they come up; a value has another number with each key.
+    /// Replaces keys and values by numbers from 1 on, in the order in which they come up; a value has another number
+    /// with each key.
     pub renumber: bool,
-    /// Leaves out what the format cannot hold and no isolation level needs: an operation whose outcome is unknown is committed, with its
-    /// writes alone, if a committed transaction read one of them, and else aborted; aborted and empty transactions are left out of
-    /// formats that have none. Refused is an aborted transaction that wrote a value that another wrote, too, and that was read: without it,
-    /// who was read from would seem to be known.
+    /// Leaves out what the format cannot hold and no isolation level needs: an operation whose outcome is unknown is
+    /// committed, with its writes alone, if a committed transaction read one of them, and else aborted; aborted and
+    /// empty transactions are left out of formats that have none. Refused is an aborted transaction that wrote a value
+    /// that another wrote, too, and that was read: without it, who was read from would seem to be known.
     pub lossy: bool,
 }
 

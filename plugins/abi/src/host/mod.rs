@@ -67,8 +67,8 @@ pub fn load(path: &Path, trust: Trust) -> Result<Library, LoadError> {
     Ok(Library { path: path.to_owned(), checkers })
 }
 
-/// Whether a file may be run with the user's permissions: it, and the directory that it is in, are not writable by other
-/// users.
+/// Whether a file may be run with the user's permissions: it, and the directory that it is in, are not writable by
+/// other users.
 ///
 /// # Errors
 ///

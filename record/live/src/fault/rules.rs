@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 /// The table in which the rules stand.
 const TABLE: &str = "table bridge partition";
 
-/// What `nft` reads to drop packets on these links. The table is made anew as a whole, so no moment is without one. Each
-/// rule stands on a line of its own.
+/// What `nft` reads to drop packets on these links. The table is made anew as a whole, so no moment is without one.
+/// Each rule stands on a line of its own.
 pub(crate) fn rules(cuts: &Cuts) -> Result<String, LiveError> {
     if cuts.is_empty() {
         return Err(LiveError::Unsupported("a partition needs nodes on both sides".to_owned()));

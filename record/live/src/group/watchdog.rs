@@ -1,8 +1,8 @@
 //! Cleans up if this process is killed: a shell that outlives it kills the process groups that it started.
 //!
-//! No handler can catch SIGKILL. The shell reads from a pipe which groups there are; the pipe ends with this process, however
-//! that ends, and then the shell kills the groups that are left and removes the directories. In a world of namespaces the kernel
-//! does that.
+//! No handler can catch SIGKILL. The shell reads from a pipe which groups there are; the pipe ends with this process,
+//! however that ends, and then the shell kills the groups that are left and removes the directories. In a world of
+//! namespaces the kernel does that.
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
@@ -43,8 +43,8 @@ pub(super) fn remove(group: u32) {
     tell(&format!("- {group}\n"));
 }
 
-/// Removes this directory and all in it if this process is killed; the one that was named before is left alone from then on. With
-/// nothing, no directory is removed.
+/// Removes this directory and all in it if this process is killed; the one that was named before is left alone from
+/// then on. With nothing, no directory is removed.
 pub fn remove_directory_if_killed(directory: Option<&Path>) {
     let name = directory.map(|path| path.display().to_string()).unwrap_or_default();
     // The shell reads lines, and cuts blanks off their ends.

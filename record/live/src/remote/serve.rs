@@ -29,8 +29,8 @@ pub fn listen(listener: &TcpListener, command: &str) -> ! {
     clients(listener, &(Arc::new(move |nodes: &[String], seat: &Seat| Exec::open(&command, nodes, seat)) as Arc<Opens>))
 }
 
-/// Serves clients to everybody who connects. Other work is refused, and a connection that cannot be accepted is reported on
-/// standard error. A run connects with [`Exec::over`].
+/// Serves clients to everybody who connects. Other work is refused, and a connection that cannot be accepted is
+/// reported on standard error. A run connects with [`Exec::over`].
 pub fn clients(listener: &TcpListener, opens: &Arc<Opens>) -> ! {
     loop {
         let stream = match listener.accept() {

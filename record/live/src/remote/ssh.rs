@@ -37,8 +37,8 @@ pub struct Ssh<'s> {
 }
 
 impl World {
-    /// Makes these machines the nodes. This program is copied to each, and removed at the end. Traffic goes to them alone. The
-    /// logs of their servers are copied to `logs` at the end.
+    /// Makes these machines the nodes. This program is copied to each, and removed at the end. Traffic goes to them
+    /// alone. The logs of their servers are copied to `logs` at the end.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! The file of a history: lines get their places one by one, and are written in groups.
 //!
-//! A line has its place in the order as soon as it is appended, and is written later, together with the lines that other
-//! threads have appended by then: one call, and one hand-over to the judge, for all of them. Whoever needs its line in
-//! the file flushes: it writes what there is, or waits for the thread that is writing its line.
+//! A line has its place in the order as soon as it is appended, and is written later, together with the lines that
+//! other threads have appended by then: one call, and one hand-over to the judge, for all of them. Whoever needs its
+//! line in the file flushes: it writes what there is, or waits for the thread that is writing its line.
 //!
 //! The file therefore always holds a prefix of the order. A process that is killed loses the lines behind it, and these
 //! are invocations whose operations have not been recorded as completed: whatever a completion in the file may have

@@ -103,13 +103,13 @@ pub struct Progress {
 const PROGRESS: Duration = Duration::from_millis(200);
 
 impl Live<'_> {
-    /// Runs until the time or the operations are used up, a violation is found, or the run is stopped. Where the time or the
-    /// operations were used up, the last requests of the workload follow, after all faults.
+    /// Runs until the time or the operations are used up, a violation is found, or the run is stopped. Where the time
+    /// or the operations were used up, the last requests of the workload follow, after all faults.
     ///
     /// # Errors
     ///
-    /// If the recorder does not work, the checker cannot check the history, or nothing was tested: no operation succeeded, or
-    /// no fault took hold although there should have been some. The history so far is in the file.
+    /// If the recorder does not work, the checker cannot check the history, or nothing was tested: no operation
+    /// succeeded, or no fault took hold although there should have been some. The history so far is in the file.
     pub fn run(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Ended, LiveError> {
         let path = self.directory.join("history.jsonl");
         let (sender, inbox) = inbox();

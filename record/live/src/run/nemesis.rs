@@ -1,10 +1,9 @@
 //! The nemesis: a seeded schedule of faults, whose steps wait for events.
 //!
-//! A round is: a pause; a fault at a target; until the primary has changed, or ten seconds; a short time more, in which two
-//! nodes may both believe to be the primary; the end of the fault; until the store is settled, or twenty seconds. The
-//! target is resolved when
-//! the fault begins, so that it hits the node that is the primary at that moment. Every step is an op of the process
-//! `nemesis`, and is written to the schedule, from which it can be played again.
+//! A round is: a pause; a fault at a target; until the primary has changed, or ten seconds; a short time more, in which
+//! two nodes may both believe to be the primary; the end of the fault; until the store is settled, or twenty seconds.
+//! The target is resolved when the fault begins, so that it hits the node that is the primary at that moment. Every
+//! step is an op of the process `nemesis`, and is written to the schedule, from which it can be played again.
 
 use crate::chance::Chance;
 use crate::client::Store;

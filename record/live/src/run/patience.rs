@@ -1,7 +1,7 @@
 //! How long a thread of a run waits: for as long as it wants, but hardly longer than the run.
 //!
-//! A request may take many seconds, and whoever ends a run should not have to wait for it. Every wait of a client or of the
-//! nemesis therefore looks now and then whether the run is over, and then ends soon.
+//! A request may take many seconds, and whoever ends a run should not have to wait for it. Every wait of a client or of
+//! the nemesis therefore looks now and then whether the run is over, and then ends soon.
 
 use crate::run::stop::Stop;
 use std::cell::RefCell;

@@ -1,10 +1,10 @@
 //! The recorder: one order for the ops of all clients, in a file and in the judge's inbox.
 //!
 //! A history is sound if no invocation is recorded later than it happened and no completion earlier. Clients therefore
-//! record an invocation before they call the store and a completion after its answer, and [`Recorder`] gives each a place
-//! in one order before it returns: index and time are given under one lock, and the time never decreases. A completion
-//! returns when it is in the file, with everything before it, so what was acknowledged is in the file whatever dies;
-//! invocations are written with the next completion, or when the run looks after its progress ([`Log`]).
+//! record an invocation before they call the store and a completion after its answer, and [`Recorder`] gives each a
+//! place in one order before it returns: index and time are given under one lock, and the time never decreases. A
+//! completion returns when it is in the file, with everything before it, so what was acknowledged is in the file
+//! whatever dies; invocations are written with the next completion, or when the run looks after its progress ([`Log`]).
 
 use crate::error::LiveError;
 use crate::request::{Outcome, Request};
@@ -75,8 +75,8 @@ impl Recorder {
         self.log.flush(self.log.append(&line::op(kind, who, request, answer, error.map(String::as_str))));
     }
 
-    /// Records what the nemesis did: an `info` op of the process `nemesis`. Its field `fault` says whether a fault begins, or
-    /// all of them end (the function `heal`); its value has the names of the nodes.
+    /// Records what the nemesis did: an `info` op of the process `nemesis`. Its field `fault` says whether a fault
+    /// begins, or all of them end (the function `heal`); its value has the names of the nodes.
     pub fn nemesis(&self, f: &str, value: &serde_json::Value) {
         let fault = if f == HEAL { "end" } else { "begin" };
         let op = "\"type\":\"info\",\"process\":\"nemesis\"";

@@ -84,8 +84,8 @@ impl State<'_, '_> {
         }
     }
 
-    /// Performs a request. Closes the client if it is of no more use, and moves the seat to where the next one sits. `None` if the
-    /// client does not work.
+    /// Performs a request. Closes the client if it is of no more use, and moves the seat to where the next one sits.
+    /// `None` if the client does not work.
     fn perform(&self, client: &mut Option<Box<dyn Client>>, seat: &mut Seat, request: &Request) -> Option<Outcome> {
         let open = client.as_mut()?;
         let host = self.live.store.nodes().get(seat.node.to_usize()).map_or("", String::as_str);

@@ -38,8 +38,8 @@ pub const KINDS: &[&Kind] = &[
     &maelstrom::toy::KIND,
 ];
 
-/// Serves as a part of a store, if this process was started for that: nodes of the kind `toy`, and the process on a node
-/// of the kind `sqlite`, are the program that starts these kinds, once more. It calls this first.
+/// Serves as a part of a store, if this process was started for that: nodes of the kind `toy`, and the process on a
+/// node of the kind `sqlite`, are the program that starts these kinds, once more. It calls this first.
 pub fn serve() -> Option<std::io::Result<()>> {
     let served = maelstrom::toy::serve();
     #[cfg(feature = "sqlite")]

@@ -44,7 +44,8 @@ impl Plan for CasRegister {
             5..=7 => Request::Write(key, value(chance)),
             _ => {
                 let seen = self.seen.iter().find(|(seen, _)| *seen == key);
-                // What was seen depends on the store; how many choices are made does not, so a seed repeats the requests.
+                // What was seen depends on the store; how many choices are made does not, so a seed repeats the
+                // requests.
                 let guess = value(chance);
                 let expected = seen.map_or(guess, |(_, value)| *value);
                 Request::Cas { key, expected, new: value(chance) }

@@ -25,7 +25,8 @@ pub trait Plan: Send {
         let _ = (request, outcome);
     }
 
-    /// The request of a run's end, when all faults are over and the store has settled; `None` if the checker needs none.
+    /// The request of a run's end, when all faults are over and the store has settled; `None` if the checker needs
+    /// none.
     fn last(&mut self) -> Option<Request> {
         None
     }
@@ -53,8 +54,8 @@ impl Workload {
         Workload {
             name: "versioned-register",
             summary: "reads, and writes that name the version they replace",
-            // Hours of it take no more memory than minutes: a request would have to take longer than so many versions for the
-            // window to matter, and then the verdict is unknown.
+            // Hours of it take no more memory than minutes: a request would have to take longer than so many versions
+            // for the window to matter, and then the verdict is unknown.
             options: &[("in-order", "true"), ("forget", "50000")],
             keyed: false,
             plan: |seat| Box::new(versioned_register::VersionedRegister::new(seat)),

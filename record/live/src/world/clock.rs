@@ -1,8 +1,8 @@
 //! The clock of a node, which can be set: libfaketime between a program and the system's clock.
 //!
 //! A program's clock is late or early while a file says so, and its monotonic clock is never touched. Not every program
-//! takes that: Debian's Redis does not start with it, for its allocator asks for the time before the library is ready, and
-//! programs in Go do not call the library that is replaced.
+//! takes that: Debian's Redis does not start with it, for its allocator asks for the time before the library is ready,
+//! and programs in Go do not call the library that is replaced.
 
 use crate::error::LiveError;
 use std::fs;

@@ -1,9 +1,9 @@
 //! Disks of nodes: directories in memory, or file systems whose power can be cut, or that can be full.
 //!
-//! A power cut is the ext4 file system's own: `FS_IOC_SHUTDOWN` with the flag that leaves out even its journal. What was
-//! flushed before is there after the next mount, and nothing else is. It would do the same to the disk of this machine,
-//! so [`shut_down`] looks at the descriptor that it hands on: the device must be a loop device, and the file behind it the
-//! image that was made here.
+//! A power cut is the ext4 file system's own: `FS_IOC_SHUTDOWN` with the flag that leaves out even its journal. What
+//! was flushed before is there after the next mount, and nothing else is. It would do the same to the disk of this
+//! machine, so [`shut_down`] looks at the descriptor that it hands on: the device must be a loop device, and the file
+//! behind it the image that was made here.
 
 use super::command::run;
 use super::node::Node;
@@ -176,7 +176,8 @@ fn resize(root: &Path, bytes: u64) -> Result<(), LiveError> {
 const LOOP_MAJOR: u32 = 7;
 
 /// What tells the file system to lose everything that was not flushed, `FS_IOC_SHUTDOWN` with
-/// `FS_SHUTDOWN_FLAGS_NOLOGFLUSH`. Perl belongs to Debian's essential packages; a Rust program would need an unsafe block.
+/// `FS_SHUTDOWN_FLAGS_NOLOGFLUSH`. Perl belongs to Debian's essential packages; a Rust program would need an unsafe
+/// block.
 const SHUT_DOWN: &str = r#"my $how = pack("L", 2); ioctl(STDIN, 0x8004587d, $how) or die "FS_IOC_SHUTDOWN: $!\n""#;
 
 /// Shuts down the file system of an open directory, if it lies in this image and on a loop device.

@@ -1,7 +1,7 @@
 //! A node's machine, as a run sees it: orders that it obeys, wherever it is.
 //!
-//! There are two kinds of machines. `Machine` obeys on this computer: in namespaces, or with plain processes. The machine at
-//! the other end of `ssh` sends the order to a worker there, which has a `Machine` of its own.
+//! There are two kinds of machines. `Machine` obeys on this computer: in namespaces, or with plain processes. The
+//! machine at the other end of `ssh` sends the order to a worker there, which has a `Machine` of its own.
 
 use crate::error::LiveError;
 use serde::{Deserialize, Serialize};

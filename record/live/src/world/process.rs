@@ -1,8 +1,8 @@
 //! A daemon on a node, which can be killed, paused and started again, with all its processes.
 //!
-//! A daemon's processes may leave its process group, as those of PostgreSQL do. Where that is possible, it therefore has a
-//! PID namespace of its own: a signal to all processes in there misses none, and when the first one is killed the others end
-//! with it. Elsewhere the signal is sent to the daemon and to all processes that descend from it.
+//! A daemon's processes may leave its process group, as those of PostgreSQL do. Where that is possible, it therefore
+//! has a PID namespace of its own: a signal to all processes in there misses none, and when the first one is killed the
+//! others end with it. Elsewhere the signal is sent to the daemon and to all processes that descend from it.
 
 use super::command::run;
 use crate::error::LiveError;

@@ -77,7 +77,8 @@ fn a_client_that_does_not_answer_is_given_up() {
     assert!(text.contains(r#""error":"timeout""#), "{text}");
 }
 
-/// Answers the first request late, and every one with its own number: the late answer must not count for the second request.
+/// Answers the first request late, and every one with its own number: the late answer must not count for the second
+/// request.
 const LATE: &str = r#"number=0; while read -r line; do
     [ $number = 0 ] && sleep 5
     echo "{\"type\":\"ok\",\"value\":$number}"; number=$((number + 1))

@@ -114,7 +114,8 @@ fn backups_that_miss_messages_are_found_in_logs_and_counters() {
     {
         let directory = tempfile::tempdir().unwrap();
         let mut settings = settings(&[TOY, "--lazy"], directory.path());
-        // Half of what the primary sends is lost. Its own clients lose nothing: nearly all operations are theirs, and known.
+        // Half of what the primary sends is lost. Its own clients lose nothing: nearly all operations are theirs, and
+        // known.
         settings.conditions.loss_percent = 50;
         let store = Maelstrom::start(settings).unwrap();
         let timeout = Duration::from_secs(1);

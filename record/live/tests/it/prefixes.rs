@@ -10,7 +10,8 @@ struct Txn {
     end: &'static str,
 }
 
-/// Transactions over the lists 1 and 2. Each appends an element of its own, which stands for `#`; reads of them are made up.
+/// Transactions over the lists 1 and 2. Each appends an element of its own, which stands for `#`; reads of them are
+/// made up.
 const LISTS: &[&[&str]] = &[
     &[r#"["append",1,#]"#],
     &[r#"["append",1,#]"#, r#"["append",2,#]"#],
@@ -52,8 +53,8 @@ fn lines(txns: [Txn; 3], schedule: &[(usize, bool)]) -> Vec<String> {
     schedule.iter().enumerate().map(line).collect()
 }
 
-/// Whether a transaction shows a value before the write of it was invoked. No recorder writes that down, for values are used
-/// once: a later write would explain the read where real time does not count.
+/// Whether a transaction shows a value before the write of it was invoked. No recorder writes that down, for values are
+/// used once: a later write would explain the read where real time does not count.
 fn foresees(txns: [Txn; 3], schedule: &[(usize, bool)]) -> bool {
     let place = |of: (usize, bool)| schedule.iter().position(|step| *step == of);
     txns.iter().enumerate().filter(|(_, txn)| txn.end == "ok").any(|(at, txn)| {
@@ -82,7 +83,8 @@ fn look(name: &str, txns: &[&'static [&'static str]], level: &str) -> usize {
     let ends = ["ok", "fail", "info"];
     let all: Vec<Txn> = txns.iter().flat_map(|mops| ends.map(|end| Txn { mops, end })).collect();
     let mut invalid = 0;
-    // One of the three always succeeds: failures of all show nothing. Every third choice keeps the number of histories small.
+    // One of the three always succeeds: failures of all show nothing. Every third choice keeps the number of histories
+    // small.
     for (at, first) in all.iter().enumerate().filter(|(_, txn)| txn.end == "ok") {
         for (to, second) in all.iter().enumerate() {
             for third in all.iter().skip((at + to) % 3).step_by(3) {

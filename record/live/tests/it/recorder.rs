@@ -76,7 +76,8 @@ fn a_correct_register_is_never_refused() {
     assert_eq!(ended.ops, 40_000);
 }
 
-/// The same store, whose writes happen behind their completion: as if the recorder had written the completion too early.
+/// The same store, whose writes happen behind their completion: as if the recorder had written the completion too
+/// early.
 #[test]
 fn a_completion_that_is_recorded_too_early_is_caught() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Every way in which a client can be reached keeps a history sound: a correct register is never refused, wherever its clients
-//! are. A way that reorders is caught.
+//! Every way in which a client can be reached keeps a history sound: a correct register is never refused, wherever its
+//! clients are. A way that reorders is caught.
 
 use crate::recorder::{Locked, perform};
 use crate::setup::{Setup, checker};
@@ -139,8 +139,8 @@ fn verdict(history: &str) -> Verdict {
     history_core::check(Box::new(run), &mut Reader::new(history.as_bytes()), &Budget::default()).unwrap().verdict
 }
 
-/// Nobody waits for an answer to an invocation before he acts, and a line of one stream is read later than lines of others that
-/// were written after it: invocations are late.
+/// Nobody waits for an answer to an invocation before he acts, and a line of one stream is read later than lines of
+/// others that were written after it: invocations are late.
 #[test]
 fn a_transport_that_reorders_is_caught() {
     let store = locked();

@@ -1,7 +1,8 @@
-//! Real stores, where their packages are installed and namespaces are allowed; elsewhere each test says why it is skipped.
+//! Real stores, where their packages are installed and namespaces are allowed; elsewhere each test says why it is
+//! skipped.
 //!
-//! A test starts itself again inside of a world. What it skips it writes with `skipped:`, which whoever runs the tests can
-//! count; with `HISTCHECK_LIVE=required` it fails in place of that.
+//! A test starts itself again inside of a world. What it skips it writes with `skipped:`, which whoever runs the tests
+//! can count; with `HISTCHECK_LIVE=required` it fails in place of that.
 
 use crate::setup::Setup;
 use history_core::Verdict;

@@ -1,8 +1,8 @@
 //! Steps per second of record-parallel, shuttle and loom, for the same programs; what operations cost outside of
 //! executions; and how many executions each library takes to find known bugs.
 //!
-//! `cargo run --release --manifest-path record/parallel/bench/Cargo.toml`, with `speed`, `outside` or `bugs` for one part.
-//! In the first part, this crate and shuttle run random schedules. The two take turns in one run, five times
+//! `cargo run --release --manifest-path record/parallel/bench/Cargo.toml`, with `speed`, `outside` or `bugs` for one
+//! part. In the first part, this crate and shuttle run random schedules. The two take turns in one run, five times
 //! each; what is printed is the best time of each and their ratio. A step is an operation that the program asks for,
 //! the same number for both.
 

@@ -1,6 +1,8 @@
-//! Finds a stale read of a replicated store under a partition, shrinks it, and replays it; then tests the store that is right.
+//! Finds a stale read of a replicated store under a partition, shrinks it, and replays it; then tests the store that is
+//! right.
 //!
-//! `cargo run --example replicated_store -- FOLDER` also writes the report, and the history for `histcheck`, to a folder.
+//! `cargo run --example replicated_store -- FOLDER` also writes the report, and the history for `histcheck`, to a
+//! folder.
 
 mod store;
 

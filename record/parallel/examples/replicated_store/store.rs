@@ -1,7 +1,7 @@
 //! A key-value store of two tokio servers: a leader that takes writes, and a replica that answers reads.
 //!
-//! The leader sends each write to the replica, and waits for its answer for a second at most. The right one then says that it
-//! does not know whether the write is done. The broken one says that it is.
+//! The leader sends each write to the replica, and waits for its answer for a second at most. The right one then says
+//! that it does not know whether the write is done. The broken one says that it is.
 
 use history_core::Datum;
 use proptest::prelude::*;

@@ -66,8 +66,8 @@ pub(crate) struct Fiber<'a>(Generator<'a, (), ()>);
 
 impl<'a> Fiber<'a> {
     pub(crate) fn new(size: StackSize, body: impl FnOnce() + 'a) -> Fiber<'a> {
-        // A stack could go to another thread of the system with what is on it; this one does not, and the wrapper panics if
-        // it did. The constructors for what cannot be sent make stacks that `suspend` does not know.
+        // A stack could go to another thread of the system with what is on it; this one does not, and the wrapper
+        // panics if it did. The constructors for what cannot be sent make stacks that `suspend` does not know.
         let body = SendWrapper::new(body);
         Fiber(Gn::<()>::new_opt(size.words(), move || body.take()()))
     }

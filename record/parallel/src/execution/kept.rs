@@ -1,5 +1,5 @@
-//! What an execution leaves to the next one on the same thread of the system: the room of its lists and views. A program of
-//! few steps spends less time in its operations than it takes to allocate that anew.
+//! What an execution leaves to the next one on the same thread of the system: the room of its lists and views. A
+//! program of few steps spends less time in its operations than it takes to allocate that anew.
 
 use super::memory::Memory;
 use super::stuck::Noting;

@@ -1,8 +1,8 @@
 //! Threads that end at their next pause point, because the host that they are part of crashes.
 //!
 //! A program that crashes may do so between any two of its operations. So a thread that is killed does nothing more: it
-//! unwinds from the pause point at which it is. It goes on only if it holds a lock, which would be poisoned, or if it is in a
-//! destructor; then it ends at the next pause point.
+//! unwinds from the pause point at which it is. It goes on only if it holds a lock, which would be poisoned, or if it
+//! is in a destructor; then it ends at the next pause point.
 
 use super::pick::Remark;
 use super::{Execution, State};

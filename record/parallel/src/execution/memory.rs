@@ -6,14 +6,14 @@
 //! each atomic is the oldest that may still be read. A thread has three: what it has seen; what an acquire fence would
 //! let it see; and what it had seen at its last release fence. A message has the view that who acquires it gets.
 //!
-//! Where this is stronger than the language: a store comes after all stores that were executed before it; a fence that is
-//! sequentially consistent comes before or after every other step as a whole; and a thread reads the same old message
-//! no more than [`READS_MAX`] times, or a loop that waits might never end. So what is found can happen, and a few things
-//! that can happen are not found.
+//! Where this is stronger than the language: a store comes after all stores that were executed before it; a fence that
+//! is sequentially consistent comes before or after every other step as a whole; and a thread reads the same old
+//! message no more than [`READS_MAX`] times, or a loop that waits might never end. So what is found can happen, and a
+//! few things that can happen are not found.
 //!
 //! Locks, channels and all else hand on views: whoever changes or lets go of something leaves its view there, and who
-//! takes it or waits for it gets it. Those that only look, such as readers of a lock, leave theirs apart, for those that
-//! change something: two that only look can change places.
+//! takes it or waits for it gets it. Those that only look, such as readers of a lock, leave theirs apart, for those
+//! that change something: two that only look can change places.
 //!
 //! Without weak memory a load reads the newest message. Views are kept nevertheless: they say what happens before what.
 
@@ -318,8 +318,8 @@ impl Execution {
         self.load_unless(object, order, latest, Some(expected))
     }
 
-    /// A load of one of the messages that may be read, the newest one first. If it must not return a certain value, only
-    /// older messages with other values are read, and nothing is if none is picked.
+    /// A load of one of the messages that may be read, the newest one first. If it must not return a certain value,
+    /// only older messages with other values are read, and nothing is if none is picked.
     fn load_unless(&mut self, object: ObjectId, order: Ordering, latest: u64, unless: Option<u64>) -> Option<u64> {
         let atomic = self.memory.atomic(object, latest);
         let (oldest, newest) = self.memory.range(self.current, atomic, order);

@@ -46,7 +46,8 @@ impl Pick {
         matches!(self, Pick::TimeOut | Pick::Wake | Pick::Fail) || self.is_fault()
     }
 
-    /// Whether it is a surprise of the network. A thread has as many of them as of the others, which it meets more often.
+    /// Whether it is a surprise of the network. A thread has as many of them as of the others, which it meets more
+    /// often.
     pub fn is_fault(self) -> bool {
         matches!(self, Pick::Late | Pick::Part | Pick::Lose | Pick::Repeat | Pick::Break)
     }

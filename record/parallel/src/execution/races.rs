@@ -1,10 +1,10 @@
-//! Data races: two accesses to data that is not atomic, at least one of which writes, and neither of which happens before
-//! the other.
+//! Data races: two accesses to data that is not atomic, at least one of which writes, and neither of which happens
+//! before the other.
 //!
 //! Flanagan and Freund, "`FastTrack`: Efficient and Precise Dynamic Race Detection" (PLDI 2009): of each cell the last
-//! write is kept, and of each thread its last read since. Each access has a number of its thread; what a thread has seen
-//! of the others' numbers is part of its view, see `memory`. So a race is found in whatever order its two accesses are
-//! executed: accesses need not be pause points, and one schedule of each kind is enough.
+//! write is kept, and of each thread its last read since. Each access has a number of its thread; what a thread has
+//! seen of the others' numbers is part of its view, see `memory`. So a race is found in whatever order its two accesses
+//! are executed: accesses need not be pause points, and one schedule of each kind is enough.
 
 use super::Execution;
 use crate::ThreadId;

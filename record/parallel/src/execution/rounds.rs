@@ -2,8 +2,8 @@
 //!
 //! A loop that waits for another thread need not yield; `std::hint::spin_loop` is not seen at all. What is seen is that
 //! the thread is before the same operation on the same object at the same place again. The place to come back to is
-//! found as in Brent, "An Improved Monte Carlo Factorization Algorithm" (BIT 1980): it moves on after 1, 2, 4, ... steps,
-//! so a loop of n steps is noticed after 3n of them at the latest.
+//! found as in Brent, "An Improved Monte Carlo Factorization Algorithm" (BIT 1980): it moves on after 1, 2, 4, ...
+//! steps, so a loop of n steps is noticed after 3n of them at the latest.
 
 use crate::op::{Kind, ObjectId, Op};
 use std::panic::Location;

@@ -3,8 +3,8 @@
 //!
 //! The thread of the system that runs an execution notes each step. A thread of this module looks at it ten times a
 //! second. If no step was taken for a second, and the system says all that time that the thread sleeps in a futex, no
-//! schedule can go on; nothing can be unwound either, so the process ends with a report. A thread that computes, reads a
-//! file or sleeps is left alone. Where the system does not say what a thread waits for (other than Linux), nothing is
+//! schedule can go on; nothing can be unwound either, so the process ends with a report. A thread that computes, reads
+//! a file or sleeps is left alone. Where the system does not say what a thread waits for (other than Linux), nothing is
 //! found.
 
 use crate::ThreadId;

@@ -2,11 +2,11 @@
 //!
 //! A thread that waits with a time-out or sleeps has a **deadline**. When no thread can continue, the clock goes to the
 //! earliest deadline, and whoever waits for it continues. That is so as well where threads only look, again and again,
-//! and change nothing. A wait that ends before that, because others are slow, is a [`Pick`](super::Pick): the clock then
-//! goes to its deadline at once, and with it pass all earlier ones.
+//! and change nothing. A wait that ends before that, because others are slow, is a [`Pick`](super::Pick): the clock
+//! then goes to its deadline at once, and with it pass all earlier ones.
 //!
-//! Who reads the clock, or waits for a time from now on, depends on whoever has moved it by a pick. That the clock moves
-//! because nothing else can happen is no step: all that came before comes before.
+//! Who reads the clock, or waits for a time from now on, depends on whoever has moved it by a pick. That the clock
+//! moves because nothing else can happen is no step: all that came before comes before.
 
 use super::{Execution, State};
 use crate::ids::byte;

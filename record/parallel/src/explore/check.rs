@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 /// A test of a program, with settings: [`check`] is one without.
 ///
-/// It is a builder and not an attribute for tests. An attribute would only call this with what is written in it, and would
-/// need a second crate for its macro, which is compiled for whoever depends on this one; `#[test]` and one call are as short.
+/// It is a builder and not an attribute for tests. An attribute would only call this with what is written in it, and
+/// would need a second crate for its macro, which is compiled for whoever depends on this one; `#[test]` and one call
+/// are as short.
 ///
 /// ```
 /// use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -98,8 +99,8 @@ impl Check {
     }
 }
 
-/// Tests a program: under 500 schedules at random, and 500 each of PCT for bugs of depths 2 and 3. [`Check`] is the same
-/// with settings.
+/// Tests a program: under 500 schedules at random, and 500 each of PCT for bugs of depths 2 and 3. [`Check`] is the
+/// same with settings.
 ///
 /// # Panics
 ///

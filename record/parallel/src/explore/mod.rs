@@ -31,8 +31,9 @@ pub struct Settings {
     pub surprises_max: u32,
     /// Whether loads return older values where their orderings allow it.
     pub memory: Memory,
-    /// Whether an execution fails if a value is left at its end that was put into a [`sync::Arc`](crate::sync::Arc) in it:
-    /// a circle of pointers, or one that was forgotten. Only those are counted: not the pointers of std, boxes, or memory.
+    /// Whether an execution fails if a value is left at its end that was put into a [`sync::Arc`](crate::sync::Arc) in
+    /// it: a circle of pointers, or one that was forgotten. Only those are counted: not the pointers of std, boxes, or
+    /// memory.
     pub leaks_fail: bool,
 }
 
@@ -90,8 +91,8 @@ pub struct Explored {
     pub steps_max: usize,
     /// Threads of the one that had most.
     pub threads_max: usize,
-    /// Executions, of all of them, in which a thread had all the surprises that [`Settings::surprises_max`] allows and then
-    /// came to where another one could have happened. If there are none, a larger number shows nothing more.
+    /// Executions, of all of them, in which a thread had all the surprises that [`Settings::surprises_max`] allows and
+    /// then came to where another one could have happened. If there are none, a larger number shows nothing more.
     pub surprises_spent: u64,
     /// Whether whatever the program can come to has been seen, within the bounds that the scheduler was given and with
     /// so many surprises as [`Settings::surprises_max`] says.
@@ -111,8 +112,8 @@ pub struct Explored {
 /// # Errors
 ///
 /// A thread panicked, no thread could continue, an execution had too many steps, two threads raced for data that is not
-/// atomic, something leaked, or the program did not do the same under the same schedule. The failure is reported as it was
-/// found; [`simplify`] looks for one with fewer preemptions.
+/// atomic, something leaked, or the program did not do the same under the same schedule. The failure is reported as it
+/// was found; [`simplify`] looks for one with fewer preemptions.
 ///
 /// # Panics
 ///

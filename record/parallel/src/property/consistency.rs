@@ -1,8 +1,8 @@
 //! What is asked of a history: linearizability, or less.
 //!
-//! Sequential consistency (Lamport, 1979) asks for one order of all operations that keeps the order of each branch, and in
-//! which the model gives the same responses. Operations of different branches may stand in any order, even if one of them
-//! returned before the other was called.
+//! Sequential consistency (Lamport, 1979) asks for one order of all operations that keeps the order of each branch, and
+//! in which the model gives the same responses. Operations of different branches may stand in any order, even if one of
+//! them returned before the other was called.
 
 use super::run::{Done, Record, Spec, command_of, judged_records};
 use super::{Outcome, ParallelModel, Program};
@@ -22,8 +22,8 @@ pub enum Consistency {
     /// Some order of the operations keeps those in order of which one returned before the other was called.
     #[default]
     Linearizable,
-    /// Some order of the operations keeps the order of each branch. The prefix comes before all branches, and the suffix
-    /// after them.
+    /// Some order of the operations keeps the order of each branch. The prefix comes before all branches, and the
+    /// suffix after them.
     Sequential,
 }
 

@@ -107,7 +107,8 @@ where
             .unwrap_or_else(|error| format!("<!DOCTYPE html><p>The timeline cannot be drawn: {error}"))
     }
 
-    /// Writes `history.edn`, `timeline.html`, `schedule.html` and `report.txt` to a folder, which is made if it is not there.
+    /// Writes `history.edn`, `timeline.html`, `schedule.html` and `report.txt` to a folder, which is made if it is not
+    /// there.
     ///
     /// # Errors
     ///

@@ -199,9 +199,9 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         self.slots[slot].value = value;
     }
 
-    /// All that is needed to draw it again: the seed, a character for each command, and the moves of those that have any.
-    /// The character is `0` for a command that was taken away, `1` for one that is where it was drawn, and otherwise the
-    /// letter of the branch that it was moved to, or `P` for the prefix.
+    /// All that is needed to draw it again: the seed, a character for each command, and the moves of those that have
+    /// any. The character is `0` for a command that was taken away, `1` for one that is where it was drawn, and
+    /// otherwise the letter of the branch that it was moved to, or `P` for the prefix.
     pub(crate) fn describe(&self) -> String {
         let character = |slot: &Slot<C>| match slot.part {
             _ if !slot.is_kept => '0',

@@ -1,7 +1,7 @@
 //! Every small program: all sequences of given commands, up to given sizes, each under one schedule of every kind.
 //!
-//! The smallest programs come first, so the first that fails has as few commands as any. Programs that differ only in the
-//! order of their branches are run once.
+//! The smallest programs come first, so the first that fails has as few commands as any. Programs that differ only in
+//! the order of their branches are run once.
 
 use super::ParallelModel;
 use super::counterexample::{Counterexample, Origin};

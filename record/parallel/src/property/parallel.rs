@@ -122,9 +122,9 @@ impl<M: ParallelModel> Parallel<M> {
 
     /// What histories must be. By default they must be linearizable.
     ///
-    /// Sequential consistency is less: it lets a read return an old value after a write has returned in another branch, as a
-    /// cache does that is not told of writes. Its search takes the number of commands of all branches multiplied, so
-    /// programs are to be small.
+    /// Sequential consistency is less: it lets a read return an old value after a write has returned in another branch,
+    /// as a cache does that is not told of writes. Its search takes the number of commands of all branches multiplied,
+    /// so programs are to be small.
     #[must_use]
     pub fn consistency(mut self, consistency: Consistency) -> Parallel<M> {
         self.consistency = consistency;

@@ -1,5 +1,5 @@
-//! Programs: commands that run one after another, then branches of commands that run at once, then commands that look at
-//! what the branches have left.
+//! Programs: commands that run one after another, then branches of commands that run at once, then commands that look
+//! at what the branches have left.
 
 use super::ParallelModel;
 use std::collections::HashSet;
@@ -42,8 +42,8 @@ impl<C> Program<C> {
         self.prefix.iter().chain(self.branches.iter().flatten()).chain(&self.suffix)
     }
 
-    /// The command with this number in a branch; outside of the branches, those of the suffix are numbered after those of
-    /// the prefix.
+    /// The command with this number in a branch; outside of the branches, those of the suffix are numbered after those
+    /// of the prefix.
     pub(crate) fn command(&self, branch: Option<usize>, number: usize) -> &C {
         match branch {
             Some(branch) => &self.branches[branch][number],

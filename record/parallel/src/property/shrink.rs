@@ -1,11 +1,11 @@
 //! Shrinks a program together with the schedule under which it fails, so that the bug is kept.
 //!
 //! The schedule is data. A command that is taken away leaves a hole in it where its steps were, and what is left is
-//! tried first; then all schedules with few preemptions, as many as there is room for. Two branches become one if the bug
-//! does not need both, and the first commands of a branch become part of the prefix if they need not run at once with
-//! others. When nothing of this goes on, schedules with fewer preemptions are tried. What is left is minimal in this
-//! sense: without any one command, no schedule among those that were tried shows a bug of the same kind, and none with
-//! fewer preemptions does.
+//! tried first; then all schedules with few preemptions, as many as there is room for. Two branches become one if the
+//! bug does not need both, and the first commands of a branch become part of the prefix if they need not run at once
+//! with others. When nothing of this goes on, schedules with fewer preemptions are tried. What is left is minimal in
+//! this sense: without any one command, no schedule among those that were tried shows a bug of the same kind, and none
+//! with fewer preemptions does.
 
 use super::ParallelModel;
 use super::draw::{Drawn, Part};

@@ -11,7 +11,8 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// The branch of a thread; `None` for the prefix and the suffix. Threads that the object started itself belong to no branch.
+    /// The branch of a thread; `None` for the prefix and the suffix. Threads that the object started itself belong to
+    /// no branch.
     #[expect(clippy::option_option, reason = "a lane is a branch or the prefix, here and wherever records are kept")]
     pub(crate) fn lane(&self, thread: ThreadId) -> Option<Option<usize>> {
         match self.threads.iter().position(|of| *of == thread) {

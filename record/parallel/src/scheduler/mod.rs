@@ -65,8 +65,8 @@ pub trait Scheduler {
     /// It is asked only where more than one thread is ready, unless [`Scheduler::wants_every_step`].
     fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId>;
 
-    /// What happens where the program leaves it open: a number below `options`, of which 0 is what usually happens. `None`
-    /// ends the search with [`Scheduler::error`].
+    /// What happens where the program leaves it open: a number below `options`, of which 0 is what usually happens.
+    /// `None` ends the search with [`Scheduler::error`].
     ///
     /// The pick belongs to the step of the thread that [`Scheduler::next`] said last, or that was the only one ready.
     fn pick(&mut self, pick: Pick, options: u32) -> Option<u32> {
@@ -119,8 +119,8 @@ impl Choice<'_> {
         self.current
     }
 
-    /// Whether [`Choice::current`] asked to let others go first, or seems to spin: it has come back to the same operation
-    /// several times, and has changed nothing.
+    /// Whether [`Choice::current`] asked to let others go first, or seems to spin: it has come back to the same
+    /// operation several times, and has changed nothing.
     pub fn yielded(&self) -> bool {
         self.yielded
     }

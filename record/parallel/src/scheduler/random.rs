@@ -40,8 +40,8 @@ impl Scheduler for Random {
     }
 }
 
-/// How rare the network's surprises are in an execution: between once in 4 times and once in 256. A thread has only a few,
-/// and would have spent them before it comes to the later ones if they were frequent in each execution.
+/// How rare the network's surprises are in an execution: between once in 4 times and once in 256. A thread has only a
+/// few, and would have spent them before it comes to the later ones if they were frequent in each execution.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults(u32);
 

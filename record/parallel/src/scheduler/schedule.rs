@@ -15,8 +15,8 @@ const STEPS_MAX: u64 = 100_000_000;
 /// omitted at the end continues undisturbed: a thread runs until it must wait or is done, and then comes the one with
 /// the lowest number.
 ///
-/// Behind a step, `?1` is a [pick](crate::scheduler::Pick) of it that is not 0. In `ab2c?1a` the step of `c` has one. If a
-/// step has several, those before the last one that is not 0 are written as well.
+/// Behind a step, `?1` is a [pick](crate::scheduler::Pick) of it that is not 0. In `ab2c?1a` the step of `c` has one.
+/// If a step has several, those before the last one that is not 0 are written as well.
 ///
 /// ```
 /// use record_parallel::Schedule;
@@ -34,8 +34,8 @@ pub struct Schedule {
     runs: Vec<Run>,
 }
 
-/// Steps of one thread in a row. Picks are of the last one, which is then the last of the run; they end with one that is
-/// not 0. No two neighbours without picks are of one thread, and none is of no steps.
+/// Steps of one thread in a row. Picks are of the last one, which is then the last of the run; they end with one that
+/// is not 0. No two neighbours without picks are of one thread, and none is of no steps.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Run {
     thread: ThreadId,

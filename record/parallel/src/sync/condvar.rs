@@ -1,8 +1,8 @@
 //! A condition variable.
 //!
-//! A wait that ends before anyone notifies the thread, for lack of time or without reason, may as well end at once: that
-//! the thread was among those that wait makes a difference only if it is the one that is notified. So whether it ends
-//! is picked when it begins.
+//! A wait that ends before anyone notifies the thread, for lack of time or without reason, may as well end at once:
+//! that the thread was among those that wait makes a difference only if it is the one that is notified. So whether it
+//! ends is picked when it begins.
 
 use super::{Mutex, MutexGuard};
 use crate::execution::Pick;
@@ -188,8 +188,8 @@ impl Condvar {
         Ok((guard.release(), locks))
     }
 
-    /// Waits until someone notifies this thread, or the wait ends by itself, and then for the mutex. Returns whether the
-    /// time was up.
+    /// Waits until someone notifies this thread, or the wait ends by itself, and then for the mutex. Returns whether
+    /// the time was up.
     fn end<T>(
         &self,
         mutex: &Mutex<T>,

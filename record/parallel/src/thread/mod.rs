@@ -1,8 +1,8 @@
 //! Threads: in a managed thread, those that are spawned are managed as well; anywhere else they are std's.
 //!
-//! Without the feature `scheduled` this module is `std::thread`. All managed threads run on one thread of the system and
-//! share the variables of `std::thread_local!`; those of [`thread_local!`](crate::thread_local) are each thread's own. Time
-//! is that of the execution: see [`time`](crate::time).
+//! Without the feature `scheduled` this module is `std::thread`. All managed threads run on one thread of the system
+//! and share the variables of `std::thread_local!`; those of [`thread_local!`](crate::thread_local) are each thread's
+//! own. Time is that of the execution: see [`time`](crate::time).
 
 pub(crate) mod hint;
 mod local;

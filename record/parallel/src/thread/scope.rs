@@ -2,9 +2,9 @@
 //!
 //! Their stacks hold borrowed data, so they cannot be kept where those of other threads are. The thread that opens the
 //! scope keeps them instead: from then on its own body runs on one more stack, and what is left of the thread does
-//! nothing but resume, among the stacks of its scope, that of the thread whose turn it is; if it is someone else's turn,
-//! it goes back to whoever resumes it. It returns when its body is done, which waits for all threads of the scope. So no
-//! stack outlives what it borrows, and the compiler sees that it does not.
+//! nothing but resume, among the stacks of its scope, that of the thread whose turn it is; if it is someone else's
+//! turn, it goes back to whoever resumes it. It returns when its body is done, which waits for all threads of the
+//! scope. So no stack outlives what it borrows, and the compiler sees that it does not.
 
 use super::{Builder, Thread, managed_handle};
 use crate::execution::Host;

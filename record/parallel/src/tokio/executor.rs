@@ -1,8 +1,10 @@
-//! Tasks under the scheduler: each is a thread of the execution that polls a future and waits until its waker is called.
+//! Tasks under the scheduler: each is a thread of the execution that polls a future and waits until its waker is
+//! called.
 //!
 //! So a task is scheduled, replayed and reduced as any thread. Its waker is an object with a gate, which is open while
-//! the task is woken. A wake-up that is lost leaves the gate shut, which is a deadlock; it names the place that the task
-//! awaits. A task may also be polled without a wake-up, if the schedule says so, and when the first of its timers is over.
+//! the task is woken. A wake-up that is lost leaves the gate shut, which is a deadlock; it names the place that the
+//! task awaits. A task may also be polled without a wake-up, if the schedule says so, and when the first of its timers
+//! is over.
 //!
 //! Who calls a waker comes to a pause point before. The wakers that this crate's own types call are called within the
 //! step that changes the object: the task that is woken then may continue at any later time, so nothing is lost.

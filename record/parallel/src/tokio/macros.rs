@@ -1,7 +1,7 @@
 //! `select!`, `join!`, `try_join!` and `pin!`, as tokio has them.
 //!
-//! `select!` begins with any of its branches, which the scheduler picks, and goes round. A value that a branch returns is
-//! kept in a variable of that branch; the handler runs when all other futures are gone.
+//! `select!` begins with any of its branches, which the scheduler picks, and goes round. A value that a branch returns
+//! is kept in a variable of that branch; the handler runs when all other futures are gone.
 
 use crate::execution::Pick;
 use crate::runtime;

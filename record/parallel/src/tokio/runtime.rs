@@ -10,8 +10,8 @@ use std::panic::Location;
 use std::pin::pin;
 use std::sync::Arc;
 
-/// As `tokio::runtime::Runtime`: tasks run on as many threads as there are tasks. Under a schedule, each of them may run
-/// between two operations of any other, as with tokio's threads.
+/// As `tokio::runtime::Runtime`: tasks run on as many threads as there are tasks. Under a schedule, each of them may
+/// run between two operations of any other, as with tokio's threads.
 pub struct Runtime {
     handle: Handle,
 }
@@ -173,8 +173,8 @@ impl Builder {
         Builder { is_one_thread: false }
     }
 
-    /// A runtime whose tasks run on one thread: others run only where one awaits something. Unlike tokio's, they also run while
-    /// nobody is in [`Runtime::block_on`], and which one goes first is left to the schedule.
+    /// A runtime whose tasks run on one thread: others run only where one awaits something. Unlike tokio's, they also
+    /// run while nobody is in [`Runtime::block_on`], and which one goes first is left to the schedule.
     pub fn new_current_thread() -> Builder {
         Builder { is_one_thread: true }
     }
@@ -213,7 +213,8 @@ impl Builder {
     }
 }
 
-/// Runs a future and the tasks that it spawns, in a runtime of its own; cancels the tasks that are left when it is done.
+/// Runs a future and the tasks that it spawns, in a runtime of its own; cancels the tasks that are left when it is
+/// done.
 ///
 /// This is what `#[tokio::main]` and `#[tokio::test]` do. tokio has no function of this name.
 #[track_caller]

@@ -115,8 +115,8 @@ impl Scope {
 }
 
 impl Scope {
-    /// Ends all tasks that are left where they are, and waits for them. Closures that block end where they come to a pause
-    /// point next, and are not waited for; nor is the caller's task, if it is one of them.
+    /// Ends all tasks that are left where they are, and waits for them. Closures that block end where they come to a
+    /// pause point next, and are not waited for; nor is the caller's task, if it is one of them.
     pub(super) fn kill(&self, place: &'static Location<'static>) {
         if !runtime::is_managed() {
             return self.shut_down();

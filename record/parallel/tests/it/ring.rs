@@ -1,5 +1,5 @@
-//! An example of what the crate does not know: a ring in a file, through which one process hands numbers to another. Its
-//! accesses are pause points, since each is announced to a resource.
+//! An example of what the crate does not know: a ring in a file, through which one process hands numbers to another.
+//! Its accesses are pause points, since each is announced to a resource.
 
 use record_parallel::scheduler::{Exhaustive, Random, Reduced};
 use record_parallel::{Explored, Failure, Resource, Settings, Touch, explore, thread};

@@ -1,4 +1,5 @@
-//! What the module `tokio` has beside tokio: the same program compiles with either, and each type has tokio's auto traits.
+//! What the module `tokio` has beside tokio: the same program compiles with either, and each type has tokio's auto
+//! traits.
 
 use std::marker::PhantomData;
 

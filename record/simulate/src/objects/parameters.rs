@@ -56,8 +56,8 @@ pub struct Objects {
     /// versioned registers, 8 for banks, 2 for long-fork and 0 for others. A set of which each element is new grows
     /// with the history, and so does each read of it.
     pub values: u32,
-    /// How many of the operations are reads, gets, dequeues or pops, or of transactions the micro-operations, from 0 to 1.
-    /// 0.5 by default.
+    /// The share of operations that are reads, gets, dequeues or pops (of transactions: the share of micro-operations),
+    /// from 0 to 1. 0.5 by default.
     pub read_fraction: f64,
     /// How many of the operations of a cas-register that are not reads are compare-and-sets, from 0 to 1. 0.5 by
     /// default.

@@ -1,4 +1,5 @@
-//! Queues, stacks, deques and priority queues: elements are put in and taken out, in an order that depends on which it is.
+//! Queues, stacks, deques and priority queues: elements are put in and taken out, in an order that depends on which it
+//! is.
 
 use super::flight::{Ask, Flight};
 use super::model::{Model, Outcome, Values, Want};

@@ -14,8 +14,8 @@ use store::{Asked, LogStore};
 
 /// A history of Jepsen's kafka workload: sends to logs and polls of them, each of which takes effect at one instant.
 ///
-/// A client assigns all keys to itself and then polls each from where it was. At the end all that is left is polled. Equal parameters give
-/// equal histories, byte for byte, on every machine. Memory follows the number of messages.
+/// A client assigns all keys to itself and then polls each from where it was. At the end all that is left is polled.
+/// Equal parameters give equal histories, byte for byte, on every machine. Memory follows the number of messages.
 ///
 /// ```
 /// use record_simulate::{Format, Logs};
@@ -35,7 +35,8 @@ pub struct Logs {
     pub clients: u32,
     /// Logs. 1 to 10,000; 3 by default.
     pub keys: u32,
-    /// Micro-operations of a transaction, at most. With 1, each op is a send or a poll of its own. 1 to 1,000; 4 by default.
+    /// Micro-operations of a transaction, at most. With 1, each op is a send or a poll of its own. 1 to 1,000; 4 by
+    /// default.
     pub ops_per_txn_max: u32,
     /// How many of the micro-operations are polls, from 0 to 1. 0.5 by default.
     pub read_fraction: f64,
@@ -49,7 +50,8 @@ pub struct Logs {
     pub bug: LogBug,
     /// How many of the operations the bug applies to, from 0 to 1; the bug's own rate by default.
     pub bug_rate: Option<f64>,
-    /// Whether a nemesis cuts the network now and then: while it does, a quarter of the requests gets no answer. False by default.
+    /// Whether a nemesis cuts the network now and then: while it does, a quarter of the requests gets no answer. False
+    /// by default.
     pub nemesis: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Operations that do not say what they write: each may have written what a read shows and no other one wrote.
 //!
-//! An invocation without a value says it when it completes, or never. As long as there is such an operation, a read of what
-//! nobody was invoked to write is no violation yet.
+//! An invocation without a value says it when it completes, or never. As long as there is such an operation, a read of
+//! what nobody was invoked to write is no violation yet.
 
 /// Which operations these are.
 #[derive(Clone, Copy, Debug, Default)]

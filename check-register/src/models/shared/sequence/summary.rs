@@ -1,5 +1,5 @@
-//! What is known of several items in a row without a look at them: their number, their hash, and how few of those before
-//! them some item waits for.
+//! What is known of several items in a row without a look at them: their number, their hash, and how few of those
+//! before them some item waits for.
 
 use super::super::polynomial::{PRIME, base, plus, times};
 use super::Item;

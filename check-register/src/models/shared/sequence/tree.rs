@@ -1,8 +1,8 @@
 //! The middle of a sequence: a tree whose nodes are never changed, with short runs of items at its leaves.
 //!
-//! It is balanced by weight, which is the number of leaves: Adams, "Efficient sets: a balancing act" (JFP 1993), with the
-//! parameters that Hirai and Yamamoto, "Balancing weight-balanced trees" (JFP 2011), proved right. They have items in
-//! inner nodes; a tree of n such nodes has n + 1 places for leaves, which is what they call its weight.
+//! It is balanced by weight, which is the number of leaves: Adams, "Efficient sets: a balancing act" (JFP 1993), with
+//! the parameters that Hirai and Yamamoto, "Balancing weight-balanced trees" (JFP 2011), proved right. They have items
+//! in inner nodes; a tree of n such nodes has n + 1 places for leaves, which is what they call its weight.
 
 use super::Item;
 use super::summary::Summary;

@@ -1,4 +1,5 @@
-//! Nodes that speak Maelstrom's protocol: any program that reads and writes JSON messages on its standard input and output.
+//! Nodes that speak Maelstrom's protocol: any program that reads and writes JSON messages on its standard input and
+//! output.
 //!
 //! The network between the nodes is simulated (`network`): messages have a delay, can be lost, and do not cross a
 //! partition. Clients

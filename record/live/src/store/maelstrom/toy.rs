@@ -1,8 +1,8 @@
 //! A small store that speaks Maelstrom's protocol: registers, a counter and logs at a primary, `n1`, with backups.
 //!
-//! Writes go to the primary, which sends them on to the backups, once: a register's value, a counter's addition, a log's
-//! message. Reads go to the primary, too; with [`Reads::Local`] each node answers from what it has, which may be old, and
-//! lacks for good what was lost on the way.
+//! Writes go to the primary, which sends them on to the backups, once: a register's value, a counter's addition, a
+//! log's message. Reads go to the primary, too; with [`Reads::Local`] each node answers from what it has, which may be
+//! old, and lacks for good what was lost on the way.
 
 use super::message::{KEY_DOES_NOT_EXIST, Message, NOT_SUPPORTED, PRECONDITION_FAILED, error};
 use crate::error::LiveError;

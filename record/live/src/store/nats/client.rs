@@ -1,7 +1,7 @@
 //! Clients of NATS: a register is a subject, whose last message has the value and the id of its version.
 //!
-//! A write that depends on what the register holds reads the message, and publishes only if it is still the subject's last
-//! one. So a stale read makes it fail, and never overwrites anything.
+//! A write that depends on what the register holds reads the message, and publishes only if it is still the subject's
+//! last one. So a stale read makes it fail, and never overwrites anything.
 
 use super::STREAM;
 use super::protocol::{Connection, NoResponders};

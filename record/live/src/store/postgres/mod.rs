@@ -1,8 +1,8 @@
 //! PostgreSQL: one server, or a primary with two standbys, of which the rig promotes one when the primary is gone.
 //!
-//! PostgreSQL leaves failover to others. Here it is the simplest there can be: when a fault takes the primary away from a
-//! standby, the rig waits a second, as a failure detector would, and promotes the standby that has received the most. When
-//! the fault ends the old primary is stopped before anybody can reach it again, and made anew as a standby.
+//! PostgreSQL leaves failover to others. Here it is the simplest there can be: when a fault takes the primary away from
+//! a standby, the rig waits a second, as a failure detector would, and promotes the standby that has received the most.
+//! When the fault ends the old primary is stopped before anybody can reach it again, and made anew as a standby.
 
 mod client;
 mod wire;

@@ -1,7 +1,7 @@
 //! A connection that speaks PostgreSQL's protocol: version 3, simple queries, without a password.
 //!
-//! The crate `postgres` can not end a query that nobody answers, and a partition leaves just such queries. Here each read has
-//! a limit.
+//! The crate `postgres` can not end a query that nobody answers, and a partition leaves just such queries. Here each
+//! read has a limit.
 
 use crate::dial::{Stream, dial};
 use crate::store::sql::{Answer, QueryError, Session};

@@ -1,4 +1,5 @@
-//! Redis with sentinels: three nodes, each with a server and a sentinel, which elect another master when theirs is gone.
+//! Redis with sentinels: three nodes, each with a server and a sentinel, which elect another master when theirs is
+//! gone.
 
 mod client;
 mod resp;

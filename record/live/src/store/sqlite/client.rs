@@ -62,8 +62,8 @@ impl Client for SqliteClient {
                     Refused::Precondition(why) => why.to_owned(),
                     Refused::Sqlite(error) => error.to_string(),
                 };
-                // Nothing was committed; where the disk is full, SQLite has rolled back by itself. A rollback that fails
-                // leaves that to the next who opens the file.
+                // Nothing was committed; where the disk is full, SQLite has rolled back by itself. A rollback that
+                // fails leaves that to the next who opens the file.
                 let is_undone = self.connection.is_autocommit() || self.connection.execute_batch("rollback").is_ok();
                 return Ok(if is_undone { Outcome::Fail(why) } else { Outcome::unanswered(request, why) });
             }

@@ -3,8 +3,8 @@
 //! Without faults the connections are this process's own. With faults the file is on the disk of a node, and a process
 //! there has the connections ([`node`]): it can be killed, and the disk can lose its power.
 //!
-//! With [`Locks::None`] SQLite opens the file through its `unix-none` VFS, whose locks do nothing. That is what some network
-//! file systems do.
+//! With [`Locks::None`] SQLite opens the file through its `unix-none` VFS, whose locks do nothing. That is what some
+//! network file systems do.
 
 mod client;
 mod node;

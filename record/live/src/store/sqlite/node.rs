@@ -1,7 +1,7 @@
 //! SQLite on a node: a process has the connections of all clients, and the file is on the node's disk.
 //!
-//! The process is this program again, and serves clients as a worker does ([`crate::remote`]). A fault ends it or makes it
-//! stand still with all its connections: a file system whose power is to be cut has to be free of those who use it.
+//! The process is this program again, and serves clients as a worker does ([`crate::remote`]). A fault ends it or makes
+//! it stand still with all its connections: a file system whose power is to be cut has to be free of those who use it.
 
 use super::{KIND, Settings};
 use crate::client::{Client, Seat};

@@ -1,7 +1,7 @@
 //! Clients of ZooKeeper: a register is a node whose data are the value and the id of its version.
 //!
-//! A write that depends on what the register holds reads the node, and sets it only if it has still the version that was read. So
-//! a stale read makes it fail, and never overwrites anything.
+//! A write that depends on what the register holds reads the node, and sets it only if it has still the version that
+//! was read. So a stale read makes it fail, and never overwrites anything.
 
 use super::jute::{BAD_VERSION, NO_NODE, NODE_EXISTS, ReplyError, Session};
 use crate::client::Client;

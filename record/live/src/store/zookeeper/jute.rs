@@ -1,7 +1,7 @@
 //! A session of ZooKeeper: its protocol, called jute, as far as registers need it.
 //!
-//! Numbers are written with the greatest byte first; texts and bytes have their length in front. A request has a number and the
-//! kind of its operation; the reply has the number, the transaction and an error code.
+//! Numbers are written with the greatest byte first; texts and bytes have their length in front. A request has a number
+//! and the kind of its operation; the reply has the number, the transaction and an error code.
 
 use crate::dial::{Stream, dial};
 use history_core::cast::Cast as _;
@@ -53,7 +53,8 @@ impl Session {
     pub(super) fn open(address: SocketAddr, timeout: Duration) -> io::Result<Session> {
         let stream = dial(address, timeout, timeout)?;
         let mut session = Session { stream, number: 0 };
-        // The version of the protocol, the last transaction seen, the life of the session, no session before, no password.
+        // The version of the protocol, the last transaction seen, the life of the session, no session before, no
+        // password.
         let mut hello = [0_i32.to_be_bytes(), [0; 4], [0; 4], SESSION.to_be_bytes(), [0; 4], [0; 4]].concat();
         bytes(&mut hello, &[0; 16]);
         session.send(&hello)?;

@@ -1,7 +1,7 @@
 //! ZooKeeper: three nodes, each of which answers reads from what it has, unless a client waits for the leader (`sync`).
 //!
-//! A leader that is cut off answers `sync` by itself until it notices that, so reads behind `sync` are linearizable only
-//! while leaders are not isolated.
+//! A leader that is cut off answers `sync` by itself until it notices that, so reads behind `sync` are linearizable
+//! only while leaders are not isolated.
 
 mod client;
 mod jute;

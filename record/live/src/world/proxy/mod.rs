@@ -1,12 +1,13 @@
 //! Nodes as plain processes on this machine, with proxies between them: for where there are no namespaces.
 //!
-//! The servers of node 2 listen at `127.77.X.2`. Everybody else reaches them at `127.78.X.2`, where proxies listen, which know who
-//! calls ([`caller`]) and what is cut ([`links`]). Clients of the run come from `127.79.X.2`, and get a byte from the proxy when
-//! their server has let them in, so that a connection to a server that is down fails before a request is sent.
+//! The servers of node 2 listen at `127.77.X.2`. Everybody else reaches them at `127.78.X.2`, where proxies listen,
+//! which know who calls ([`caller`]) and what is cut ([`links`]). Clients of the run come from `127.79.X.2`, and get a
+//! byte from the proxy when their server has let them in, so that a connection to a server that is down fails before a
+//! request is sent.
 //!
 //! A proxy cuts a connection in another way than a network does: what was sent stays in it until the fault ends, and a
-//! server that is called sees a connection before the network lets the first byte through. It loses no packets either: where
-//! a network would, it cuts connections.
+//! server that is called sees a connection before the network lets the first byte through. It loses no packets either:
+//! where a network would, it cuts connections.
 
 mod caller;
 mod links;

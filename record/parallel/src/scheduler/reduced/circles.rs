@@ -1,16 +1,18 @@
 //! Threads that run in circles: whoever comes back to where it was, and finds all that it looked at on the way as it
 //! was, waits until some of it changes.
 //!
-//! A round is from one operation of a thread to the same one again: same kind, object and place. It is idle if the thread
-//! has changed nothing in it, has unlocked what it locked, and nobody else has changed what it looked at. After an idle
-//! round the thread is where it was, unless it counts its rounds. So it waits, and a change of what it looked at lets it
-//! continue. Such a change depends on the looks, so whether a thread waits is the same in all orders of independent steps.
+//! A round is from one operation of a thread to the same one again: same kind, object and place. It is idle if the
+//! thread has changed nothing in it, has unlocked what it locked, and nobody else has changed what it looked at. After
+//! an idle round the thread is where it was, unless it counts its rounds. So it waits, and a change of what it looked
+//! at lets it continue. Such a change depends on the looks, so whether a thread waits is the same in all orders of
+//! independent steps.
 //!
-//! Whether a thread counts its rounds cannot be seen. So where one begins to wait it is run alone first. If it leaves its
-//! loop within [`ROUNDS_MAX`] rounds, it does not wait there; if not, the loop is taken to have no end of its own.
+//! Whether a thread counts its rounds cannot be seen. So where one begins to wait it is run alone first. If it leaves
+//! its loop within [`ROUNDS_MAX`] rounds, it does not wait there; if not, the loop is taken to have no end of its own.
 //!
-//! A loop that yields and changes something in each round may have no end either. After [`BUSY_MAX`] such rounds in which
-//! nobody else took a step, others go first. That may lose outcomes: the search is then not complete, and says so.
+//! A loop that yields and changes something in each round may have no end either. After [`BUSY_MAX`] such rounds in
+//! which nobody else took a step, others go first. That may lose outcomes: the search is then not complete, and says
+//! so.
 
 use crate::execution::State;
 use crate::op::{Kind, ObjectId, Step, extra};
@@ -44,8 +46,8 @@ pub(super) struct Circles {
     woken: Vec<Woken>,
     /// The thread that began to wait after the last step.
     new: Option<ThreadId>,
-    /// Rounds in a row, up to now, of the thread that took the last step, in which it changed something and yielded; and
-    /// whether it has changed something in the one under way.
+    /// Rounds in a row, up to now, of the thread that took the last step, in which it changed something and yielded;
+    /// and whether it has changed something in the one under way.
     busy: (u32, bool),
     is_cut: bool,
 }

@@ -18,8 +18,9 @@
 //! Picks are branches of a step: where a thread is tried, all that can be picked in its step is. What can be picked
 //! depends on the thread and on what its step touches, so a thread sleeps with all of its picks or not at all.
 //!
-//! A thread that comes back to where it was, while nothing has changed of what it looked at, waits until something of it
-//! changes: whatever it could do it has done. That is as if the change opened a gate for it. `circles` has more on it.
+//! A thread that comes back to where it was, while nothing has changed of what it looked at, waits until something of
+//! it changes: whatever it could do it has done. That is as if the change opened a gate for it. `circles` has more on
+//! it.
 //!
 //! Preemptions are not bounded: with a bound, the one schedule of a kind that is tried may be one that exceeds it.
 
@@ -42,8 +43,8 @@ pub struct Reduced {
     /// The execution is of a kind that was seen: every thread that is ready sleeps.
     is_redundant: bool,
     circles: Circles,
-    /// A thread that is run alone, to see whether its loop ends, and the step from which on it is. What the execution was
-    /// to be comes next.
+    /// A thread that is run alone, to see whether its loop ends, and the step from which on it is. What the execution
+    /// was to be comes next.
     alone: Option<(ThreadId, usize)>,
     /// Whether the loop of the thread that was run alone in the execution before ends.
     ends: Option<bool>,

@@ -1,8 +1,8 @@
 //! A TCP connection: two streams of bytes, in order and without loss until it breaks.
 //!
-//! It breaks for a side that has waited too long for a partition to end, and when the other side resets it: because its host
-//! has crashed, or because it was dropped and data arrives that nobody reads, or was never read. What had arrived before can
-//! still be read, as on Linux. Acknowledgements always arrive.
+//! It breaks for a side that has waited too long for a partition to end, and when the other side resets it: because its
+//! host has crashed, or because it was dropped and data arrives that nobody reads, or was never read. What had arrived
+//! before can still be read, as on Linux. Acknowledgements always arrive.
 
 use super::link::{Arrival, Fault, Link, Wires};
 use crate::object::Object;

@@ -397,7 +397,8 @@ pub(super) fn current() -> Arc<Node> {
     known.unwrap_or_else(|| {
         let host = new();
         if let Some((_, before)) = LOCAL.replace(Some((serial, Arc::clone(&host)))) {
-            // What an execution has left that was cut off is leaked, as its threads are: dropping it would be part of this one.
+            // What an execution has left that was cut off is leaked, as its threads are: dropping it would be part of
+            // this one.
             if before.state().listeners.is_empty() {
                 before.world.hosts().clear();
             }

@@ -1,8 +1,9 @@
 //! Links between hosts: whether messages pass, and when they arrive.
 //!
-//! When a message arrives is left open until someone looks for it. It is usually there then; it is late if the schedule says
-//! so, and arrives when time has passed, that is when nothing else can happen. So a program is tested with messages that
-//! overtake each other on different connections, and that are still on their way when something else breaks.
+//! When a message arrives is left open until someone looks for it. It is usually there then; it is late if the schedule
+//! says so, and arrives when time has passed, that is when nothing else can happen. So a program is tested with
+//! messages that overtake each other on different connections, and that are still on their way when something else
+//! breaks.
 
 use crate::execution::Pick;
 use crate::object::Object;
@@ -59,8 +60,8 @@ pub struct NetworkSettings {
 }
 
 impl Default for NetworkSettings {
-    /// No latency, 100 ms of delay, all faults but [`Fault::Reset`], buffers of 64 KiB; 127 s to connect and 924 s to write, as
-    /// on Linux.
+    /// No latency, 100 ms of delay, all faults but [`Fault::Reset`], buffers of 64 KiB; 127 s to connect and 924 s to
+    /// write, as on Linux.
     fn default() -> NetworkSettings {
         NetworkSettings {
             latency: Duration::ZERO,

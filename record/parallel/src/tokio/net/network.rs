@@ -119,8 +119,8 @@ impl Network {
         });
     }
 
-    /// Nothing gets from one host to another any more, in both directions. Datagrams are lost; what is sent over a connection
-    /// waits until the partition ends, or until the connection breaks.
+    /// Nothing gets from one host to another any more, in both directions. Datagrams are lost; what is sent over a
+    /// connection waits until the partition ends, or until the connection breaks.
     #[track_caller]
     pub fn partition(&self, a: &str, b: &str) {
         let (from, to) = self.pair(a, b);
@@ -180,13 +180,13 @@ impl Network {
         self.set_held(a, b, false, Location::caller());
     }
 
-    /// Crashes a host: its tasks end where they are, between any two operations; what it sent and what a partition stops is
-    /// lost, its connections are reset, and its ports are closed. What its tasks own is dropped, without any effect on the
-    /// network. Memory that is shared with others stays as it is, like a disk.
+    /// Crashes a host: its tasks end where they are, between any two operations; what it sent and what a partition
+    /// stops is lost, its connections are reset, and its ports are closed. What its tasks own is dropped, without any
+    /// effect on the network. Memory that is shared with others stays as it is, like a disk.
     ///
     /// The moments between which it can come are operations of this crate's types. What stands for the disk is to be of
-    /// [`sync`](crate::sync), or to call [`Resource::touch`](crate::Resource::touch): no search covers a crash before an access
-    /// to what is std's.
+    /// [`sync`](crate::sync), or to call [`Resource::touch`](crate::Resource::touch): no search covers a crash before
+    /// an access to what is std's.
     ///
     /// Closures of `spawn_blocking` end at their next operation, and threads that are not tasks go on.
     #[track_caller]
@@ -250,8 +250,8 @@ impl Host {
         self.node.state().is_up
     }
 
-    /// Runs a program on it now, unless it has crashed, and whenever it is [restarted](Network::restart). What the closure has
-    /// captured is what is left after a crash, like a disk.
+    /// Runs a program on it now, unless it has crashed, and whenever it is [restarted](Network::restart). What the
+    /// closure has captured is what is left after a crash, like a disk.
     #[track_caller]
     pub fn run<F>(&self, mut program: impl FnMut() -> F + Send + 'static)
     where

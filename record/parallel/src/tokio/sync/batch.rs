@@ -1,7 +1,7 @@
 //! A fair count of permits, from which locks, semaphores and bounded channels are made.
 //!
-//! Whoever asks for more than there is takes what there is and waits for the rest; permits that are released go to those
-//! that wait, the first one first, so nobody overtakes. This is what tokio promises of its semaphore.
+//! Whoever asks for more than there is takes what there is and waits for the rest; permits that are released go to
+//! those that wait, the first one first, so nobody overtakes. This is what tokio promises of its semaphore.
 
 use crate::object::Object;
 use crate::op::{Kind, ThreadId};

@@ -25,7 +25,8 @@ struct State {
     /// Calls of [`Notify::notify_waiters`].
     rounds: u64,
     waiting: Waiters,
-    /// Those that were notified one by one, and were not polled since: their numbers, and whether the last one was meant.
+    /// Those that were notified one by one, and were not polled since: their numbers, and whether the last one was
+    /// meant.
     notified: Vec<(u64, bool)>,
 }
 

@@ -1,7 +1,7 @@
 //! As `tokio::time`: timers of tasks, on the clock of the execution; see [`time`](crate::time).
 //!
-//! A task that waits with timers continues when the first of them is over: when nothing else can happen, or early if the
-//! schedule says so.
+//! A task that waits with timers continues when the first of them is over: when nothing else can happen, or early if
+//! the schedule says so.
 
 mod interval;
 

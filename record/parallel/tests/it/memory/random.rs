@@ -1,7 +1,8 @@
 //! Random programs of atomics with all orderings, fences and a lock: the reduced search against all schedules, and what
 //! they see against the axioms.
 //!
-//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel --release --test it memory::random -- --nocapture` tries more.
+//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel --release --test it memory::random -- --nocapture` tries
+//! more.
 
 use super::axioms::allowed;
 use crate::noting::{Seen, outcomes};

@@ -1,4 +1,5 @@
-//! Hosts that crash: their tasks end between any two operations, their connections are reset, and what is like a disk stays.
+//! Hosts that crash: their tasks end between any two operations, their connections are reset, and what is like a disk
+//! stays.
 
 use super::{connect, echo, only};
 use crate::noting::{all, reduced};

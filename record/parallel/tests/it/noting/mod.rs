@@ -82,8 +82,8 @@ pub(crate) fn reduced<T: Ord + Clone + Debug + Send + 'static>(
     search(surprises, true, program)
 }
 
-/// All that the threads of a program can see, or `None` if it can come to a deadlock or a livelock; and how many executions it took.
-/// The program notes what they see where it is told to.
+/// All that the threads of a program can see, or `None` if it can come to a deadlock or a livelock; and how many
+/// executions it took. The program notes what they see where it is told to.
 pub(crate) fn outcomes<S: Scheduler + 'static>(
     scheduler: S,
     program: impl Fn(&Arc<Mutex<Seen>>) + Send + Sync + 'static,

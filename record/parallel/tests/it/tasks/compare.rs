@@ -1,5 +1,5 @@
-//! The types of the module `tokio` beside those of tokio: random programs of one thread, which poll and drop futures by hand,
-//! return the same and wake the same futures.
+//! The types of the module `tokio` beside those of tokio: random programs of one thread, which poll and drop futures by
+//! hand, return the same and wake the same futures.
 
 use std::future::Future;
 use std::pin::Pin;

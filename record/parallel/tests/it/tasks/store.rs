@@ -1,5 +1,5 @@
-//! A key-value server of tasks, with a leader that takes writes and a replica that answers reads. The broken one says that
-//! a write is done before the replica has it, so a read may be stale. Budget: 100 executions.
+//! A key-value server of tasks, with a leader that takes writes and a replica that answers reads. The broken one says
+//! that a write is done before the replica has it, so a read may be stale. Budget: 100 executions.
 
 use proptest::prelude::*;
 use record_parallel::property::{Outcome, Parallel, ParallelModel};
