@@ -97,6 +97,9 @@ impl Results {
             let performance = over_time::read(input, &self.annotations);
             let drawn = histcheck_draw::draw_all(report, &self.drawing, &performance);
             let plots = plot::plots(&performance);
+            if let Some(note) = performance.annotations_note() {
+                diagnose::hint(&input.place(), &format!("note: {note}"));
+            }
             artifacts.extend(
                 drawn.into_iter().chain(plots).map(|it| Artifact { path: it.path, content: it.content.into_bytes() }),
             );

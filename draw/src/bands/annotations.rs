@@ -3,6 +3,7 @@
 use super::Band;
 use crate::text;
 use history_core::Op;
+use history_core::cast::Cast as _;
 
 /// Characters of a text and of a lane's name.
 const TEXT_CHARS_MAX: usize = 200;
@@ -67,6 +68,17 @@ impl Annotations {
             let placed = &mut self.all[at];
             *(if is_end { &mut placed.last } else { &mut placed.first }) = Some(op.index);
         }
+    }
+
+    /// How many are wholly before or after the times of a run.
+    pub(super) fn outside(&self, (first_ns, last_ns): (i64, i64)) -> u64 {
+        let is_outside = |it: &&Placed| it.annotation.until_ns < first_ns || it.annotation.from_ns > last_ns;
+        self.all.iter().filter(is_outside).count().to_u64()
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> u64 {
+        self.all.len().to_u64()
     }
 
     /// The annotations as bands. What is later than all ops stands behind the last one.

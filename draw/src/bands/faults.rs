@@ -22,6 +22,10 @@ pub(super) struct Faults {
     open: BTreeMap<String, Vec<usize>>,
     /// Those that the last op of the nemesis ended: the second op of that name is the one that returned.
     ended: Option<(String, Vec<usize>)>,
+    /// How many are not kept.
+    omitted: u64,
+    /// Whether a fault ends where an op has the name for that, and no op says so itself.
+    by_names: bool,
 }
 
 /// What a nemesis op does.
@@ -48,6 +52,16 @@ impl Faults {
         &self.known
     }
 
+    /// How many faults there were beyond those.
+    pub(super) fn omitted(&self) -> u64 {
+        self.omitted
+    }
+
+    /// Whether only the names of ops show which op ended which fault.
+    pub(super) fn are_paired_by_name(&self) -> bool {
+        self.by_names
+    }
+
     fn by_name(&mut self, op: &Op<'_>, f: &str) {
         let ends =
             |name: &str| self.open.contains_key(name) || self.ended.as_ref().is_some_and(|(ended, _)| ended == name);
@@ -66,6 +80,7 @@ impl Faults {
             }
             Role::Ends => {
                 if let Some(open) = self.open.remove(f) {
+                    self.by_names |= !open.is_empty();
                     self.ended = Some((f.to_owned(), open));
                 }
                 if let Some((_, ended)) = self.ended.as_ref().filter(|(name, _)| name == f) {
@@ -86,6 +101,7 @@ impl Faults {
 
     fn push(&mut self, op: &Op<'_>, f: &str) {
         if self.known.len() == FAULTS_MAX {
+            self.omitted += 1;
             return;
         }
         let what = text::shown(&format!("{f}{}", nodes(op.value)), NAME_CHARS_MAX);
@@ -179,8 +195,11 @@ mod tests {
     }
 
     #[test]
-    fn no_more_faults_are_kept_than_the_limit() {
-        let ops: Vec<(&str, i64)> = (0..1010).map(|at| ("shrink", at)).collect();
-        assert_eq!(faults(&ops).len(), FAULTS_MAX);
+    fn no_more_faults_are_kept_than_the_limit_and_the_rest_is_counted() {
+        let text: String =
+            (0..1010).map(|at| format!("{{:process :nemesis, :type :info, :f :shrink, :time {at}}}")).collect();
+        let mut faults = Faults::default();
+        History::parse(&text).unwrap().ops().for_each(|op| faults.observe(&op));
+        assert_eq!((faults.all().len(), faults.omitted()), (FAULTS_MAX, 10));
     }
 }

@@ -5,8 +5,10 @@ mod faults;
 
 pub use annotations::{Annotation, Annotations};
 
+use crate::text;
 use faults::Faults;
 use history_core::Op;
+use history_core::cast::Cast as _;
 
 /// Something that was so for some time, or at a moment: then it ends where it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +62,29 @@ impl Bands {
             self.faults.observe(op);
         }
         self.annotations.observe(op);
+    }
+
+    /// What a picture of a run between these times does not show of them, and what it guesses: sentences.
+    pub(crate) fn notes(&self, range: (i64, i64)) -> Vec<String> {
+        let mut notes: Vec<String> = self.annotations_note(range).into_iter().collect();
+        let (shown, omitted) = (self.faults.all().len().to_u64(), self.faults.omitted());
+        if omitted > 0 {
+            let (shown, all) = (text::grouped(shown), text::grouped(shown + omitted));
+            notes.push(format!("Only the first {shown} of {all} faults are drawn."));
+        }
+        if self.faults.are_paired_by_name() {
+            notes.push("Faults end at the op whose name ends them: no op has :fault.".into());
+        }
+        notes
+    }
+
+    /// Says of annotations that are outside of these times that they are not drawn.
+    pub(crate) fn annotations_note(&self, range: (i64, i64)) -> Option<String> {
+        let (outside, all) = (self.annotations.outside(range), self.annotations.len());
+        let noun = if all == 1 { "annotation is" } else { "annotations are" };
+        let count = |number| text::grouped(number);
+        (outside > 0)
+            .then(|| format!("{} of {} {noun} outside of the run's times and not drawn.", count(outside), count(all)))
     }
 
     /// The faults so far, in the order of their beginnings.

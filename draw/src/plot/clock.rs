@@ -1,7 +1,7 @@
 //! How far the clocks of nodes were off, as a clock nemesis measured them.
 
 use super::performance::Performance;
-use super::series;
+use super::series::{self, Shape};
 use history_core::figure::{Line, Series, Unit};
 
 /// Draws the offsets, if any op has them.
@@ -9,5 +9,5 @@ pub(super) fn draw(run: &Performance, range: (i64, i64)) -> Option<String> {
     let line = |(node, points): (&String, &Vec<(i64, i64)>)| Line { name: node.clone(), points: points.clone() };
     let lines: Vec<Line> = run.clocks.iter().map(line).collect();
     let series = Series { title: "Clock offsets from the control node".into(), unit: Unit::Nanoseconds, lines };
-    (!series.lines.is_empty()).then(|| series::draw(&series, range, &run.bands()))
+    (!series.lines.is_empty()).then(|| series::draw(&series, range, run, Shape::Steps))
 }

@@ -2,8 +2,8 @@
 
 use super::axis::{LEFT, LETTER_TENTHS, PANEL, RIGHT, Time, WIDTH};
 use super::over::{self, LANE};
+use super::performance::Performance;
 use super::style::CSS;
-use crate::bands::Band;
 use crate::text;
 use maud::{Markup, PreEscaped, html};
 
@@ -12,6 +12,12 @@ const HEAD: i64 = 26;
 /// What stands above all: the title and the legend, then the names of faults.
 const TOP: i64 = 52;
 const BOTTOM: i64 = 42;
+/// The height of a row of the legend and of notes; the same as a step.
+const ROW: i64 = 18;
+const STEP: usize = 18;
+/// The width of a letter of the title, and of an entry of the legend without its words.
+const TITLE_LETTER: i64 = 9;
+const ENTRY: i64 = 34;
 /// Characters of a panel's title.
 const TITLE_CHARS_MAX: usize = 80;
 
@@ -39,59 +45,71 @@ pub(super) enum Mark {
 }
 
 /// Draws a figure as a picture that stands alone.
-pub(super) fn draw(title: &str, time: Time, bands: &[Band], legend: &[Entry], panels: &[Panel]) -> String {
+pub(super) fn draw(title: &str, time: Time, run: &Performance, legend: &[Entry], panels: &[Panel]) -> String {
+    let (bands, notes) = (&run.bands(), run.notes());
     let lanes = over::lanes(bands, time);
     let count = |length: usize| i64::try_from(length).unwrap_or_default();
+    let (legend, rows) = legend_of(legend, LEFT + count(title.chars().count()) * TITLE_LETTER);
+    // What is above the lanes.
+    let shift = rows * ROW;
     let top = TOP + count(lanes.len()) * LANE;
     let bottom = top + count(panels.len()) * (HEAD + PANEL);
-    let height = bottom + BOTTOM;
+    let height = shift + bottom + BOTTOM + count(notes.len()) * ROW;
     html! {
         svg xmlns="http://www.w3.org/2000/svg" class="hcp" width=(WIDTH) height=(height) viewBox={ "0 0 " (WIDTH) " " (height) } role="img" {
             title { (title) }
             style { (PreEscaped(CSS)) }
             rect class="bg" width=(WIDTH) height=(height) {}
             text class="h" x=(LEFT) y="20" { (title) }
-            (legend_of(legend))
-            (over::draw_lanes(&lanes, time, bottom))
-            @for (at, panel) in (0..).zip(panels) {
-                g transform={ "translate(0 " (top + at * (HEAD + PANEL) + HEAD) ")" } {
-                    (over::faults(bands, time, at == 0))
-                    text class="t" x=(LEFT) y="-7" { (text::clipped(&panel.title, TITLE_CHARS_MAX)) }
-                    @for (y, label) in &panel.marks {
-                        line class="g" x1=(LEFT) x2=(WIDTH - RIGHT) y1=(y) y2=(y) {}
-                        text class="y" x=(LEFT - 8) y=(y + 4) { (label) }
+            (legend)
+            g transform={ "translate(0 " (shift) ")" } {
+                (over::draw_lanes(&lanes, time, bottom))
+                @for (at, panel) in (0..).zip(panels) {
+                    g transform={ "translate(0 " (top + at * (HEAD + PANEL) + HEAD) ")" } {
+                        (over::faults(bands, time, at == 0))
+                        text class="t" x=(LEFT) y="-7" { (text::clipped(&panel.title, TITLE_CHARS_MAX)) }
+                        @for (y, label) in &panel.marks {
+                            line class="g" x1=(LEFT) x2=(WIDTH - RIGHT) y1=(y) y2=(y) {}
+                            text class="y" x=(LEFT - 8) y=(y + 4) { (label) }
+                        }
+                        @for (x, _) in time.marks() { line class="g" x1=(x) x2=(x) y1="0" y2=(PANEL) {} }
+                        (panel.body)
                     }
-                    @for (x, _) in time.marks() { line class="g" x1=(x) x2=(x) y1="0" y2=(PANEL) {} }
-                    (panel.body)
                 }
+                @for (x, label) in time.marks() { text class="x" x=(x) y=(bottom + 17) { (label) } }
+                text class="x" x=((LEFT + WIDTH - RIGHT) / 2) y=(bottom + 34) { "time since the first op" }
+                @for (y, note) in (bottom + 34 + ROW..).step_by(STEP).zip(&notes) { text class="s" x=(LEFT) y=(y) { (note) } }
             }
-            @for (x, label) in time.marks() { text class="x" x=(x) y=(bottom + 17) { (label) } }
-            text class="x" x=((LEFT + WIDTH - RIGHT) / 2) y=(bottom + 34) { "time since the first op" }
         }
     }
     .into_string()
 }
 
-/// The legend, from the right edge leftwards.
-fn legend_of(legend: &[Entry]) -> Markup {
-    let mut at = WIDTH - RIGHT;
-    let placed: Vec<(i64, &Entry)> = legend
-        .iter()
-        .rev()
-        .map(|entry| {
-            at -= i64::try_from(entry.words.chars().count()).unwrap_or_default() * LETTER_TENTHS / 10 + 34;
-            (at, entry)
-        })
-        .collect();
-    html! {
-        @for (x, entry) in placed {
+/// The legend, and how many rows it takes below that of the title: none if it has room to the right of the title's end.
+fn legend_of(legend: &[Entry], title_end: i64) -> (Markup, i64) {
+    let width =
+        |entry: &Entry| i64::try_from(entry.words.chars().count()).unwrap_or_default() * LETTER_TENTHS / 10 + ENTRY;
+    let all: i64 = legend.iter().map(width).sum();
+    let is_beside = title_end + all <= WIDTH - RIGHT;
+    let (mut x, mut row) = if is_beside { (WIDTH - RIGHT - all, 0) } else { (LEFT, 1) };
+    let mut placed = Vec::new();
+    for entry in legend {
+        if x + width(entry) > WIDTH - RIGHT && x > LEFT {
+            (x, row) = (LEFT, row + 1);
+        }
+        placed.push((x, row * ROW, entry));
+        x += width(entry);
+    }
+    let drawn = html! {
+        @for (x, y, entry) in placed {
             g class=(entry.class) {
                 @match entry.mark {
-                    Mark::Area => { rect class="a" x=(x) y="11" width="14" height="10" {} },
-                    Mark::Line => { path class="l" d={ "M" (x) " 16h18" } {} },
+                    Mark::Area => { rect class="a" x=(x) y=(y + 11) width="14" height="10" {} },
+                    Mark::Line => { path class="l" d={ "M" (x) " " (y + 16) "h18" } {} },
                 }
-                text x=(x + 23) y="20" { (entry.words) }
+                text x=(x + 23) y=(y + 20) { (entry.words) }
             }
         }
-    }
+    };
+    (drawn, row)
 }

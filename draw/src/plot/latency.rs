@@ -85,7 +85,7 @@ pub(super) fn raw(run: &Performance, time: Time) -> Option<String> {
     if (0..run.functions.len()).any(|function| run.open(function).next().is_some()) {
         legend.push(Entry { class: "op", mark: Mark::Area, words: "not completed".into() });
     }
-    (!panels.is_empty()).then(|| frame::draw(words, time, &run.bands(), &legend, &panels))
+    (!panels.is_empty()).then(|| frame::draw(words, time, run, &legend, &panels))
 }
 
 /// Operations that never completed have no latency: ticks at the top edge, at the times of their invocations.
@@ -160,7 +160,7 @@ pub(super) fn quantiles(run: &Performance, time: Time) -> Option<String> {
     let entry =
         |(class, (_, words)): (&'static str, (u64, &str))| Entry { class, mark: Mark::Line, words: words.into() };
     let legend: Vec<Entry> = ["q0", "q1", "q2", "q3"].into_iter().zip(QUANTILES).map(entry).collect();
-    (!panels.is_empty()).then(|| frame::draw("Latency quantiles", time, &run.bands(), &legend, &panels))
+    (!panels.is_empty()).then(|| frame::draw("Latency quantiles", time, run, &legend, &panels))
 }
 
 /// A line through a quantile, broken where there is no operation.

@@ -57,7 +57,7 @@ pub fn plots(run: &Performance) -> Vec<Drawing> {
 /// Draws numbers over the times of a run, with its faults and annotations.
 pub fn draw_series(series: &Series, run: &Performance) -> String {
     let range = run.bins.range().or_else(|| series::range(series)).unwrap_or_default();
-    series::draw(series, range, &run.bands())
+    series::draw(series, range, run, series::Shape::Lines)
 }
 
 /// What stands above a function's panel.

@@ -13,6 +13,8 @@ const MARK: i64 = 12;
 /// Lanes, at most, and characters of a lane's name.
 const LANES_MAX: usize = 20;
 const NAME_CHARS_MAX: usize = 12;
+/// Names of faults that are shown for several at one place.
+const NAMED_MAX: usize = 5;
 
 /// The annotations of a lane.
 pub(super) struct Lane<'a> {
@@ -62,15 +64,59 @@ pub(super) fn draw_lanes(lanes: &[Lane<'_>], time: Time, bottom: i64) -> Markup 
 /// The faults in a panel; their names stand above the first panel only, where there is room.
 pub(super) fn faults(bands: &[Band], time: Time, is_named: bool) -> Markup {
     html! {
-        @for (x, width, room, fault) in places(bands.iter().filter(|band| band.lane.is_none()), time) {
+        @for group in groups(bands, time) {
             g class="f" {
-                title { "fault: " (fault.what) }
-                rect x=(x) y="0" width=(width) height=(PANEL) {}
-                @let letters = letters(room);
-                @if is_named && letters >= 3 { text x=(x + 2) y="-20" { (text::clipped(&fault.what, letters)) } }
+                title { (group.title()) }
+                rect x=(group.x) y="0" width=(group.width) height=(PANEL) {}
+                @let letters = letters(group.room);
+                @if is_named && letters >= 3 { text x=(group.x + 2) y="-20" { (text::clipped(&group.name(), letters)) } }
             }
         }
     }
+}
+
+/// A fault, or several that cannot be told apart at this scale.
+struct Group<'a> {
+    x: i64,
+    width: i64,
+    /// How wide a name may be before the next one begins.
+    room: i64,
+    faults: Vec<&'a Band>,
+}
+
+impl Group<'_> {
+    fn name(&self) -> String {
+        match &self.faults[..] {
+            [fault] => fault.what.clone(),
+            all => format!("{} faults", all.len()),
+        }
+    }
+
+    /// The name, and of several the names of the first ones.
+    fn title(&self) -> String {
+        let named: Vec<&str> = self.faults.iter().take(NAMED_MAX).map(|fault| fault.what.as_str()).collect();
+        match (self.faults.len(), named.len()) {
+            (1, _) => format!("fault: {}", named[0]),
+            (all, shown) if all > shown => format!("{all} faults: {} and {} more", named.join(", "), all - shown),
+            (all, _) => format!("{all} faults: {}", named.join(", ")),
+        }
+    }
+}
+
+/// The faults, in the order of their beginnings. Those that begin and end at the same pixels are one group.
+fn groups(bands: &[Band], time: Time) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for (x, width, room, fault) in places(bands.iter().filter(|band| band.lane.is_none()), time) {
+        match groups.last_mut() {
+            // The room is that of the last one: before it, there is none.
+            Some(last) if (last.x, last.width) == (x, width) => {
+                last.faults.push(fault);
+                last.room = room;
+            }
+            _ => groups.push(Group { x, width, room, faults: vec![fault] }),
+        }
+    }
+    groups
 }
 
 /// Where bands are: the left edge, the width, and how wide a name may be before the next band begins.

@@ -124,6 +124,16 @@ impl Performance {
         self.bands.all()
     }
 
+    /// What plots do not show of faults and annotations, and what they guess: sentences.
+    pub fn notes(&self) -> Vec<String> {
+        self.bins.range().map(|range| self.bands.notes(range)).unwrap_or_default()
+    }
+
+    /// Says of annotations outside of the run's times that they are not drawn.
+    pub fn annotations_note(&self) -> Option<String> {
+        self.bands.annotations_note(self.bins.range()?)
+    }
+
     /// Whether all operations are drawn one by one.
     pub(super) fn has_points(&self) -> bool {
         self.operations <= POINTS_MAX.to_u64()

@@ -14,7 +14,7 @@ const COLUMNS: usize = 64;
 pub(super) fn draw(run: &Performance, time: Time) -> Option<String> {
     let panels: Vec<Panel> = run.functions.iter().filter_map(|function| panel(run, function, time)).collect();
     (!panels.is_empty())
-        .then(|| frame::draw("Completions per second", time, &run.bands(), &super::outcomes(Mark::Line), &panels))
+        .then(|| frame::draw("Completions per second", time, run, &super::outcomes(Mark::Line), &panels))
 }
 
 /// A column: from when to when, and how many completed per 1000 s with each outcome.

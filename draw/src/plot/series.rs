@@ -2,7 +2,7 @@
 
 use super::axis::{PANEL, Time, step};
 use super::frame::{self, Entry, Mark, Panel};
-use crate::bands::Band;
+use super::performance::Performance;
 use crate::text;
 use history_core::figure::{LINES_MAX, Line, POINTS_MAX, Series, Unit};
 use maud::html;
@@ -20,8 +20,17 @@ pub(crate) fn range(series: &Series) -> Option<(i64, i64)> {
     times().min().zip(times().max())
 }
 
+/// What is between two points.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A line.
+    Lines,
+    /// The first number, up to the time of the second.
+    Steps,
+}
+
 /// Draws lines over the times of a range. Zero is always on the axis.
-pub(crate) fn draw(series: &Series, range: (i64, i64), bands: &[Band]) -> String {
+pub(crate) fn draw(series: &Series, range: (i64, i64), run: &Performance, shape: Shape) -> String {
     let time = Time::new(range);
     let lines = &series.lines[..series.lines.len().min(LINES_MAX)];
     let numbers = || lines.iter().flat_map(|line| &line.points).map(|(_, number)| *number);
@@ -33,7 +42,12 @@ pub(crate) fn draw(series: &Series, range: (i64, i64), bands: &[Band]) -> String
     let path = |points: &[(i64, i64)]| {
         let mut path = String::new();
         for (at, (when, number)) in points.iter().take(POINTS_MAX).enumerate() {
-            _ = write!(path, "{}{} {}", if at == 0 { 'M' } else { 'L' }, time.x(*when), y(*number));
+            let (x, y) = (time.x(*when), y(*number));
+            _ = match (at, shape) {
+                (0, _) => write!(path, "M{x} {y}"),
+                (_, Shape::Lines) => write!(path, "L{x} {y}"),
+                (_, Shape::Steps) => write!(path, "H{x}V{y}"),
+            };
         }
         // A line of no length is a dot.
         if points.len() == 1 { path + "h0" } else { path }
@@ -48,7 +62,7 @@ pub(crate) fn draw(series: &Series, range: (i64, i64), bands: &[Band]) -> String
     let legend: Vec<Entry> = LOOKS.iter().cycle().zip(lines).map(entry).collect();
     let marks = marks(least, most).into_iter().map(|number| (y(number), label(number, series.unit))).collect();
     let panel = Panel { title: String::new(), marks, body };
-    frame::draw(&text::clipped(&series.title, TITLE_CHARS_MAX), time, bands, &legend, &[panel])
+    frame::draw(&text::clipped(&series.title, TITLE_CHARS_MAX), time, run, &legend, &[panel])
 }
 
 /// Round numbers from the least to the most, zero among them.

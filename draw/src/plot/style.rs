@@ -9,7 +9,7 @@ pub(super) const CSS: &str = "\
 .hcp .h{font-size:15px;font-weight:bold}\
 .hcp .t{font-weight:bold}\
 .hcp .x,.hcp .y{fill:#59636e;font-size:11px}\
-.hcp .x{text-anchor:middle}.hcp .y{text-anchor:end}\
+.hcp .s{fill:#59636e;font-size:11px}.hcp .x{text-anchor:middle}.hcp .y{text-anchor:end}\
 .hcp .g{stroke:#d1d9e0;stroke-width:1}\
 .hcp .f rect{fill:#b3261e;opacity:.13}.hcp .f text{fill:#b3261e;font-size:11px;font-weight:bold}\
 .hcp .n rect{fill:#eee8fb;stroke:#6f42c1}.hcp .n text{font-size:10.5px}.hcp .d{stroke:#6f42c1;opacity:.35;stroke-dasharray:2 3}\
@@ -23,7 +23,7 @@ pub(super) const CSS: &str = "\
 @media(prefers-color-scheme:dark){\
 .hcp,.hcp .bg{background:#0d1117;fill:#0d1117}\
 .hcp text{fill:#e6edf3}\
-.hcp .x,.hcp .y{fill:#9198a1}\
+.hcp .x,.hcp .y,.hcp .s{fill:#9198a1}\
 .hcp .g{stroke:#30363d}\
 .hcp .f rect{fill:#ff8f86;opacity:.18}.hcp .f text{fill:#ff8f86}\
 .hcp .n rect{fill:#231a3a;stroke:#b392f0}.hcp .d{stroke:#b392f0}\

@@ -1,5 +1,6 @@
 //! Plots over time: what they show of a history, and that their size does not follow it.
 
+use histcheck_draw::bands::{Annotation, Annotations};
 use histcheck_draw::plot::{Performance, plots};
 use histcheck_draw::{Drawing, Limits, draw};
 use history_core::History;
@@ -22,6 +23,10 @@ fn of<'d>(drawings: &'d [Drawing], path: &str) -> Document<'d> {
 fn texts<'a>(document: &'a Document<'_>, class: &str) -> Vec<&'a str> {
     let has = |node: &Node<'_, '_>| node.has_tag_name("text") && node.attribute("class") == Some(class);
     document.descendants().filter(has).filter_map(|node| node.text()).collect()
+}
+
+fn number(node: &Node<'_, '_>, name: &str) -> i64 {
+    node.attribute(name).unwrap().parse().unwrap()
 }
 
 /// Reads of 2 ms each millisecond, a write that fails and one whose outcome is unknown, and a fault in the middle.
@@ -125,8 +130,74 @@ fn the_offsets_of_clocks_are_lines() {
         texts(&clocks, "y"),
         ["\u{2212}2 s", "\u{2212}1.5 s", "\u{2212}1 s", "\u{2212}500 ms", "0 ns", "500 ms"]
     );
-    let lines = clocks.descendants().filter_map(|node| node.attribute("d")).filter(|path| path.contains('L'));
+    // An offset holds until the next one is measured.
+    let lines = clocks.descendants().filter_map(|node| node.attribute("d")).filter(|path| path.contains('V'));
     assert_eq!(lines.count(), 2);
+}
+
+#[test]
+fn a_legend_that_has_no_room_beside_the_title_is_below_it() {
+    let heights = [2, 8].map(|nodes| {
+        let offsets: Vec<String> = (0..nodes).map(|node| format!("\"node-number-{node}\" {node}")).collect();
+        let offsets = offsets.join(" ");
+        let text = format!(
+            "{{:process :nemesis, :type :info, :f :bump, :time 5, :clock-offsets {{{offsets}}}}}
+             {{:process :nemesis, :type :info, :f :bump, :time 99, :clock-offsets {{{offsets}}}}}"
+        );
+        let drawings = drawn(&text);
+        let clocks = of(&drawings, "clock-skew.svg");
+        let names: Vec<(i64, i64)> = clocks
+            .descendants()
+            .filter(|node| {
+                node.text().is_some_and(|text| text.starts_with("node-number-")) && node.has_tag_name("text")
+            })
+            .map(|node| (number(&node, "x"), number(&node, "y")))
+            .collect();
+        assert_eq!(names.len(), nodes);
+        let title_end = 84 + 9 * 39;
+        assert!(names.iter().all(|(x, y)| *y > 20 || *x > title_end), "{names:?}");
+        number(&clocks.root_element(), "height")
+    });
+    assert_eq!(heights[1] - heights[0], 36, "two rows");
+}
+
+/// The notes of a chart of latencies.
+fn notes(nemesis: &str) -> Vec<String> {
+    let ops = "{:process 0, :type :invoke, :f :read, :time 1000} {:process 0, :type :ok, :f :read, :time 51000}";
+    let drawings = drawn(&format!("{nemesis} {ops}"));
+    texts(&of(&drawings, "latency-raw.svg"), "s").into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn what_a_chart_omits_or_guesses_stands_below_it() {
+    assert!(notes("").is_empty());
+    let told = "{:process :nemesis, :type :info, :f :kill, :fault :begin, :time 1000}
+        {:process :nemesis, :type :info, :f :start, :fault :end, :time 2000}";
+    assert!(notes(told).is_empty(), "nothing is guessed");
+    let guessed = told.replace(":fault :begin, ", "").replace(":fault :end, ", "");
+    assert_eq!(notes(&guessed), ["Faults end at the op whose name ends them: no op has :fault."]);
+    let moment = "{:process :nemesis, :type :info, :f :shrink, :time 1000}";
+    assert_eq!(notes(&moment.repeat(1200)), ["Only the first 1,000 of 1,200 faults are drawn."]);
+
+    let at = |from_ns, until_ns| Annotation { text: "restart".into(), lane: "n1".into(), from_ns, until_ns };
+    let mut run = Performance::new(Annotations::new(vec![at(0, 999), at(0, 1000), at(51_000, 99_000), at(51_001, 0)]));
+    let text = "{:process 0, :type :invoke, :f :read, :time 1000} {:process 0, :type :ok, :f :read, :time 51000}";
+    History::parse(text).unwrap().ops().for_each(|op| run.observe(&op));
+    assert_eq!(run.notes(), ["2 of 4 annotations are outside of the run's times and not drawn."]);
+}
+
+#[test]
+fn faults_at_one_place_are_one_band_that_counts_them() {
+    let text: String = (0..700)
+        .map(|at| format!("{{:process :nemesis, :type :info, :f :shrink-{at}, :time {}}}", 1000 + at % 2))
+        .collect::<String>()
+        + "{:process 0, :type :invoke, :f :read, :time 0} {:process 0, :type :ok, :f :read, :time 51000}";
+    let drawings = drawn(&text);
+    let raw = of(&drawings, "latency-raw.svg");
+    let titles: Vec<&str> =
+        raw.descendants().filter(|node| node.has_tag_name("title")).filter_map(|node| node.text()).collect();
+    let bands: Vec<&&str> = titles.iter().filter(|title| title.contains("fault")).collect();
+    assert_eq!(bands, [&"700 faults: shrink-0, shrink-1, shrink-2, shrink-3, shrink-4 and 695 more"]);
 }
 
 #[test]
@@ -175,7 +246,7 @@ fn a_series_is_lines_with_their_names() {
     let document = Document::parse(&drawing.content).unwrap();
     assert_eq!(texts(&document, "y"), ["0", "1", "2", "3"]);
     let names = document.descendants().filter(|node| node.has_tag_name("text") && node.attribute("class").is_none());
-    assert_eq!(names.filter_map(|node| node.text()).collect::<Vec<_>>(), ["one", "key <1>"]);
+    assert_eq!(names.filter_map(|node| node.text()).collect::<Vec<_>>(), ["key <1>", "one"]);
     let none = Content::Series(Box::default());
     assert_eq!(draw(&Figure { name: "unseen".into(), content: none }, &Limits::default()).path, "unseen.txt");
 }
