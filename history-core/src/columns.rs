@@ -5,6 +5,8 @@
 //! and [`Row`] and the meaning of their numbers are frozen: interface 1 of plugins has these, and additional data needs
 //! another column. The tests below hold them where they are.
 //!
+//! A row takes one or two cache lines. It is not split further, because every checker reads nearly all of it.
+//!
 //! This is for `histcheck-plugin`, and hidden from everybody else.
 
 use crate::batch::{Batch, Extra, ProcessRecord, Record};

@@ -27,7 +27,8 @@ pub trait Visitor {
     fn visit<S: Spec<State: Send + Sync + 'static> + Clone + Default + 'static>(&mut self);
 }
 
-/// Shows the visitor each object of this module, in the order in which to list them.
+/// Shows the visitor each object of this module, in the order in which to list them. This is the only list of objects;
+/// `check-online` uses it, too.
 pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<PlainRegister>();
     visitor.visit::<CasRegister>();

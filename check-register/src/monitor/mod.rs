@@ -6,6 +6,8 @@
 //! "Efficient linearizability monitoring" (arXiv 2509.17795) for stacks. What is said of crashed operations is not in
 //! them; each module proves its own rules, and the tests hold them to all orders of small histories.
 //!
+//! A monitor runs before the search, on the same [`Part`]. Where none applies, the search decides.
+//!
 //! **Moments.** An operation takes effect at a point between its call and its return. Only points that directly follow
 //! a call and precede a return matter: between two of these there are returns and then calls; who takes effect among
 //! the returns could as well have done so before them, who does among the calls could after them, and all in the same

@@ -8,6 +8,8 @@
 //! The first invocation of a client decides between the two ways of writing keys. The key of a completion is that of
 //! its invocation. A pair that says otherwise, and an invocation without a key, end the history: the verdict is
 //! unknown, unless some key was invalid by then.
+//!
+//! Splitting changes only the value of an op. Slots stay valid, so each run can use them as for a whole history.
 
 mod auto;
 mod finish;

@@ -1,4 +1,6 @@
 //! Everything that is wrong with a history, at once.
+//!
+//! The syntax is the one that the readers accept, but validation continues after an error.
 
 mod checks;
 mod findings;
