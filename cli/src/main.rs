@@ -3,7 +3,6 @@
 mod anonymize;
 mod convert;
 mod r#gen;
-mod ids;
 mod job;
 mod judge;
 mod line;

@@ -1,6 +1,5 @@
 //! `histcheck validate`: all that is wrong with a file at once.
 
-use crate::ids::wide;
 use crate::job::Validate;
 use crate::judge::input::{Input, Unmatched};
 use crate::output::diagnose::{self, Diagnostic};
@@ -8,6 +7,7 @@ use crate::output::exit::{self, Exit};
 use crate::output::formats;
 use histcheck_front::Suggestion;
 use histcheck_front::result::{self, Failure};
+use history_core::cast::Cast as _;
 use history_core::{HistoryError, Problems, Rule, Severity, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -78,7 +78,7 @@ fn write_text(
         diagnose::write(out, &place, &Diagnostic::from(problem))?;
     }
     for (rule, count) in &problems.counts {
-        let listed = wide(problems.list.iter().filter(|problem| problem.rule == *rule).count());
+        let listed = problems.list.iter().filter(|problem| problem.rule == *rule).count().to_u64();
         if *count > listed {
             writeln!(out, "{place}: {} more of {} are not shown", count - listed, rule.name())?;
         }

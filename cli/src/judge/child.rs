@@ -205,7 +205,7 @@ fn collect(
     std::thread::Builder::new().spawn(move || {
         let mut output = Vec::new();
         if let Some(mut from) = from {
-            let _ = io::Read::take(&mut from, crate::ids::wide(bytes_max)).read_to_end(&mut output);
+            let _ = io::Read::take(&mut from, u64::try_from(bytes_max).unwrap_or(u64::MAX)).read_to_end(&mut output);
             // Whoever writes more must not wait for us.
             let _ = io::copy(&mut from, &mut io::sink());
         }

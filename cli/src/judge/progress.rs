@@ -4,11 +4,11 @@
 //! has taken a while, and go while anything else is written. The thread of `indicatif` draws what the others note in
 //! passing.
 
-use crate::ids::wide;
 use crate::judge::input::Input;
 use histcheck_front::setup::Observer;
 use histcheck_front::source::Reading;
 use history_core::Activity;
+use history_core::cast::Cast as _;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -120,7 +120,7 @@ impl TerminalLock {
 impl Observer for UnderWay<'_> {
     fn set_ops(&self, ops: usize) {
         if let Some((_, figures)) = &self.0 {
-            figures.ops.store(wide(ops), Ordering::Relaxed);
+            figures.ops.store(ops.to_u64(), Ordering::Relaxed);
         }
     }
 

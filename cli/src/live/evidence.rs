@@ -1,9 +1,9 @@
 //! What the recorded history adds to a witness: through which node each op went, and which faults were on; and its
 //! smallest part.
 
-use crate::ids::wide;
 use crate::minimize::{self, Minimize};
 use crate::output::diagnose;
+use history_core::cast::Cast as _;
 use history_core::{HistoryError, Op, Pair, Process, Reader, Report, Value, Witness};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -121,7 +121,7 @@ fn note_fault(op: &Op<'_>, faults: &mut Vec<On>) {
 /// Writes the smallest part of the history that shows the violation, if it is not too long to look for one.
 pub(super) fn minimize(job: &Minimize<'_>, report: &Report, ops: u64) {
     let Some(input) = job.check.inputs.first() else { return };
-    if ops > wide(MINIMIZED_OPS_MAX) {
+    if ops > MINIMIZED_OPS_MAX.to_u64() {
         let hint = format!("the history has {ops} ops: `histcheck minimize` looks for a small part of it");
         diagnose::hint(&input.place(), &hint);
         return;

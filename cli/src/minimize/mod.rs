@@ -10,7 +10,6 @@ mod shrink;
 mod target;
 mod whole;
 
-use crate::ids::{index, wide};
 use crate::job::Check;
 use crate::judge::check;
 use crate::judge::input::Input;
@@ -18,6 +17,7 @@ use crate::line::gen_args;
 use crate::output::diagnose;
 use crate::output::exit::{self, Exit};
 use crate::output::formats;
+use history_core::cast::Cast as _;
 use history_core::{
     Budget, ClientRule, ErrorKind, Format, History, HistoryBuilder, HistoryError, Keyed, NewOp, Parts, Reader,
     Reduction, Report, Run, Verdict, Writer,
@@ -283,7 +283,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
             return None;
         }
         checks += 1;
-        ops += 2 * wide(units.len());
+        ops += 2 * units.len().to_u64();
         let judged = whole.hiexplanation_of(units).and_then(|history| judge(job, keyed, &history));
         // What cannot be judged shows nothing.
         Some(judged.is_ok_and(|report| target.is_in(&report)))
@@ -307,7 +307,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
 
 /// The operations that parts belong to.
 fn operations_of(whole: &Whole<'_>, units: &BTreeSet<Unit>) -> BTreeSet<u32> {
-    units.iter().map(|unit| whole.parts[index(*unit)].operation).collect()
+    units.iter().map(|unit| whole.parts[(*unit).to_usize()].operation).collect()
 }
 
 /// The parts of the operation that is wrong, if there is one.

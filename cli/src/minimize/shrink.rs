@@ -5,7 +5,7 @@
 
 use super::needs::Needs;
 use super::whole::{Unit, Whole};
-use crate::ids::index;
+use history_core::cast::Cast as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether a sub-history still shows it; `None` if no more are to be tried.
@@ -79,7 +79,7 @@ impl Shrink<'_> {
     /// Tries to leave out each operation as a whole, where it has several parts.
     fn operations(&mut self, shows: &mut Shows<'_>) -> Option<bool> {
         let operations: BTreeSet<u32> =
-            self.units.iter().map(|unit| self.whole.parts[index(*unit)].operation).collect();
+            self.units.iter().map(|unit| self.whole.parts[(*unit).to_usize()].operation).collect();
         let mut went = false;
         for operation in operations.into_iter().rev() {
             let units = self.whole.units_of(operation);

@@ -1,6 +1,6 @@
 //! A history taken apart into what can be left out: operations, and of transactions their micro-ops.
 
-use crate::ids::{index, small};
+use history_core::cast::Cast as _;
 use history_core::{ClientRule, Datum, History, HistoryBuilder, HistoryError, NewOp, OpKind, Pair, Value};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,7 +100,7 @@ impl<'h> Whole<'h> {
             if !keeps(&operation) {
                 continue;
             }
-            let number = small(whole.operations.len());
+            let number = whole.operations.len().to_u32();
             let of_mops = mops.and_then(|counts| whole.mops(&operation, counts));
             match of_mops {
                 Some(mops) if mops.is_empty() => continue,
@@ -125,23 +125,26 @@ impl<'h> Whole<'h> {
             return None;
         }
         let seen = second.unwrap_or(first).as_seq()?;
-        Some(seen.iter().enumerate().filter(|(_, mop)| counts(*mop)).map(|(at, _)| small(at)).collect())
+        Some(seen.iter().enumerate().filter(|(_, mop)| counts(*mop)).map(|(at, _)| at.to_u32()).collect())
     }
 
     /// The parts of an operation.
     pub(super) fn units_of(&self, operation: u32) -> std::ops::Range<Unit> {
-        self.starts[index(operation)]..self.starts[index(operation) + 1]
+        self.starts[operation.to_usize()]..self.starts[operation.to_usize() + 1]
     }
 
     pub(super) fn operation_of(&self, unit: Unit) -> &Operation {
-        &self.operations[index(self.parts[index(unit)].operation)]
+        &self.operations[self.parts[unit.to_usize()].operation.to_usize()]
     }
 
     /// The operation that the op with an index is a half of. O(log ops).
     pub(super) fn operation_at(&self, index: u64) -> Option<u32> {
         let at = position_of(self.history, index)?;
         let first = self.history.partner(at).map_or(at, |other| at.min(other));
-        self.operations.binary_search_by_key(&first, |operation| operation.first).ok().map(small)
+        self.operations
+            .binary_search_by_key(&first, |operation| operation.first)
+            .ok()
+            .map(history_core::cast::Cast::to_u32)
     }
 
     /// The value of an operation as its checker sees it: its completion's, if it is ok and has one. What is in the
@@ -172,8 +175,8 @@ impl<'h> Whole<'h> {
 
     /// The micro-op that a part is, as it completed.
     pub(super) fn mop(&self, unit: Unit) -> Option<Value<'h>> {
-        let part = self.parts[index(unit)];
-        self.transaction(self.operation_of(unit)).as_seq()?.iter().nth(index(part.mop?))
+        let part = self.parts[unit.to_usize()];
+        self.transaction(self.operation_of(unit)).as_seq()?.iter().nth(part.mop?.to_usize())
     }
 
     /// Leaves all but some micro-ops out of a transaction.
@@ -195,8 +198,8 @@ impl<'h> Whole<'h> {
     pub(super) fn hiexplanation_of(&self, units: &BTreeSet<Unit>) -> Result<History, HistoryError> {
         let mut events: BTreeMap<usize, Option<Vec<u32>>> = BTreeMap::new();
         for unit in units {
-            let part = self.parts[index(*unit)];
-            let operation = &self.operations[index(part.operation)];
+            let part = self.parts[(*unit).to_usize()];
+            let operation = &self.operations[part.operation.to_usize()];
             for at in [Some(operation.first), operation.second].into_iter().flatten() {
                 let mops = events.entry(at).or_insert_with(|| part.mop.map(|_| Vec::new()));
                 if let (Some(mops), Some(mop)) = (mops, part.mop) {
@@ -219,6 +222,6 @@ impl<'h> Whole<'h> {
 
 fn keep_mops(value: &mut Datum, mops: &[u32]) {
     if let Datum::Vector(all) | Datum::List(all) = value {
-        *all = mops.iter().filter_map(|mop| all.get(index(*mop))).cloned().collect();
+        *all = mops.iter().filter_map(|mop| all.get((*mop).to_usize())).cloned().collect();
     }
 }

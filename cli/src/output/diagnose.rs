@@ -1,8 +1,8 @@
 //! Diagnostics: what is wrong with a text, where, and what would be right, with a caret under the place.
 
-use crate::ids::wide;
 use crate::output::terminal::{self, Terminal};
 use anstyle::{AnsiColor, Style};
+use history_core::cast::Cast as _;
 use history_core::{HistoryError, Position, Problem, Severity, Snippet, visible};
 use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
@@ -83,7 +83,7 @@ pub(crate) fn write(out: &mut dyn Write, file: &str, diagnostic: &Diagnostic<'_>
 fn source(out: &mut dyn Write, position: Position, snippet: &Snippet, style: Style) -> io::Result<()> {
     let line = position.line.to_string();
     // Fewer characters before the place than the line has there: the rest was cut off.
-    let cut = if (wide(snippet.caret)) < position.column - 1 { "..." } else { "" };
+    let cut = if snippet.caret.to_u64() < position.column - 1 { "..." } else { "" };
     let end = snippet.text.char_indices().nth(snippet.caret).map_or(snippet.text.len(), |(end, _)| end);
     let (before, after) = snippet.text.split_at(end);
     // The text's end may be blank, and then it was trimmed.

@@ -4,11 +4,11 @@
 //! The checkers keep nothing of this, so the history is read again: once for columns of numbers, a row an op, and once
 //! more for the text of the few ops that are shown.
 
-use crate::ids::{index, small, wide};
 use crate::judge::input::Input;
 use histcheck_draw::bands::Annotations;
 use histcheck_draw::plot::Performance;
 use histcheck_draw::text;
+use history_core::cast::Cast as _;
 use history_core::{HistoryError, Op, OpKind, Pair, Participants, Process, Report, Value, Witness};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -148,7 +148,7 @@ impl Gathered {
                     continue;
                 }
                 statistics.count(&op);
-                let at = small(self.indices.len());
+                let at = self.indices.len().to_u32();
                 if at == NONE {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -160,14 +160,14 @@ impl Gathered {
                 match op.pair {
                     Pair::Alone => {}
                     Pair::Invokes { slot } => {
-                        slots.resize(slots.len().max(index(slot) + 1), NONE);
-                        slots[index(slot)] = at;
+                        slots.resize(slots.len().max(slot.to_usize() + 1), NONE);
+                        slots[slot.to_usize()] = at;
                         in_flight += 1;
                     }
                     Pair::Completes { slot, .. } => {
-                        let invocation = slots[index(slot)];
-                        self.partners[index(at)] = invocation;
-                        self.partners[index(invocation)] = at;
+                        let invocation = slots[slot.to_usize()];
+                        self.partners[at.to_usize()] = invocation;
+                        self.partners[invocation.to_usize()] = at;
                         in_flight -= 1;
                     }
                 }
@@ -177,7 +177,7 @@ impl Gathered {
             Ok(ControlFlow::Continue(()))
         });
         self.statistics.open = in_flight;
-        self.statistics.processes = wide(processes.len());
+        self.statistics.processes = processes.len().to_u64();
         self.statistics.duration_ns = first.zip(last).map(|(first, last)| last.saturating_sub(first));
         read
     }
@@ -191,7 +191,7 @@ impl Gathered {
     fn operation(&self, at: usize) -> usize {
         match self.partners[at] {
             NONE => at,
-            partner => at.min(index(partner)),
+            partner => at.min(partner.to_usize()),
         }
     }
 
@@ -207,7 +207,7 @@ impl Gathered {
         }
         // How far an operation is from the nearest half of a witness's.
         let mut near: BTreeMap<usize, usize> = BTreeMap::new();
-        let halves = |at: usize| [Some(at), (self.partners[at] != NONE).then(|| index(self.partners[at]))];
+        let halves = |at: usize| [Some(at), (self.partners[at] != NONE).then(|| self.partners[at].to_usize())];
         let anchors: Vec<usize> = if centers.is_empty() {
             vec![0]
         } else {
@@ -242,7 +242,7 @@ impl Gathered {
         let mut processes: Vec<Option<i64>> = chosen.iter().map(|at| self.processes[*at]).collect();
         processes.sort_unstable();
         processes.dedup();
-        let second = |at: usize| (self.partners[at] != NONE).then(|| index(self.partners[at]));
+        let second = |at: usize| (self.partners[at] != NONE).then(|| self.partners[at].to_usize());
         // A completion long after all else that is shown would be a column of its own for nothing.
         let last_invoked = chosen.last().copied().unwrap_or_default();
         let last_named = witness.into_iter().flat_map(|witness| &witness.ops).filter_map(|op| self.position(op.index));
@@ -254,7 +254,7 @@ impl Gathered {
         let columns = events.iter().map(|at| {
             let left_out = at - expected;
             expected = at + 1;
-            (self.indices[*at], wide(left_out))
+            (self.indices[*at], left_out.to_u64())
         });
         let columns: Vec<(u64, u64)> = columns.collect();
         let column = |at: usize| events.binary_search(&at).ok();
@@ -290,7 +290,7 @@ impl Gathered {
                 .map(|process| process.map_or("unknown".into(), |number| self.name_of(number)))
                 .collect(),
             bars: chosen.iter().map(bar).collect(),
-            left_out_behind: wide(self.indices.len() - expected),
+            left_out_behind: (self.indices.len() - expected).to_u64(),
             bands,
             lanes,
             columns,
@@ -336,7 +336,7 @@ impl Gathered {
 
     /// The indices of both halves of operations.
     pub(super) fn indices_of<'a>(&'a self, chosen: &'a [usize]) -> impl Iterator<Item = u64> + 'a {
-        let halves = |at: &usize| [Some(*at), (self.partners[*at] != NONE).then(|| index(self.partners[*at]))];
+        let halves = |at: &usize| [Some(*at), (self.partners[*at] != NONE).then(|| self.partners[*at].to_usize())];
         chosen.iter().flat_map(halves).flatten().map(|at| self.indices[at])
     }
 }

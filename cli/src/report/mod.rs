@@ -13,7 +13,6 @@ mod statistics;
 mod timeline;
 mod witness;
 
-use crate::ids::wide;
 use crate::job::{Check, PageOptions, PlotFormat};
 use crate::judge::input::Input;
 use crate::output::artifacts::Directory;
@@ -23,6 +22,7 @@ use gather::{Around, Gathered};
 use histcheck_draw::bands::Annotations;
 use histcheck_draw::text;
 use histcheck_front::options::CONSISTENCY_LEVELS;
+use history_core::cast::Cast as _;
 use history_core::{About, HistoryError, Report, Verdict};
 use maud::html;
 use std::collections::BTreeSet;
@@ -173,7 +173,7 @@ impl Pages {
         let said: Vec<(&Listed, Said)> = self.listed.iter().map(|listed| (listed, listed.said())).collect();
         let rows: Vec<(&Listed, &Said, Option<Verdict>)> =
             said.iter().map(|(listed, said)| (*listed, said, said.verdict())).collect();
-        let count = |wanted: Option<Verdict>| wide(rows.iter().filter(|(.., verdict)| *verdict == wanted).count());
+        let count = |wanted: Option<Verdict>| rows.iter().filter(|(.., verdict)| *verdict == wanted).count().to_u64();
         let all = [Some(Verdict::Invalid), Some(Verdict::Unknown), None, Some(Verdict::Valid)];
         let counts: Vec<String> = all
             .into_iter()
@@ -186,7 +186,7 @@ impl Pages {
         };
         html! {
             (page::head_of("Histories", [""; 4]))
-            header { p.kicker { "histcheck" } h1 { (text::count(wide(self.listed.len()), "history", "histories")) } p.verdict { (counts.join(", ")) "." } }
+            header { p.kicker { "histcheck" } h1 { (text::count(self.listed.len().to_u64(), "history", "histories")) } p.verdict { (counts.join(", ")) "." } }
             main {
                 div.scroll tabindex="0" role="region" aria-label="Histories" {
                     table {

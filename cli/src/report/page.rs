@@ -3,10 +3,10 @@
 use super::facts::{CHARS_MAX, Facts};
 use super::meaning;
 use super::{severity, statistics, witness};
-use crate::ids::wide;
 use histcheck_draw::bands::Band;
 use histcheck_draw::lattice::{Lattice, Standing};
 use histcheck_draw::{plot, text};
+use history_core::cast::Cast as _;
 use history_core::figure::{Content, Figure, Series};
 use history_core::{Anomaly, Datum, HistoryError, KeyReport, Report, Verdict};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -51,7 +51,7 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
         html! {
             p.notice role="note" {
                 (text::count(draft.left_out, "part of this page was", "parts of this page were"))
-                " left out: it would take more than " (text::grouped(wide(bytes_max))) " bytes. "
+                " left out: it would take more than " (text::grouped(bytes_max.to_u64())) " bytes. "
                 code { "--max-report-bytes" } " takes a larger limit."
             }
         }
@@ -197,8 +197,8 @@ impl Draft<'_> {
         self.add(html! {
             (heading(level, None, &html! { (name) @if anomaly.count > 1 { " " small { "\u{d7} " (text::grouped(anomaly.count)) } } }))
             @if let Some(about) = about { p { (text::shown(&about.summary, CHARS_MAX)) } }
-            @if anomaly.count > wide(shown) && shown > 0 {
-                p.note { (text::count(wide(shown), "one is", "are")) " shown below, of " (text::grouped(anomaly.count)) "." }
+            @if anomaly.count > shown.to_u64() && shown > 0 {
+                p.note { (text::count(shown.to_u64(), "one is", "are")) " shown below, of " (text::grouped(anomaly.count)) "." }
             }
         });
         for (at, witness) in anomaly.witnesses.iter().take(super::WITNESSES_MAX).enumerate() {
@@ -357,7 +357,7 @@ fn error_block(error: &HistoryError) -> Markup {
             pre.excerpt {
                 span.line { (position.line) " | " }
                 bdi {
-                    @if (wide(snippet.caret)) < position.column - 1 { "\u{2026}" }
+                    @if (snippet.caret.to_u64()) < position.column - 1 { "\u{2026}" }
                     (text::shown(&before, 400)) mark { (if at.is_empty() { " ".to_owned() } else { text::shown(&at, 4) }) } (text::shown(&behind, 400))
                 }
             }

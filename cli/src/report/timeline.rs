@@ -5,9 +5,9 @@
 //! short to be seen. Times are in the bars' titles, and in the table below the picture.
 
 use super::gather::{Around, Band, Bar};
-use crate::ids::wide;
 use histcheck_draw::text;
 use history_core::OpKind;
+use history_core::cast::Cast as _;
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
@@ -182,7 +182,7 @@ fn tip(bar: &Bar) -> String {
 }
 
 fn describe(around: &Around, is_limited: bool) -> String {
-    let (rows, bars) = (wide(around.rows.len()), wide(around.bars.len()));
+    let (rows, bars) = (around.rows.len().to_u64(), around.bars.len().to_u64());
     let limit = if is_limited { " A line marks where a linearization ends." } else { "" };
     format!(
         "{} of {}, in the order of their invocations and completions.{limit} The table below has the same data as text.",

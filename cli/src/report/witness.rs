@@ -2,11 +2,11 @@
 
 use super::gather::{Around, Bar, Half};
 use super::timeline;
-use crate::ids::wide;
 use histcheck_draw::bands::Band;
 use histcheck_draw::graph::{self, PlotOptions};
 use histcheck_draw::text;
 use history_core::Witness;
+use history_core::cast::Cast as _;
 use maud::{Markup, PreEscaped, html};
 
 /// Characters of a witness's prose.
@@ -91,7 +91,7 @@ fn ops(around: &Around) -> Markup {
     html! {
         @if !own.is_empty() { (table(&own)) }
         @if !others.is_empty() {
-            details { summary { (text::count(wide(others.len()), "more operation", "more operations")) " around" } (table(&others)) }
+            details { summary { (text::count(others.len().to_u64(), "more operation", "more operations")) " around" } (table(&others)) }
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::inbox::{Inbox, Text};
 use super::refused::{Refusal, Refused};
-use crate::ids::wide;
 use histcheck_front::ReadAs;
+use history_core::cast::Cast as _;
 use history_core::state::Damaged;
 use history_core::{Batch, ErrorKind, HistoryError, Merge, Position, Reader};
 
@@ -142,7 +142,7 @@ impl Writers {
         let failed = |error| HistoryError::new(ErrorKind::Io, format!("reading failed: {error}"));
         match arrived.map_err(failed)? {
             Some(FromWriters::Ops(placed)) => {
-                self.ops += wide(placed.ops.len());
+                self.ops += placed.ops.len().to_u64();
                 self.in_flight = placed.in_flight;
                 self.unmatched = placed.unmatched;
                 *batch = placed.ops;

@@ -1,7 +1,7 @@
 //! A file that grows: what is in it, then whatever is added, through truncation and rotation.
 
 use super::inbox::{ARRIVAL_BYTES, Arrival, Sender};
-use crate::ids::wide;
+use history_core::cast::Cast as _;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -135,8 +135,8 @@ impl Followed {
 
     fn read(&mut self) -> io::Result<Vec<u8>> {
         let mut text = Vec::with_capacity(ARRIVAL_BYTES);
-        let count = (&mut self.file).take(wide(ARRIVAL_BYTES)).read_to_end(&mut text)?;
-        self.offset += wide(count);
+        let count = (&mut self.file).take(ARRIVAL_BYTES.to_u64()).read_to_end(&mut text)?;
+        self.offset += count.to_u64();
         self.last = text.last().copied().unwrap_or(self.last);
         Ok(text)
     }

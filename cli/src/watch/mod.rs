@@ -20,7 +20,6 @@ mod status;
 mod stream;
 mod writer;
 
-use crate::ids::wide;
 use crate::job::{Check, PageAt};
 use crate::judge::input::{Input, Unmatched};
 use crate::judge::signals;
@@ -35,6 +34,7 @@ pub(crate) use checkpoint::Checkpoints;
 use checkpoint::{Keeper, Printed, Resume};
 use feed::Feed;
 use histcheck_front::setup::guarded;
+use history_core::cast::Cast as _;
 use history_core::{Batch, Budget, Cancel, HistoryError, Op, Report, Run};
 use limit::Limit;
 use refused::Doubt;
@@ -268,7 +268,7 @@ impl<'w> Watched<'w, '_> {
             })?;
             self.status.update(feed.ops(), feed.in_flight(), run.configurations());
             if let Some(page) = self.page {
-                page.pass(feed.ops(), wide(feed.in_flight()), run.configurations());
+                page.pass(feed.ops(), feed.in_flight().to_u64(), run.configurations());
             }
             // At a limit it does not matter whether there would be more.
             if !flow.is_break()

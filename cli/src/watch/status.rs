@@ -1,6 +1,6 @@
 //! The line on a terminal that says how far a watch has come.
 
-use crate::ids::wide;
+use history_core::cast::Cast as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Status {
 
     pub(super) fn update(&self, ops: u64, in_flight: usize, configurations: Option<u64>) {
         self.figures.ops.store(ops, Ordering::Relaxed);
-        self.figures.in_flight.store(wide(in_flight), Ordering::Relaxed);
+        self.figures.in_flight.store(in_flight.to_u64(), Ordering::Relaxed);
         self.figures.configurations.store(configurations.map_or(0, |count| count + 1), Ordering::Relaxed);
     }
 

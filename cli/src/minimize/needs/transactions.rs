@@ -2,8 +2,8 @@
 //! transactions.
 
 use super::{Needs, version};
-use crate::ids::index;
 use crate::minimize::whole::Unit;
+use history_core::cast::Cast as _;
 use history_core::{OpKind, Process, Value, VersionOrder};
 
 impl Needs<'_> {
@@ -44,7 +44,7 @@ impl Needs<'_> {
     /// The micro-ops of the same transaction with a unit's key; itself among them.
     pub(super) fn siblings(&self, unit: Unit) -> Vec<Unit> {
         let Some(key) = self.key(unit) else { return Vec::new() };
-        let units = self.whole.units_of(self.whole.parts[index(unit)].operation);
+        let units = self.whole.units_of(self.whole.parts[unit.to_usize()].operation);
         units.filter(|other| self.key(*other).as_ref() == Some(&key)).collect()
     }
 
@@ -58,7 +58,7 @@ impl Needs<'_> {
         if let (Some(key), Some(process)) = (self.key(unit), self.process(unit))
             && let Some(steps) = self.steps.get(&(process, key))
         {
-            let operation = |unit: Unit| self.whole.parts[index(unit)].operation;
+            let operation = |unit: Unit| self.whole.parts[unit.to_usize()].operation;
             let before = steps.partition_point(|step| operation(*step) < operation(unit));
             needed.extend(before.checked_sub(1).map(|last| steps[last]));
         }

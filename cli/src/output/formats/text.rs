@@ -1,8 +1,8 @@
 //! Plain results: a path, a tab and a verdict; for those who ask, what was found and why it is so.
 
 use super::paint::Paint;
-use crate::ids::wide;
 use crate::judge::input::Input;
+use history_core::cast::Cast as _;
 use history_core::{Anomaly, NextStep, Report, Verdict, visible};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -84,7 +84,7 @@ const KEYS_MAX: usize = 20;
 fn keys_not_shown(report: &Report) -> Option<String> {
     let count = |name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, count)| *count);
     let (all, valid) = (count("key-count")?, count("valid-key-count")?);
-    let named = wide(report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX).count());
+    let named = report.keys.iter().filter(|key| key.verdict != Verdict::Valid).take(KEYS_MAX).count().to_u64();
     let unnamed = all.saturating_sub(valid + named);
     let more = if unnamed > 0 { format!(", {unnamed} more are not") } else { String::new() };
     Some(format!("{valid} of {all} keys are valid{more}"))
@@ -103,7 +103,7 @@ fn describe(text: &mut String, anomaly: &Anomaly, paint: Paint) {
     let shown = anomaly.witnesses.len();
     _ = match (anomaly.count, shown) {
         (0 | 1, _) => writeln!(text),
-        (count, shown) if wide(shown) == count => writeln!(text, ": {count} of them"),
+        (count, shown) if shown.to_u64() == count => writeln!(text, ": {count} of them"),
         (count, shown) => writeln!(text, ": {count} of them, {shown} shown"),
     };
     for (i, witness) in anomaly.witnesses.iter().enumerate() {
@@ -173,7 +173,7 @@ mod tests {
         let anomaly = |(name, count): &(&'static str, u64)| Anomaly {
             name: (*name).into(),
             count: *count,
-            witnesses: vec![witness.clone(); crate::ids::index((*count).min(2))],
+            witnesses: vec![witness.clone(); (*count).min(2).to_usize()],
         };
         let mut report = Report::new("c", verdict);
         report.anomalies = anomalies.iter().map(anomaly).collect();
