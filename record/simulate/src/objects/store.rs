@@ -3,7 +3,7 @@
 use super::bug::ObjectBug;
 use super::flight::{Ask, Flight, Reads, Shape, Versions};
 use super::keys::{Keys, ObjectId};
-use super::model::{Model, Outcome, Want};
+use super::models::{Model, Outcome, Want};
 use super::object::Object;
 use super::parameters::Objects;
 use super::value::ObjectKey;
@@ -317,8 +317,8 @@ impl<M: Model> System for Store<M> {
 mod tests {
     use super::*;
     use crate::clients::{Clients, Observer};
-    use crate::objects::counter::Counter;
-    use crate::objects::locks::{Belief, Lock};
+    use crate::objects::models::counter::Counter;
+    use crate::objects::models::locks::{Belief, Lock};
     use crate::op::SimOp;
     use std::io;
 

@@ -1,9 +1,10 @@
 //! Several registers, read and written by transactions that happen at one instant.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, UNWRITTEN, Values, Want};
+use super::{Model, Outcome, Want};
 use crate::ids::{index, small};
 use crate::key_distribution::Popularity;
+use crate::objects::flight::{Ask, Flight};
+use crate::objects::values::{UNWRITTEN, Values};
 use crate::registers::RegisterMop;
 use crate::rng::{Chance, Rng};
 
@@ -13,12 +14,12 @@ fn place(key: i64) -> usize {
 }
 
 /// Registers that hold nil at first.
-pub(super) struct MultiRegister {
-    pub(super) values: Values,
-    pub(super) reads: Chance,
-    pub(super) keys: u32,
-    pub(super) popularity: Popularity,
-    pub(super) ops_per_txn_max: u32,
+pub(in crate::objects) struct MultiRegister {
+    pub(in crate::objects) values: Values,
+    pub(in crate::objects) reads: Chance,
+    pub(in crate::objects) keys: u32,
+    pub(in crate::objects) popularity: Popularity,
+    pub(in crate::objects) ops_per_txn_max: u32,
 }
 
 impl Model for MultiRegister {

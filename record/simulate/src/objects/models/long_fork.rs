@@ -1,8 +1,8 @@
 //! Keys in groups: each is written once, and all of a group are read at once.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, Want};
+use super::{Model, Outcome, Want};
 use crate::ids::{index, wide};
+use crate::objects::flight::{Ask, Flight};
 use crate::registers::RegisterMop;
 use crate::rng::{Chance, Rng};
 use std::collections::BTreeSet;
@@ -14,14 +14,14 @@ const GROUPS_READ: u64 = 4;
 const WRITTEN: i64 = 1;
 
 /// Registers that are nil at first.
-pub(super) struct LongFork {
-    pub(super) reads: Chance,
+pub(in crate::objects) struct LongFork {
+    pub(in crate::objects) reads: Chance,
     /// Keys of a group, at least two.
-    pub(super) group_size: u32,
+    pub(in crate::objects) group_size: u32,
     /// The next key to be written.
-    pub(super) next: i64,
+    pub(in crate::objects) next: i64,
     /// Keys that are remembered: more than anyone who waits for an answer may read.
-    pub(super) room: i64,
+    pub(in crate::objects) room: i64,
 }
 
 impl Model for LongFork {

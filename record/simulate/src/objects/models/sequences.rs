@@ -1,23 +1,24 @@
 //! Queues, stacks, deques and priority queues: elements are put in and taken out, in an order that depends on which it
 //! is.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, Values, Want};
-use super::object::Object;
+use super::{Model, Outcome, Want};
 use crate::ids::{index, wide};
+use crate::objects::flight::{Ask, Flight};
+use crate::objects::object::Object;
+use crate::objects::values::Values;
 use crate::rng::{Chance, Rng};
 use std::collections::VecDeque;
 
 /// A queue, a stack or a deque, empty at first. A deque from front to back.
-pub(super) struct Sequence {
-    pub(super) object: Object,
-    pub(super) values: Values,
+pub(in crate::objects) struct Sequence {
+    pub(in crate::objects) object: Object,
+    pub(in crate::objects) values: Values,
     /// How many operations take an element out.
-    pub(super) takes: Chance,
+    pub(in crate::objects) takes: Chance,
     /// From how many elements on clients stop adding.
-    pub(super) capacity: u32,
+    pub(in crate::objects) capacity: u32,
     /// Whether a take that finds nothing returns so, and does not fail.
-    pub(super) empty_ok: bool,
+    pub(in crate::objects) empty_ok: bool,
 }
 
 impl Sequence {

@@ -1,21 +1,22 @@
 //! A register whose every version has an id: writes are compare-and-sets on the id of the version they replace.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, Values, Want};
+use super::{Model, Outcome, Want};
+use crate::objects::flight::{Ask, Flight};
+use crate::objects::values::Values;
 use crate::op::Kind;
 use crate::rng::{Chance, Rng};
 
 /// A register that holds 0 at first.
-pub(super) struct Versioned {
-    pub(super) values: Values,
-    pub(super) reads: Chance,
+pub(in crate::objects) struct Versioned {
+    pub(in crate::objects) values: Values,
+    pub(in crate::objects) reads: Chance,
     /// How many versions were proposed; the next is one more.
-    pub(super) proposed: u64,
+    pub(in crate::objects) proposed: u64,
 }
 
 /// What the register holds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Version {
+pub(in crate::objects) struct Version {
     number: u64,
     value: i64,
     /// The version that some client heard of last; all of them replace that one.

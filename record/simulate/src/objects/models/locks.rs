@@ -1,9 +1,9 @@
 //! Locks: mutexes that know their owner or do not, can be taken again or cannot, and semaphores.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, Want};
-use super::object::Object;
+use super::{Model, Outcome, Want};
 use crate::ids::index;
+use crate::objects::flight::{Ask, Flight};
+use crate::objects::object::Object;
 use crate::op::Kind;
 use crate::rng::{Chance, Rng};
 
@@ -12,16 +12,16 @@ use crate::rng::{Chance, Rng};
 /// The lock knows who holds it, whatever kind it is, so that a client releases nothing of others. A client that does
 /// not know whether it holds the lock releases it to be sure; what it asked for before that and has not come yet is
 /// refused then, so that a client knows of it.
-pub(super) struct Lock {
-    pub(super) object: Object,
+pub(in crate::objects) struct Lock {
+    pub(in crate::objects) object: Object,
     /// How many permits there are; of a reentrant mutex, how often its owner can hold it.
-    pub(super) permits: u32,
-    pub(super) clients: Vec<Belief>,
+    pub(in crate::objects) permits: u32,
+    pub(in crate::objects) clients: Vec<Belief>,
 }
 
 /// What a client thinks of the lock.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Belief {
+pub(in crate::objects) struct Belief {
     /// How often it holds it.
     held: u32,
     /// Whether that may be wrong.
@@ -31,7 +31,7 @@ pub(super) struct Belief {
 }
 
 /// Who holds it, and how often.
-pub(super) type Holders = Vec<(u32, u32)>;
+pub(in crate::objects) type Holders = Vec<(u32, u32)>;
 
 fn held_by(state: &Holders, client: u32) -> u32 {
     state.iter().find(|(holder, _)| *holder == client).map_or(0, |(_, times)| *times)

@@ -1,15 +1,16 @@
 //! A register: reads, writes and, if it has it, compare-and-set.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, Values, Want};
+use super::{Model, Outcome, Want};
+use crate::objects::flight::{Ask, Flight};
+use crate::objects::values::Values;
 use crate::rng::{Chance, Rng};
 
 /// A register that holds nil at first.
-pub(super) struct Register {
-    pub(super) values: Values,
-    pub(super) reads: Chance,
+pub(in crate::objects) struct Register {
+    pub(in crate::objects) values: Values,
+    pub(in crate::objects) reads: Chance,
     /// How many of what is not a read are compare-and-sets.
-    pub(super) cas: Chance,
+    pub(in crate::objects) cas: Chance,
 }
 
 impl Model for Register {

@@ -1,16 +1,17 @@
 //! A map of strings: gets, puts and appends.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, UNWRITTEN, Values, Want};
+use super::{Model, Outcome, Want};
+use crate::objects::flight::{Ask, Flight};
+use crate::objects::values::{UNWRITTEN, Values};
 use crate::rng::{Chance, Rng};
 use std::fmt::Write as _;
 
 /// The string of one key, empty at first.
-pub(super) struct Kv {
-    pub(super) values: Values,
-    pub(super) reads: Chance,
+pub(in crate::objects) struct Kv {
+    pub(in crate::objects) values: Values,
+    pub(in crate::objects) reads: Chance,
     /// How many of what is not a get are puts. They keep strings short.
-    pub(super) puts: Chance,
+    pub(in crate::objects) puts: Chance,
 }
 
 fn append(text: &mut String, piece: i64) {

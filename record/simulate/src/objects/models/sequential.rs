@@ -1,26 +1,24 @@
 //! Subkeys: a client writes those of a key one after another, and others read all of a key in reverse.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, UNWRITTEN, Want};
+use super::{Model, Outcome, Want};
 use crate::ids::{index, wide};
+use crate::objects::flight::{Ask, Flight};
+use crate::objects::values::UNWRITTEN;
 use crate::op::Kind;
 use crate::rng::{Chance, Rng};
 use std::collections::BTreeMap;
 
-/// Subkeys of a key at the most: a bit each.
-pub(super) const SUBKEYS_MAX: u32 = 64;
-
 /// Keys that clients write, each its own.
-pub(super) struct Sequential {
-    pub(super) reads: Chance,
-    /// At most [`SUBKEYS_MAX`].
-    pub(super) subkeys: u32,
+pub(in crate::objects) struct Sequential {
+    pub(in crate::objects) reads: Chance,
+    /// At most [`SUBKEYS_MAX`](crate::objects::object::SUBKEYS_MAX).
+    pub(in crate::objects) subkeys: u32,
     /// For each client the key that it writes, and the next subkey.
-    pub(super) clients: Vec<Option<(i64, u32)>>,
+    pub(in crate::objects) clients: Vec<Option<(i64, u32)>>,
     /// The next key that is not written yet.
-    pub(super) next: i64,
+    pub(in crate::objects) next: i64,
     /// Keys that are remembered: more than anyone who waits for an answer may read or write.
-    pub(super) room: i64,
+    pub(in crate::objects) room: i64,
 }
 
 impl Model for Sequential {

@@ -1,6 +1,20 @@
-//! A model: what an object does, one operation after another.
+//! Models: what an object does, one operation after another. One a file.
+
+pub(super) mod bank;
+pub(super) mod counter;
+pub(super) mod ids;
+pub(super) mod kv;
+pub(super) mod locks;
+pub(super) mod long_fork;
+pub(super) mod multi_register;
+pub(super) mod register;
+pub(super) mod sequences;
+pub(super) mod sequential;
+pub(super) mod set;
+pub(super) mod versioned;
 
 use super::flight::{Ask, Flight};
+use super::values::UNWRITTEN;
 use crate::op::Kind;
 use crate::rng::Rng;
 
@@ -94,36 +108,5 @@ pub(super) trait Model {
     /// Exchanges what came last with what came before that.
     fn disorder(&mut self, state: &mut Self::State) {
         let _ = state;
-    }
-}
-
-/// A value that is never written.
-pub(super) const UNWRITTEN: i64 = -1;
-
-/// Draws values to write.
-#[derive(Debug)]
-pub(super) struct Values {
-    /// How many there are; 0 if each is new.
-    count: u64,
-    next: i64,
-}
-
-impl Values {
-    pub(super) fn new(count: u32) -> Values {
-        Values { count: count.into(), next: 0 }
-    }
-
-    /// Whether no value is drawn twice.
-    pub(super) fn are_new(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Not negative.
-    pub(super) fn draw(&mut self, rng: &mut Rng) -> i64 {
-        if self.count > 0 {
-            return rng.below(self.count).cast_signed();
-        }
-        self.next += 1;
-        self.next - 1
     }
 }

@@ -1,17 +1,18 @@
 //! A set: additions of an element, and reads of all.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, UNWRITTEN, Values, Want};
+use super::{Model, Outcome, Want};
+use crate::objects::flight::{Ask, Flight};
+use crate::objects::values::{UNWRITTEN, Values};
 use crate::rng::{Chance, Rng};
 
 /// A set that is empty at first.
-pub(super) struct Set {
-    pub(super) values: Values,
-    pub(super) reads: Chance,
+pub(in crate::objects) struct Set {
+    pub(in crate::objects) values: Values,
+    pub(in crate::objects) reads: Chance,
     /// Whether elements are written rather than added.
-    pub(super) writes: bool,
+    pub(in crate::objects) writes: bool,
     /// What is asked of it when all else is over.
-    pub(super) last: Option<Ask>,
+    pub(in crate::objects) last: Option<Ask>,
 }
 
 impl Model for Set {

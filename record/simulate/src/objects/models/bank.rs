@@ -1,8 +1,8 @@
 //! A bank: transfers between accounts, and reads of all balances.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, Want};
+use super::{Model, Outcome, Want};
 use crate::ids::{index, small};
+use crate::objects::flight::{Ask, Flight};
 use crate::rng::{Chance, Rng};
 
 /// What every account holds at first.
@@ -11,10 +11,10 @@ const OPENING: i64 = 100;
 const AMOUNT_MAX: u64 = 50;
 
 /// A bank whose accounts all hold the same at first.
-pub(super) struct Bank {
-    pub(super) reads: Chance,
+pub(in crate::objects) struct Bank {
+    pub(in crate::objects) reads: Chance,
     /// At least two.
-    pub(super) accounts: u32,
+    pub(in crate::objects) accounts: u32,
 }
 
 impl Model for Bank {

@@ -1,11 +1,11 @@
 //! A generator of ids.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, Want};
+use super::{Model, Outcome, Want};
+use crate::objects::flight::{Ask, Flight};
 use crate::rng::Rng;
 
 /// Gives an id to whoever asks, each once.
-pub(super) struct Ids;
+pub(in crate::objects) struct Ids;
 
 impl Model for Ids {
     /// How many were given.

@@ -1,16 +1,16 @@
 //! A counter: additions of positive amounts, and reads of the sum.
 
-use super::flight::{Ask, Flight};
-use super::model::{Model, Outcome, Want};
+use super::{Model, Outcome, Want};
+use crate::objects::flight::{Ask, Flight};
 use crate::rng::{Chance, Rng};
 
 /// A counter that is at 0 at first.
-pub(super) struct Counter {
-    pub(super) reads: Chance,
+pub(in crate::objects) struct Counter {
+    pub(in crate::objects) reads: Chance,
     /// The largest amount.
-    pub(super) amount_max: u64,
+    pub(in crate::objects) amount_max: u64,
     /// All that was ever asked to be added, to any counter.
-    pub(super) asked: i64,
+    pub(in crate::objects) asked: i64,
 }
 
 impl Model for Counter {
