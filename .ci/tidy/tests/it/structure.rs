@@ -7,7 +7,7 @@ use histcheck_tidy::{code, files, read};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Modules in circles, by folder: a number that only falls.
-const IN_CIRCLES: [(&str, usize); 8] = [
+const IN_CIRCLES: [(&str, usize); 7] = [
     ("check-elle", 2),
     ("check-elle/certify", 2),
     ("check-jepsen", 2),
@@ -15,19 +15,17 @@ const IN_CIRCLES: [(&str, usize); 8] = [
     ("check-register", 13),
     ("history-core", 4),
     ("record/parallel", 7),
-    ("record/simulate", 8),
 ];
 
 /// Entries of a folder of sources, at most.
 const ENTRIES_MAX: usize = 16;
 
 /// Folders that have more, and how many: numbers that only fall.
-const CROWDED: [(&str, usize); 4] = [
+const CROWDED: [(&str, usize); 3] = [
     // A module a workload.
     ("check-jepsen/src", 23),
     ("check-online/src", 17),
     ("history-core/src", 36),
-    ("record/simulate/src", 18),
 ];
 
 /// The text in the quotes after each place where `before` stands, up to the tests of a file.

@@ -23,7 +23,7 @@ use crate::key_distribution::Popularity;
 use crate::parameters::ParameterError;
 use crate::rng::Chance;
 use crate::simulation::Simulation;
-use crate::system::System;
+use crate::simulation::system::System;
 
 /// Keys for each client that a store remembers of those that are written once: while one client waits for an answer,
 /// another is answered some fifty times at the most.

@@ -12,11 +12,9 @@ mod models;
 mod object;
 mod parameters;
 mod store;
-mod value;
 mod values;
 mod wrong_read;
 
 pub use bug::{ObjectBug, UnknownObjectBug};
 pub use object::{Object, UnknownObject};
 pub use parameters::Objects;
-pub use value::{ObjectKey, ObjectOp, ObjectValue, WriteId};

@@ -2,11 +2,11 @@
 
 use super::bug::ObjectBug;
 use super::object::Object;
-use crate::clients::Load;
 use crate::key_distribution::KeyDistribution;
 use crate::parameters::{ParameterError, check_count, check_fates, check_rate, refuse};
 use crate::rng::Chance;
-use crate::schedule::Delay;
+use crate::simulation::clients::Load;
+use crate::simulation::schedule::Delay;
 
 /// A history of operations on an [`Object`], each of which takes effect at one instant between its invocation and its
 /// completion, unless there is a bug: it is linearizable.

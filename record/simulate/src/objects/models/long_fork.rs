@@ -2,8 +2,8 @@
 
 use super::{Model, Outcome, Want};
 use crate::ids::{index, wide};
+use crate::lists::registers::RegisterMop;
 use crate::objects::flight::{Ask, Flight};
-use crate::registers::RegisterMop;
 use crate::rng::{Chance, Rng};
 use std::collections::BTreeSet;
 

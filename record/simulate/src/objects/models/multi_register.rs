@@ -3,9 +3,9 @@
 use super::{Model, Outcome, Want};
 use crate::ids::{index, small};
 use crate::key_distribution::Popularity;
+use crate::lists::registers::RegisterMop;
 use crate::objects::flight::{Ask, Flight};
 use crate::objects::values::{UNWRITTEN, Values};
-use crate::registers::RegisterMop;
 use crate::rng::{Chance, Rng};
 
 /// Where the state has a key's value. Keys are places, and not negative.

@@ -1,7 +1,6 @@
 //! What a transaction over registers shows: of each key the last value only.
 
-use crate::op::Mop;
-use crate::store::Mops;
+use super::mops::{Mop, Mops};
 use std::fmt;
 
 /// One micro-operation of a transaction over registers.

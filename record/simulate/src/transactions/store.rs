@@ -5,25 +5,22 @@
 
 mod at_once;
 mod by_key;
-mod lists;
-mod mops;
 mod plan;
 mod plant;
 mod sites;
 mod stepwise;
 
-pub use mops::Mops;
-
-use crate::bug::Bug;
+use super::bug::Bug;
+use super::parameters::Transactions;
+use super::workload::{Holds, Workload};
 use crate::ids::{index, small};
+use crate::lists::mops::{Action, Asked, Mops, Seen};
+use crate::lists::registers::RegisterMops;
+use crate::lists::{Commit, ListId, Lists};
 use crate::op::{Kind, Payload};
-use crate::registers::RegisterMops;
 use crate::rng::{Chance, Purpose, Rng};
-use crate::system::{Intent, Progress, Slot, System};
-use crate::transactions::Transactions;
-use crate::workload::{Holds, Workload};
-use lists::{Commit, ListId, Lists};
-use mops::{Action, Asked, Seen};
+use crate::simulation::system::{Intent, Progress, System};
+use crate::slot::Slot;
 use plan::Planner;
 use plant::Plant;
 use sites::Sites;
@@ -192,8 +189,8 @@ impl System for Store {
 mod tests {
     use super::*;
     use crate::ListAppend;
-    use crate::clients::{Clients, Observer};
     use crate::op::SimOp;
+    use crate::simulation::clients::{Clients, Observer};
     use std::io;
 
     struct Nobody;

@@ -1,7 +1,7 @@
 //! The nemesis: now and then it cuts the network, and heals it a while later.
 
+use super::schedule::Delay;
 use crate::rng::{Chance, Rng};
-use crate::schedule::Delay;
 
 /// While the network is whole.
 const HEALTHY: Delay = Delay(1_000_000, 5_000_000);

@@ -3,8 +3,11 @@
 //! A list only ever grows at its end (except where a bug says otherwise), so what a transaction read, and what the list
 //! was at an earlier commit, is a length. That is all that is kept of reads and versions.
 
+pub(crate) mod mops;
+pub(crate) mod registers;
+
 use crate::ids::{index, small};
-use crate::system::Slot;
+use crate::slot::Slot;
 
 /// A key's place in the store; used again by another key once this one is over.
 pub(crate) type ListId = u32;

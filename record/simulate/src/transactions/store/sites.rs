@@ -5,11 +5,12 @@
 //! list of its own that it cannot see. This is parallel snapshot isolation: transactions of one site are ordered, but
 //! clients of different sites may see two transactions in different orders.
 
-use super::lists::{Commit, ListId};
-use super::mops::{Action, Seen};
 use super::{DONE, REFUSED, Store};
 use crate::ids::{index, small};
-use crate::system::{Intent, Progress, Slot};
+use crate::lists::mops::{Action, Seen};
+use crate::lists::{Commit, ListId};
+use crate::simulation::system::{Intent, Progress};
+use crate::slot::Slot;
 
 /// One transaction in so many brings its site up to date.
 const LAG: u64 = 16;

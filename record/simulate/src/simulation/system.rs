@@ -1,9 +1,7 @@
 //! What clients talk to: a store together with the operations that are asked of it.
 
 use crate::op::{Kind, Payload};
-
-/// An operation in flight. Slots are small numbers, used again once an operation is over.
-pub(crate) type Slot = u32;
+use crate::slot::Slot;
 
 /// A store under simulation, and the workload that is put on it.
 pub(crate) trait System {

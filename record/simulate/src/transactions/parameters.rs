@@ -1,16 +1,12 @@
 //! What is to be simulated: clients that ask for transactions over lists or registers.
 
-pub(crate) mod logs;
-
-use crate::bug::Bug;
-use crate::clients::Load;
+use super::bug::Bug;
+use super::workload::{OverLists, OverRegisters, Workload};
 use crate::key_distribution::KeyDistribution;
 use crate::parameters::{ParameterError, check_count, check_fates, check_range, check_rate, refuse};
 use crate::rng::Chance;
-use crate::schedule::Delay;
-use crate::simulation::Simulation;
-use crate::store::Store;
-use crate::workload::{OverLists, OverRegisters, Workload};
+use crate::simulation::clients::Load;
+use crate::simulation::schedule::Delay;
 
 /// How long clients think between two transactions.
 const THINK: Delay = Delay(1_000, 30_000);
@@ -116,16 +112,6 @@ impl<W: Workload> Default for Transactions<W> {
 }
 
 impl<W: Workload> Transactions<W> {
-    /// The simulation of these parameters.
-    ///
-    /// # Errors
-    ///
-    /// If a parameter is out of its range.
-    pub fn simulation(&self) -> Result<Simulation, ParameterError> {
-        self.validate()?;
-        Ok(Simulation::new(self.load(), Box::new(Store::new(self))))
-    }
-
     pub(crate) fn load(&self) -> Load {
         Load {
             seed: self.seed,

@@ -5,11 +5,11 @@ mod store;
 
 pub use bug::{LogBug, UnknownLogBug};
 
-use crate::clients::Load;
 use crate::parameters::{ParameterError, check_count, check_fates, check_rate, refuse};
 use crate::rng::Chance;
-use crate::schedule::Delay;
 use crate::simulation::Simulation;
+use crate::simulation::clients::Load;
+use crate::simulation::schedule::Delay;
 use store::{Asked, LogStore};
 
 /// A history of Jepsen's kafka workload: sends to logs and polls of them, each of which takes effect at one instant.

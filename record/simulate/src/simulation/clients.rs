@@ -4,14 +4,13 @@
 //! answer takes time to come back. Some requests fail, and some answers never come: then the client gives up after a
 //! while and continues as a new process, and the store may do what it was asked before that, after it, or never.
 
-mod nemesis;
-
+use super::nemesis::Nemesis;
+use super::schedule::{Delay, Schedule};
+use super::system::{Intent, Progress, System};
 use crate::ids::index;
 use crate::op::{Kind, Payload, Process, SimOp};
 use crate::rng::{Chance, Purpose, Rng};
-use crate::schedule::{Delay, Schedule};
-use crate::system::{Intent, Progress, Slot, System};
-use nemesis::Nemesis;
+use crate::slot::Slot;
 use std::io;
 
 /// Sees a simulation happen.

@@ -1,11 +1,12 @@
 //! Transactions done all at one instant, which makes them strict serializable; and the mishaps that spoil some of them.
 
-use super::lists::{Commit, ListId};
-use super::mops::{Action, Asked, Seen};
 use super::{DONE, REFUSED, Store, Txn};
-use crate::bug::Bug;
 use crate::ids::{index, small, wide};
-use crate::system::{Intent, Progress, Slot};
+use crate::lists::mops::{Action, Asked, Seen};
+use crate::lists::{Commit, ListId};
+use crate::simulation::system::{Intent, Progress};
+use crate::slot::Slot;
+use crate::transactions::bug::Bug;
 
 /// How far after a stale read is at most, in commits for each client: several times as long as a transaction takes, so
 /// that it misses some that were over before it began.

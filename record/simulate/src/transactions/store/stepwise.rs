@@ -13,12 +13,13 @@
 //!
 //! Two transactions may wait for each other's locks; whoever waits too long fails.
 
-use super::lists::ListId;
-use super::mops::{Action, Asked, Seen};
 use super::{DONE, REFUSED, Store};
-use crate::bug::Bug;
 use crate::ids::index;
-use crate::system::{Intent, Progress, Slot};
+use crate::lists::ListId;
+use crate::lists::mops::{Action, Asked, Seen};
+use crate::simulation::system::{Intent, Progress};
+use crate::slot::Slot;
+use crate::transactions::bug::Bug;
 
 /// Steps that a transaction waits for locks before it fails.
 const WAITS_MAX: u32 = 16;

@@ -1,8 +1,12 @@
 //! One op of a simulated history, borrowed from the simulation.
 
-use crate::objects::ObjectOp;
-use crate::registers::RegisterMops;
-use crate::store::Mops;
+pub(crate) mod log;
+pub(crate) mod object;
+
+use crate::lists::mops::Mops;
+use crate::lists::registers::RegisterMops;
+use log::LogOp;
+use object::ObjectOp;
 
 /// An op, as a client would have recorded it.
 #[derive(Clone, Copy, Debug)]
@@ -69,50 +73,4 @@ pub enum Payload<'a> {
     Object(ObjectOp<'a>),
     /// What was asked of logs, or what they answered.
     Log(LogOp<'a>),
-}
-
-/// An operation on logs.
-#[derive(Clone, Copy, Debug)]
-pub struct LogOp<'a> {
-    /// The keys that a consumer assigns to itself, if that is what it does.
-    pub assigned: Option<&'a [i64]>,
-    /// Its sends and polls, if it assigns nothing.
-    pub mops: &'a [LogMop],
-    /// Whether offsets and polled messages are known: the op is `ok`.
-    pub shown: bool,
-}
-
-/// One micro-operation on logs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LogMop {
-    /// Sends a message.
-    Send {
-        /// To which log.
-        key: u32,
-        /// Unlike every other one of that log.
-        value: i64,
-        /// Where it was stored, if the store says.
-        offset: Option<i64>,
-    },
-    /// Polls: for each key the offsets and messages.
-    Poll(Vec<(u32, Vec<(i64, i64)>)>),
-}
-
-/// One micro-operation of a transaction over lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mop<'a> {
-    /// Adds a value to the end of a key's list.
-    Append {
-        /// Whose list.
-        key: i64,
-        /// Unlike every other value appended to that key.
-        value: i64,
-    },
-    /// Reads a key's list.
-    Read {
-        /// Whose list.
-        key: i64,
-        /// What was read; `None` unless the op is `ok`.
-        list: Option<&'a [i64]>,
-    },
 }

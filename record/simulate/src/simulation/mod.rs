@@ -1,10 +1,15 @@
-//! A simulation ready to run: clients on one side, a store on the other.
+//! A simulation: clients on one side, a store on the other.
 
-use crate::clients::{Clients, Load, Observer};
+pub(crate) mod clients;
+mod nemesis;
+pub(crate) mod schedule;
+pub(crate) mod system;
+
 use crate::op::SimOp;
-use crate::system::System;
 use crate::write::{Format, Writer};
+use clients::{Clients, Load, Observer};
 use std::io::{self, Write};
+use system::System;
 
 /// A simulation ready to run.
 ///

@@ -3,12 +3,12 @@
 //! All else that transactions depend on leads from the first to the last, so nearly all of them end up in one
 //! component, which a single read closes. Without it the history is strict serializable.
 
-use super::lists::{ListId, Lists};
-use super::mops::{Action, Asked, Seen};
 use super::{Store, Txn};
-use crate::bug::Bug;
 use crate::ids::{index, small};
-use crate::system::Slot;
+use crate::lists::mops::{Action, Asked, Seen};
+use crate::lists::{ListId, Lists};
+use crate::slot::Slot;
+use crate::transactions::bug::Bug;
 
 /// The key: unlike those of the workload, which count from 0, so that these are as they would be without.
 const KEY: i64 = -1;

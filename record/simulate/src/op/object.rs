@@ -1,6 +1,6 @@
 //! What an op on an object says, borrowed from the simulation.
 
-use crate::registers::RegisterMop;
+use crate::lists::registers::RegisterMop;
 use std::fmt;
 
 /// What was asked of an object, or what it answered.

@@ -1,11 +1,11 @@
 //! What clients ask for: transactions over a few live keys, each retired after its share of appends.
 
-use super::lists::{ListId, Lists};
-use super::mops::{Action, Asked, Seen};
 use crate::ids::{index, wide};
 use crate::key_distribution::Popularity;
+use crate::lists::mops::{Action, Asked, Seen};
+use crate::lists::{ListId, Lists};
 use crate::rng::{Chance, Purpose, Rng};
-use crate::transactions::Transactions;
+use crate::transactions::parameters::Transactions;
 
 /// A key that clients choose.
 struct LiveKey {

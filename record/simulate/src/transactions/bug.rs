@@ -1,7 +1,7 @@
 //! What a store can do wrong: a table of bugs.
 
+use super::workload::{Holds, Workload};
 use crate::named::named;
-use crate::workload::{Holds, Workload};
 
 /// What the store does wrong.
 ///
@@ -194,6 +194,6 @@ mod tests {
         let level = |bug: Bug| bug.level().map(|level| format!("`{level}`")).unwrap_or_default();
         let rows = Bug::ALL.map(|bug| format!("| `{bug}` | {} | {} |\n", bug.summary(), level(bug)));
         let rows = rows.concat();
-        assert!(include_str!("../README.md").contains(&rows), "the README should have\n{rows}");
+        assert!(include_str!("../../README.md").contains(&rows), "the README should have\n{rows}");
     }
 }

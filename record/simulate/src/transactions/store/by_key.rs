@@ -1,9 +1,10 @@
 //! Transactions done key by key: all that one asks of a key happens at one instant, but others come between its keys.
 
-use super::mops::{Action, Asked};
 use super::{DONE, REFUSED, Store};
 use crate::ids::index;
-use crate::system::{Intent, Progress, Slot};
+use crate::lists::mops::{Action, Asked};
+use crate::simulation::system::{Intent, Progress};
+use crate::slot::Slot;
 
 impl Store {
     pub(super) fn step_by_key(&mut self, slot: Slot, intent: Intent) -> Progress {

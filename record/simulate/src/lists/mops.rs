@@ -1,8 +1,7 @@
 //! The micro-operations of a transaction: what it asks for, and what its reads saw.
 
-use super::lists::{ListId, Lists};
+use super::{ListId, Lists};
 use crate::ids::index;
-use crate::op::Mop;
 use std::fmt;
 
 /// A micro-operation in flight.
@@ -32,6 +31,25 @@ impl Asked {
     pub(crate) fn is_append(self) -> bool {
         matches!(self.action, Action::Append(_))
     }
+}
+
+/// One micro-operation of a transaction over lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mop<'a> {
+    /// Adds a value to the end of a key's list.
+    Append {
+        /// Whose list.
+        key: i64,
+        /// Unlike every other value appended to that key.
+        value: i64,
+    },
+    /// Reads a key's list.
+    Read {
+        /// Whose list.
+        key: i64,
+        /// What was read; `None` unless the op is `ok`.
+        list: Option<&'a [i64]>,
+    },
 }
 
 /// The micro-operations of a transaction over lists, in order.

@@ -2,9 +2,11 @@
 
 use super::bug::LogBug;
 use crate::ids::index;
-use crate::op::{Kind, LogMop, LogOp, Payload};
+use crate::op::log::{LogMop, LogOp};
+use crate::op::{Kind, Payload};
 use crate::rng::{Chance, Purpose, Rng};
-use crate::system::{Intent, Progress, Slot, System};
+use crate::simulation::system::{Intent, Progress, System};
+use crate::slot::Slot;
 
 /// Messages that one poll takes from a log, at most; at the end there is no limit.
 const POLLED_MAX: usize = 8;
