@@ -3,6 +3,7 @@
 use super::consistency::{Consistency, judge_sequential};
 use super::counterexample::{Counterexample, Origin};
 use super::draw::{Drawn, Sizes};
+use super::passed::Passed;
 use super::program::{Program, makes_sense};
 use super::run::{Found, Runner};
 use super::shrink::Shrinking;
@@ -37,15 +38,6 @@ pub struct Parallel<M: ParallelModel> {
 
 /// What came of a test: something, or a counterexample.
 pub type Tested<T, M> = Result<T, Box<Counterexample<<M as ParallelModel>::Command, <M as ParallelModel>::Response>>>;
-
-/// What a test that found no failure has done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Passed {
-    /// Programs.
-    pub cases: u64,
-    /// Executions of all of them.
-    pub executions: u64,
-}
 
 impl<M: ParallelModel> Parallel<M> {
     /// With the defaults.

@@ -1,5 +1,8 @@
 //! What a managed thread does at a pause point: an operation on an object that others may see.
 
+pub(crate) mod rounds;
+pub(crate) mod thread;
+
 use crate::ids::byte;
 use std::fmt;
 use std::panic::Location;

@@ -5,7 +5,7 @@
 //! found as in Brent, "An Improved Monte Carlo Factorization Algorithm" (BIT 1980): it moves on after 1, 2, 4, ...
 //! steps, so a loop of n steps is noticed after 3n of them at the latest.
 
-use crate::op::{Kind, ObjectId, Op};
+use super::{Kind, ObjectId, Op};
 use std::panic::Location;
 
 /// A thread that has come back so often is taken to spin.
@@ -39,6 +39,7 @@ impl Rounds {
         }
     }
 
+    #[inline]
     pub(crate) fn seems_to_spin(&self) -> bool {
         self.repeats >= REPEATS_MIN
     }
