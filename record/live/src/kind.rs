@@ -127,7 +127,7 @@ pub enum Nodes {
 }
 
 /// What a store is started with.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Start {
     /// Its options, by their names. What is absent has its default.
     pub options: BTreeMap<String, String>,

@@ -44,7 +44,7 @@
 //! ```
 
 #[cfg(feature = "scheduled")]
-use crate::failure::AccessKind;
+use crate::execution::cause::AccessKind;
 #[cfg(feature = "scheduled")]
 use crate::{execution::coroutine, object::Object, runtime};
 use std::fmt;

@@ -1,4 +1,5 @@
-//! Integers of another size: every conversion that may not fit is here, and panics where it does not.
+//! Integers of another size: every conversion that may not fit is here, and panics where it does not. Those of
+//! `history_core::cast` panic only in debug builds.
 
 /// The value in another type of integer.
 #[inline]

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(missing_debug_implementations)]
 
 pub mod cell;
 #[cfg(feature = "scheduled")]
@@ -48,9 +49,11 @@ pub use resource::{Resource, Touch};
 pub use std::{hint, sync, thread, thread_local, time};
 
 #[cfg(feature = "scheduled")]
+pub use execution::cause::{Access, AccessKind, Cause, Race, Waiting};
+#[cfg(feature = "scheduled")]
 pub use explore::{Check, Explored, Memory, Settings, check, choose, explore, simplify};
 #[cfg(feature = "scheduled")]
-pub use failure::{Access, AccessKind, Cause, Failure, Race, Waiting};
+pub use failure::Failure;
 #[cfg(feature = "scheduled")]
 pub use op::{Kind, Step, THREADS_MAX, ThreadId, ThreadSet};
 #[cfg(feature = "scheduled")]

@@ -1,13 +1,12 @@
 //! Objects: what threads meet at. Each has two gates, and knows where it was made.
 
+use crate::execution::Execution;
+use crate::execution::row::{OBJECTS_MAX, Row};
 use crate::ids::{small, wide};
 use crate::op::{Gate, Kind, ObjectId, Op};
 use crate::runtime;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Objects of one execution, at most.
-pub(crate) const OBJECTS_MAX: usize = 1 << 24;
 
 /// The handle that a drop-in type holds. An object may outlive an execution, or be older; it gets a number in each.
 #[derive(Debug)]
@@ -16,27 +15,6 @@ pub(crate) struct Object {
     seen: AtomicU64,
     what: &'static str,
     made: &'static Location<'static>,
-}
-
-/// What an execution knows of an object.
-#[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) what: &'static str,
-    pub(crate) made: &'static Location<'static>,
-    /// Whether each gate is open.
-    pub(crate) open: [bool; 2],
-    /// The threads whose operation needs the gate, as a set.
-    pub(crate) waiters: [u64; 2],
-    /// Who closed the first gate last.
-    pub(crate) holder: Option<crate::ThreadId>,
-    /// A value was allocated in this execution, and not dropped so far.
-    pub(crate) is_live: bool,
-}
-
-impl Row {
-    pub(crate) fn new(what: &'static str, made: &'static Location<'static>, open: [bool; 2]) -> Row {
-        Row { what, made, open, waiters: [0; 2], holder: None, is_live: false }
-    }
 }
 
 impl Object {
@@ -161,5 +139,13 @@ impl Object {
                 execution.set_gates(ObjectId(small(seen & (wide(OBJECTS_MAX) - 1))), open);
             }
         });
+    }
+}
+
+impl Execution {
+    /// The number of an object that may not have been met.
+    pub(crate) fn id_of(&mut self, object: &Object, open: impl FnOnce() -> [bool; 2]) -> ObjectId {
+        let (serial, rows) = self.objects();
+        object.id(serial, rows, open)
     }
 }

@@ -2,10 +2,10 @@
 //! it.
 
 use crate::execution::coroutine::{self, Coroutine, Job, Pool};
-use crate::execution::{Execution, Host, Kept, Limits, Outcome, Pick, View};
-use crate::object::Row;
+use crate::execution::row::Row;
+use crate::execution::{Execution, Host, Kept, Limits, Outcome, View};
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Pick, Scheduler};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Once;

@@ -1,4 +1,5 @@
-//! Integers of another size: every conversion that may not fit is here, and panics where it does not.
+//! Integers of another size: every conversion that may not fit is here, and panics where it does not. History-core has
+//! some as well, but only tests of this crate depend on it: who makes histories need not compile what reads them.
 
 /// The value in another type of integer.
 #[inline]

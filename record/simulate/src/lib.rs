@@ -7,37 +7,32 @@
 //! stream cannot change, drawn from with integer arithmetic alone.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(missing_debug_implementations)]
 
-mod bug;
-mod clients;
 mod ids;
 mod key_distribution;
+mod lists;
+mod logs;
 mod named;
 mod objects;
 mod op;
 mod parameters;
-mod registers;
 mod rng;
-mod schedule;
 mod simulation;
-mod store;
-mod system;
+mod slot;
 mod transactions;
-mod workload;
 mod write;
 
-pub use bug::{Bug, UnknownBug};
-pub use clients::Observer;
 pub use key_distribution::KeyDistribution;
-pub use objects::{
-    Object, ObjectBug, ObjectKey, ObjectOp, ObjectValue, Objects, UnknownObject, UnknownObjectBug, WriteId,
-};
-pub use op::{Kind, LogMop, LogOp, Mop, Payload, Process, SimOp};
+pub use lists::mops::{Mop, Mops};
+pub use lists::registers::{RegisterMop, RegisterMops};
+pub use logs::{LogBug, Logs, UnknownLogBug};
+pub use objects::{Object, ObjectBug, Objects, UnknownObject, UnknownObjectBug};
+pub use op::log::{LogMop, LogOp};
+pub use op::object::{ObjectKey, ObjectOp, ObjectValue, WriteId};
+pub use op::{Kind, Payload, Process, SimOp};
 pub use parameters::ParameterError;
-pub use registers::{RegisterMop, RegisterMops};
 pub use simulation::Simulation;
-pub use store::Mops;
-pub use transactions::logs::{LogBug, Logs, UnknownLogBug};
-pub use transactions::{ListAppend, RwRegister, Transactions};
-pub use workload::{OverLists, OverRegisters, Workload};
+pub use simulation::clients::Observer;
+pub use transactions::{Bug, ListAppend, OverLists, OverRegisters, RwRegister, Transactions, UnknownBug, Workload};
 pub use write::{Format, UnknownFormat, Writer};

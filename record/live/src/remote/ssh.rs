@@ -27,6 +27,7 @@ const ORDER_MAX: Duration = Duration::from_mins(2);
 const DISCARD: u16 = 9;
 
 /// How nodes on other machines are reached.
+#[derive(Debug)]
 pub struct Ssh<'s> {
     /// `ssh`, and its options.
     pub command: &'s str,

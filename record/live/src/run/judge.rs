@@ -9,6 +9,7 @@ use crate::run::counts::Counts;
 use crate::run::inbox::Inbox;
 use crate::run::stop::Stop;
 use history_core::{Budget, Format, HistoryError, Reader, Report, Run, Verdict};
+use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 use std::ops::ControlFlow;
@@ -37,6 +38,17 @@ pub struct Check<'c> {
     pub keeps_going: bool,
     /// Gets the first violation as soon as it is found, with a report on it if there is one: for whoever shows it.
     pub found: Option<&'c Found<'c>>,
+}
+
+impl fmt::Debug for Check<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Check")
+            .field("is_online", &self.start_online.is_some())
+            .field("watches", &self.watches)
+            .field("budget", &self.budget)
+            .field("keeps_going", &self.keeps_going)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Check<'_> {

@@ -23,6 +23,7 @@ use crate::run::seats::Sitting;
 use crate::run::stop::Stop;
 use crate::workload::Workload;
 use history_core::{HistoryError, Report, Verdict};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -57,6 +58,27 @@ pub struct Live<'l> {
     pub nemesis: Nemesis,
     /// Ends the run early.
     pub stop: Stop,
+}
+
+impl fmt::Debug for Live<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Live { store, workload, check, directory, clients, stands, time_limit, ops_max, pause, timeout, .. } = self;
+        f.debug_struct("Live")
+            .field("store", &store.name())
+            .field("workload", workload)
+            .field("check", check)
+            .field("directory", directory)
+            .field("clients", clients)
+            .field("stands", stands)
+            .field("time_limit", time_limit)
+            .field("ops_max", ops_max)
+            .field("pause", pause)
+            .field("timeout", timeout)
+            .field("seed", &self.seed)
+            .field("nemesis", &self.nemesis)
+            .field("stop", &self.stop)
+            .finish()
+    }
 }
 
 /// How a run ended.

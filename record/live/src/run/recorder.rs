@@ -12,6 +12,7 @@ use crate::run::counts::Counts;
 use crate::run::inbox::Sender;
 use crate::run::line::{self, Performer};
 use crate::run::log::Log;
+use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -39,6 +40,12 @@ pub struct Recorder {
     log: Log,
     /// What the nemesis did and nobody has asked for yet.
     news: Mutex<Vec<FaultEvent>>,
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("path", &self.path).finish_non_exhaustive()
+    }
 }
 
 impl Recorder {

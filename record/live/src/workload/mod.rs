@@ -14,6 +14,7 @@ use crate::chance::Chance;
 use crate::client::Seat;
 use crate::request::{Outcome, Request};
 pub use bank::{ACCOUNTS, INITIAL_BALANCE, TOTAL};
+use std::fmt;
 
 /// Plans the requests of one seat.
 pub trait Plan: Send {
@@ -46,6 +47,14 @@ pub struct Workload {
     plan: fn(&Seat) -> Box<dyn Plan>,
     /// Seats that it takes for each of its clients to have a part, by the number of nodes.
     clients: fn(u32) -> u32,
+}
+
+impl fmt::Debug for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Workload { name, options, keyed, .. } = self;
+        let mut shown = f.debug_struct("Workload");
+        shown.field("name", name).field("options", options).field("keyed", keyed).finish_non_exhaustive()
+    }
 }
 
 impl Workload {

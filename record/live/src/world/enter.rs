@@ -88,6 +88,7 @@ pub fn enter(signals: Receiver<()>, variables: &[(&str, &OsStr)]) -> Result<Exit
 }
 
 /// The inner process.
+#[derive(Debug)]
 pub struct Inside;
 
 impl Inside {

@@ -9,6 +9,7 @@ use crate::fault::Fault;
 use crate::need::Need;
 use crate::run::patience::{self, Patience};
 use history_core::cast::Cast as _;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,6 +25,12 @@ pub struct World {
 
 /// Between two looks at a cluster that comes up.
 const LOOK: Duration = Duration::from_millis(50);
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").field("nodes", &self.names).finish_non_exhaustive()
+    }
+}
 
 impl World {
     /// These nodes, on these machines.

@@ -2,10 +2,11 @@
 //! program of few steps spends less time in its operations than it takes to allocate that anew.
 
 use super::memory::Memory;
+use super::row::Row;
 use super::stuck::Noting;
-use super::{Outcome, Thread, Value};
-use crate::object::Row;
+use super::{Outcome, Value};
 use crate::op::Step;
+use crate::op::thread::Thread;
 use crate::scheduler::Scheduler;
 
 /// Empty lists with room, and the views that are forgotten when the next execution begins.

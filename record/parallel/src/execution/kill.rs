@@ -4,8 +4,9 @@
 //! unwinds from the pause point at which it is. It goes on only if it holds a lock, which would be poisoned, or if it
 //! is in a destructor; then it ends at the next pause point.
 
+use super::Execution;
 use super::pick::Remark;
-use super::{Execution, State};
+use crate::op::thread::State;
 use crate::op::{Gate, Kind, ObjectId, ThreadId};
 
 impl Execution {

@@ -18,9 +18,10 @@
 //! Without weak memory a load reads the newest message. Views are kept nevertheless: they say what happens before what.
 
 use super::view::View;
-use super::{Execution, Pick, Value};
+use super::{Execution, Value};
 use crate::ids::{index, small};
 use crate::op::{Kind, ObjectId, Op, ThreadId, extra};
+use crate::scheduler::Pick;
 use std::sync::atomic::Ordering;
 
 /// Loads of a thread that return the same message although it may see a newer one, at most.

@@ -9,13 +9,14 @@
 //! channel one for senders and one for receivers. A thread is ready if its operation's gate is open. Nothing is tried
 //! in vain.
 
+pub(crate) mod cause;
 pub(crate) mod coroutine;
 mod kept;
 mod kill;
 mod memory;
 mod pick;
 mod races;
-mod rounds;
+pub(crate) mod row;
 mod stuck;
 mod tasks;
 mod thread;
@@ -23,16 +24,17 @@ mod time;
 mod view;
 
 pub(crate) use kept::Kept;
-pub use pick::Pick;
-pub(crate) use thread::{Host, State, Thread};
+pub(crate) use thread::Host;
 pub(crate) use view::View;
 
-use crate::execution::coroutine::{Job, StackSize};
-use crate::failure::Cause;
 use crate::ids::{index, small};
-use crate::object::{OBJECTS_MAX, Object, Row};
+use crate::op::rounds::Rounds;
+use crate::op::thread::{State, Thread};
 use crate::op::{Gate, Kind, ObjectId, Op, Picks, Step, ThreadId, ThreadSet, extra};
 use crate::scheduler::{Choice, Scheduler};
+use cause::Cause;
+use coroutine::{Job, StackSize};
+use row::{OBJECTS_MAX, Row};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -229,9 +231,10 @@ impl Execution {
         &self.threads[thread.at()]
     }
 
-    /// The number of an object that may not have been met.
-    pub(crate) fn id_of(&mut self, object: &Object, open: impl FnOnce() -> [bool; 2]) -> ObjectId {
-        object.id(self.serial, &mut self.rows, open)
+    /// Its serial number, and the objects that were met so far.
+    #[inline]
+    pub(crate) fn objects(&mut self) -> (u64, &mut Vec<Row>) {
+        (self.serial, &mut self.rows)
     }
 
     /// Notes that the running thread holds an object.
@@ -319,7 +322,7 @@ impl Execution {
         if is_idle {
             thread.rounds.come_to(&op);
         } else {
-            thread.rounds = rounds::Rounds::default();
+            thread.rounds = Rounds::default();
         }
         self.stand(me, op);
         match starter {

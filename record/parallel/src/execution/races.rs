@@ -7,8 +7,8 @@
 //! are executed: accesses need not be pause points, and one schedule of each kind is enough.
 
 use super::Execution;
+use super::cause::{Access, AccessKind, Cause, Race};
 use crate::ThreadId;
-use crate::failure::{Access, AccessKind, Cause, Race};
 use crate::ids::index;
 use crate::op::ObjectId;
 use std::panic::Location;

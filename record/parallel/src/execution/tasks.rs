@@ -1,7 +1,7 @@
 //! What an execution knows of tasks: what they await, and which of their panics nobody has seen.
 
 use super::Execution;
-use crate::failure::Cause;
+use super::cause::Cause;
 use crate::ids::index;
 use crate::op::{ObjectId, ThreadId, extra};
 

@@ -2,14 +2,15 @@
 //!
 //! A thread that waits with a time-out or sleeps has a **deadline**. When no thread can continue, the clock goes to the
 //! earliest deadline, and whoever waits for it continues. That is so as well where threads only look, again and again,
-//! and change nothing. A wait that ends before that, because others are slow, is a [`Pick`](super::Pick): the clock
-//! then goes to its deadline at once, and with it pass all earlier ones.
+//! and change nothing. A wait that ends before that, because others are slow, is a [`Pick`](crate::scheduler::Pick):
+//! the clock then goes to its deadline at once, and with it pass all earlier ones.
 //!
 //! Who reads the clock, or waits for a time from now on, depends on whoever has moved it by a pick. That the clock
 //! moves because nothing else can happen is no step: all that came before comes before.
 
-use super::{Execution, State};
+use super::Execution;
 use crate::ids::byte;
+use crate::op::thread::{State, Thread};
 use crate::op::{Gate, Kind, Step, ThreadId, extra};
 use std::time::Duration;
 
@@ -53,7 +54,7 @@ impl Execution {
     }
 
     /// Lets those continue whose deadlines are over.
-    fn pass(&mut self, note: impl Fn(&mut super::Thread)) {
+    fn pass(&mut self, note: impl Fn(&mut Thread)) {
         let now = self.now;
         for at in 0..self.threads.len() {
             let own = &mut self.threads[at];
@@ -71,7 +72,7 @@ impl Execution {
         if !(self.ready.is_empty() || self.idle >= IDLE_MAX) {
             return;
         }
-        let waits = |thread: &&super::Thread| thread.state == State::Paused;
+        let waits = |thread: &&Thread| thread.state == State::Paused;
         let next = self.threads.iter().filter(waits).filter_map(|thread| thread.deadline).min();
         if let Some(next) = next.filter(|_| self.timed > 0) {
             self.idle = 0;

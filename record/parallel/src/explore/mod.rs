@@ -5,9 +5,10 @@ mod check;
 pub(crate) use check::seed_from_environment;
 pub use check::{Check, check};
 
+use crate::execution::cause::Cause;
 use crate::execution::coroutine::Pool;
 use crate::execution::{Limits, Outcome};
-use crate::failure::{Cause, Failure};
+use crate::failure::Failure;
 use crate::ids::{small, wide};
 use crate::op::{Picks, Step};
 use crate::scheduler::{Ended, Exhaustive, Pick, Replay, Scheduler};

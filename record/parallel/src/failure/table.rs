@@ -1,8 +1,8 @@
 //! A schedule as a table: a column for each thread, a row for each step.
 
+use crate::execution::row::Row;
 use crate::execution::{Outcome, Value};
 use crate::ids::index;
-use crate::object::Row;
 use crate::op::{ObjectId, Step, ThreadId};
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -6,7 +6,7 @@
 
 use super::run::{Done, Record, Spec, command_of, judged_records};
 use super::{Outcome, ParallelModel, Program};
-use crate::failure::Cause;
+use crate::execution::cause::Cause;
 use check_register::Model;
 use history_core::Budget;
 use std::collections::HashSet;

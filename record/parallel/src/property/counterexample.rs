@@ -1,12 +1,13 @@
 //! A counterexample: the program, its schedule, its history, and why the history is not linearizable.
 
-use super::parallel::Passed;
+use super::passed::Passed;
 use super::program::Program;
 use super::run::{Done, Found, Record, Spec, command_of, judged_records, operations};
 use super::steps::commands_of_steps;
 use super::{Outcome, ParallelModel};
 use crate::Failure;
-use crate::failure::{Cause, preemptions};
+use crate::execution::cause::Cause;
+use crate::failure::preemptions;
 use crate::ids::small;
 use crate::op::extra;
 use check_register::{End, Model as _, check};

@@ -11,6 +11,7 @@ mod counterexample;
 mod draw;
 mod enumerate;
 mod parallel;
+mod passed;
 mod persist;
 mod program;
 mod run;
@@ -23,7 +24,8 @@ mod tests;
 pub use consistency::Consistency;
 pub use counterexample::{Counterexample, Operated};
 pub use enumerate::Enumerated;
-pub use parallel::{Parallel, Passed, Tested};
+pub use parallel::{Parallel, Tested};
+pub use passed::Passed;
 pub use program::Program;
 pub use statistics::Statistics;
 

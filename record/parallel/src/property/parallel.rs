@@ -3,6 +3,7 @@
 use super::consistency::{Consistency, judge_sequential};
 use super::counterexample::{Counterexample, Origin};
 use super::draw::{Drawn, Sizes};
+use super::passed::Passed;
 use super::program::{Program, makes_sense};
 use super::run::{Found, Runner};
 use super::shrink::Shrinking;
@@ -11,6 +12,7 @@ use crate::explore::{Explored, seed_from_environment};
 use crate::scheduler::rng::Rng;
 use crate::scheduler::{Pct, Random, Replay, Scheduler};
 use crate::{REPLAY_VARIABLE, Schedule, Settings};
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -38,13 +40,19 @@ pub struct Parallel<M: ParallelModel> {
 /// What came of a test: something, or a counterexample.
 pub type Tested<T, M> = Result<T, Box<Counterexample<<M as ParallelModel>::Command, <M as ParallelModel>::Response>>>;
 
-/// What a test that found no failure has done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Passed {
-    /// Programs.
-    pub cases: u64,
-    /// Executions of all of them.
-    pub executions: u64,
+/// Without the model, which need not have one.
+impl<M: ParallelModel> fmt::Debug for Parallel<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parallel")
+            .field("cases", &self.cases)
+            .field("schedules", &self.schedules)
+            .field("sizes", &self.sizes)
+            .field("seed", &self.seed)
+            .field("settings", &self.settings)
+            .field("consistency", &self.consistency)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<M: ParallelModel> Parallel<M> {

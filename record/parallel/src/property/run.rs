@@ -3,10 +3,12 @@
 use super::program::Program;
 use super::steps::Lanes;
 use super::{Outcome, ParallelModel};
-use crate::execution::{self, State};
+use crate::execution;
+use crate::execution::cause::Cause;
 use crate::explore::{Explored, Explorer};
-use crate::failure::{Cause, Failure};
+use crate::failure::Failure;
 use crate::ids::small;
+use crate::op::thread::State;
 use crate::op::{Gate, Kind, ThreadId};
 use crate::runtime;
 use crate::scheduler::Scheduler;

@@ -24,7 +24,7 @@
 use super::Choice;
 use crate::ThreadId;
 use crate::ThreadSet;
-use crate::execution::State;
+use crate::op::thread::State;
 use crate::op::{Kind, ObjectId, Step, extra};
 
 /// Windows in a row that are not idle, and in which a thread ignores others, before it waits for them.

@@ -3,6 +3,7 @@
 mod exhaustive;
 mod fairness;
 mod pct;
+mod pick;
 mod random;
 mod reduced;
 mod replay;
@@ -12,14 +13,13 @@ pub(crate) mod schedule;
 
 pub use exhaustive::Exhaustive;
 pub use pct::{Pct, miss_probability};
+pub use pick::Pick;
 pub use random::Random;
 pub use reduced::Reduced;
 pub use replay::Replay;
 pub use round_robin::RoundRobin;
 
-pub use crate::execution::Pick;
-
-use crate::execution::Thread;
+use crate::op::thread::Thread;
 use crate::op::{ObjectId, Step};
 use crate::{ThreadId, ThreadSet};
 

@@ -1,11 +1,12 @@
 //! Atomics. Under a schedule a load may return an older value, where its ordering and those of the stores allow it; see
 //! [`Memory`](crate::Memory).
 
-use crate::execution::{Execution, Pick};
+use crate::execution::Execution;
 use crate::ids::{index, wide};
 use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId};
 use crate::runtime;
+use crate::scheduler::Pick;
 use std::fmt;
 use std::panic::Location;
 use std::sync::atomic as std_atomic;

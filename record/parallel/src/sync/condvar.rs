@@ -5,11 +5,11 @@
 //! ends is picked when it begins.
 
 use super::{Mutex, MutexGuard};
-use crate::execution::Pick;
 use crate::ids::{index, small};
 use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
 use crate::runtime;
+use crate::scheduler::Pick;
 use crate::time::Instant;
 use std::fmt;
 use std::panic::Location;

@@ -39,6 +39,12 @@ enum Slot<T> {
     Ended,
 }
 
+impl<T> fmt::Debug for Slots<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slots").finish_non_exhaustive()
+    }
+}
+
 impl<T> Slots<T> {
     #[doc(hidden)]
     pub const fn new() -> Slots<T> {

@@ -14,10 +14,11 @@ pub(crate) use local::end_locals;
 pub use local::{AccessError, LocalKey};
 pub use scope::{Scope, ScopedJoinHandle, scope};
 
+use crate::execution::Host;
 use crate::execution::coroutine::StackSize;
-use crate::execution::{Host, Pick};
 use crate::op::{Gate, Kind, ObjectId, ThreadId as Managed};
 use crate::runtime;
+use crate::scheduler::Pick;
 use std::fmt;
 use std::io;
 use std::panic::Location;

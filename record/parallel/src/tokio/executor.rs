@@ -9,10 +9,10 @@
 //! Who calls a waker comes to a pause point before. The wakers that this crate's own types call are called within the
 //! step that changes the object: the task that is woken then may continue at any later time, so nothing is lost.
 
-use crate::execution::Pick;
 use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
 use crate::runtime;
+use crate::scheduler::Pick;
 use crate::time::Instant;
 use crate::tokio::turn::{Taken, Turn};
 use std::any::Any;

@@ -3,8 +3,8 @@
 //! `select!` begins with any of its branches, which the scheduler picks, and goes round. A value that a branch returns
 //! is kept in a variable of that branch; the handler runs when all other futures are gone.
 
-use crate::execution::Pick;
 use crate::runtime;
+use crate::scheduler::Pick;
 
 /// In which order branches are polled.
 #[derive(Debug)]

@@ -1,33 +1,48 @@
-//! The system that parameters describe: which model an object follows, and the parameters of that model.
+//! The simulation that parameters describe: which model an object follows, and the parameters of that model.
 
-use super::bank::Bank;
-use super::counter::Counter;
 use super::flight::Ask;
-use super::ids::Ids;
-use super::kv::Kv;
-use super::locks::{Belief, Lock};
-use super::long_fork::LongFork;
-use super::model::{Model, Values};
-use super::multi_register::MultiRegister;
+use super::models::Model;
+use super::models::bank::Bank;
+use super::models::counter::Counter;
+use super::models::ids::Ids;
+use super::models::kv::Kv;
+use super::models::locks::{Belief, Lock};
+use super::models::long_fork::LongFork;
+use super::models::multi_register::MultiRegister;
+use super::models::register::Register;
+use super::models::sequences::Sequence;
+use super::models::sequential::Sequential;
+use super::models::set::Set;
+use super::models::versioned::Versioned;
 use super::object::Object;
 use super::parameters::Objects;
-use super::register::Register;
-use super::sequences::Sequence;
-use super::sequential::Sequential;
-use super::set::Set;
 use super::store::Store;
-use super::versioned::Versioned;
+use super::values::Values;
 use crate::ids::index;
 use crate::key_distribution::Popularity;
+use crate::parameters::ParameterError;
 use crate::rng::Chance;
-use crate::system::System;
+use crate::simulation::Simulation;
+use crate::simulation::system::System;
 
 /// Keys for each client that a store remembers of those that are written once: while one client waits for an answer,
 /// another is answered some fifty times at the most.
 const ROOM_PER_CLIENT: i64 = 256;
 
+impl Objects {
+    /// The simulation of these parameters.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is out of its range.
+    pub fn simulation(&self) -> Result<Simulation, ParameterError> {
+        self.validate()?;
+        Ok(Simulation::new(self.load(), system(self)))
+    }
+}
+
 /// The system that these parameters describe.
-pub(super) fn of(parameters: &Objects) -> Box<dyn System> {
+fn system(parameters: &Objects) -> Box<dyn System> {
     let values = Values::new(parameters.values);
     let reads = Chance::new(parameters.read_fraction);
     let object = parameters.object;

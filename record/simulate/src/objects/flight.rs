@@ -1,10 +1,10 @@
 //! An operation in flight: what was asked, and what came of it.
 
 use super::keys::ObjectId;
-use super::value::{ObjectKey, ObjectOp, ObjectValue, WriteId};
 use super::wrong_read::Overwriters;
+use crate::lists::registers::RegisterMop;
 use crate::op::Kind;
-use crate::registers::RegisterMop;
+use crate::op::object::{ObjectKey, ObjectOp, ObjectValue, WriteId};
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

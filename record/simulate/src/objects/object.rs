@@ -1,7 +1,9 @@
 //! The objects that can be simulated: a table.
 
-use super::sequential::SUBKEYS_MAX;
 use crate::named::named;
+
+/// Subkeys of a key of [`Object::Sequential`] at the most: a bit each.
+pub(super) const SUBKEYS_MAX: u32 = 64;
 
 /// What clients work on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,14 +1,12 @@
 //! What is to be simulated: clients that ask for operations on an object.
 
 use super::bug::ObjectBug;
-use super::choose;
 use super::object::Object;
-use crate::clients::Load;
 use crate::key_distribution::KeyDistribution;
 use crate::parameters::{ParameterError, check_count, check_fates, check_rate, refuse};
 use crate::rng::Chance;
-use crate::schedule::Delay;
-use crate::simulation::Simulation;
+use crate::simulation::clients::Load;
+use crate::simulation::schedule::Delay;
 
 /// A history of operations on an [`Object`], each of which takes effect at one instant between its invocation and its
 /// completion, unless there is a bug: it is linearizable.
@@ -127,16 +125,6 @@ impl Objects {
             bug_at: None,
             nemesis: false,
         }
-    }
-
-    /// The simulation of these parameters.
-    ///
-    /// # Errors
-    ///
-    /// If a parameter is out of its range.
-    pub fn simulation(&self) -> Result<Simulation, ParameterError> {
-        self.validate()?;
-        Ok(Simulation::new(self.load(), choose::of(self)))
     }
 
     pub(crate) fn load(&self) -> Load {

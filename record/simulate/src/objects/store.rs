@@ -3,15 +3,16 @@
 use super::bug::ObjectBug;
 use super::flight::{Ask, Flight, Reads, Shape, Versions};
 use super::keys::{Keys, ObjectId};
-use super::model::{Model, Outcome, Want};
+use super::models::{Model, Outcome, Want};
 use super::object::Object;
 use super::parameters::Objects;
-use super::value::ObjectKey;
 use super::wrong_read::{Plan, Tracker};
 use crate::ids::{index, wide};
+use crate::op::object::ObjectKey;
 use crate::op::{Kind, Payload};
 use crate::rng::{Chance, Purpose, Rng};
-use crate::system::{Intent, Progress, Slot, System};
+use crate::simulation::system::{Intent, Progress, System};
+use crate::slot::Slot;
 
 /// How often an operation finds a lock taken until it is refused.
 const WAITS_MAX: u32 = 40;
@@ -316,10 +317,10 @@ impl<M: Model> System for Store<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clients::{Clients, Observer};
-    use crate::objects::counter::Counter;
-    use crate::objects::locks::{Belief, Lock};
+    use crate::objects::models::counter::Counter;
+    use crate::objects::models::locks::{Belief, Lock};
     use crate::op::SimOp;
+    use crate::simulation::clients::{Clients, Observer};
     use std::io;
 
     struct Nobody;

@@ -4,7 +4,7 @@
 //! before R began: in any order that respects real time, W comes between all writes of the value and R. A write whose
 //! outcome of unknown outcome is never over. Whoever reads such a value, the history is not linearizable.
 
-use super::model::UNWRITTEN;
+use super::values::UNWRITTEN;
 use crate::ids::{index, wide};
 use crate::rng::Rng;
 use std::collections::BTreeMap;

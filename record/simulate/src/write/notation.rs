@@ -1,10 +1,11 @@
 //! An op as text: the same in EDN and in JSON, but for some signs.
 
 use super::Text;
-use crate::objects::{ObjectKey, ObjectOp, ObjectValue};
-use crate::op::{LogMop, LogOp, Mop, Payload, Process, SimOp};
-use crate::registers::{RegisterMop, RegisterMops};
-use crate::store::Mops;
+use crate::lists::mops::{Mop, Mops};
+use crate::lists::registers::{RegisterMop, RegisterMops};
+use crate::op::log::{LogMop, LogOp};
+use crate::op::object::{ObjectKey, ObjectOp, ObjectValue};
+use crate::op::{Payload, Process, SimOp};
 
 /// The signs of a notation. Those of an op's fields are what is before their values.
 pub(super) struct Notation {

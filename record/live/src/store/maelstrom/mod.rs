@@ -23,6 +23,7 @@ use history_core::cast::Cast;
 use network::Network;
 use node::Node;
 use serde_json::json;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -131,6 +132,12 @@ pub struct Maelstrom {
 
 /// How long a node may take to answer `init`.
 const INIT_MAX: Duration = Duration::from_secs(10);
+
+impl fmt::Debug for Maelstrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Maelstrom").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
 
 impl Maelstrom {
     /// Starts the nodes and waits until each has answered `init`.

@@ -114,7 +114,7 @@ impl<'a> Analysis<'a> {
                 }
             }
             // What it is before and was never ready for.
-            if thread.state == crate::execution::State::Paused && own.is_none_or(|own| own < self.len) {
+            if thread.state == crate::op::thread::State::Paused && own.is_none_or(|own| own < self.len) {
                 let step = Step { op: thread.op, thread: thread_id, extras: 0, picks: crate::op::Picks::default() };
                 self.want_earlier(nodes, own, self.len, &step);
             }

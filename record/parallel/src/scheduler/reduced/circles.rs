@@ -14,7 +14,7 @@
 //! which nobody else took a step, others go first. That may lose outcomes: the search is then not complete, and says
 //! so.
 
-use crate::execution::State;
+use crate::op::thread::State;
 use crate::op::{Kind, ObjectId, Step, extra};
 use crate::scheduler::Choice;
 use crate::scheduler::fairness::lock_of;

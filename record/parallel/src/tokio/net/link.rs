@@ -5,9 +5,9 @@
 //! messages that overtake each other on different connections, and that are still on their way when something else
 //! breaks.
 
-use crate::execution::Pick;
 use crate::object::Object;
 use crate::runtime;
+use crate::scheduler::Pick;
 use crate::time::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::panic::Location;

@@ -1,10 +1,10 @@
 //! Tasks that stay on one thread, and need not be sent to another: who runs their set polls them, one at a time.
 
 use super::{AbortHandle, Completion, Id, Join, JoinError, JoinHandle, Target};
-use crate::execution::Pick;
 use crate::ids::{index, small};
 use crate::object::Object;
 use crate::runtime;
+use crate::scheduler::Pick;
 use crate::tokio::runtime::Runtime;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};

@@ -1,0 +1,29 @@
+//! What an execution knows of the objects that its threads meet at.
+
+use crate::ThreadId;
+use std::panic::Location;
+
+/// Objects of one execution, at most.
+pub(crate) const OBJECTS_MAX: usize = 1 << 24;
+
+/// What an execution knows of an object.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) what: &'static str,
+    pub(crate) made: &'static Location<'static>,
+    /// Whether each gate is open.
+    pub(crate) open: [bool; 2],
+    /// The threads whose operation needs the gate, as a set.
+    pub(crate) waiters: [u64; 2],
+    /// Who closed the first gate last.
+    pub(crate) holder: Option<ThreadId>,
+    /// A value was allocated in this execution, and not dropped so far.
+    pub(crate) is_live: bool,
+}
+
+impl Row {
+    #[inline]
+    pub(crate) fn new(what: &'static str, made: &'static Location<'static>, open: [bool; 2]) -> Row {
+        Row { what, made, open, waiters: [0; 2], holder: None, is_live: false }
+    }
+}

@@ -1,0 +1,462 @@
+//! What a managed thread does at a pause point: an operation on an object that others may see.
+
+pub(crate) mod rounds;
+pub(crate) mod thread;
+
+use crate::ids::byte;
+use std::fmt;
+use std::panic::Location;
+
+/// Threads of one execution, at most: as many as there are letters.
+pub const THREADS_MAX: usize = 52;
+
+/// A thread of an execution. Threads are numbered in the order in which they are spawned; 0 is the program itself.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ThreadId(pub(crate) u8);
+
+impl ThreadId {
+    /// The thread with this number; `None` if it is not below [`THREADS_MAX`].
+    pub fn new(number: usize) -> Option<ThreadId> {
+        (number < THREADS_MAX).then_some(ThreadId(byte(number)))
+    }
+
+    /// Its number.
+    pub fn at(self) -> usize {
+        self.0.into()
+    }
+
+    /// Its letter: `a` to `z`, then `A` to `Z`.
+    pub fn letter(self) -> char {
+        char::from(if self.0 < 26 { b'a' + self.0 } else { b'A' + self.0 - 26 })
+    }
+
+    /// The thread of a letter.
+    pub fn from_letter(letter: char) -> Option<ThreadId> {
+        match letter {
+            'a'..='z' => Some(ThreadId(byte(letter) - b'a')),
+            'A'..='Z' => Some(ThreadId(byte(letter) - b'A' + 26)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.letter())
+    }
+}
+
+/// Some of an execution's threads.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct ThreadSet(pub(crate) u64);
+
+impl ThreadSet {
+    /// Whether a thread is among them.
+    pub fn contains(self, thread: ThreadId) -> bool {
+        self.0 & (1 << thread.0) != 0
+    }
+
+    /// How many there are.
+    pub fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The one with the lowest number.
+    pub fn first(self) -> Option<ThreadId> {
+        (self.0 != 0).then(|| ThreadId(byte(self.0.trailing_zeros())))
+    }
+
+    /// The one before which `skipped` others come in the order of their numbers.
+    pub fn nth(self, skipped: u32) -> Option<ThreadId> {
+        let mut rest = self.0;
+        for _ in 0..skipped {
+            rest &= rest.wrapping_sub(1);
+        }
+        ThreadSet(rest).first()
+    }
+
+    /// All of them, in the order of their numbers.
+    pub fn iter(self) -> impl Iterator<Item = ThreadId> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let first = ThreadSet(rest).first()?;
+            rest &= rest - 1;
+            Some(first)
+        })
+    }
+
+    /// The same with one more.
+    #[must_use]
+    pub fn with(self, thread: ThreadId) -> ThreadSet {
+        ThreadSet(self.0 | 1 << thread.0)
+    }
+
+    /// The same without one.
+    #[must_use]
+    pub fn without(self, thread: ThreadId) -> ThreadSet {
+        ThreadSet(self.0 & !(1 << thread.0))
+    }
+
+    pub(crate) fn insert(&mut self, thread: ThreadId) {
+        *self = self.with(thread);
+    }
+
+    pub(crate) fn remove(&mut self, thread: ThreadId) {
+        *self = self.without(thread);
+    }
+}
+
+impl fmt::Debug for ThreadSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident $name:literal $writes:literal;)*) => {
+        /// What an operation does to its object.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Kind { $($(#[$doc])* $kind,)* }
+
+        impl Kind {
+            /// As a reader is shown it.
+            pub fn name(self) -> &'static str {
+                match self { $(Kind::$kind => $name,)* }
+            }
+
+            /// Whether it may change the object; two operations on one object that do not can change places.
+            pub fn writes(self) -> bool {
+                match self { $(Kind::$kind => $writes,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// An atomic's load, or a look at what is there.
+    Load "load" false;
+    /// An atomic's store.
+    Store "store" true;
+    /// An atomic's read-modify-write.
+    Update "update" true;
+    /// A mutex is locked.
+    Lock "lock" true;
+    /// A mutex is locked if it is free.
+    TryLock "try lock" true;
+    /// A mutex is unlocked.
+    Unlock "unlock" true;
+    /// A reader-writer lock is locked for reading.
+    ReadLock "lock to read" false;
+    /// A reader-writer lock is locked for reading, if it can be.
+    TryReadLock "try lock to read" false;
+    /// A reader is done.
+    ReadUnlock "unlock from reading" false;
+    /// A condition variable is waited for, and the mutex unlocked.
+    Wait "wait" true;
+    /// A wait ends because the time is up, or because of a notification.
+    WaitEnd "wake from" true;
+    /// A mutex is locked after a wait.
+    Relock "lock again" true;
+    /// One waiter is notified.
+    NotifyOne "notify one" true;
+    /// All waiters are notified.
+    NotifyAll "notify all" true;
+    /// A message is sent.
+    Send "send" true;
+    /// A message that is handed over was taken.
+    Sent "sent" true;
+    /// A message is taken.
+    Receive "receive" true;
+    /// One end of a channel goes away.
+    Disconnect "disconnect" true;
+    /// A barrier is reached.
+    Arrive "arrive" true;
+    /// A barrier is left behind.
+    Pass "pass" true;
+    /// What is done once is begun, or found to be done.
+    Once "call once" true;
+    /// It is waited for that something is done that is done once.
+    Await "wait for" false;
+    /// What is done once is done.
+    OnceEnd "end of call once" true;
+    /// A counted pointer is made of another.
+    Clone "clone" false;
+    /// A counted pointer goes away.
+    Drop "drop" true;
+    /// The pointers to a value are counted, to say the number or to give the value away if there is one.
+    Count "count" true;
+    /// A resource is read.
+    Read "read" false;
+    /// A resource is written.
+    Write "write" true;
+    /// Another thread's end is waited for.
+    Join "join" false;
+    /// A thread parks until it has a token.
+    Park "park" true;
+    /// A thread is given a token.
+    Unpark "unpark" true;
+    /// A thread lets others go first.
+    Yield "yield" false;
+    /// A thread is spawned by an operation of a recorded history that has touched nothing before.
+    Spawn "spawn" false;
+    /// An operation of a recorded history is called that touches nothing.
+    Call "call" false;
+    /// Memory is ordered by a fence that is sequentially consistent.
+    Fence "fence" true;
+    /// Something is left to chance.
+    Pick "choose" false;
+    /// The clock is read.
+    Now "read the clock" false;
+    /// A thread sleeps.
+    Sleep "sleep" false;
+    /// Permits are waited for.
+    Acquire "acquire" true;
+    /// Permits are taken if they are there.
+    TryAcquire "try to acquire" true;
+    /// Permits are given back.
+    Release "release" true;
+    /// What a task waits for is looked at, and its waker left there.
+    Poll "poll" true;
+    /// A task begins.
+    Start "start" false;
+    /// A task waits until it is woken.
+    Pending "await" true;
+    /// A task is woken.
+    Wake "wake" true;
+    /// A task is cancelled.
+    Abort "abort" true;
+    /// A task ends.
+    Complete "complete" true;
+    /// A runtime cancels what is left of its tasks.
+    Shutdown "shut down" true;
+    /// An address is bound.
+    Bind "bind" true;
+    /// A connection is opened.
+    Connect "connect" true;
+    /// A connection is taken from a listener.
+    Accept "accept" true;
+    /// Messages between hosts are stopped, and lost if they are datagrams.
+    Partition "partition" true;
+    /// Messages between hosts pass again.
+    Repair "repair" true;
+    /// Messages between hosts are held back.
+    Hold "hold" true;
+    /// A host's tasks end where they are, and its connections are reset.
+    Crash "crash" true;
+    /// A host starts again.
+    Restart "restart" true;
+}
+
+/// An object of an execution, in the order in which threads come to them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct ObjectId(pub(crate) u32);
+
+impl ObjectId {
+    /// No object at all.
+    pub(crate) const NONE: ObjectId = ObjectId(u32::MAX);
+}
+
+/// Which gate of an object must be open for an operation; see `crate::execution`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Gate {
+    /// None.
+    Free,
+    First,
+    Second,
+    /// One that never opens: someone else gives the thread another operation.
+    Shut,
+}
+
+/// An operation that a thread is about to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Op {
+    pub(crate) kind: Kind,
+    pub(crate) gate: Gate,
+    pub(crate) object: ObjectId,
+    /// A second object that it changes, or that the rest of its step changed.
+    pub(crate) also: ObjectId,
+    pub(crate) place: &'static Location<'static>,
+}
+
+/// What else happened in a step, as bits.
+pub(crate) mod extra {
+    /// An operation of the recorded history was called.
+    pub(crate) const CALL: u16 = 1;
+    /// One returned.
+    pub(crate) const RETURN: u16 = 2;
+    /// A thread was spawned.
+    pub(crate) const SPAWN: u16 = 4;
+    /// The thread finished.
+    pub(crate) const FINISH: u16 = 8;
+    /// The baton was taken from a thread that could have gone on.
+    pub(crate) const PREEMPTION: u16 = 16;
+    /// This thread continues wherever no schedule says otherwise.
+    pub(crate) const UNDISTURBED: u16 = 32;
+    /// The operation changed nothing after all: its object is as if someone had only looked. Of an unlock: nor was
+    /// anything changed under the lock.
+    pub(crate) const LOOKED: u16 = 64;
+    /// More objects were changed than a step has room for: it is taken to depend on every other.
+    pub(crate) const MANY: u16 = 128;
+    /// It could be taken only because time passed: see `crate::execution::time`.
+    pub(crate) const LATE: u16 = 256;
+    /// The thread seemed to spin when it came to it.
+    pub(crate) const SPINS: u16 = 512;
+    /// Something was picked in it: see `crate::execution::pick`.
+    pub(crate) const PICKED: u16 = 1024;
+    /// It depends on what the clock says.
+    pub(crate) const TIMED: u16 = 2048;
+    /// It has moved the clock.
+    pub(crate) const MOVED: u16 = 4096;
+}
+
+/// What was picked in a step, in order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Picks {
+    values: [u8; 3],
+    len: u8,
+}
+
+impl Picks {
+    /// Values of one pick, at most.
+    pub(crate) const OPTIONS_MAX: u32 = 256;
+
+    /// Whether there is no room for more.
+    pub(crate) fn is_full(self) -> bool {
+        self.values().len() == self.values.len()
+    }
+
+    /// Adds one; there must be room.
+    pub(crate) fn push(&mut self, value: u8) {
+        self.values[usize::from(self.len)] = value;
+        self.len += 1;
+    }
+
+    pub(crate) fn values(&self) -> &[u8] {
+        &self.values[..usize::from(self.len)]
+    }
+
+    /// Those up to the last one that is not 0.
+    pub(crate) fn said(&self) -> &[u8] {
+        let said = self.values().iter().rposition(|value| *value > 0).map_or(0, |last| last + 1);
+        &self.values[..said]
+    }
+}
+
+/// One step of an execution: from one pause point of a thread to its next.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub(crate) op: Op,
+    pub(crate) thread: ThreadId,
+    pub(crate) extras: u16,
+    pub(crate) picks: Picks,
+}
+
+impl Step {
+    /// Who took it.
+    pub fn thread(&self) -> ThreadId {
+        self.thread
+    }
+
+    /// What was done.
+    pub fn kind(&self) -> Kind {
+        self.op.kind
+    }
+
+    /// Where in the program.
+    pub fn place(&self) -> &'static Location<'static> {
+        self.op.place
+    }
+
+    /// Whether the thread that had taken the step before could have gone on.
+    pub fn is_preemption(&self) -> bool {
+        self.extras & extra::PREEMPTION != 0
+    }
+
+    pub(crate) fn has(&self, extra: u16) -> bool {
+        self.extras & extra != 0
+    }
+
+    /// Whether it changed its object, or may do so if it was not taken.
+    pub(crate) fn changes(&self) -> bool {
+        self.op.kind.writes() && (!self.has(extra::LOOKED) || self.op.kind == Kind::Unlock)
+    }
+
+    /// Whether it unlocked what was only read while it was locked.
+    pub(crate) fn keeps(&self) -> bool {
+        self.op.kind == Kind::Unlock && self.has(extra::LOOKED) && !self.has(extra::MANY)
+    }
+
+    /// Whether all is as it was before, except for locks that are held.
+    pub(crate) fn is_idle(&self) -> bool {
+        let more =
+            extra::CALL | extra::RETURN | extra::SPAWN | extra::FINISH | extra::MANY | extra::PICKED | extra::LATE;
+        let is_lock = match self.op.kind {
+            Kind::Lock | Kind::ReadLock | Kind::ReadUnlock => true,
+            Kind::TryLock | Kind::TryReadLock => !self.has(extra::LOOKED),
+            Kind::Unlock => self.keeps(),
+            _ => false,
+        };
+        // These can change places with each other, but they are not nothing.
+        let is_counted = matches!(self.op.kind, Kind::Clone | Kind::Drop | Kind::Disconnect);
+        // A receiver that finds nothing looks at a second object, and leaves it as it is.
+        let is_more = self.op.also != ObjectId::NONE && !(self.op.kind == Kind::Receive && self.has(extra::LOOKED));
+        let is_changed = self.changes() && !is_lock;
+        !(is_changed || is_counted || is_more || self.has(more))
+    }
+
+    /// Notes that an object was changed that the operation did not name.
+    pub(crate) fn touch(&mut self, object: ObjectId) {
+        let op = &mut self.op;
+        if object == op.object && op.kind.writes() {
+            self.extras &= !extra::LOOKED;
+            return;
+        }
+        if object == op.also {
+            return;
+        }
+        // An operation that names its object twice has room.
+        if op.also == ObjectId::NONE || (op.also == op.object && op.kind.writes()) {
+            op.also = object;
+        } else {
+            self.extras |= extra::MANY;
+        }
+    }
+
+    /// Whether two steps of different threads that could be taken one after the other might lead elsewhere in the other
+    /// order. `objects_of` gives each thread's own object, which its end changes.
+    pub(crate) fn depends_on(&self, other: &Step, object_of: impl Fn(ThreadId) -> ObjectId) -> bool {
+        let touch = |a: ObjectId, b: ObjectId| a == b && a != ObjectId::NONE;
+        let both = [(self, other), (other, self)];
+        if (self.extras | other.extras) & extra::MANY != 0 {
+            return true;
+        }
+        if touch(self.op.object, other.op.object) && (self.changes() || other.changes()) {
+            return true;
+        }
+        // A second object is always changed.
+        if touch(self.op.also, other.op.also) || both.iter().any(|(a, b)| touch(a.op.also, b.op.object)) {
+            return true;
+        }
+        // What is checked of a history is which operations returned before which others were called.
+        if both.iter().any(|(a, b)| a.has(extra::CALL) && b.has(extra::RETURN)) {
+            return true;
+        }
+        if both.iter().any(|(a, b)| a.has(extra::MOVED) && b.has(extra::MOVED | extra::TIMED)) {
+            return true;
+        }
+        // Threads have their names from the order in which they were spawned.
+        if self.has(extra::SPAWN) && other.has(extra::SPAWN) {
+            return true;
+        }
+        let ends = |a: &Step, b: &Step| {
+            let own = object_of(a.thread);
+            a.has(extra::FINISH) && (touch(own, b.op.object) || touch(own, b.op.also))
+        };
+        ends(self, other) || ends(other, self)
+    }
+}

@@ -1,0 +1,232 @@
+//! The store's lists, one for each key that someone may still use.
+//!
+//! A list only ever grows at its end (except where a bug says otherwise), so what a transaction read, and what the list
+//! was at an earlier commit, is a length. That is all that is kept of reads and versions.
+
+pub(crate) mod mops;
+pub(crate) mod registers;
+
+use crate::ids::{index, small};
+use crate::slot::Slot;
+
+/// A key's place in the store; used again by another key once this one is over.
+pub(crate) type ListId = u32;
+
+/// The number of a commit; each has a higher one than those before it.
+pub(crate) type Commit = u64;
+
+/// One key's list.
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    /// The key, as clients name it.
+    pub(crate) key: i64,
+    /// What is in it.
+    pub(crate) items: Vec<i64>,
+    /// The commit that each item came with. As long as `items`, and nondecreasing.
+    commits: Vec<Commit>,
+    /// The transaction that alone may append to it.
+    lock: Option<Slot>,
+    /// How many micro-operations in flight name this key.
+    users: u32,
+    /// Whether clients still choose this key.
+    live: bool,
+}
+
+/// All lists.
+#[derive(Debug, Default)]
+pub(crate) struct Lists {
+    places: Vec<List>,
+    /// Lists that no one can read any more.
+    free: Vec<ListId>,
+    next_key: i64,
+    /// The last commit.
+    commit: Commit,
+}
+
+/// Keys come and go.
+impl Lists {
+    /// The list of a new key, which gets the next number.
+    pub(crate) fn create(&mut self) -> ListId {
+        let key = self.next_key;
+        self.next_key += 1;
+        self.create_for(key)
+    }
+
+    /// The list of a new key, which is none of those numbered.
+    pub(crate) fn create_for(&mut self, key: i64) -> ListId {
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.places.push(List::default());
+            self.places.len() as ListId - 1
+        });
+        let list = self.get_mut(id);
+        assert!(list.items.is_empty() && list.users == 0);
+        list.live = true;
+        list.key = key;
+        id
+    }
+
+    /// No new transaction will name this key.
+    pub(crate) fn retire(&mut self, id: ListId) {
+        self.get_mut(id).live = false;
+        self.drop_if_over(id);
+    }
+
+    /// A micro-operation in flight names this key.
+    pub(crate) fn hold(&mut self, id: ListId) {
+        self.get_mut(id).users += 1;
+    }
+
+    /// A micro-operation that named this key is over.
+    pub(crate) fn let_go(&mut self, id: ListId) {
+        self.get_mut(id).users -= 1;
+        self.drop_if_over(id);
+    }
+
+    fn drop_if_over(&mut self, id: ListId) {
+        let list = self.get_mut(id);
+        if !list.live && list.users == 0 {
+            assert!(list.lock.is_none());
+            list.items.clear();
+            list.commits.clear();
+            self.free.push(id);
+        }
+    }
+
+    /// How many lists there is room for: live keys and those that are not over.
+    #[cfg(test)]
+    pub(crate) fn room(&self) -> usize {
+        self.places.len()
+    }
+}
+
+/// Lists grow.
+impl Lists {
+    pub(crate) fn get(&self, id: ListId) -> &List {
+        &self.places[index(id)]
+    }
+
+    fn get_mut(&mut self, id: ListId) -> &mut List {
+        &mut self.places[index(id)]
+    }
+
+    /// The last commit.
+    pub(crate) fn commit(&self) -> Commit {
+        self.commit
+    }
+
+    /// Begins the next commit.
+    pub(crate) fn next_commit(&mut self) -> Commit {
+        self.commit += 1;
+        self.commit
+    }
+
+    /// Appends a value, as part of the last commit.
+    pub(crate) fn append(&mut self, id: ListId, value: i64) {
+        let commit = self.commit;
+        let list = self.get_mut(id);
+        list.items.push(value);
+        list.commits.push(commit);
+    }
+
+    /// Takes the last item back.
+    pub(crate) fn take_back(&mut self, id: ListId) {
+        let list = self.get_mut(id);
+        list.items.pop();
+        list.commits.pop();
+    }
+
+    /// Lets the last two items change places.
+    pub(crate) fn swap_last(&mut self, id: ListId) {
+        if let [.., a, b] = &mut self.get_mut(id).items[..] {
+            std::mem::swap(a, b);
+        }
+    }
+
+    /// How long a list is.
+    pub(crate) fn len(&self, id: ListId) -> u32 {
+        small(self.get(id).items.len())
+    }
+
+    /// How long it was after a commit. O(log length).
+    pub(crate) fn len_at(&self, id: ListId, commit: Commit) -> u32 {
+        small(self.get(id).commits.partition_point(|c| *c <= commit))
+    }
+
+    /// The commits that its items from `len` on came with.
+    pub(crate) fn commits_from(&self, id: ListId, len: u32) -> &[Commit] {
+        &self.get(id).commits[index(len)..]
+    }
+}
+
+/// Lists can be locked: others may read them, but not append.
+impl Lists {
+    /// Whether a transaction other than this one holds the lock.
+    pub(crate) fn locked_to(&self, id: ListId, slot: Slot) -> bool {
+        self.get(id).lock.is_some_and(|owner| owner != slot)
+    }
+
+    /// Locks a list for a transaction, unless another has it.
+    pub(crate) fn lock(&mut self, id: ListId, slot: Slot) -> bool {
+        if self.locked_to(id, slot) {
+            return false;
+        }
+        self.get_mut(id).lock = Some(slot);
+        true
+    }
+
+    /// Whether this transaction holds the lock.
+    pub(crate) fn holds(&self, id: ListId, slot: Slot) -> bool {
+        self.get(id).lock == Some(slot)
+    }
+
+    /// Ends this transaction's lock, if it has one.
+    pub(crate) fn unlock(&mut self, id: ListId, slot: Slot) {
+        if self.holds(id, slot) {
+            self.get_mut(id).lock = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_dropped_with_its_last_user_and_its_place_used_again() {
+        let mut lists = Lists::default();
+        let first = lists.create();
+        lists.next_commit();
+        lists.append(first, 7);
+        lists.hold(first);
+        lists.retire(first);
+        assert_eq!(lists.get(first).items, [7], "a transaction in flight may still read it");
+        lists.let_go(first);
+        let second = lists.create();
+        assert_eq!(second, first, "the place is free again");
+        assert_eq!((lists.get(second).key, lists.len(second)), (1, 0));
+    }
+
+    #[test]
+    fn a_version_is_a_length() {
+        let mut lists = Lists::default();
+        let id = lists.create();
+        for value in [4, 5, 6] {
+            lists.next_commit();
+            lists.append(id, value);
+        }
+        assert_eq!([0, 1, 2, 3, 9].map(|commit| lists.len_at(id, commit)), [0, 1, 2, 3, 3]);
+        assert_eq!(lists.commits_from(id, 1), [2, 3]);
+    }
+
+    #[test]
+    fn a_lock_keeps_others_out_until_it_ends() {
+        let mut lists = Lists::default();
+        let id = lists.create();
+        assert!(lists.lock(id, 1) && lists.lock(id, 1), "one's own lock is no hindrance");
+        assert!(!lists.lock(id, 2));
+        lists.unlock(id, 2);
+        assert!(lists.holds(id, 1), "only the owner can unlock");
+        lists.unlock(id, 1);
+        assert!(lists.lock(id, 2));
+    }
+}

@@ -1,0 +1,46 @@
+//! A register: reads, writes and, if it has it, compare-and-set.
+
+use super::{Model, Outcome, Want};
+use crate::objects::flight::{Ask, Flight};
+use crate::objects::values::Values;
+use crate::rng::{Chance, Rng};
+
+/// A register that holds nil at first.
+pub(in crate::objects) struct Register {
+    pub(in crate::objects) values: Values,
+    pub(in crate::objects) reads: Chance,
+    /// How many of what is not a read are compare-and-sets.
+    pub(in crate::objects) cas: Chance,
+}
+
+impl Model for Register {
+    type State = Option<i64>;
+
+    fn fresh(&self) -> Option<i64> {
+        None
+    }
+
+    fn draw(&mut self, state: &Option<i64>, flight: &mut Flight, want: Want, rng: &mut Rng) {
+        flight.ask = if want == Want::Read || rng.happens(self.reads) {
+            Ask::Read
+        } else if rng.happens(self.cas) {
+            // Of values that are all new, one drawn blindly would never be there. Nil is there until something is
+            // written.
+            let old = if self.values.are_new() { *state } else { state.map(|_| self.values.draw(rng)) };
+            let new = self.values.draw(rng);
+            old.map_or(Ask::Write(new), |old| Ask::Cas { old, new })
+        } else {
+            Ask::Write(self.values.draw(rng))
+        };
+    }
+
+    fn apply(&mut self, state: &mut Option<i64>, flight: &mut Flight) -> Outcome {
+        match flight.ask {
+            Ask::Write(new) => *state = Some(new),
+            Ask::Cas { old, new } if *state == Some(old) => *state = Some(new),
+            Ask::Cas { .. } => return Outcome::Refused,
+            _ => flight.seen = *state,
+        }
+        Outcome::Done
+    }
+}

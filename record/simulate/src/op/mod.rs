@@ -1,0 +1,76 @@
+//! One op of a simulated history, borrowed from the simulation.
+
+pub(crate) mod log;
+pub(crate) mod object;
+
+use crate::lists::mops::Mops;
+use crate::lists::registers::RegisterMops;
+use log::LogOp;
+use object::ObjectOp;
+
+/// An op, as a client would have recorded it.
+#[derive(Clone, Copy, Debug)]
+pub struct SimOp<'a> {
+    /// Its position in the history, from 0.
+    pub index: u64,
+    /// Who did it.
+    pub process: Process,
+    /// What it says of the operation.
+    pub kind: Kind,
+    /// The name of the function called.
+    pub f: &'static str,
+    /// Its argument, or its result.
+    pub payload: Payload<'a>,
+    /// In nanoseconds since the test began; never less than that of the op before.
+    pub time_ns: u64,
+}
+
+/// Who did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Process {
+    /// A client. One that gave up waiting continues under its number plus the number of clients.
+    Client(i64),
+    /// What disturbs the store. Its ops are all `info`.
+    Nemesis,
+}
+
+/// What an op says of the operation it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// A client began it.
+    Invoke,
+    /// It happened.
+    Ok,
+    /// The store says that it did not happen.
+    Fail,
+    /// The client gave up waiting.
+    Info,
+}
+
+impl Kind {
+    /// As histories spell it: `"invoke"`, `"ok"`, `"fail"`, `"info"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Invoke => "invoke",
+            Kind::Ok => "ok",
+            Kind::Fail => "fail",
+            Kind::Info => "info",
+        }
+    }
+}
+
+/// The value of an op. Other workloads will bring other kinds.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Payload<'a> {
+    /// No value.
+    Nothing,
+    /// The micro-operations of a transaction over lists.
+    Lists(Mops<'a>),
+    /// The micro-operations of a transaction over registers.
+    Registers(RegisterMops<'a>),
+    /// What was asked of an object, or what it answered.
+    Object(ObjectOp<'a>),
+    /// What was asked of logs, or what they answered.
+    Log(LogOp<'a>),
+}
