@@ -17,7 +17,7 @@ const ROW: i64 = 18;
 const STEP: usize = 18;
 /// The width of a letter of the title, and of an entry of the legend without its words.
 const TITLE_LETTER: i64 = 9;
-const ENTRY: i64 = 34;
+const ENTRY: i64 = 40;
 /// Characters of a panel's title.
 const TITLE_CHARS_MAX: usize = 80;
 
