@@ -1,8 +1,8 @@
 //! A copy of one op in a batch of its own, for who has single ops and hands on batches.
 
-use crate::batch::{Batch, Extra, ProcessRecord, Record};
+use crate::batch::Batch;
 use crate::cast::Cast as _;
-use crate::columns::Row;
+use crate::row::{Extra, ProcessRecord, Record, Row};
 use crate::tape::{Tag, Tape};
 use crate::{Op, Process, Value};
 

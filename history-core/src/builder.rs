@@ -1,12 +1,12 @@
 //! Histories made by a program, op by op, through the same checks as those that are read: whole, or a batch at a time.
 
-use crate::batch::{Batch, Extra, ProcessRecord, Record};
+use crate::batch::Batch;
 use crate::cast::Cast as _;
-use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
 use crate::history::Collector;
 use crate::index::Indices;
 use crate::op::OwnField;
+use crate::row::{Extra, ProcessRecord, Record, Row};
 use crate::syntax::DEPTH_MAX;
 use crate::tape::{RUN_INT_END, Tag, Tape};
 use crate::{ClientRule, Datum, History, Op, OpKind, Pair, Pairing, Process, Value};

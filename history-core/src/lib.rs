@@ -74,6 +74,7 @@ pub mod parallel;
 mod participants;
 mod read;
 mod report;
+mod row;
 #[cfg(feature = "serde")]
 mod serialize;
 mod syntax;

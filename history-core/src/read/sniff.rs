@@ -148,9 +148,7 @@ pub(crate) fn format(text: &str, block: &Block) -> Result<Sniffed, HistoryError>
         // An array or a map that was begun: let its reader say what is missing.
         None if block.last && inside == Some("") => Ok(Sniffed::Known(Format::Json)),
         None if block.last && !from.is_empty() => Ok(Sniffed::Known(Format::Edn)),
-        None if block.last => {
-            Err(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::batch::OP))
-        }
+        None if block.last => Err(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::row::OP)),
         None => Ok(Sniffed::More(unread.len() - unread.trim_start_matches([' ', '\n', '\r', '\t']).len())),
     }
 }

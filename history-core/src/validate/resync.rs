@@ -1,7 +1,7 @@
 //! Where to continue after an op that cannot be read.
 
-use crate::columns::Row;
 use crate::read::{Intervals, Place};
+use crate::row::Row;
 use crate::syntax::edn::Read;
 use crate::syntax::{Scanner, table};
 use crate::tape::Tape;

@@ -5,11 +5,11 @@ use super::findings::{Findings, Remark};
 use super::resync::{self, Next};
 use super::{Problems, Rule};
 use crate::batch::Batch;
-use crate::columns::Row;
 use crate::error::{ErrorKind, HistoryError};
 use crate::read::{
     Block, Blocks, Intervals, Parts, Peers, Sniffed, Steps, Stop, binary, no_first_value, sniff, too_long,
 };
+use crate::row::Row;
 use crate::syntax::FaultKind;
 use crate::{FirstValue, Format, Limits, Position, Reader, TimeUnit};
 
@@ -93,7 +93,7 @@ impl<'s> Walk<'s> {
         }
         let in_container = self.steps.as_ref().is_some_and(Steps::saw_container);
         if complete && self.checks.ops() == 0 && !self.findings.has_errors() && !in_container {
-            self.error(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::batch::OP));
+            self.error(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::row::OP));
         }
         self.checks.finish(&mut self.findings);
         let (list, counts) = self.findings.finish();

@@ -1,8 +1,10 @@
 //! Anything that serde can serialize, as EDN.
 
+mod items;
+
 use super::edn;
-use super::edn_items::Items;
 use crate::serialize::{EDN, KEYWORD, LIST, SET, STR, TAGGED};
+use items::Items;
 use serde::ser::{self, Serialize, Serializer as _};
 use std::fmt::{self, Write};
 
@@ -59,7 +61,7 @@ pub fn to_edn(value: &(impl Serialize + ?Sized)) -> Result<String, EdnError> {
 
 /// What the next string or sequence is to be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+enum Place {
     Value,
     Key,
     Keyword,
@@ -70,17 +72,17 @@ pub(super) enum Place {
     Set,
 }
 
-pub(super) struct EdnSerializer<'a> {
+struct EdnSerializer<'a> {
     out: &'a mut String,
     place: Place,
 }
 
-pub(super) fn serializer(out: &mut String, place: Place) -> EdnSerializer<'_> {
+fn serializer(out: &mut String, place: Place) -> EdnSerializer<'_> {
     EdnSerializer { out, place }
 }
 
 /// A field or variant, named as Clojure names things.
-pub(super) fn name(out: &mut String, name: &str) -> fmt::Result {
+fn name(out: &mut String, name: &str) -> fmt::Result {
     edn::name(out, &name.replace('_', "-"))
 }
 

@@ -2,8 +2,6 @@
 
 pub(crate) mod edn;
 #[cfg(feature = "serde")]
-mod edn_items;
-#[cfg(feature = "serde")]
 mod edn_serializer;
 mod intervals;
 pub(crate) mod json;

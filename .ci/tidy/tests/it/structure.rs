@@ -7,13 +7,12 @@ use histcheck_tidy::{code, files, read};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Modules in circles, by folder: a number that only falls.
-const IN_CIRCLES: [(&str, usize); 8] = [
+const IN_CIRCLES: [(&str, usize); 7] = [
     ("check-elle", 2),
     ("check-elle/certify", 2),
     ("check-jepsen", 2),
     ("check-online", 3),
     ("check-register", 13),
-    ("history-core", 4),
     ("record/parallel", 7),
     ("record/simulate", 15),
 ];
@@ -26,7 +25,7 @@ const CROWDED: [(&str, usize); 5] = [
     // A module a workload.
     ("check-jepsen/src", 23),
     ("check-online/src", 17),
-    ("history-core/src", 36),
+    ("history-core/src", 37),
     ("record/simulate/src", 18),
     // A module an object.
     ("record/simulate/src/objects", 23),

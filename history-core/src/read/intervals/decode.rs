@@ -1,9 +1,9 @@
 //! The fields of one interval, and the two ops that it is.
 
 use super::Called;
-use crate::batch::{Extra, ProcessRecord, Record};
 use crate::cast::Cast as _;
 use crate::op::OwnField;
+use crate::row::{Extra, ProcessRecord, Record};
 use crate::syntax::Fault;
 use crate::tape::{RUN_INT_END, Tag, Tape};
 use crate::value::{Seq, Value};

@@ -256,7 +256,7 @@ impl Intervals {
             let Row { client, .. } = self.rows[row];
             let process = interval.process(&mut batch.tape, &self.clients.called[client.0.to_usize()]);
             let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());
-            batch.records.to_mut().push(crate::columns::Row::of(&record));
+            batch.records.to_mut().push(crate::row::Row::of(&record));
             self.handed_out += 1;
         }
         Ok(!batch.is_empty())

@@ -1,8 +1,8 @@
 //! A transaction as a format has it, and the op that it becomes.
 
-use crate::batch::{Batch, Extra, ProcessRecord, Record};
+use crate::batch::Batch;
 use crate::cast::Cast as _;
-use crate::columns::Row;
+use crate::row::{Extra, ProcessRecord, Record, Row};
 use crate::syntax::{Fault, FaultKind, VALUES_MAX};
 use crate::tape::{RUN_INT_END, Tag, Tape};
 use crate::{OpKind, Pair, Position};

@@ -1,6 +1,6 @@
 //! Containers of EDN, item by item, as serde hands them over.
 
-use super::edn_serializer::{EdnError, Place, name, serializer};
+use super::{EdnError, Place, name, serializer};
 use serde::ser::{self, Serialize};
 
 /// A container whose items are being written.
