@@ -1,6 +1,6 @@
 //! Who may see whether a crashed operation happened, and until when: until the last that may see it returns.
 
-use super::part::Part;
+use super::Part;
 use crate::Model;
 use crate::engine::ids;
 use crate::engine::ids::ClassId;

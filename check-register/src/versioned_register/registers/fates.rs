@@ -1,8 +1,9 @@
 //! Fates of writes: what their completions say, and when they can be forgotten.
 
-use super::findings::Kind;
-use super::registers::{Registers, Seen};
-use super::versions::{State, VersionId, flag};
+use super::Registers;
+use crate::versioned_register::findings::Kind;
+use crate::versioned_register::ops::Seen;
+use crate::versioned_register::versions::{State, VersionId, flag};
 use history_core::HistoryError;
 
 /// Failed writes that are remembered, so that one that is observed later can be distinguished from a version that was

@@ -1,30 +1,13 @@
 //! Witnesses in the making: their ops by name, and the sentences about them.
 
-use super::explain::Explainer;
-use super::packed::Packed;
-use super::registers::Seen;
-use super::versions::{At, NO_TIME, Version, VersionId, flag};
+use super::Explainer;
+use crate::versioned_register::ops::{ReadOp, Seen};
+use crate::versioned_register::packed::Packed;
+use crate::versioned_register::versions::{NO_TIME, VersionId, flag};
 use history_core::explain::{self, Explanation};
 use history_core::{Datum, OpKind, Witness, WitnessOp};
 use std::borrow::Cow;
 use std::fmt::Write;
-
-/// A read as an explanation needs it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadOp {
-    pub(crate) seen: Seen,
-    pub(crate) invoked: Option<At>,
-    pub(crate) id: Packed,
-    pub(crate) value: Packed,
-}
-
-impl ReadOp {
-    /// The first read of a version that no write had proposed by then.
-    pub(crate) fn first_of(row: &Version, value: Packed) -> ReadOp {
-        let seen = Seen { at: row.first, client: row.observer, is_read: true };
-        ReadOp { seen, invoked: None, id: row.id, value }
-    }
-}
 
 /// A witness in the making.
 pub(super) struct WitnessBuilder<'a> {

@@ -1,10 +1,11 @@
 //! The walk: from a version that was just shown, back along the replaced ones to the chain.
 
-use super::findings::Kind;
-use super::packed::Packed;
-use super::registers::{Registers, Seen};
-use super::versions::{KeyId, State, VersionId, flag};
+use super::Registers;
 use crate::engine::ids;
+use crate::versioned_register::findings::Kind;
+use crate::versioned_register::ops::Seen;
+use crate::versioned_register::packed::Packed;
+use crate::versioned_register::versions::{KeyId, State, VersionId, flag};
 use history_core::HistoryError;
 
 /// Where a walk along the replaced versions ended.
