@@ -2,7 +2,8 @@
 
 use super::forks::{self, Fork};
 use super::order::{self, can_be_ordered};
-use super::run::{LongForkRun, NIL, Seen};
+use super::run::LongForkRun;
+use super::seen::{NIL, Seen};
 use super::smallest::{Smallest, find_smallest};
 use crate::witness::{self, Extremes};
 use history_core::cast::Cast as _;

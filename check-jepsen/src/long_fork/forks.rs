@@ -1,7 +1,7 @@
 //! Forks: states of a group, sorted by the number of keys they show, of which each must show all that the one before it
 //! shows.
 
-use super::run::{NIL, Seen};
+use super::seen::Seen;
 use history_core::cast::Cast as _;
 
 /// Reads that cannot be put in order: two, or all states of a group of which any two can.
@@ -18,13 +18,8 @@ pub(super) fn sorted(seen: &Seen) -> Vec<u32> {
     order
 }
 
-/// Whether a state shows every key that another shows.
-pub(super) fn shows_all(seen: &Seen, state: u32, of: u32) -> bool {
-    seen.values(of).iter().zip(seen.values(state)).all(|(less, more)| *less == NIL || *more != NIL)
-}
-
 /// The neighbours among states of one group of which neither shows all that the other shows.
 pub(super) fn find_forks<'a>(seen: &'a Seen, sorted: &'a [u32]) -> impl Iterator<Item = Fork> + 'a {
-    let forks = sorted.windows(2).filter(|pair| !shows_all(seen, pair[1], pair[0]));
+    let forks = sorted.windows(2).filter(|pair| !seen.shows_all(pair[1], pair[0]));
     forks.map(|pair| Fork { group: seen.group(pair[0]), states: vec![pair[0].min(pair[1]), pair[0].max(pair[1])] })
 }

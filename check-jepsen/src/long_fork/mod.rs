@@ -43,6 +43,7 @@ mod explain;
 mod forks;
 mod order;
 mod run;
+mod seen;
 mod smallest;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Orders of reads in which equal values of each key stand together, the initial state first.
 
-use super::run::{NIL, Seen};
+use super::seen::{NIL, Seen};
 use crate::pq_tree::PqTree;
 use history_core::cast::Cast as _;
 

@@ -2,7 +2,7 @@
 //! take long.
 
 use super::order::can_be_ordered;
-use super::run::Seen;
+use super::seen::Seen;
 
 /// Values of keys that may be looked at to make a set smaller.
 const CELLS_MAX: usize = 1 << 25;

@@ -1,7 +1,7 @@
 //! Orders of reads against all permutations.
 
 use super::order::{broken_by, can_be_ordered};
-use super::run::Seen;
+use super::seen::Seen;
 use super::smallest::find_smallest;
 use crate::witness::OpRef;
 use history_core::cast::Cast as _;
