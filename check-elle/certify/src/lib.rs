@@ -11,6 +11,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod cycle;
+mod decode;
 mod direct;
 mod exists;
 mod isolation;

@@ -7,9 +7,7 @@ use histcheck_tidy::{code, files, read};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Modules in circles, by folder: a number that only falls.
-const IN_CIRCLES: [(&str, usize); 5] = [
-    ("check-elle", 2),
-    ("check-elle/certify", 2),
+const IN_CIRCLES: [(&str, usize); 3] = [
     ("check-online", 3),
     ("record/parallel", 7),
     ("record/simulate", 15),
