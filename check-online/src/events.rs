@@ -8,8 +8,8 @@ mod monitored;
 mod monitored_sets;
 
 use crate::OnlineModel;
-use crate::object::{Event, Object};
-use crate::ops::{NEVER, OpIx};
+use crate::object::Object;
+use crate::ops::{Event, NEVER, OpIx};
 use crate::{Outcome, Settings, Violation};
 use std::sync::Arc;
 

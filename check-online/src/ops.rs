@@ -16,6 +16,25 @@ impl OpIx {
 /// Counts calls and returns in the order in which they are taken.
 pub(crate) type Seq = u64;
 
+/// What happens to an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// It is called, and its result is known.
+    Known,
+    /// It is called.
+    Open,
+    /// It is called, and will never return.
+    Crashed,
+    /// It returns as was known.
+    Returns,
+    /// It returns, and did this.
+    Completes(Option<ClassId>),
+    /// It did not happen.
+    Fails,
+    /// It may have done this.
+    Crashes(Option<ClassId>),
+}
+
 /// What is known of how an operation ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {

@@ -12,8 +12,7 @@ pub(crate) mod ledger;
 
 use crate::OnlineModel;
 use crate::kernel::{Kernel, Stop, World};
-use crate::object::Event;
-use crate::ops::{Fate, NEVER, OpIx, Seq};
+use crate::ops::{Event, Fate, NEVER, OpIx, Seq};
 use crate::pile::Pile;
 use crate::set::Detail;
 use basis::Basis;

@@ -1,8 +1,9 @@
 //! Forgetting: what no part can come back to is swept, when there is much of it.
 
-use super::{Event, Object};
+use super::Object;
 use crate::OnlineModel;
 use crate::kernel::World;
+use crate::ops::Event;
 use crate::part::Part;
 use crate::part::ledger::Ledger;
 use crate::paths::TRUNK;

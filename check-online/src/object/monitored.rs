@@ -1,7 +1,7 @@
 //! An object that a monitor decides in place of the search: see [`ledger`](crate::part::ledger).
 
-use super::{Event, Input, Object};
-use crate::ops::Fate;
+use super::{Input, Object};
+use crate::ops::{Event, Fate};
 use crate::part::ledger::{FALLBACK_MAX, LEDGER_CONFIGURATIONS_MAX, Ledger, Verdict};
 use crate::violation;
 use crate::{OnlineModel, Reason};
