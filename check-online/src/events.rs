@@ -8,8 +8,8 @@ mod monitored;
 mod monitored_sets;
 
 use crate::OnlineModel;
+use crate::engine::ops::{Event, NEVER, OpIx};
 use crate::object::Object;
-use crate::ops::{Event, NEVER, OpIx};
 use crate::{Outcome, Settings, Violation};
 use std::sync::Arc;
 
@@ -128,7 +128,8 @@ impl<M: OnlineModel> Events<M> {
         self.object.refused
     }
 
-    /// Sets how many configurations are kept, as [`World`](crate::kernel::World) has it; before the first event.
+    /// Sets how many configurations are kept, as [`World`](crate::engine::kernel::World) has it; before the first
+    /// event.
     #[cfg(test)]
     pub(crate) fn keep_few(&mut self, width_min: usize, width_max: usize, basis_max: usize) {
         let world = &mut self.object.world;

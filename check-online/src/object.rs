@@ -8,10 +8,10 @@ mod collect;
 mod monitored;
 
 use crate::OnlineModel;
-use crate::kernel::{Stop, World};
-use crate::ops::{Event, Fate, NEVER, OpIx, OpRow, Seq};
-use crate::part::Part;
-use crate::part::ledger::{Ledger, SEARCHED_MAX};
+use crate::engine::kernel::{Stop, World};
+use crate::engine::ops::{Event, Fate, NEVER, OpIx, OpRow, Seq};
+use crate::engine::part::Part;
+use crate::engine::part::ledger::{Ledger, SEARCHED_MAX};
 use crate::violation::{self, Violation};
 use crate::{Outcome, Reason};
 use check_register::engine::ids;

@@ -2,11 +2,11 @@
 
 use super::Object;
 use crate::OnlineModel;
-use crate::kernel::World;
-use crate::ops::Event;
-use crate::part::Part;
-use crate::part::ledger::Ledger;
-use crate::paths::TRUNK;
+use crate::engine::kernel::World;
+use crate::engine::ops::Event;
+use crate::engine::part::Part;
+use crate::engine::part::ledger::Ledger;
+use crate::engine::paths::TRUNK;
 use check_register::engine::paths::PathId;
 
 impl<M: OnlineModel> Object<M> {

@@ -22,7 +22,7 @@
 
 use super::entry::{Doing, Entry};
 use super::extract::Extract;
-use crate::ops::{NEVER, Seq};
+use crate::engine::ops::{NEVER, Seq};
 use check_register::Collection;
 
 /// Marks what no later event can depend on. All of the extract is linearizable.

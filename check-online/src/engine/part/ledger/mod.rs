@@ -19,7 +19,7 @@ mod moved;
 mod sets;
 mod settled;
 
-use crate::ops::{OpIx, Seq};
+use crate::engine::ops::{OpIx, Seq};
 use check_register::{Answer, Collection, Conflict, Handling, Outcome, Refusal};
 use history_core::cast::Cast as _;
 use moved::Moved;

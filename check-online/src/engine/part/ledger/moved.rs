@@ -7,7 +7,7 @@ use super::entry::{Doing, Entry};
 use super::extract::Extract;
 use super::settled::mark_settled;
 use super::{Contradiction, TIDY_MIN, Verdict, refusal};
-use crate::ops::{NEVER, OpIx, Seq};
+use crate::engine::ops::{NEVER, OpIx, Seq};
 use check_register::{Collection, Handling};
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;

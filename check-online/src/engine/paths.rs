@@ -1,7 +1,7 @@
 //! How configurations came about: linearizations as a tree, each configuration a node of it; all but the end of what
 //! they have in common is forgotten.
 
-use crate::ops::OpIx;
+use super::ops::OpIx;
 use check_register::engine;
 use check_register::engine::paths::PathId;
 

@@ -15,9 +15,9 @@
 
 use super::{Checkpoint, Logged, Part};
 use crate::OnlineModel;
-use crate::kernel::{Kernel, Stop, World};
-use crate::ops::{Fate, OpIx, Seq};
-use crate::set::Detail;
+use crate::engine::kernel::{Kernel, Stop, World};
+use crate::engine::ops::{Fate, OpIx, Seq};
+use crate::engine::set::Detail;
 
 /// The configurations before the events from `seq` on: all, or by the sum of their uses.
 #[derive(Debug)]

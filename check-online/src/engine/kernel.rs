@@ -11,16 +11,16 @@
 //! - An operation that only reads takes effect at the first instant that admits it: this hinders nothing later.
 //! - Of operations in flight that are equal, the one that returns first takes effect first: it may take the other's
 //!   place.
-//! - Operations that may have happened need not take effect at all ([`pile`](crate::pile)); a configuration with no
+//! - Operations that may have happened need not take effect at all ([`pile`](super::pile)); a configuration with no
 //!   more uses of any of them covers the others of its state and mask. Where many are left that do not cover each
-//!   other, only a few are kept ([`Detail`]), and [`basis`](crate::part) decides what these few refuse.
+//!   other, only a few are kept ([`Detail`]), and [`basis`](super::part) decides what these few refuse.
 
+use super::ops::{OpIx, Ops, Seq};
+use super::paths::Paths;
+use super::pile::Pile;
+use super::set::{Detail, Found, Set};
+use super::table::Table;
 use crate::OnlineModel;
-use crate::ops::{OpIx, Ops, Seq};
-use crate::paths::Paths;
-use crate::pile::Pile;
-use crate::set::{Detail, Found, Set};
-use crate::table::Table;
 use check_register::engine::IN_FLIGHT_MAX;
 use check_register::engine::ids;
 use check_register::engine::ids::{ClassId, StateId};

@@ -1,7 +1,7 @@
 //! One part of an object on its way: its configurations now, and as much of the past as may have to be looked at once
 //! more.
 //!
-//! The future is not known, so an operation in flight is one that may have happened ([`pile`](crate::pile)) until it
+//! The future is not known, so an operation in flight is one that may have happened ([`pile`](super::pile)) until it
 //! returns. What its return adds to the knowledge counts from its call on. So at each call the configurations are kept,
 //! as a **checkpoint**, and the events since the first call that may matter, as the **log**; a return goes back to its
 //! call and takes the events from there on again. Over a history this takes as many steps as operations are in flight,
@@ -10,11 +10,11 @@
 mod basis;
 pub(crate) mod ledger;
 
+use super::kernel::{Kernel, Stop, World};
+use super::ops::{Event, Fate, NEVER, OpIx, Seq};
+use super::pile::Pile;
+use super::set::Detail;
 use crate::OnlineModel;
-use crate::kernel::{Kernel, Stop, World};
-use crate::ops::{Event, Fate, NEVER, OpIx, Seq};
-use crate::pile::Pile;
-use crate::set::Detail;
 use basis::Basis;
 use check_register::engine::ids::ClassId;
 use std::collections::VecDeque;

@@ -11,9 +11,9 @@
 //! [`Shortcuts::effect`]: check_register::Model::effect
 //! [`Shortcuts::effect_lasts`]: check_register::Model::effect_lasts
 
+use super::ops::{OpIx, Seq};
+use super::table::{Sees, Table};
 use crate::OnlineModel;
-use crate::ops::{OpIx, Seq};
-use crate::table::{Sees, Table};
 use check_register::engine::ids;
 use check_register::engine::ids::ClassId;
 use history_core::hash::HashMap;

@@ -1,6 +1,6 @@
 //! An operation that moves a value.
 
-use crate::ops::{NEVER, OpIx, Seq};
+use crate::engine::ops::{NEVER, OpIx, Seq};
 
 /// What an operation does, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! Entries as operations for a monitor, with numbers for values: one that comes back gets another number.
 
 use super::entry::{Doing, Entry};
-use crate::ops::{NEVER, Seq};
+use crate::engine::ops::{NEVER, Seq};
 use check_register::models::{FifoQueue, PriorityQueue, QueueOp, Removed, Stack, UnorderedQueue};
 use check_register::{Answer, Collection, Engine, Operation, Settings, check_with};
 use history_core::cast::Cast as _;

@@ -13,7 +13,7 @@
 //! A crashed add may have happened at any time: it is forgotten once R shows its value.
 
 use super::{Contradiction, TIDY_MIN, Verdict, refusal};
-use crate::ops::{NEVER, OpIx, Seq};
+use crate::engine::ops::{NEVER, OpIx, Seq};
 use check_register::models::{Set, SetOp};
 use check_register::{Answer, Engine, Handling, Operation, Settings, check_with};
 use history_core::Budget;
