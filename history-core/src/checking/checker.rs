@@ -1,7 +1,7 @@
 //! The spine: a checker is a fold over ops.
 
+use super::options::{OptionError, OptionSpec, Options};
 use crate::error::{ErrorKind, HistoryError};
-use crate::options::{OptionError, OptionSpec, Options};
 use crate::state::Damaged;
 use crate::{About, Batch, Budget, History, Op, Reader, Report};
 use std::ops::ControlFlow;

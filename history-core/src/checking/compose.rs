@@ -1,6 +1,6 @@
 //! Several checkers over one pass of a history: each sees every op, and the worst verdict is that of all.
 
-use crate::branch::{Branch, End};
+use super::branch::{Branch, End};
 use crate::error::HistoryError;
 use crate::{
     About, Batch, Budget, Checker, NextStep, Op, OptionError, OptionKind, OptionSpec, Options, Report, Run, Verdict,

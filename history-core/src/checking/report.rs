@@ -1,6 +1,6 @@
 //! What a checker has to say in the end: a verdict, and the evidence for it.
 
-use crate::figure::Figure;
+use super::figure::Figure;
 use crate::{Client, Datum, NextStep, OpKind};
 use std::borrow::Cow;
 
@@ -79,7 +79,7 @@ pub struct KeyReport {
     #[cfg_attr(feature = "serde", serde(rename = "valid"))]
     pub verdict: Verdict,
     /// What was found in it, sorted by name; [`Report::anomalies`] has the witnesses.
-    #[cfg_attr(feature = "serde", serde(default, serialize_with = "crate::serialize::report::keywords"))]
+    #[cfg_attr(feature = "serde", serde(default, serialize_with = "crate::checking::serialize::report::keywords"))]
     pub anomaly_types: Vec<Cow<'static, str>>,
     /// What was noted of it.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
@@ -108,7 +108,7 @@ pub struct Witness {
     #[cfg_attr(feature = "serde", serde(default))]
     pub steps: Vec<Step>,
     /// Whatever else there is to know, by name: `("key", 7)`.
-    #[cfg_attr(feature = "serde", serde(default, with = "crate::serialize::named"))]
+    #[cfg_attr(feature = "serde", serde(default, with = "crate::checking::serialize::named"))]
     pub facts: Vec<(Cow<'static, str>, Datum)>,
     /// The whole story, in prose of one or more lines.
     pub explanation: String,
@@ -144,19 +144,19 @@ pub struct Step {
     /// Another.
     pub to: usize,
     /// `"ww"`, `"wr"`, `"rw"`, `"process"`, `"realtime"`.
-    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::serialize::report::keyword"))]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "crate::checking::serialize::report::keyword"))]
     pub relation: Cow<'static, str>,
     /// The key on which they meet, if they do.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serialize::report::present"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::checking::serialize::report::present"))]
     pub key: Option<Datum>,
     /// The version that `from` wrote or read.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serialize::report::present"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::checking::serialize::report::present"))]
     pub value: Option<Datum>,
     /// The version that `to` wrote or read, where that is another.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serialize::report::present"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::checking::serialize::report::present"))]
     pub next_value: Option<Datum>,
     /// The reason as a clause: `"T2 appended 4 after T1 appended 3 to 7"`.
     pub because: String,

@@ -1,9 +1,9 @@
 //! A copy of one op in a batch of its own, for who has single ops and hands on batches.
 
-use crate::batch::Batch;
+use super::batch::Batch;
+use super::row::{Extra, ProcessRecord, Record, Row};
 use crate::cast::Cast as _;
-use crate::row::{Extra, ProcessRecord, Record, Row};
-use crate::tape::{Tag, Tape};
+use crate::values::tape::{Tag, Tape};
 use crate::{Op, Process, Value};
 
 impl Batch {

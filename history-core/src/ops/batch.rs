@@ -1,11 +1,11 @@
 //! A block of a history's text and the ops it holds: the unit in which readers hand out ops.
 
+use super::op::Fields;
+use super::pairing::{OpHead, Placed};
+use super::row::{ProcessRecord, Row};
 use crate::cast::Cast as _;
-use crate::op::Fields;
-use crate::pairing::{OpHead, Placed};
-use crate::row::{ProcessRecord, Row};
-use crate::tape::{Tag, Tape, own};
-use crate::value::Entries;
+use crate::values::tape::{Tag, Tape, own};
+use crate::values::value::Entries;
 use crate::{HistoryError, Op, Process, Value};
 use std::borrow::Cow;
 use std::ops::ControlFlow;

@@ -1,14 +1,14 @@
 //! Histories made by a program, op by op, through the same checks as those that are read: whole, or a batch at a time.
 
-use crate::batch::Batch;
+use super::batch::Batch;
+use super::history::Collector;
+use super::index::Indices;
+use super::op::OwnField;
+use super::row::{Extra, ProcessRecord, Record, Row};
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
-use crate::history::Collector;
-use crate::index::Indices;
-use crate::op::OwnField;
-use crate::row::{Extra, ProcessRecord, Record, Row};
-use crate::syntax::DEPTH_MAX;
-use crate::tape::{RUN_INT_END, Tag, Tape};
+use crate::text::syntax::DEPTH_MAX;
+use crate::values::tape::{RUN_INT_END, Tag, Tape};
 use crate::{ClientRule, Datum, History, Op, OpKind, Pair, Pairing, Process, Value};
 
 /// Ops in a batch, at the most.

@@ -7,10 +7,10 @@
 //!
 //! This is for `histcheck-plugin`, and hidden from everybody else.
 
-use crate::batch::Batch;
-pub use crate::row::Row;
-pub use crate::tape::Node;
-use crate::tape::Tape;
+use super::batch::Batch;
+pub use super::row::Row;
+pub use crate::values::tape::Node;
+use crate::values::tape::Tape;
 use std::borrow::Cow;
 
 /// The columns of a batch, as slices.

@@ -1,6 +1,6 @@
 //! A history as a whole, for those who need more than one pass over it.
 
-use crate::batch::Batch;
+use super::batch::Batch;
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::{Op, Pair, Reader, Value};
@@ -177,15 +177,15 @@ mod tests {
     fn a_completion_without_invocation_is_caught() {
         let mut alone = batch(ONE);
         let pair = Pair::Completes { slot: 0, invoked: 0, invoked_time_ns: None };
-        alone.set_placed(0, &crate::pairing::Placed { pair, named: None, is_left_out: false });
+        alone.set_placed(0, &crate::ops::pairing::Placed { pair, named: None, is_left_out: false });
         let _ = Collector::default().push(alone);
     }
 
     #[test]
     #[should_panic(expected = "an integer of a run is too large")]
     fn a_large_integer_in_a_slice_is_caught() {
-        let mut tape = crate::tape::Tape::default();
+        let mut tape = crate::values::tape::Tape::default();
         tape.ints.to_mut().push(1 << 62);
-        tape.push_run(crate::tape::Tag::IntVector, 0);
+        tape.push_run(crate::values::tape::Tag::IntVector, 0);
     }
 }

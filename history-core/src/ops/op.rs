@@ -1,6 +1,6 @@
 //! One operation, as it was recorded.
 
-use crate::value::Entries;
+use crate::values::value::Entries;
 use crate::{Position, Value};
 
 /// What an op says of the operation it belongs to.

@@ -1,7 +1,7 @@
 //! Who took part in a history: the names of clients, which checkers know by number, and whose ops were omitted.
 
+use super::client_rule::is_nemesis;
 use crate::cast::Cast as _;
-use crate::client_rule::is_nemesis;
 use crate::hash::HashMap;
 use crate::{Datum, Op, Process, visible};
 use std::collections::BTreeMap;

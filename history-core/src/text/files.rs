@@ -1,7 +1,7 @@
 //! Histories in files: found by path, compressed if the name says so.
 
+use super::read::{END_OF_SESSION, TO_TEXT, decompressed};
 use crate::error::{ErrorKind, HistoryError};
-use crate::read::{END_OF_SESSION, TO_TEXT, decompressed};
 use crate::{Format, Op, Reader, Writer};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};

@@ -1,9 +1,9 @@
 //! Times as histories write them, in nanoseconds: exact, from their decimal text.
 
+use super::syntax::Fault;
 use crate::cast::Cast as _;
-use crate::syntax::Fault;
-use crate::tape::{Tag, Tape};
-use crate::value::Value;
+use crate::values::tape::{Tag, Tape};
+use crate::values::value::Value;
 use std::borrow::Cow;
 
 /// What times of a history count. Where none is given they are nanoseconds, and a fraction of one is an error: it was

@@ -145,6 +145,6 @@ impl<T: Into<Datum>> From<Option<T>> for Datum {
 impl fmt::Display for Datum {
     /// Writes EDN.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::write::edn::datum(f, self)
+        crate::text::write::edn::datum(f, self)
     }
 }

@@ -76,7 +76,7 @@ pub(crate) struct Tape {
     /// Each is of magnitude below 2^62, so that checkers may use the rest of `i64` for their own ends.
     pub(crate) ints: Cow<'static, [i64]>,
     /// Outlives what is on the tape.
-    pub(crate) memo: crate::syntax::memo::Memo,
+    pub(crate) memo: crate::text::syntax::memo::Memo,
 }
 
 /// A column, to be changed; one of another library's batch is copied first. As [`Cow::to_mut`], but small enough to be

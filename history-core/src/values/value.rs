@@ -1,8 +1,8 @@
 //! A value of a history, borrowed from the reader: cheap to copy, decoded as it is walked.
 
+use super::tape::{Tag, Tape};
 use crate::Datum;
 use crate::cast::Cast as _;
-use crate::tape::{Tag, Tape};
 use std::fmt::{self, Write as _};
 
 /// One value, as EDN has them; JSON's are a subset.
@@ -468,7 +468,7 @@ impl ExactSizeIterator for Pairs<'_> {}
 impl fmt::Display for Value<'_> {
     /// Writes EDN.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::write::edn::value(f, *self)
+        crate::text::write::edn::value(f, *self)
     }
 }
 

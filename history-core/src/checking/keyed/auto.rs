@@ -6,7 +6,7 @@
 //! wrong.
 
 use super::{Form, Keyed, field};
-use crate::branch::{Branch, End};
+use crate::checking::branch::{Branch, End};
 use crate::error::HistoryError;
 use crate::{Batch, Budget, Checker, Op, OpKind, OptionError, Options, Report, Run, Value};
 use std::fmt;

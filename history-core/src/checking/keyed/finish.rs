@@ -3,8 +3,8 @@
 use super::keys::KeyId;
 use super::merge::Merged;
 use super::{Keyed, of_key};
-use crate::branch::End;
 use crate::cast::Cast as _;
+use crate::checking::branch::End;
 use crate::error::HistoryError;
 use crate::{Budget, Datum, NextStep, Report, Run, Searched, Verdict, parallel};
 use std::sync::{Mutex, PoisonError};

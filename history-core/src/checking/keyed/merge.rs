@@ -2,8 +2,8 @@
 
 use super::keys::shown;
 use crate::cast::Cast as _;
-use crate::coverage::is_unobserved;
-use crate::report::KeyReport;
+use crate::checking::coverage::is_unobserved;
+use crate::checking::report::KeyReport;
 use crate::{Anomaly, Datum, NextStep, Report, Verdict};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

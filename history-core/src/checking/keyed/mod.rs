@@ -17,7 +17,7 @@ pub mod parts;
 
 pub use auto::{Decision, KeyedAuto};
 
-use crate::branch::End;
+use super::branch::End;
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::{Budget, Checker, Op, OpKind, OptionError, Options, Pair, Participants, Report, Run, Value};

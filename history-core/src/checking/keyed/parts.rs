@@ -4,8 +4,8 @@
 use super::finish::{Ending, finish_run};
 use super::merge::Merged;
 use super::{KeyRun, Keyed, Placing, Unplaced, of_key, trouble};
-use crate::branch::End;
 use crate::cast::Cast as _;
+use crate::checking::branch::End;
 use crate::error::HistoryError;
 use crate::{Budget, Checker, Datum, Op, OptionError, Options, Participants, Report, Run, Searched, Value};
 use std::fmt;

@@ -3,7 +3,7 @@
 use super::{Open, Pairing};
 use crate::Client;
 use crate::error::{ErrorKind, HistoryError};
-use crate::participants::NAMES_END;
+use crate::ops::participants::NAMES_END;
 
 /// How an op fails to fit those before it.
 #[derive(Clone, Copy, Debug)]

@@ -4,12 +4,13 @@ mod misfit;
 
 pub(crate) use misfit::Misfit;
 
+use super::client_rule::is_meant;
+use super::op;
+use super::participants::{NAMES_END, number_of_name};
 use crate::cast::Cast as _;
-use crate::client_rule::is_meant;
 use crate::error::HistoryError;
 use crate::hash::HashMap;
-use crate::participants::{NAMES_END, number_of_name};
-use crate::{ClientRule, IntMap, Op, OpKind, Pair, Position, Process, op};
+use crate::{ClientRule, IntMap, Op, OpKind, Pair, Position, Process};
 
 /// Pairs the ops of one history, fed in order, and refuses those that fit no history.
 ///

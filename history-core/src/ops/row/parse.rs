@@ -2,10 +2,11 @@
 
 use super::{Extra, ProcessRecord, Row};
 use crate::cast::Cast as _;
-use crate::op::OwnField;
-use crate::syntax::Fault;
-use crate::tape::{Tag, Tape};
-use crate::{OpKind, Position, TimeUnit, Value, time_unit};
+use crate::ops::op::OwnField;
+use crate::text::syntax::Fault;
+use crate::text::time_unit;
+use crate::values::tape::{Tag, Tape};
+use crate::{OpKind, Position, TimeUnit, Value};
 
 impl Row {
     /// The op that the value at `node` is.

@@ -4,8 +4,8 @@ use super::Reader;
 use super::handover::Handover;
 use super::threads::Threads;
 use crate::Op;
-use crate::batch::Batch;
 use crate::error::HistoryError;
+use crate::ops::batch::Batch;
 use std::ops::ControlFlow;
 use std::thread::Builder;
 

@@ -1,7 +1,7 @@
 //! Batches on their way from the thread that reads to the one that sees their ops, and back.
 
-use crate::batch::Batch;
 use crate::error::HistoryError;
+use crate::ops::batch::Batch;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 

@@ -3,15 +3,15 @@
 use super::place::Place;
 use super::steps::error as fault_error;
 use super::{Format, Limits};
-use crate::batch::Batch;
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
-use crate::index::Indices;
-use crate::pairing::Pairing;
-use crate::row::Row;
-use crate::syntax::edn::Read;
-use crate::syntax::{Fault, Scanner};
-use crate::tape::Tape;
+use crate::ops::batch::Batch;
+use crate::ops::index::Indices;
+use crate::ops::pairing::Pairing;
+use crate::ops::row::Row;
+use crate::text::syntax::edn::Read;
+use crate::text::syntax::{Fault, Scanner};
+use crate::values::tape::Tape;
 use crate::{ClientRule, OpKind, Position, TimeUnit};
 
 /// Reads what one writer of a history wrote: a line an op, in EDN or JSON.

@@ -33,12 +33,12 @@ pub use sniff::Format;
 pub(crate) use sniff::{Sniffed, format as sniff};
 pub(crate) use steps::{Steps, Stop, error as fault_error, too_long};
 
-use crate::batch::Batch;
 use crate::error::{ErrorKind, HistoryError};
-use crate::index::Indices;
-use crate::pairing::Pairing;
-use crate::row::Row;
-use crate::tape::own;
+use crate::ops::batch::Batch;
+use crate::ops::index::Indices;
+use crate::ops::pairing::Pairing;
+use crate::ops::row::Row;
+use crate::values::tape::own;
 use crate::{ClientRule, Op, Position, TimeUnit};
 use std::fmt;
 use std::io::Read;
@@ -485,5 +485,5 @@ pub(crate) struct Parts<'s> {
 
 #[cold]
 fn no_op() -> HistoryError {
-    HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::row::OP)
+    HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::ops::row::OP)
 }

@@ -3,7 +3,7 @@
 
 use super::{Format, Lines};
 use crate::error::{ErrorKind, HistoryError};
-use crate::pairing::{OpHead, Pairing};
+use crate::ops::pairing::{OpHead, Pairing};
 use crate::{Op, Position, Process, TimeUnit};
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Reading goes on in another process where one has stopped.
 
 use super::{Format, Place, Reader, Steps};
-use crate::index::Indices;
+use crate::ops::index::Indices;
 use crate::state::{Damaged, In, Out, Parts as _, State as _};
 
 impl<'s> Reader<'s> {

@@ -4,7 +4,7 @@ use super::blocks::Block;
 use super::intervals;
 use super::peers::{self, Guess};
 use crate::error::{ErrorKind, HistoryError};
-use crate::syntax::table;
+use crate::text::syntax::table;
 
 /// How a history is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -148,7 +148,9 @@ pub(crate) fn format(text: &str, block: &Block) -> Result<Sniffed, HistoryError>
         // An array or a map that was begun: let its reader say what is missing.
         None if block.last && inside == Some("") => Ok(Sniffed::Known(Format::Json)),
         None if block.last && !from.is_empty() => Ok(Sniffed::Known(Format::Edn)),
-        None if block.last => Err(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::row::OP)),
+        None if block.last => {
+            Err(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::ops::row::OP))
+        }
         None => Ok(Sniffed::More(unread.len() - unread.trim_start_matches([' ', '\n', '\r', '\t']).len())),
     }
 }

@@ -3,14 +3,14 @@
 use super::Format;
 use super::blocks::Block;
 use super::place::Place;
-use crate::batch::Batch;
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError, Position, Snippet};
+use crate::ops::batch::Batch;
 use crate::state::{Damaged, In, Out, State};
-use crate::syntax::edn::Read;
-use crate::syntax::table::Line;
-use crate::syntax::{Fault, FaultKind, Scanner};
-use crate::tape::Tape;
+use crate::text::syntax::edn::Read;
+use crate::text::syntax::table::Line;
+use crate::text::syntax::{Fault, FaultKind, Scanner};
+use crate::values::tape::Tape;
 
 /// What encloses the ops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

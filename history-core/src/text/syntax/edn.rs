@@ -5,7 +5,7 @@ use super::edn_token::ENDS_TOKEN;
 use super::number::Run;
 use super::{Fault, Frame, Scanner};
 use crate::cast::Cast as _;
-use crate::tape::Tag;
+use crate::values::tape::Tag;
 
 /// Whether a value was read, or only something discarded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use super::{Fault, Scanner};
 use crate::cast::Cast as _;
-use crate::tape::Tag;
+use crate::values::tape::Tag;
 
 /// Bytes that end a symbol, keyword, number or character: white space, brackets, quotes, comments, and control
 /// characters, which belong nowhere.

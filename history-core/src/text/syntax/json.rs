@@ -2,7 +2,7 @@
 
 use super::number::Run;
 use super::{Fault, Frame, Scanner};
-use crate::tape::Tag;
+use crate::values::tape::Tag;
 
 /// What may come next.
 enum Next {

@@ -7,7 +7,7 @@
 use super::memo::Key;
 use super::{Frame, Scanner};
 use crate::cast::Cast as _;
-use crate::tape::Tag;
+use crate::values::tape::Tag;
 
 /// Keys that are kept; those behind them are read.
 const KEYS_MAX: usize = 8;

@@ -16,7 +16,7 @@ pub(crate) mod table;
 
 pub(crate) use edn_token::is_name;
 
-use crate::tape::{Mark, Tag, Tape};
+use crate::values::tape::{Mark, Tag, Tape};
 
 /// Containers inside containers, at the most.
 pub(crate) const DEPTH_MAX: usize = 512;

@@ -2,9 +2,10 @@
 
 use super::{Fault, Scanner, VALUES_MAX};
 use crate::cast::Cast as _;
-use crate::tape::{Tag, own};
+use crate::values::tape::{Tag, own};
 
-/// Digits that an integer of a run has at the most, so that none reaches 2^62 (see [`crate::tape::Tape::ints`]).
+/// Digits that an integer of a run has at the most, so that none reaches 2^62 (see
+/// [`Tape::ints`](crate::values::tape::Tape::ints)).
 const RUN_DIGITS_MAX: usize = 18;
 
 /// How a run of integers ended.

@@ -2,7 +2,7 @@
 
 use super::{Fault, Scanner};
 use crate::cast::Cast as _;
-use crate::tape::Tag;
+use crate::values::tape::Tag;
 
 /// Bytes at which the scan of a string stops: quotes, backslashes, and the control characters that JSON wants escaped.
 const STOPS: [bool; 256] = {

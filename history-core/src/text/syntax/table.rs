@@ -10,7 +10,7 @@
 use super::edn::Read;
 use super::{Fault, FaultKind, Scanner};
 use crate::cast::Cast as _;
-use crate::tape::Tag;
+use crate::values::tape::Tag;
 use std::ops::Range;
 
 /// A line of the table, for messages.

@@ -4,13 +4,13 @@ use super::findings::{Findings, Remark};
 use super::kinds::Kinds;
 use super::mops::{self, Mop, Written};
 use super::rule::Rule;
-use crate::batch::Batch;
 use crate::cast::Cast as _;
 use crate::hash::{HashMap, HashSet};
-use crate::index::Indices;
-use crate::op::OwnField;
-use crate::pairing::Misfit;
-use crate::tape::Tag;
+use crate::ops::batch::Batch;
+use crate::ops::index::Indices;
+use crate::ops::op::OwnField;
+use crate::ops::pairing::Misfit;
+use crate::values::tape::Tag;
 use crate::{Op, OpKind, Pair, Pairing, Participants, Position, Process, Value};
 
 /// Fields up to which looking for one twice in a row is fastest.

@@ -1,10 +1,10 @@
 //! Where to continue after an op that cannot be read.
 
-use crate::read::{Intervals, Place};
-use crate::row::Row;
-use crate::syntax::edn::Read;
-use crate::syntax::{Scanner, table};
-use crate::tape::Tape;
+use crate::ops::row::Row;
+use crate::text::read::{Intervals, Place};
+use crate::text::syntax::edn::Read;
+use crate::text::syntax::{Scanner, table};
+use crate::values::tape::Tape;
 use crate::{Format, TimeUnit};
 
 /// Lines that are tried whether they hold an op, after one that was not closed.

@@ -4,13 +4,13 @@ use super::checks::Checks;
 use super::findings::{Findings, Remark};
 use super::resync::{self, Next};
 use super::{Problems, Rule};
-use crate::batch::Batch;
 use crate::error::{ErrorKind, HistoryError};
-use crate::read::{
+use crate::ops::batch::Batch;
+use crate::ops::row::Row;
+use crate::text::read::{
     Block, Blocks, Intervals, Parts, Peers, Sniffed, Steps, Stop, binary, no_first_value, sniff, too_long,
 };
-use crate::row::Row;
-use crate::syntax::FaultKind;
+use crate::text::syntax::FaultKind;
 use crate::{FirstValue, Format, Limits, Position, Reader, TimeUnit};
 
 pub(super) struct Walk<'s> {
@@ -93,7 +93,7 @@ impl<'s> Walk<'s> {
         }
         let in_container = self.steps.as_ref().is_some_and(Steps::saw_container);
         if complete && self.checks.ops() == 0 && !self.findings.has_errors() && !in_container {
-            self.error(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::row::OP));
+            self.error(HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::ops::row::OP));
         }
         self.checks.finish(&mut self.findings);
         let (list, counts) = self.findings.finish();
@@ -381,7 +381,7 @@ impl<'s> Walk<'s> {
                     self.checks.op(&mut self.batch, i, Some(found.node), &mut self.findings);
                 }
                 Err(fault) => {
-                    let error = crate::read::fault_error(fault, place);
+                    let error = crate::text::read::fault_error(fault, place);
                     self.findings.add_error(error, &self.batch.tape.source, self.batch.starts_at);
                 }
             }

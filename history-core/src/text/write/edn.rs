@@ -3,7 +3,7 @@
 //! Names have none. A [`Datum`], which is what reports hold, shows a name with such a character as a string; a history
 //! that is written keeps it as it is, for a keyword and a string are not the same value.
 
-use crate::syntax::is_name;
+use crate::text::syntax::is_name;
 use crate::visible::{self, is_hidden};
 use crate::{Datum, Value};
 use std::fmt::{Result, Write};

@@ -3,7 +3,7 @@
 mod items;
 
 use super::edn;
-use crate::serialize::{EDN, KEYWORD, LIST, SET, STR, TAGGED};
+use crate::checking::serialize::{EDN, KEYWORD, LIST, SET, STR, TAGGED};
 use items::Items;
 use serde::ser::{self, Serialize, Serializer as _};
 use std::fmt::{self, Write};

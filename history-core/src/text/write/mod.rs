@@ -13,7 +13,7 @@ pub use sessions::{ConvertOptions, Converted, Converter};
 #[cfg(feature = "serde")]
 pub use edn_serializer::{EdnError, to_edn};
 
-use crate::read::Format;
+use super::read::Format;
 use crate::{HistoryError, Op, OpKind, Process, Value};
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};

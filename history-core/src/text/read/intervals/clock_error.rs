@@ -21,7 +21,7 @@ impl Reader<'_> {
 }
 
 /// Refuses another format, whose ops have one order.
-pub(in crate::read) fn refuse(format: Format, clock_error_ns: i64) -> Result<(), HistoryError> {
+pub(in crate::text::read) fn refuse(format: Format, clock_error_ns: i64) -> Result<(), HistoryError> {
     if clock_error_ns == 0 || format == Format::Intervals {
         return Ok(());
     }

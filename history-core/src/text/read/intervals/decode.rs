@@ -2,12 +2,13 @@
 
 use super::Called;
 use crate::cast::Cast as _;
-use crate::op::OwnField;
-use crate::row::{Extra, ProcessRecord, Record};
-use crate::syntax::Fault;
-use crate::tape::{RUN_INT_END, Tag, Tape};
-use crate::value::{Seq, Value};
-use crate::{OpKind, Pair, Position, TimeUnit, time_unit};
+use crate::ops::op::OwnField;
+use crate::ops::row::{Extra, ProcessRecord, Record};
+use crate::text::syntax::Fault;
+use crate::text::time_unit;
+use crate::values::tape::{RUN_INT_END, Tag, Tape};
+use crate::values::value::{Seq, Value};
+use crate::{OpKind, Pair, Position, TimeUnit};
 
 /// An interval, for messages.
 pub(super) const INTERVAL: &str =

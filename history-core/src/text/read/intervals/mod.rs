@@ -21,13 +21,13 @@ pub(super) use clock_error::refuse as refuse_clock_error;
 
 use super::Place;
 use super::steps::{Found, error};
-use crate::batch::Batch;
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::HashMap;
-use crate::syntax::{Fault, FaultKind, Scanner};
-use crate::tape::Tape;
-use crate::value::Value;
+use crate::ops::batch::Batch;
+use crate::text::syntax::{Fault, FaultKind, Scanner};
+use crate::values::tape::Tape;
+use crate::values::value::Value;
 use crate::{Limits, OpKind, Position, TimeUnit};
 use decode::{INTERVAL, Interval};
 
@@ -256,7 +256,7 @@ impl Intervals {
             let Row { client, .. } = self.rows[row];
             let process = interval.process(&mut batch.tape, &self.clients.called[client.0.to_usize()]);
             let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());
-            batch.records.to_mut().push(crate::row::Row::of(&record));
+            batch.records.to_mut().push(crate::ops::row::Row::of(&record));
             self.handed_out += 1;
         }
         Ok(!batch.is_empty())

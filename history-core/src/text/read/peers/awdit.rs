@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, lines};
 use super::txn::{Act, Atom, Event, Events, Out};
 use super::{Decode, Decoded, Input};
-use crate::syntax::Fault;
+use crate::text::syntax::Fault;
 use crate::{OpKind, Position};
 
 const LINE: &str = "r KEY VALUE, w KEY VALUE, or a line of - (end of a transaction) or = (end of a session)";

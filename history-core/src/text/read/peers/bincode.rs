@@ -10,7 +10,7 @@ use super::txn::{Act, Atom, Event, Events, Out};
 use super::{Decode, Decoded, Input};
 use crate::OpKind;
 use crate::cast::Cast as _;
-use crate::syntax::{Fault, FaultKind};
+use crate::text::syntax::{Fault, FaultKind};
 
 /// Bytes of a string in the head, at the most.
 const STRING_BYTES_MAX: u64 = 1 << 20;

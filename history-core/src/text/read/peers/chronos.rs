@@ -11,9 +11,9 @@ use super::json::{self, Step};
 use super::txn::{Act, Atom, Event, Events, Out, Stamps};
 use super::{Decode, Decoded, Input};
 use crate::OpKind;
-use crate::syntax::{Fault, FaultKind, Scanner};
-use crate::tape::{Tag, Tape};
-use crate::value::Value;
+use crate::text::syntax::{Fault, FaultKind, Scanner};
+use crate::values::tape::{Tag, Tape};
+use crate::values::value::Value;
 
 const TXN: &str =
     r#"a transaction: {"tid": 67, "sid": 19, "sts": {"p": 16, "l": 0}, "cts": {"p": 17, "l": 0}, "ops": [...]}"#;

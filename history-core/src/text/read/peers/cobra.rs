@@ -10,7 +10,7 @@
 use super::txn::{Act, Atom, Event, Events, Out};
 use super::{Decode, Decoded, Input};
 use crate::cast::Cast as _;
-use crate::syntax::{Fault, FaultKind};
+use crate::text::syntax::{Fault, FaultKind};
 use crate::{OpKind, Position};
 
 /// The transaction and the write-id of the first state, and of nothing.

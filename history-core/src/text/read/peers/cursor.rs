@@ -1,6 +1,6 @@
 //! A place in one line of text, for the formats whose grammar is one of lines.
 
-use crate::syntax::Fault;
+use crate::text::syntax::Fault;
 
 /// A place in a line, which ends at `end`.
 pub(super) struct Cursor<'b> {

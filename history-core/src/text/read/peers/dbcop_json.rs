@@ -9,9 +9,9 @@ use super::json::{self, Step};
 use super::txn::{Act, Atom, Event, Events, Out};
 use super::{Decode, Decoded, Input};
 use crate::OpKind;
-use crate::syntax::{Fault, FaultKind, Scanner};
-use crate::tape::{Tag, Tape};
-use crate::value::Value;
+use crate::text::syntax::{Fault, FaultKind, Scanner};
+use crate::values::tape::{Tag, Tape};
+use crate::values::value::Value;
 
 const HISTORY: &str = "an array of sessions, or an object with such an array as data";
 const SESSION: &str = "a session: an array of transactions";

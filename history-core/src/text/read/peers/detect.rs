@@ -1,10 +1,10 @@
 //! Detects the formats of other checkers from how they begin, where nothing else begins like this.
 
 use super::{awdit, bincode, cobra, hist, plume};
-use crate::read::Format;
-use crate::syntax::{FaultKind, Scanner};
-use crate::tape::Tape;
-use crate::value::Value;
+use crate::text::read::Format;
+use crate::text::syntax::{FaultKind, Scanner};
+use crate::values::tape::Tape;
+use crate::values::value::Value;
 
 /// What the beginning of a text says of its format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,7 +8,7 @@ use super::cursor::{Cursor, lines};
 use super::txn::{Act, Atom, Event, Events, Out};
 use super::{Decode, Decoded, Input};
 use crate::OpKind;
-use crate::syntax::Fault;
+use crate::text::syntax::Fault;
 
 const LINE: &str = "transactions like [x:=1 y==2 z==?], a line of dashes, or a comment after //";
 const VARIABLE: &str = "a variable: letters, digits and _";

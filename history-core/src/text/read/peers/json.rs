@@ -2,9 +2,9 @@
 //!
 //! A whole history is one JSON value in some formats; what is read at once is a transaction.
 
-use crate::syntax::{Fault, Scanner};
-use crate::tape::Tape;
-use crate::value::Value;
+use crate::text::syntax::{Fault, Scanner};
+use crate::values::tape::Tape;
+use crate::values::value::Value;
 
 /// What stands between two values of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -29,10 +29,10 @@ pub(crate) use txn::STAMPS;
 
 use super::{Block, Blocks, Format, Limits, Place};
 use crate::Position;
-use crate::batch::Batch;
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
-use crate::syntax::{Fault, FaultKind};
+use crate::ops::batch::Batch;
+use crate::text::syntax::{Fault, FaultKind};
 use std::cell::Cell;
 
 /// Bytes from which a binary format is detected.

@@ -11,7 +11,7 @@ use super::{Decode, Decoded, Input};
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::{HashMap, HashSet};
-use crate::syntax::{Fault, FaultKind};
+use crate::text::syntax::{Fault, FaultKind};
 use crate::{OpKind, Position};
 
 pub(super) const LINE: &str = "r(KEY,VALUE,SESSION,TRANSACTION) or w(...), as in w(3,17,0,5)";

@@ -1,10 +1,10 @@
 //! A transaction as a format has it, and the op that it becomes.
 
-use crate::batch::Batch;
 use crate::cast::Cast as _;
-use crate::row::{Extra, ProcessRecord, Record, Row};
-use crate::syntax::{Fault, FaultKind, VALUES_MAX};
-use crate::tape::{RUN_INT_END, Tag, Tape};
+use crate::ops::batch::Batch;
+use crate::ops::row::{Extra, ProcessRecord, Record, Row};
+use crate::text::syntax::{Fault, FaultKind, VALUES_MAX};
+use crate::values::tape::{RUN_INT_END, Tag, Tape};
 use crate::{OpKind, Pair, Position};
 
 /// What a micro-op does.

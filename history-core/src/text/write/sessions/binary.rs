@@ -4,7 +4,7 @@ use super::text::{INFO, RECORDED};
 use super::{Act, Atom, Converted};
 use crate::cast::Cast as _;
 use crate::hash::HashMap;
-use crate::read::FIRST_OF_COBRA;
+use crate::text::read::FIRST_OF_COBRA;
 use std::io::{self, Write};
 
 /// The transaction of a read whose value nobody wrote.

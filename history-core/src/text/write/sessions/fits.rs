@@ -4,7 +4,7 @@ use super::{Act, Atom, Converter, Mop, is_list, refusal};
 use crate::cast::Cast as _;
 use crate::error::HistoryError;
 use crate::hash::HashMap;
-use crate::read::FIRST_OF_COBRA;
+use crate::text::read::FIRST_OF_COBRA;
 use crate::{Format, Op, OpKind, Value};
 
 const RENUMBER: &str = "numbers from 0 on; renumbering gives such";

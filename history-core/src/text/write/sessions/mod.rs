@@ -14,7 +14,7 @@ mod text;
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::{HashMap, RandomState};
-use crate::read::STAMPS;
+use crate::text::read::STAMPS;
 use crate::{Format, Op, OpKind, Pair, Position, Process, Value};
 use indexmap::IndexSet;
 use numbers::Numbers;
@@ -391,7 +391,7 @@ impl Converted {
             _ => {
                 for session in 0..self.sessions() {
                     if session > 0 {
-                        out.write_all(&[crate::read::END_OF_SESSION])?;
+                        out.write_all(&[crate::text::read::END_OF_SESSION])?;
                     }
                     self.write_session(session, out)?;
                 }

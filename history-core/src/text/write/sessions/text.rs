@@ -3,7 +3,7 @@
 use super::{Act, Atom, Converted, Session};
 use crate::OpKind;
 use crate::cast::Cast as _;
-use crate::write::json;
+use crate::text::write::json;
 use std::fmt;
 use std::io::{self, Write};
 
