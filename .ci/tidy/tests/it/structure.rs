@@ -13,9 +13,7 @@ const IN_CIRCLES: [(&str, usize); 2] = [("record/parallel", 7), ("record/simulat
 const ENTRIES_MAX: usize = 16;
 
 /// Folders that have more, and how many: numbers that only fall.
-const CROWDED: [(&str, usize); 3] = [
-    // A module a workload.
-    ("check-jepsen/src", 23),
+const CROWDED: [(&str, usize); 2] = [
     ("record/simulate/src", 18),
     // A module an object.
     ("record/simulate/src/objects", 23),

@@ -1,10 +1,10 @@
 //! The fold: transactions are taken apart, and each different read of a group is kept once.
 
 use super::LongFork;
+use super::rows::Rows;
 use super::seen::{NIL, Seen};
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Workload};
-use crate::rows::Rows;
 use crate::witness::OpRef;
 use history_core::cast::Cast as _;
 use history_core::{Expected, Op, OpFault, OpKind, OpUse, Pair, Report, Seq, Value};

@@ -42,6 +42,8 @@
 mod explain;
 mod forks;
 mod order;
+mod pq_tree;
+mod rows;
 mod run;
 mod seen;
 mod smallest;

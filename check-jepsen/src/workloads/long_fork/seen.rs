@@ -1,6 +1,6 @@
 //! What reads showed of groups of keys, each different read of a group once: a state.
 
-use crate::rows::Rows;
+use super::rows::Rows;
 use crate::witness::OpRef;
 use history_core::cast::Cast as _;
 

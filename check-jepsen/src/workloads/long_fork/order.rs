@@ -1,7 +1,7 @@
 //! Orders of reads in which equal values of each key stand together, the initial state first.
 
+use super::pq_tree::PqTree;
 use super::seen::{NIL, Seen};
-use crate::pq_tree::PqTree;
 use history_core::cast::Cast as _;
 
 /// Whether there is such an order of these states of one group. Time: their size, and sorting the values of each key.
