@@ -24,28 +24,17 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod adya_g2;
-pub mod bank;
-pub mod causal;
-pub mod comments;
-pub mod counter;
 mod elements;
-pub mod final_counter;
 mod fold;
 mod intervals;
-pub mod long_fork;
-mod pq_tree;
 mod quantiles;
-pub mod queue;
-mod rows;
-pub mod sequential;
-pub mod set;
-pub mod set_full;
-pub mod stats;
-pub mod total_queue;
-pub mod unhandled_exceptions;
-pub mod unique_ids;
 mod witness;
+mod workloads;
+
+pub use workloads::{
+    adya_g2, bank, causal, comments, counter, final_counter, long_fork, queue, sequential, set, set_full, stats,
+    total_queue, unhandled_exceptions, unique_ids,
+};
 
 /// All checkers of this crate, in the order in which to list them.
 pub fn checkers() -> Vec<Box<dyn history_core::Checker>> {

@@ -8,8 +8,8 @@ mod monitored;
 mod monitored_sets;
 
 use crate::OnlineModel;
-use crate::object::{Event, Object};
-use crate::ops::{NEVER, OpIx};
+use crate::engine::ops::{Event, NEVER, OpIx};
+use crate::object::Object;
 use crate::{Outcome, Settings, Violation};
 use std::fmt;
 use std::sync::Arc;
@@ -135,7 +135,8 @@ impl<M: OnlineModel> Events<M> {
         self.object.refused
     }
 
-    /// Sets how many configurations are kept, as [`World`](crate::kernel::World) has it; before the first event.
+    /// Sets how many configurations are kept, as [`World`](crate::engine::kernel::World) has it; before the first
+    /// event.
     #[cfg(test)]
     pub(crate) fn keep_few(&mut self, width_min: usize, width_max: usize, basis_max: usize) {
         let world = &mut self.object.world;

@@ -15,21 +15,15 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod engine;
 mod events;
 mod explanation;
 mod handle;
-mod kernel;
 mod model;
 mod object;
-mod ops;
 mod outcome;
-mod part;
-mod paths;
-mod pile;
 mod run;
-mod set;
 mod spans;
-mod table;
 mod violation;
 
 pub use events::{Call, Events};

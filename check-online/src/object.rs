@@ -8,10 +8,10 @@ mod collect;
 mod monitored;
 
 use crate::OnlineModel;
-use crate::kernel::{Stop, World};
-use crate::ops::{Fate, NEVER, OpIx, OpRow, Seq};
-use crate::part::Part;
-use crate::part::ledger::{Ledger, SEARCHED_MAX};
+use crate::engine::kernel::{Stop, World};
+use crate::engine::ops::{Event, Fate, NEVER, OpIx, OpRow, Seq};
+use crate::engine::part::Part;
+use crate::engine::part::ledger::{Ledger, SEARCHED_MAX};
 use crate::violation::{self, Violation};
 use crate::{Outcome, Reason};
 use check_register::engine::ids;
@@ -19,25 +19,6 @@ use check_register::engine::ids::ClassId;
 use history_core::hash::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// What happens to an operation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Event {
-    /// It is called, and its result is known.
-    Known,
-    /// It is called.
-    Open,
-    /// It is called, and will never return.
-    Crashed,
-    /// It returns as was known.
-    Returns,
-    /// It returns, and did this.
-    Completes(Option<ClassId>),
-    /// It did not happen.
-    Fails,
-    /// It may have done this.
-    Crashes(Option<ClassId>),
-}
 
 /// What came in.
 #[derive(Clone, Copy, Debug)]

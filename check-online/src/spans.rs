@@ -9,8 +9,8 @@
 //! the model's operations can do.
 
 use crate::OnlineModel;
-use crate::object::{Event, Object};
-use crate::ops::{NEVER, OpIx};
+use crate::engine::ops::{Event, NEVER, OpIx};
+use crate::object::Object;
 use crate::{FeedError, Outcome, Reason, Settings, Violation};
 use check_register::engine::ids;
 use std::cmp::Reverse;

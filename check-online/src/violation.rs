@@ -2,11 +2,11 @@
 //! on.
 
 use crate::OnlineModel;
-use crate::kernel::World;
-use crate::ops::{Fate, NEVER, OpIx};
-use crate::part::Part;
-use crate::part::ledger::Contradiction;
-use crate::paths::TRUNK;
+use crate::engine::kernel::World;
+use crate::engine::ops::{Fate, NEVER, OpIx};
+use crate::engine::part::Part;
+use crate::engine::part::ledger::Contradiction;
+use crate::engine::paths::TRUNK;
 use check_register::engine::paths::PathId;
 
 /// A proof that a history is not linearizable: no order of the operations up to the return of one of them is admitted.

@@ -44,80 +44,56 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod about;
-mod assign;
-mod batch;
-mod branch;
-mod budget;
-mod builder;
-mod checker;
-mod client_rule;
-#[doc(hidden)]
-pub mod columns;
+mod checking;
 mod common;
-mod compose;
-mod coverage;
-mod datum;
 mod error;
-pub mod figure;
-#[cfg(feature = "files")]
-mod files;
 pub mod hash;
-mod history;
-mod index;
-mod keyed;
-mod op;
-mod options;
-mod pairing;
+mod ops;
 pub mod parallel;
-mod participants;
-mod read;
-mod report;
-#[cfg(feature = "serde")]
-mod serialize;
-mod syntax;
-mod tape;
-mod time_unit;
-mod validate;
-mod value;
+mod text;
+mod values;
 pub mod visible;
-mod write;
 
-pub use about::{About, AboutAnomaly, AboutLevel, KeptReads, Parts, Reduction, Subject, VersionOrder, WhichReads};
-pub use batch::Batch;
-pub use budget::{Activity, Budget, Cancel, Spent};
-pub use builder::{BatchBuilder, HistoryBuilder, NewOp};
-pub use checker::{Checker, Evidence, Run, Saved, Searched, check, check_ahead, check_history};
-pub use client_rule::ClientRule;
+pub use checking::about::{
+    About, AboutAnomaly, AboutLevel, KeptReads, Parts, Reduction, Subject, VersionOrder, WhichReads,
+};
+pub use checking::budget::{Activity, Budget, Cancel, Spent};
+pub use checking::checker::{Checker, Evidence, Run, Saved, Searched, check, check_ahead, check_history};
+pub use checking::compose::{Compose, ComposeError};
+pub use checking::coverage::{Coverage, Expected, OpUse};
+pub use checking::figure;
+#[doc(hidden)]
+pub use checking::keyed::parts as keyed_parts;
+pub use checking::keyed::{Decision, Keyed, KeyedAuto};
+pub use checking::options::{OptionError, OptionKind, OptionSpec, Options};
+pub use checking::report::{Anomaly, Artifact, KeyReport, Report, Step, Verdict, Witness, WitnessOp};
 pub use common::mops::{MopParts, Mops};
 pub use common::{
     FunctionsInFlight, Id, IntMap, Interner, KeyedIds, NextStep, OpFault, UndecodedOps, UnknownName, cast, explain,
     state,
 };
-pub use compose::{Compose, ComposeError};
-pub use coverage::{Coverage, Expected, OpUse};
-pub use datum::Datum;
 pub use error::{ErrorKind, HistoryError, Position, Snippet};
+pub use ops::batch::Batch;
+pub use ops::builder::{BatchBuilder, HistoryBuilder, NewOp};
+pub use ops::client_rule::ClientRule;
+#[doc(hidden)]
+pub use ops::columns;
+pub use ops::history::History;
+pub use ops::op::{Fields, Op, OpKind, Pair, Process};
+pub use ops::pairing::Pairing;
+pub use ops::participants::{Client, Participants};
 #[cfg(feature = "files")]
-pub use files::{FileWriter, create, history_in, open, read_sessions, session_logs};
-pub use history::History;
+pub use text::files::{FileWriter, create, history_in, open, read_sessions, session_logs};
 #[doc(hidden)]
-pub use keyed::parts as keyed_parts;
-pub use keyed::{Decision, Keyed, KeyedAuto};
-pub use op::{Fields, Op, OpKind, Pair, Process};
-pub use options::{OptionError, OptionKind, OptionSpec, Options};
-pub use pairing::Pairing;
-pub use participants::{Client, Participants};
-#[doc(hidden)]
-pub use read::part;
-pub use read::{FirstValue, Format, Limits, Lines, Merge, Misplaced, Reader};
-pub use report::{Anomaly, Artifact, KeyReport, Report, Step, Verdict, Witness, WitnessOp};
-pub use time_unit::TimeUnit;
-pub use validate::{Problem, Problems, Rule, Severity, validate};
-pub use value::{Entries, Pairs, Seq, Tagged, Value, Values};
-pub use write::{ConvertOptions, Converted, Converter, IntervalWriter, WriteError, Writer};
+pub use text::read::part;
+pub use text::read::{FirstValue, Format, Limits, Lines, Merge, Misplaced, Reader};
+pub use text::time_unit::TimeUnit;
+pub use text::validate::{Problem, Problems, Rule, Severity, validate};
+pub use text::write::{ConvertOptions, Converted, Converter, IntervalWriter, WriteError, Writer};
 #[cfg(feature = "serde")]
-pub use write::{EdnError, to_edn};
+pub use text::write::{EdnError, to_edn};
+pub use values::datum::Datum;
+pub use values::value::{Entries, Pairs, Seq, Tagged, Value, Values};
 
 /// The README's examples run too.
 #[cfg(doctest)]

@@ -10,6 +10,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod cycle;
+mod decode;
 mod direct;
 mod exists;
 mod isolation;

@@ -1,11 +1,12 @@
 //! Forgetting: what no part can come back to is swept, when there is much of it.
 
-use super::{Event, Object};
+use super::Object;
 use crate::OnlineModel;
-use crate::kernel::World;
-use crate::part::Part;
-use crate::part::ledger::Ledger;
-use crate::paths::TRUNK;
+use crate::engine::kernel::World;
+use crate::engine::ops::Event;
+use crate::engine::part::Part;
+use crate::engine::part::ledger::Ledger;
+use crate::engine::paths::TRUNK;
 use check_register::engine::paths::PathId;
 
 impl<M: OnlineModel> Object<M> {

@@ -1,8 +1,8 @@
-//! An object that a monitor decides in place of the search: see [`ledger`](crate::part::ledger).
+//! An object that a monitor decides in place of the search: see [`ledger`](crate::engine::part::ledger).
 
-use super::{Event, Input, Object};
-use crate::ops::Fate;
-use crate::part::ledger::{FALLBACK_MAX, LEDGER_CONFIGURATIONS_MAX, Ledger, Verdict};
+use super::{Input, Object};
+use crate::engine::ops::{Event, Fate};
+use crate::engine::part::ledger::{FALLBACK_MAX, LEDGER_CONFIGURATIONS_MAX, Ledger, Verdict};
 use crate::violation;
 use crate::{OnlineModel, Reason};
 use check_register::Handling;
@@ -97,7 +97,7 @@ impl<M: OnlineModel> Object<M> {
             return;
         }
         let part = self.parts.get(ids::index(self.part_of[input.op.at()]));
-        let held = part.map_or(0, crate::part::Part::configurations);
+        let held = part.map_or(0, crate::engine::part::Part::configurations);
         if self.unknown.is_some() || held > self.searched_max || self.searched_max == 0 {
             self.monitor(input);
         }

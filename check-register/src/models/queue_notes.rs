@@ -1,7 +1,6 @@
 //! When the puts and takes of a queue took effect that its states remembered.
 
-use super::queue_state::{QueueState, Source, Taken};
-use super::queues::Discipline;
+use super::queue_state::{Discipline, QueueState, Source, Taken};
 use super::shared::queue_op::{QueueOp, Removed};
 use crate::{Moment, Settlement};
 use std::collections::VecDeque;

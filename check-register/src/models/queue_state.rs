@@ -31,10 +31,20 @@
 //! value prefers one that is there to one whose put is under way, and that to a crashed one, if it could be returned
 //! no sooner: the others remain of use. Only if it must wait for more others is there a choice.
 
-use super::queues::Discipline;
 use super::shared::sequence::{Item, Sequence};
 use crate::engine::ids;
 use history_core::hash::HashSet;
+
+/// In which order values leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Discipline {
+    /// The oldest first.
+    Fifo,
+    /// Any.
+    Unordered,
+    /// The youngest first: a stack.
+    Lifo,
+}
 
 /// What a [`Queue`](super::Queue) holds.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]

@@ -1,21 +1,10 @@
 //! Queues and the stack: what is put in comes out once.
 
-use super::queue_state::QueueState;
+use super::queue_state::{Discipline, QueueState};
 use super::shared::queue_op::{Names, QueueOp, Removed};
 use super::spec::{Shows, Spec, bad_value, unknown_op};
 use crate::{Collection, Handling, Model, Settlement, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
-
-/// In which order values leave.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Discipline {
-    /// The oldest first.
-    Fifo,
-    /// Any.
-    Unordered,
-    /// The youngest first: a stack.
-    Lifo,
-}
 
 /// A first-in-first-out queue.
 pub type FifoQueue = Queue<0>;

@@ -3,13 +3,20 @@
 use super::decoder::Decoder;
 use super::explanation::Explainer;
 use super::recorded::Recorded;
-use super::run::Counts;
 use super::{Linearizable, timelines};
 use crate::engine::ids;
 use crate::history::Columns;
 use crate::models::Spec;
 use crate::{Answer, Outcome, Reason};
 use history_core::{Anomaly, Budget, Report};
+
+/// How many ops of each kind there were.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) ok: u64,
+    pub(super) fail: u64,
+    pub(super) info: u64,
+}
 
 /// Parts of which witnesses are given.
 const WITNESSES_MAX: usize = 8;

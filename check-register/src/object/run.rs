@@ -3,20 +3,13 @@
 use super::Linearizable;
 use super::decoder::{DecodedEvent, Decoder};
 use super::recorded::{Recorded, TooLarge};
+use super::report::{self, Counts};
 use crate::engine::ids::OpId;
 use crate::history::Columns;
 use crate::models::Spec;
 use crate::slices::Slices;
 use history_core::{Budget, ErrorKind, HistoryError, NextStep, Op, OpKind, Pair, Report, Run, Searched, Verdict};
 use std::ops::ControlFlow;
-
-/// How many ops of each kind there were.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Counts {
-    pub(super) ok: u64,
-    pub(super) fail: u64,
-    pub(super) info: u64,
-}
 
 /// A history of an object on its way through a checker.
 pub(super) struct ObjectRun<S: Spec> {
@@ -196,7 +189,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
             return Ok(unknown(malformed));
         }
         budget.begin("explaining anomalies");
-        let mut report = super::report::report(&checker, &columns, &recorded, (counts, &decoder), &answer, budget);
+        let mut report = report::report(&checker, &columns, &recorded, (counts, &decoder), &answer, budget);
         if let Some(malformed) = malformed {
             let note = format!("The verdict covers only the ops before {}", malformed.place);
             report.notes.insert(0, note);

@@ -14,7 +14,6 @@ pub(crate) mod paths;
 pub(crate) mod placing;
 pub(crate) mod seen;
 pub(crate) mod transitions;
-pub(crate) mod visible;
 pub(crate) mod wing_gong;
 
 use crate::engine::IN_FLIGHT_MAX;

@@ -1,10 +1,10 @@
 //! The operations in flight at one place of a history.
 
 use super::mask::Mask;
+use super::part::visible::Visibility;
 use super::part::{Event, Kind, NEVER, Part};
 use super::seen::Config;
 use super::transitions::Transitions;
-use super::visible::Visibility;
 use crate::engine::ids;
 use crate::engine::ids::{ClassId, StateId};
 use crate::engine::steps::Next;

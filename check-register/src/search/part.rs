@@ -1,10 +1,12 @@
 //! What the engines search: the calls and returns of one part of an object, in order.
 
-use super::visible::Visibility;
+pub(crate) mod visible;
+
 use crate::engine::ids;
 use crate::engine::ids::{ClassId, OpId};
 use crate::{Model, Moment};
 use history_core::hash::HashMap;
+use visible::Visibility;
 
 /// Stands for no slot and for no return.
 pub(crate) const NEVER: u32 = u32::MAX;

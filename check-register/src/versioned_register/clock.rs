@@ -1,8 +1,30 @@
-//! Clocks: whether the order of the file is the order of the times, and whether there is one at all.
+//! Clocks and orders: what orders the ops, whether the order of the file is the order of the times, and whether there
+//! is one at all.
 
-use super::versions::{ClientId, NO_TIME};
+use super::versions::{At, ClientId, NO_TIME};
 use crate::engine::ids;
 use history_core::{Client, IntMap, Op};
+
+/// What orders the ops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    Index,
+    /// Ops of one time are in the order of the file.
+    TimeThenIndex,
+    /// Ops of one time overlap: none of them is known to have ended before another began.
+    Time,
+}
+
+impl Order {
+    /// Whether a completion is known to have come before an invocation.
+    pub(crate) fn is_before(self, completed: At, invoked: At) -> bool {
+        match self {
+            Order::Index => completed.index < invoked.index,
+            Order::TimeThenIndex => (completed.time_ns, completed.index) < (invoked.time_ns, invoked.index),
+            Order::Time => completed.time_ns < invoked.time_ns,
+        }
+    }
+}
 
 /// What the times of the ops have said so far.
 #[derive(Clone, Debug)]

@@ -1,12 +1,15 @@
 //! Explanations of witnesses, which end in the contradiction.
 
+mod witness;
+
+use super::clock::Order;
+use super::ops::{Proposal, ReadOp, Seen};
 use super::packed::{Interner, Packed};
-use super::registers::{Proposal, Register, Seen, Settings};
-use super::replay::Order;
+use super::register::{Register, Settings};
 use super::versions::{At, ClientId, NO_TIME, Version, VersionId, Versions, flag};
-use super::witness::{ReadOp, WitnessBuilder};
 use crate::engine::ids;
 use history_core::{Client, Datum, OpKind, Witness};
+use witness::WitnessBuilder;
 
 /// Versions of a chain that a witness holds.
 const CHAIN_MAX: usize = 64;
@@ -24,7 +27,7 @@ pub(crate) struct Explainer<'a> {
 }
 
 impl Explainer<'_> {
-    pub(super) fn datum(&self, packed: Packed) -> Datum {
+    fn datum(&self, packed: Packed) -> Datum {
         self.interner.datum(packed)
     }
 
@@ -32,11 +35,11 @@ impl Explainer<'_> {
         self.datum(self.versions[version].id)
     }
 
-    pub(super) fn ids(&self, row: &Version) -> String {
+    fn ids(&self, row: &Version) -> String {
         format!(":write-id {}, :prev-write-id {}", self.datum(row.id), self.datum(row.prev))
     }
 
-    pub(super) fn client(&self, client: ClientId) -> Option<Client> {
+    fn client(&self, client: ClientId) -> Option<Client> {
         self.clients.get(ids::index(client.0)).cloned()
     }
 

@@ -2,10 +2,12 @@
 
 mod completions;
 
-use super::clock::Clock;
+use super::clock::{Clock, Order};
+use super::ops::{Proposal, Seen};
+use super::outcome::Counts;
 use super::packed::Packed;
-use super::registers::{Proposal, Registers, Seen};
-use super::replay::{ByTime, Order};
+use super::registers::Registers;
+use super::registers::by_time::ByTime;
 use super::request::{Call, Request, split};
 use super::versions::{At, ClientId, KeyId, NO_TIME, VersionId, flag};
 use super::{outcome, replay};
@@ -33,16 +35,6 @@ struct Flight {
     /// A write's version; none where nothing is said of its register.
     version: VersionId,
     proposal: Proposal,
-}
-
-/// How many ops of each kind there were.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) ok: u64,
-    pub(crate) fail: u64,
-    pub(crate) info: u64,
-    pub(crate) reads: u64,
-    pub(crate) writes: u64,
 }
 
 /// Why an op ends the run.

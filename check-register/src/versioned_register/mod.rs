@@ -58,17 +58,18 @@
 //! window, and those are reported. (Each id or value that is a string of more than 11 bytes and no UUID, or no scalar,
 //! is kept as well.)
 //!
-//! Each stage is a module: `request` takes ops apart, `run` pairs them and finds their register, `registers` takes note
-//! of them, `walk` keeps the chains and `fates` what may be forgotten (`versions` the rows, `packed` the ids, `clock`
-//! the order); `findings`, `explain` and `witness` say what was found, `outcome` sums it up.
+//! Each stage is a module: `request` takes ops apart, `fold` pairs them and finds their register, `registers` records
+//! them, keeps the chains (`walk`) and what may be forgotten (`fates`); `versions` has the rows, `packed` the ids,
+//! `clock` the order. `findings` and `explain` say what was found, `outcome` sums it up.
 
 mod clock;
 mod explain;
-mod fates;
 mod findings;
 mod fold;
+mod ops;
 mod outcome;
 mod packed;
+mod register;
 mod registers;
 mod replay;
 mod request;
@@ -76,8 +77,6 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 mod versions;
-mod walk;
-mod witness;
 
 use fold::{Fold, Keying, OpFault};
 use history_core::{
@@ -85,7 +84,8 @@ use history_core::{
     Participants, Parts, Report, Run, Subject,
 };
 use packed::{Interner, Packed};
-use registers::{Registers, Settings};
+use register::Settings;
+use registers::Registers;
 use request::{Request, Shape};
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;

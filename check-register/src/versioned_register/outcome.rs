@@ -1,11 +1,21 @@
 //! The outcome: the report on a history that was read to its end.
 
 use super::clock::Clock;
-use super::fold::Counts;
-use super::registers::{Doubt, Register, Registers};
+use super::register::{Doubt, Register};
+use super::registers::Registers;
 use super::{NAME, Packed};
 use crate::engine::ids;
 use history_core::{Coverage, Expected, NextStep, Report, Verdict};
+
+/// How many ops of each kind there were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) ok: u64,
+    pub(crate) fail: u64,
+    pub(crate) info: u64,
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+}
 
 /// Doubts that are reported one by one.
 const DOUBTS_TOLD_MAX: usize = 3;

@@ -1,90 +1,22 @@
 //! Registers: the chain of accepted versions of each, which every observed version must lead back to.
 
+pub(crate) mod by_time;
+mod fates;
 mod reads;
+mod walk;
 
+use super::clock::Order;
 use super::explain::Explainer;
 use super::findings::{Findings, Kind};
+use super::ops::{Proposal, ReadOp};
 use super::packed::{Interner, Packed};
-use super::replay::{ByTime, Order};
-use super::versions::{At, ClientId, KeyId, State, VersionId, Versions, flag};
-use super::witness::ReadOp;
+use super::register::{Doubt, Register, Settings};
+use super::versions::{KeyId, State, VersionId, Versions, flag};
 use crate::engine::ids;
+use by_time::ByTime;
 use history_core::hash::HashMap;
 use history_core::{Client, HistoryError};
 use std::collections::VecDeque;
-
-/// What is known of the registers before the history begins, and what may be forgotten.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Settings {
-    pub(crate) initial_id: Option<Packed>,
-    pub(crate) initial_value: Option<Packed>,
-    /// Versions of each chain that are kept, from the head back.
-    pub(crate) window: Option<u32>,
-    /// The order of the file is that of the events, whatever the times say.
-    pub(crate) in_order: bool,
-    pub(crate) witnesses_max: usize,
-}
-
-/// Why nothing more is said of one register.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Doubt {
-    /// Two writes that may both have happened propose one id.
-    Twice { id: Packed, first: u64, second: u64 },
-    /// A read that began before the window showed a version that is not in it.
-    Forgotten { id: Packed, index: u64 },
-}
-
-/// One register.
-#[derive(Clone, Debug)]
-pub(crate) struct Register {
-    pub(crate) key: Packed,
-    /// The newest version of the chain; none before anything was observed, if the initial version was not given.
-    pub(crate) head: VersionId,
-    pub(crate) head_place: u32,
-    /// The oldest version of the chain that is kept.
-    pub(crate) oldest: VersionId,
-    pub(crate) oldest_place: u32,
-    /// The initial version, unless it was given.
-    pub(crate) inferred: VersionId,
-    /// Its id, which is not forgotten.
-    pub(crate) inferred_id: Option<Packed>,
-    pub(crate) doubt: Option<Doubt>,
-    /// Nothing more is judged.
-    pub(crate) stopped: bool,
-    /// One bit for each [`Kind`] that has a witness.
-    pub(crate) reported: u16,
-}
-
-/// A completion that shows a version.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
-    pub(crate) at: At,
-    pub(crate) client: ClientId,
-    pub(crate) is_read: bool,
-}
-
-/// An ok read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Read {
-    pub(crate) id: Packed,
-    pub(crate) value: Packed,
-    /// Absent where it is unknown when it began.
-    pub(crate) invoked: Option<At>,
-    /// The place of the head at that time; 0 where that is unknown.
-    pub(crate) head_at: u32,
-}
-
-/// A write as it was asked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Proposal {
-    pub(crate) id: Packed,
-    pub(crate) prev: Packed,
-    pub(crate) value: Packed,
-    pub(crate) at: At,
-    pub(crate) client: ClientId,
-    /// `flag::OPEN`, `flag::NAMELESS`, or neither.
-    pub(crate) flags: u8,
-}
 
 /// All registers of a history.
 #[derive(Clone, Debug)]

@@ -5,88 +5,13 @@
 //! and of two reads the one that was invoked earlier is stale only if the other is. So a history whose ops came in a
 //! disorder needs no second look: at most three events a version are sorted and gone through again.
 
+use super::clock::Order;
 use super::findings::Kind;
-use super::registers::{Registers, Seen};
-use super::versions::{At, ClientId, NO_READ, State, VersionId, Versions, flag};
-use super::witness::ReadOp;
+use super::ops::{ReadOp, Seen};
+use super::registers::Registers;
+use super::registers::by_time::last_read;
+use super::versions::{At, ClientId, State, VersionId, flag};
 use history_core::HistoryError;
-
-/// What orders the ops.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Order {
-    Index,
-    /// Ops of one time are in the order of the file.
-    TimeThenIndex,
-    /// Ops of one time overlap: none of them is known to have ended before another began.
-    Time,
-}
-
-impl Order {
-    /// Whether a completion is known to have come before an invocation.
-    pub(crate) fn is_before(self, completed: At, invoked: At) -> bool {
-        match self {
-            Order::Index => completed.index < invoked.index,
-            Order::TimeThenIndex => (completed.time_ns, completed.index) < (invoked.time_ns, invoked.index),
-            Order::Time => completed.time_ns < invoked.time_ns,
-        }
-    }
-}
-
-/// First completions and last reads by time, a row for each version.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ByTime {
-    first: Vec<Option<Seen>>,
-    /// The invocation, and the completion.
-    last_read: Vec<Option<(At, Seen)>>,
-}
-
-impl ByTime {
-    /// From what was seen while the order was that of the times.
-    pub(crate) fn new(versions: &Versions) -> ByTime {
-        let mut by_time = ByTime::default();
-        for version in versions.ids() {
-            by_time.reset(version, versions);
-        }
-        by_time
-    }
-
-    pub(crate) fn reset(&mut self, version: VersionId, versions: &Versions) {
-        self.first.resize(versions.rows().max(self.first.len()), None);
-        self.last_read.resize(self.first.len(), None);
-        let row = &versions[version];
-        let seen = Seen { at: row.first, client: row.observer, is_read: row.has(flag::READ_FIRST) };
-        self.first[version.at()] = row.has(flag::OBSERVED).then_some(seen);
-        self.last_read[version.at()] = last_read(versions, version);
-    }
-
-    /// Its first completion and last read. A first version that only a prev-id names has neither, and perhaps no row.
-    fn get(&self, version: VersionId) -> (Option<Seen>, Option<(At, Seen)>) {
-        let at = version.at();
-        (self.first.get(at).copied().flatten(), self.last_read.get(at).copied().flatten())
-    }
-
-    pub(crate) fn observe(&mut self, version: VersionId, seen: Seen) {
-        let first = &mut self.first[version.at()];
-        if first.is_none_or(|first| seen.at.time_ns < first.at.time_ns) {
-            *first = Some(seen);
-        }
-    }
-
-    pub(crate) fn read(&mut self, version: VersionId, invoked: At, seen: Seen) {
-        let last = &mut self.last_read[version.at()];
-        if last.is_none_or(|(last, _)| invoked.time_ns >= last.time_ns) {
-            *last = Some((invoked, seen));
-        }
-    }
-}
-
-fn last_read(versions: &Versions, version: VersionId) -> Option<(At, Seen)> {
-    let row = &versions[version];
-    // When it completed is not kept, because it is not needed.
-    let at = At { index: row.last_read_index, time_ns: super::versions::NO_TIME };
-    let seen = Seen { at, client: row.reader, is_read: true };
-    (row.last_read_index != NO_READ).then_some((row.last_read, seen))
-}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum What {

@@ -5,8 +5,8 @@
 
 use crate::Value;
 use crate::cast::Cast as _;
-use crate::tape::{Tag, Tape};
-use crate::value::{Seq, SeqKind, Values};
+use crate::values::tape::{Tag, Tape};
+use crate::values::value::{Seq, SeqKind, Values};
 
 /// An element of a list of micro-ops: see [`Seq::mops`].
 #[derive(Clone, Copy, Debug)]

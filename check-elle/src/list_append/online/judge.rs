@@ -6,8 +6,7 @@ use super::within::Within;
 use crate::anomaly::AnomalyType;
 use crate::cycle_spec::{CycleExistsSpec, RwUse};
 use crate::txn::online::decode::{Mop, Vocabulary};
-use crate::txn::online::judge::{Findings, Judge, Rules, Stop};
-use crate::txn::online::limits::Kept;
+use crate::txn::online::judge::{Findings, Judge, Kept, Rules, Stop};
 use crate::txn::online::time::{At, Cycle, Dependency, End, Graph, NEVER, NONE};
 use history_core::cast::Cast as _;
 

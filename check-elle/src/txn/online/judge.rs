@@ -2,7 +2,6 @@
 //! version orders and to the graph.
 
 use super::decode::{Mop, Vocabulary};
-use super::limits::Kept;
 use super::time::{At, Cycle, Graph};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::CycleExistsSpec;
@@ -38,6 +37,7 @@ pub(crate) struct Violation {
 }
 
 history_core::state!(struct Violation { direct, indices, begins, key, value });
+history_core::state!(struct Kept { txns, values, given_up });
 history_core::state!(parts Findings { keeps_going, violations, has_unsaid, passed, is_contradicted, hides_reads; parts: ; same: prohibited });
 
 impl From<Cycle> for Violation {
@@ -184,6 +184,16 @@ impl Rules {
         }
         prohibited
     }
+}
+
+/// What the last clean-up kept.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    pub(crate) txns: usize,
+    /// Values that were left when keys were dropped last.
+    pub(crate) values: usize,
+    /// Transactions that were given up, by their numbers in the graph.
+    pub(crate) given_up: Vec<u32>,
 }
 
 /// A judge of one level.

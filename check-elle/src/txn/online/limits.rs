@@ -28,18 +28,7 @@ pub(crate) struct GivenUp {
     pub(crate) all: bool,
 }
 
-/// What the last clean-up kept.
-#[derive(Debug, Default)]
-pub(crate) struct Kept {
-    txns: usize,
-    /// Values that were left when keys were dropped last.
-    values: usize,
-    /// Transactions that were given up, by their numbers in the graph.
-    pub(crate) given_up: Vec<u32>,
-}
-
 history_core::state!(struct GivenUp { open, first_open, all });
-history_core::state!(struct Kept { txns, values, given_up });
 
 /// Forgets what no later event can make part of a violation, if it is time to look. Amortized O(edges) an event.
 pub(crate) fn clean_up<J: Judge>(judge: &mut J, op: u64, limits: &Limits, given_up: &mut GivenUp) {

@@ -2,8 +2,8 @@
 //! invocations.
 
 use super::{Flight, Fold, OpFault, malformed};
+use crate::versioned_register::ops::{Proposal, Read, Seen};
 use crate::versioned_register::packed::Packed;
-use crate::versioned_register::registers::{Proposal, Read, Seen};
 use crate::versioned_register::request::{Call, Request};
 use crate::versioned_register::versions::{At, KeyId, VersionId, flag};
 use history_core::{HistoryError, Op, OpKind, Value};

@@ -1,9 +1,10 @@
 //! Reads: what one saw, and what it should have seen.
 
-use super::{Doubt, Read, Registers, Seen};
+use super::Registers;
 use crate::versioned_register::findings::Kind;
+use crate::versioned_register::ops::{Read, ReadOp, Seen};
+use crate::versioned_register::register::Doubt;
 use crate::versioned_register::versions::{At, KeyId, NO_READ, State, VersionId, flag};
-use crate::versioned_register::witness::ReadOp;
 use history_core::HistoryError;
 
 impl Registers {

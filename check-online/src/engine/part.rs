@@ -1,0 +1,403 @@
+//! One part of an object on its way: its configurations now, and as much of the past as may have to be looked at once
+//! more.
+//!
+//! The future is not known, so an operation in flight is one that may have happened ([`pile`](super::pile)) until it
+//! returns. What its return adds to the knowledge counts from its call on. So at each call the configurations are kept,
+//! as a **checkpoint**, and the events since the first call that may matter, as the **log**; a return goes back to its
+//! call and takes the events from there on again. Over a history this takes as many steps as operations are in flight,
+//! for each event.
+
+mod basis;
+pub(crate) mod ledger;
+
+use super::kernel::{Kernel, Stop, World};
+use super::ops::{Event, Fate, NEVER, OpIx, Seq};
+use super::pile::Pile;
+use super::set::Detail;
+use crate::OnlineModel;
+use basis::Basis;
+use check_register::engine::ids::ClassId;
+use std::collections::VecDeque;
+
+/// A part of an object.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// After the last event.
+    pub(crate) kernel: Kernel,
+    pub(crate) pile: Pile,
+    /// Calls and returns from the first checkpoint on; empty if there is none.
+    pub(crate) log: VecDeque<Logged>,
+    /// In order. There is one at the call of each operation that is held.
+    pub(crate) checkpoints: VecDeque<Checkpoint>,
+    /// Where the kernel and the checkpoints from there on began to leave out configurations; `None` if nowhere. The log
+    /// goes back to there.
+    basis: Option<Basis>,
+    /// As many configurations of one state and mask are kept.
+    width: usize,
+    /// Why it was given up, if it was. Nothing that happens to it matters then.
+    pub(crate) over: Option<Stop>,
+    /// Returns that have been taken since the uses of the pile were last reduced.
+    returns: u32,
+}
+
+/// A call or a return.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Logged {
+    seq: Seq,
+    pub(crate) op: OpIx,
+    is_return: bool,
+}
+
+/// The configurations before the events from `seq` on.
+#[derive(Debug)]
+pub(crate) struct Checkpoint {
+    seq: Seq,
+    pub(crate) kernel: Kernel,
+    /// The operation that is called there.
+    owner: OpIx,
+}
+
+/// Returns after which the uses of the pile are reduced.
+const REDUCE_EVERY: u32 = 32;
+
+/// Kernels that are kept for later.
+const SPARE_MAX: usize = 64;
+
+impl Part {
+    pub(crate) fn new<M: OnlineModel>(world: &mut World<M>) -> Part {
+        let init = world.table.init();
+        Part {
+            kernel: Kernel::new(init, world.width_min),
+            basis: None,
+            width: world.width_min,
+            pile: Pile::default(),
+            log: VecDeque::new(),
+            checkpoints: VecDeque::new(),
+            over: None,
+            returns: 0,
+        }
+    }
+
+    /// An operation is called whose result is known already.
+    pub(crate) fn call_known<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) -> Result<(), Stop> {
+        let row = *world.ops.get(op);
+        let Some(class) = row.class else { return Ok(()) };
+        if self.is_logged() {
+            self.log.push_back(Logged { seq: row.seq, op, is_return: false });
+            if let Some(first) = self.pile.wake(&mut world.table, class) {
+                return self.rerun(world, first);
+            }
+        }
+        self.kernel.call(world, op, class, row.ret)
+    }
+
+    /// An operation is called whose result is not known.
+    pub(crate) fn call_open<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
+        let row = *world.ops.get(op);
+        self.hold(world, op, row.seq);
+        self.log.push_back(Logged { seq: row.seq, op, is_return: false });
+        self.pile_up(world, op);
+    }
+
+    /// An operation is called of which it is known that it never returns.
+    pub(crate) fn call_crashed<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
+        if !self.pile_up(world, op) {
+            return;
+        }
+        let in_flight: Vec<ClassId> = self.kernel.in_flight().map(|(_, in_flight)| in_flight.class).collect();
+        for class in in_flight {
+            // Nothing has been tried since its call, so there is nothing to look at once more.
+            self.pile.wake(&mut world.table, class);
+        }
+        if self.is_held(world, op) {
+            self.hold(world, op, world.ops.get(op).seq);
+        }
+    }
+
+    /// Puts an operation among those that may have happened. Whether it rests there.
+    fn pile_up<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) -> bool {
+        let row = *world.ops.get(op);
+        match row.class {
+            Some(class) if !world.table.reads_only(class) => self.pile.add(&world.table, op, class, row.seq),
+            _ => false,
+        }
+    }
+
+    /// An operation that was called as [`Part::call_known`] returns.
+    pub(crate) fn ret<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, now: Seq) -> Result<(), Stop> {
+        if world.ops.get(op).class.is_none() {
+            return Ok(());
+        }
+        if self.is_logged() {
+            self.log.push_back(Logged { seq: now, op, is_return: true });
+        }
+        self.ret_known(world, op, now)?;
+        self.reduce(world);
+        Ok(())
+    }
+
+    /// An operation in flight returns, with what it did. Its row says so already; `was` is what it was taken for.
+    pub(crate) fn complete<M: OnlineModel>(
+        &mut self,
+        world: &mut World<M>,
+        op: OpIx,
+        was: Option<ClassId>,
+        now: Seq,
+    ) -> Result<(), Stop> {
+        let row = *world.ops.get(op);
+        let Some(class) = row.class else { return self.fail(world, op, was) };
+        if let Some(was) = was {
+            self.pile.remove(op, was, row.seq);
+        }
+        self.log.push_back(Logged { seq: now, op, is_return: true });
+        let woken = self.pile.wake(&mut world.table, class).unwrap_or(NEVER);
+        self.rerun(world, row.seq.min(woken))?;
+        self.reduce(world);
+        Ok(())
+    }
+
+    /// An operation in flight did not happen. Its row says so already.
+    pub(crate) fn fail<M: OnlineModel>(
+        &mut self,
+        world: &mut World<M>,
+        op: OpIx,
+        was: Option<ClassId>,
+    ) -> Result<(), Stop> {
+        let call = world.ops.get(op).seq;
+        let Some((entry, rested)) = was.and_then(|was| self.pile.remove(op, was, call)) else { return Ok(()) };
+        if !rested && self.is_used(world, entry) {
+            return self.rerun(world, call);
+        }
+        Ok(())
+    }
+
+    /// It is known of an operation in flight that it will not return; it may have happened. Its row says so already.
+    pub(crate) fn crash<M: OnlineModel>(
+        &mut self,
+        world: &mut World<M>,
+        op: OpIx,
+        was: Option<ClassId>,
+    ) -> Result<(), Stop> {
+        let row = *world.ops.get(op);
+        if row.class == was {
+            return Ok(());
+        }
+        if let Some(was) = was {
+            self.pile.remove(op, was, row.seq);
+        }
+        self.pile_up(world, op);
+        self.rerun(world, row.seq)
+    }
+
+    /// An operation whose part was not known until now turns out to be of this part. It was called at
+    /// `world.ops.get(op).seq`, and nothing since then was forgotten.
+    pub(crate) fn adopt<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
+        let seq = world.ops.get(op).seq;
+        let at = self.log.partition_point(|logged| logged.seq < seq);
+        if at == self.log.len() {
+            self.hold(world, op, seq);
+        } else if let Some(first) = self.checkpoints.front_mut() {
+            // Nothing happened between the two.
+            first.seq = first.seq.min(seq);
+        }
+        self.log.insert(at, Logged { seq, op, is_return: false });
+    }
+
+    /// Whether some configuration makes use of an entry of the pile.
+    fn is_used<M: OnlineModel>(&self, world: &World<M>, entry: u32) -> bool {
+        self.kernels_with_uses().flat_map(|kernel| &kernel.set.heads).any(|head| world.uses.count(head.uses, entry) > 0)
+    }
+
+    /// Whether it may be needed to go back to an operation's call.
+    fn is_held<M: OnlineModel>(&self, world: &World<M>, op: OpIx) -> bool {
+        let row = world.ops.get(op);
+        match row.fate {
+            Fate::Open => true,
+            Fate::Crashed => row.class.is_some_and(|class| self.pile.rests(class)),
+            Fate::Returns | Fate::Failed | Fate::PassedOver => false,
+        }
+    }
+
+    /// The same for the entry of a class.
+    fn is_used_class<M: OnlineModel>(&self, world: &World<M>, class: ClassId) -> bool {
+        self.pile.find(class).is_none_or(|entry| self.is_used(world, entry))
+    }
+
+    fn hold<M: OnlineModel>(&mut self, world: &mut World<M>, owner: OpIx, seq: Seq) {
+        let kernel = match world.spare.pop() {
+            Some(mut kernel) => {
+                kernel.clone_from(&self.kernel);
+                kernel
+            }
+            None => self.kernel.clone(),
+        };
+        self.checkpoints.push_back(Checkpoint { seq, kernel, owner });
+    }
+
+    /// Forgets what nobody goes back to. `pin` is the first call of an operation whose part is not known.
+    pub(crate) fn trim<M: OnlineModel>(&mut self, world: &mut World<M>, pin: Seq) {
+        while let Some(first) = self.checkpoints.front() {
+            let is_needed = self.is_held(world, first.owner);
+            let next = self.checkpoints.get(1).map(|next| next.seq);
+            // The second one will do where the first one's owner is done with.
+            let can_go = !is_needed && next.map_or(pin == NEVER, |next| next <= pin);
+            if !can_go {
+                break;
+            }
+            self.forget_checkpoint(world, 0);
+        }
+        let firsts = [self.checkpoints.front().map(|first| first.seq), self.basis.as_ref().map(|basis| basis.seq)];
+        match firsts.into_iter().flatten().min() {
+            None => self.log.clear(),
+            Some(first) => {
+                while self.log.front().is_some_and(|logged| logged.seq < first) {
+                    self.log.pop_front();
+                }
+            }
+        }
+    }
+
+    /// Forgets the checkpoint of an operation that is not held any more, unless it is the first, which `trim` looks
+    /// after.
+    pub(crate) fn release<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
+        if self.is_held(world, op) {
+            return;
+        }
+        let at = self.checkpoints.binary_search_by_key(&world.ops.get(op).seq, |checkpoint| checkpoint.seq);
+        if let Ok(at) = at
+            && at > 0
+        {
+            self.forget_checkpoint(world, at);
+        }
+    }
+
+    fn forget_checkpoint<M: OnlineModel>(&mut self, world: &mut World<M>, at: usize) {
+        if let Some(gone) = self.checkpoints.remove(at)
+            && world.spare.len() < SPARE_MAX
+        {
+            world.spare.push(gone.kernel);
+        }
+    }
+
+    /// Gives up on the oldest held operation: from now on it counts as crashed. Returns the operation if it was still
+    /// open.
+    pub(crate) fn pass_over<M: OnlineModel>(&mut self, world: &mut World<M>) -> Result<Option<OpIx>, Stop> {
+        if let Some(first) = self.pile.wake_all() {
+            self.rerun(world, first)?;
+        }
+        let Some(first) = self.checkpoints.front() else { return Ok(None) };
+        let owner = first.owner;
+        let row = world.ops.get_mut(owner);
+        let is_open = row.fate == Fate::Open;
+        if is_open {
+            row.fate = Fate::PassedOver;
+        }
+        Ok(is_open.then_some(owner))
+    }
+
+    /// Forgets operations of the pile that every configuration has made use of.
+    fn reduce<M: OnlineModel>(&mut self, world: &mut World<M>) {
+        self.returns += 1;
+        let is_due = self.returns >= REDUCE_EVERY || !self.pile.awake().is_empty();
+        if !is_due || self.pile.is_empty() {
+            return;
+        }
+        self.returns = 0;
+        let Some(base) = self.first_kernel() else { return };
+        let Some(first) = base.set.heads.first() else { return };
+        let mut all: Vec<(u32, u32)> = world.uses.get(first.uses).to_vec();
+        for head in &base.set.heads {
+            for (entry, count) in &mut all {
+                *count = world.uses.count(head.uses, *entry).min(*count);
+            }
+            all.retain(|(_, count)| *count > 0);
+        }
+        if all.is_empty() {
+            return;
+        }
+        for head in self.kernels_mut().flat_map(|kernel| &mut kernel.set.heads) {
+            head.uses = world.uses.less(head.uses, &all);
+        }
+        for (entry, count) in all {
+            self.pile.take_first(entry, count);
+        }
+    }
+
+    /// The first configurations that it may come back to; `None` if they do not say what use they made of what.
+    fn first_kernel(&self) -> Option<&Kernel> {
+        match (&self.basis, self.checkpoints.front()) {
+            (Some(basis), _) if !basis.is_exact() => None,
+            (Some(basis), first) if first.is_none_or(|first| basis.seq < first.seq) => Some(&basis.kernel),
+            (_, Some(first)) => Some(&first.kernel),
+            (_, None) => Some(&self.kernel),
+        }
+    }
+
+    /// Whether what happens is kept, to be looked at once more.
+    pub(crate) fn is_logged(&self) -> bool {
+        !self.checkpoints.is_empty() || self.basis.is_some()
+    }
+
+    /// Whether the end of an operation that was passed over says something that cannot be made use of any more.
+    pub(crate) fn is_missed<M: OnlineModel>(
+        &mut self,
+        world: &mut World<M>,
+        op: OpIx,
+        event: Event,
+        was: Option<ClassId>,
+    ) -> bool {
+        match event {
+            Event::Completes(Some(_)) => true,
+            Event::Crashes(class) => class != was,
+            _ => {
+                let Some(was) = was.filter(|was| !world.table.reads_only(*was)) else { return false };
+                if self.is_used_class(world, was) {
+                    return true;
+                }
+                // What is there no more was used in every configuration, and forgotten.
+                self.pile.remove(op, was, world.ops.get(op).seq).is_none()
+            }
+        }
+    }
+
+    /// Nothing of it is needed any more.
+    pub(crate) fn forget<M: OnlineModel>(&mut self, world: &mut World<M>) {
+        let over = self.over;
+        *self = Part::new(world);
+        self.over = over;
+    }
+
+    /// How many configurations there are now.
+    pub(crate) fn configurations(&self) -> usize {
+        self.kernel.set.len()
+    }
+
+    /// The kernel, and those that it may go on from once more.
+    pub(crate) fn kernels(&self) -> impl Iterator<Item = &Kernel> {
+        let basis = self.basis.iter().map(|basis| &basis.kernel);
+        basis.chain(self.checkpoints.iter().map(|checkpoint| &checkpoint.kernel)).chain([&self.kernel])
+    }
+
+    /// Those that say what use their configurations made of what, and how they came about.
+    pub(crate) fn kernels_with_uses(&self) -> impl Iterator<Item = &Kernel> {
+        self.kernels().filter(|kernel| kernel.set.detail != Detail::Sum)
+    }
+
+    pub(crate) fn kernels_mut(&mut self) -> impl Iterator<Item = &mut Kernel> {
+        let basis = self.basis.iter_mut().map(|basis| &mut basis.kernel);
+        basis.chain(self.checkpoints.iter_mut().map(|checkpoint| &mut checkpoint.kernel)).chain([&mut self.kernel])
+    }
+
+    /// The operations that it may come back to.
+    pub(crate) fn ops(&self) -> impl Iterator<Item = OpIx> {
+        let in_flight = self.kernels().flat_map(Kernel::in_flight).map(|(_, in_flight)| in_flight.op);
+        let owners = self.checkpoints.iter().map(|checkpoint| checkpoint.owner);
+        in_flight.chain(owners).chain(self.log.iter().map(|logged| logged.op)).chain(self.pile.ops())
+    }
+
+    /// Whether it keeps few configurations, and how many of each state and mask it keeps while it keeps all.
+    #[cfg(test)]
+    pub(crate) fn width(&self) -> (bool, usize) {
+        (self.basis.is_some(), self.width)
+    }
+}

@@ -1,0 +1,35 @@
+//! An operation that moves a value.
+
+use crate::engine::ops::{NEVER, OpIx, Seq};
+
+/// What an operation does, as far as it is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Doing {
+    Put(i64),
+    Take(i64),
+    /// It found nothing.
+    Nothing,
+    /// It takes something out, or finds nothing.
+    Open,
+    /// It did not happen.
+    Failed,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// `NONE` if it put in what was there at the start.
+    pub(super) op: OpIx,
+    pub(super) call: Seq,
+    /// `NEVER` as long as it has not returned.
+    pub(super) ret: Seq,
+    pub(super) crashed: bool,
+    pub(super) doing: Doing,
+    /// The priority of what it puts in.
+    pub(super) priority: i64,
+}
+
+impl Entry {
+    pub(super) fn is_open(&self) -> bool {
+        self.ret == NEVER && !self.crashed && self.doing != Doing::Failed
+    }
+}

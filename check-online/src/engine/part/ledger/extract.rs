@@ -1,0 +1,128 @@
+//! Entries as operations for a monitor, with numbers for values: one that comes back gets another number.
+
+use super::entry::{Doing, Entry};
+use crate::engine::ops::{NEVER, Seq};
+use check_register::models::{FifoQueue, PriorityQueue, QueueOp, Removed, Stack, UnorderedQueue};
+use check_register::{Answer, Collection, Engine, Operation, Settings, check_with};
+use history_core::cast::Cast as _;
+use history_core::hash::{HashMap, HashSet};
+use history_core::{Budget, Verdict};
+
+/// Some of the entries as operations for the monitor.
+pub(super) struct Extract {
+    operations: Vec<Operation<QueueOp>>,
+    /// By operation, the entry.
+    pub(super) entries: Vec<usize>,
+    /// By number of a value: its put and its take, if they are here.
+    pub(super) moved: Vec<(Option<usize>, Option<usize>)>,
+    /// By number of a value, its priority, if it was put in.
+    priorities: Vec<i64>,
+    /// Numbers of values that were put in again while they may have been there, or taken again.
+    pub(super) repeated: HashSet<usize>,
+}
+
+impl Extract {
+    /// Those that were called up to an event, with what is known by then.
+    pub(super) fn new(all: &[Entry], until: Seq) -> Extract {
+        let mut times: Vec<(Seq, bool, usize)> = Vec::with_capacity(2 * all.len());
+        for (at, entry) in all.iter().enumerate().filter(|(_, entry)| entry.call <= until) {
+            if entry.doing == Doing::Failed {
+                continue;
+            }
+            times.push((entry.call, false, at));
+            if entry.ret != NEVER && entry.ret <= until {
+                times.push((entry.ret, true, at));
+            }
+        }
+        times.sort_unstable();
+        let mut extract = Extract {
+            operations: Vec::new(),
+            entries: Vec::new(),
+            moved: Vec::new(),
+            priorities: Vec::new(),
+            repeated: HashSet::default(),
+        };
+        let mut place = vec![0; all.len()];
+        // The number of each value as it is now.
+        let mut now: HashMap<i64, usize> = HashMap::default();
+        for (time, is_return, at) in times {
+            let doing = all[at].doing;
+            if !is_return {
+                let op = match doing {
+                    Doing::Put(value) => {
+                        let number = extract.put(&mut now, value, at);
+                        extract.priorities[number] = all[at].priority;
+                        QueueOp::Put(number.to_i64())
+                    }
+                    Doing::Take(_) | Doing::Nothing | Doing::Open | Doing::Failed => QueueOp::Take(Removed::Unknown),
+                };
+                place[at] = extract.operations.len();
+                extract.operations.push(Operation::crashed(0, op, time));
+                extract.entries.push(at);
+                continue;
+            }
+            let op = match doing {
+                Doing::Take(value) => QueueOp::Take(Removed::Value(extract.take(&mut now, value, at).to_i64())),
+                Doing::Nothing => QueueOp::Take(Removed::Nothing),
+                Doing::Put(_) | Doing::Open | Doing::Failed => extract.operations[place[at]].op,
+            };
+            let operation = &mut extract.operations[place[at]];
+            (operation.op, operation.ret) = (op, Some(time));
+        }
+        extract
+    }
+
+    /// The number of a value that is put in.
+    fn put(&mut self, now: &mut HashMap<i64, usize>, value: i64, at: usize) -> usize {
+        let new = self.moved.len();
+        let number = match now.get(&value) {
+            Some(number) if self.moved[*number].0.is_none() || self.moved[*number].1.is_none() => {
+                self.repeated.insert(*number);
+                *number
+            }
+            Some(number) if self.repeated.contains(number) => *number,
+            _ => new,
+        };
+        if number == new {
+            self.moved.push((Some(at), None));
+            self.priorities.push(0);
+            now.insert(value, number);
+        }
+        number
+    }
+
+    /// The number of a value that is taken out.
+    fn take(&mut self, now: &mut HashMap<i64, usize>, value: i64, at: usize) -> usize {
+        let new = self.moved.len();
+        let number = *now.entry(value).or_insert(new);
+        if number == new {
+            self.moved.push((None, None));
+            self.priorities.push(0);
+        }
+        if self.moved[number].1.replace(at).is_some() {
+            self.repeated.insert(number);
+        }
+        number
+    }
+
+    /// By the monitor, or else by a search that may hold so many configurations.
+    pub(super) fn decide(&self, collection: Collection, most: usize) -> Answer {
+        let with = |engine: Engine| {
+            let (settings, budget) = (Settings { engine, configurations_max: most }, Budget::default());
+            let operations = &self.operations;
+            match collection {
+                Collection::Fifo => check_with(&FifoQueue::default(), operations, settings, &budget),
+                Collection::Stack => check_with(&Stack::default(), operations, settings, &budget),
+                Collection::Priority => {
+                    let priorities = (0..).zip(self.priorities.iter().copied());
+                    check_with(&PriorityQueue::with_priorities(priorities), operations, settings, &budget)
+                }
+                Collection::Bag | Collection::Deque | Collection::Set => {
+                    check_with(&UnorderedQueue::default(), operations, settings, &budget)
+                }
+            }
+        };
+        let answer = with(Engine::Monitor);
+        if answer.verdict() == Verdict::Unknown { with(Engine::Portfolio) } else { answer }
+    }
+}

@@ -1,0 +1,211 @@
+//! Values that are put in, and taken out again, each once.
+//!
+//! **A value that comes back** counts as a new one if a take of the old one had returned when it was put in again: no
+//! linearization mixes them up. If none had, the values are not distinct, and the ledger is of no use.
+
+use super::entry::{Doing, Entry};
+use super::extract::Extract;
+use super::settled::mark_settled;
+use super::{Contradiction, TIDY_MIN, Verdict, refusal};
+use crate::engine::ops::{NEVER, OpIx, Seq};
+use check_register::{Collection, Handling};
+use history_core::cast::Cast as _;
+use history_core::hash::HashMap;
+
+/// A value that was put in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Life {
+    There,
+    /// A take of it returned.
+    Taken,
+}
+
+/// The operations that are not settled.
+pub(crate) struct Moved {
+    collection: Collection,
+    /// In the order of their calls.
+    entries: Vec<Entry>,
+    /// By operation in flight, its entry.
+    open: HashMap<OpIx, usize>,
+    values: HashMap<i64, Life>,
+    /// Returns until it is decided again.
+    countdown: usize,
+    settled: usize,
+    /// Whether a value was put in while it was there.
+    is_repeated: bool,
+    /// Time starts here: what was there at the start was put in before.
+    start: Seq,
+}
+
+impl Moved {
+    /// `None` if a value is there twice.
+    pub(super) fn new(collection: Collection, contents: &[i64], priority: impl Fn(i64) -> i64) -> Option<Moved> {
+        let start = 2 * contents.len().to_u64();
+        let mut ledger = Moved {
+            collection,
+            entries: Vec::new(),
+            open: HashMap::default(),
+            values: HashMap::default(),
+            countdown: TIDY_MIN,
+            settled: 0,
+            is_repeated: false,
+            start,
+        };
+        for (at, value) in (0..).zip(contents) {
+            let (doing, priority) = (Doing::Put(*value), priority(*value));
+            let (call, ret) = (2 * at, 2 * at + 1);
+            ledger.entries.push(Entry { op: OpIx::NONE, call, ret, crashed: false, doing, priority });
+            if ledger.values.insert(*value, Life::There).is_some() {
+                return None;
+            }
+        }
+        Some(ledger)
+    }
+
+    /// How many operations it has.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The operations that it may speak of.
+    pub(super) fn ops(&self) -> impl Iterator<Item = OpIx> {
+        self.entries.iter().map(|entry| entry.op).filter(|op| *op != OpIx::NONE)
+    }
+
+    /// An operation is called. Whether the values are still distinct.
+    pub(super) fn call(&mut self, op: OpIx, seq: Seq, handling: Option<Handling<'_>>, priority: i64) -> bool {
+        let doing = match handling {
+            Some(Handling::Put(value)) => {
+                self.is_repeated |= self.values.insert(value, Life::There) == Some(Life::There);
+                Doing::Put(value)
+            }
+            Some(Handling::Any) | None => Doing::Open,
+            Some(Handling::Take(_) | Handling::Nothing | Handling::All(_)) => return false,
+        };
+        self.open.insert(op, self.entries.len());
+        let call = self.start + seq;
+        self.entries.push(Entry { op, call, ret: NEVER, crashed: false, doing, priority });
+        !self.is_repeated
+    }
+
+    /// Whether a value was put in while it may have been there. Only a search can decide what follows.
+    pub(super) fn is_repeated(&self) -> bool {
+        self.is_repeated
+    }
+
+    /// An operation returns, and did this. Whether the ledger can go on.
+    pub(super) fn complete(&mut self, op: OpIx, seq: Seq, handling: Option<Handling<'_>>) -> bool {
+        let Some(at) = self.open.remove(&op) else { return false };
+        let ret = self.start + seq;
+        let entry = &mut self.entries[at];
+        let doing = match (entry.doing, handling) {
+            (Doing::Put(value), Some(Handling::Put(same))) if value == same => entry.doing,
+            (Doing::Open, Some(Handling::Take(value))) => {
+                // A value that is not there yet may be put in later, but this one is refused now.
+                self.values.entry(value).and_modify(|life| *life = Life::Taken);
+                Doing::Take(value)
+            }
+            (Doing::Open, Some(Handling::Nothing)) => Doing::Nothing,
+            (Doing::Open, None) => Doing::Failed,
+            _ => return false,
+        };
+        entry.doing = doing;
+        if doing != Doing::Failed {
+            entry.ret = ret;
+        }
+        true
+    }
+
+    /// An operation did not happen.
+    pub(super) fn fail(&mut self, op: OpIx) -> bool {
+        let Some(at) = self.open.remove(&op) else { return false };
+        if let Doing::Put(value) = self.entries[at].doing {
+            self.values.remove(&value);
+        }
+        self.entries[at].doing = Doing::Failed;
+        true
+    }
+
+    /// It will not be known of an operation whether it happened; it may have done this. Whether the ledger can go on.
+    pub(super) fn crash(&mut self, op: OpIx, handling: Option<Handling<'_>>) -> bool {
+        let Some(at) = self.open.remove(&op) else { return false };
+        let entry = &mut self.entries[at];
+        entry.crashed = true;
+        match (entry.doing, handling) {
+            (Doing::Put(value), Some(Handling::Put(same))) => value == same,
+            (Doing::Open, Some(Handling::Any)) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it is time to decide again, or to settle, with one more return.
+    pub(super) fn is_due(&mut self) -> bool {
+        self.countdown = self.countdown.saturating_sub(1);
+        self.countdown == 0
+    }
+
+    /// Forgets what is settled. All that happened is linearizable.
+    pub(super) fn tidy(&mut self) {
+        let extract = self.extract(NEVER);
+        self.settle(&extract);
+        self.countdown = TIDY_MIN + self.entries.len() / 2;
+    }
+
+    /// What is known up to now; forgets what is settled. A search where no monitor can decide may hold so many
+    /// configurations.
+    pub(super) fn decide(&mut self, configurations_max: usize) -> Verdict {
+        let extract = self.extract(NEVER);
+        let verdict = match extract.decide(self.collection, configurations_max).verdict() {
+            history_core::Verdict::Valid => {
+                self.settle(&extract);
+                Verdict::Ok
+            }
+            history_core::Verdict::Unknown => Verdict::Unknown,
+            history_core::Verdict::Invalid => {
+                self.contradiction(configurations_max).map_or(Verdict::Unknown, Verdict::Violation)
+            }
+        };
+        self.countdown = 1 + self.entries.len() / 8;
+        verdict
+    }
+
+    /// What is known up to an event.
+    fn extract(&self, until: Seq) -> Extract {
+        Extract::new(&self.entries, until)
+    }
+
+    /// The first event up to which there is no linearization, and why. There is none up to now.
+    fn contradiction(&self, most: usize) -> Option<Contradiction> {
+        let returns = self.entries.iter().map(|entry| entry.ret).filter(|ret| *ret != NEVER).collect();
+        super::contradiction(returns, self.settled, |until| {
+            let extract = self.extract(until);
+            let refusal = refusal(extract.decide(self.collection, most))?;
+            Some((extract.entries.iter().map(|at| self.entries[*at].op).collect(), refusal))
+        })
+    }
+
+    /// Forgets what no later event can depend on. All of the extract is linearizable.
+    fn settle(&mut self, extract: &Extract) {
+        let before = self.entries.len();
+        let mut is_kept = vec![true; before];
+        if extract.repeated.is_empty() {
+            mark_settled(self.collection, &self.entries, extract, &mut is_kept);
+        }
+        for (entry, is_kept) in self.entries.iter().zip(&mut is_kept) {
+            *is_kept &= entry.doing != Doing::Failed;
+        }
+        for (entry, _) in self.entries.iter().zip(&is_kept).filter(|(_, is_kept)| !**is_kept) {
+            if let Doing::Take(value) = entry.doing
+                && self.values.get(&value) == Some(&Life::Taken)
+            {
+                self.values.remove(&value);
+            }
+        }
+        let mut kept = is_kept.into_iter();
+        self.entries.retain(|_| kept.next().unwrap_or(true));
+        self.settled += before - self.entries.len();
+        self.open.clear();
+        let open = self.entries.iter().enumerate().filter(|(_, entry)| entry.is_open());
+        self.open.extend(open.map(|(at, entry)| (entry.op, at)));
+    }
+}

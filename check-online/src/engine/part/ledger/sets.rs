@@ -1,0 +1,224 @@
+//! A set that is read as a whole: values are added, also more than once, and stay.
+//!
+//! **What is settled.** Let E be the first call of an operation that is in flight, and R the read that found most of
+//! those that returned before E. All that is still to be called, or to return, follows R, or was called behind its
+//! return. So the values that R found may count as those that were there at the start, and their adds, and all reads
+//! that found no more, are forgotten. Nothing is lost: in the blocks of the monitor's theorem these operations stand
+//! before all others that are kept or still to come. A contradiction needs one that returned before another in an
+//! earlier block was called. If both are known now, it was found now, since the block of an operation can only move
+//! before what is still to come. If the one returns later, it does so behind the call of the other. A read still to
+//! come that lacks a value of R is refused either way. An add of such a value that is in flight was called behind the
+//! return of R, so another one was called before it, and this one adds nothing.
+//!
+//! A crashed add may have happened at any time: it is forgotten once R shows its value.
+
+use super::{Contradiction, TIDY_MIN, Verdict, refusal};
+use crate::engine::ops::{NEVER, OpIx, Seq};
+use check_register::models::{Set, SetOp};
+use check_register::{Answer, Engine, Handling, Operation, Settings, check_with};
+use history_core::Budget;
+use history_core::hash::HashMap;
+
+/// What an operation does, as far as it is known.
+#[derive(Debug)]
+enum Doing {
+    Add(i64),
+    /// It found these, sorted.
+    Read(Box<[i64]>),
+    /// It is a read, or says nothing.
+    Open,
+    /// It says nothing, or did not happen.
+    Nothing,
+}
+
+#[derive(Debug)]
+struct Entry {
+    op: OpIx,
+    call: Seq,
+    /// `NEVER` as long as it has not returned.
+    ret: Seq,
+    is_in_flight: bool,
+    doing: Doing,
+}
+
+impl Entry {
+    /// Values that it holds.
+    fn size(&self) -> usize {
+        if let Doing::Read(values) = &self.doing { values.len() } else { 0 }
+    }
+
+    fn operation(&self, until: Seq) -> Option<Operation<SetOp>> {
+        let has_returned = self.ret <= until && self.ret != NEVER;
+        let op = match &self.doing {
+            Doing::Add(value) => SetOp::Add(*value),
+            Doing::Read(values) if has_returned => SetOp::Read(values.clone()),
+            Doing::Read(_) | Doing::Open | Doing::Nothing => return None,
+        };
+        let ret = has_returned.then_some(self.ret);
+        (self.call <= until).then_some(Operation { process: 0, op, call: self.call, ret })
+    }
+}
+
+/// The operations that are not settled.
+pub(crate) struct Sets {
+    /// Values that were there at the start or are settled, sorted.
+    contents: Vec<i64>,
+    /// In the order of their calls.
+    entries: Vec<Entry>,
+    /// By operation in flight, its entry.
+    open: HashMap<OpIx, usize>,
+    /// Values that the entries hold.
+    size: usize,
+    /// Returns, and values that they had, since it was decided or tidied.
+    work: usize,
+    /// When it is time to do so again.
+    due: usize,
+    settled: usize,
+}
+
+/// Operations and values that are decided at every return.
+const FEW: usize = 64;
+
+/// Values of reads that take as much memory as one operation.
+const VALUES_AN_OP: usize = 8;
+
+impl Sets {
+    pub(super) fn new(contents: &[i64]) -> Sets {
+        let mut contents = contents.to_vec();
+        contents.sort_unstable();
+        contents.dedup();
+        let (entries, open) = (Vec::new(), HashMap::default());
+        Sets { contents, entries, open, size: 0, work: 0, due: TIDY_MIN, settled: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len() + self.size / VALUES_AN_OP
+    }
+
+    pub(super) fn ops(&self) -> impl Iterator<Item = OpIx> {
+        self.entries.iter().map(|entry| entry.op)
+    }
+
+    pub(super) fn call(&mut self, op: OpIx, seq: Seq, handling: Option<Handling<'_>>) -> bool {
+        let doing = match handling {
+            Some(Handling::Put(value)) => Doing::Add(value),
+            None => Doing::Open,
+            Some(Handling::Take(_) | Handling::Nothing | Handling::Any | Handling::All(_)) => return false,
+        };
+        self.open.insert(op, self.entries.len());
+        self.entries.push(Entry { op, call: seq, ret: NEVER, is_in_flight: true, doing });
+        true
+    }
+
+    pub(super) fn complete(&mut self, op: OpIx, seq: Seq, handling: Option<Handling<'_>>) -> bool {
+        let Some(at) = self.open.remove(&op) else { return false };
+        let entry = &mut self.entries[at];
+        entry.is_in_flight = false;
+        match (&entry.doing, handling) {
+            (Doing::Add(value), Some(Handling::Put(same))) if *value == same => {}
+            (Doing::Open, Some(Handling::All(values))) => entry.doing = Doing::Read(values.into()),
+            (Doing::Open, None) => entry.doing = Doing::Nothing,
+            _ => return false,
+        }
+        entry.ret = seq;
+        self.size += entry.size();
+        self.work += 1 + entry.size();
+        true
+    }
+
+    pub(super) fn fail(&mut self, op: OpIx) -> bool {
+        let Some(at) = self.open.remove(&op) else { return false };
+        (self.entries[at].is_in_flight, self.entries[at].doing) = (false, Doing::Nothing);
+        true
+    }
+
+    pub(super) fn crash(&mut self, op: OpIx, handling: Option<Handling<'_>>) -> bool {
+        let Some(at) = self.open.remove(&op) else { return false };
+        let entry = &mut self.entries[at];
+        entry.is_in_flight = false;
+        match (&entry.doing, handling) {
+            (Doing::Add(value), Some(Handling::Put(same))) => *value == same,
+            (Doing::Open, None) => {
+                entry.doing = Doing::Nothing;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn is_due(&mut self) -> bool {
+        self.work >= self.due
+    }
+
+    pub(super) fn tidy(&mut self) {
+        self.settle();
+        self.rest(TIDY_MIN, 2);
+    }
+
+    /// Puts the next decision off until there is so much more to decide: one of so many parts of what there is.
+    fn rest(&mut self, least: usize, parts: usize) {
+        self.work = 0;
+        let there = self.entries.len() + self.size + self.contents.len();
+        self.due = least + there.saturating_sub(FEW) / parts;
+    }
+
+    pub(super) fn decide(&mut self, configurations_max: usize) -> Verdict {
+        let verdict = match self.answer(NEVER, configurations_max).1.verdict() {
+            history_core::Verdict::Valid => {
+                self.settle();
+                Verdict::Ok
+            }
+            history_core::Verdict::Unknown => Verdict::Unknown,
+            history_core::Verdict::Invalid => {
+                self.contradiction(configurations_max).map_or(Verdict::Unknown, Verdict::Violation)
+            }
+        };
+        self.rest(1, 8);
+        verdict
+    }
+
+    /// What is known up to an event, and the entries of the operations that it is about.
+    fn answer(&self, until: Seq, most: usize) -> (Vec<OpIx>, Answer) {
+        let known = self.entries.iter().filter_map(|entry| Some((entry.op, entry.operation(until)?)));
+        let (ops, operations): (Vec<OpIx>, Vec<Operation<SetOp>>) = known.unzip();
+        let settings = Settings { engine: Engine::Monitor, configurations_max: most };
+        let set = Set::starting_with(self.contents.iter().copied());
+        (ops, check_with(&set, &operations, settings, &Budget::default()))
+    }
+
+    fn contradiction(&self, most: usize) -> Option<Contradiction> {
+        let returns = self.entries.iter().map(|entry| entry.ret).filter(|ret| *ret != NEVER).collect();
+        super::contradiction(returns, self.settled, |until| {
+            let (ops, answer) = self.answer(until, most);
+            Some((ops, refusal(answer)?))
+        })
+    }
+
+    /// Forgets what is settled. All that happened is linearizable.
+    fn settle(&mut self) {
+        let in_flight = self.entries.iter().filter(|entry| entry.is_in_flight);
+        let first = in_flight.map(|entry| entry.call).min().unwrap_or(NEVER);
+        let reads = self.entries.iter().enumerate().filter(|(_, entry)| entry.ret < first);
+        // Reads that returned are a chain.
+        let most = reads.max_by_key(|(_, entry)| entry.size()).map(|(at, _)| at);
+        if let Some(at) = most
+            && let Doing::Read(values) = &self.entries[at].doing
+            && values.len() > self.contents.len()
+        {
+            self.contents = values.to_vec();
+        }
+        let contents = &self.contents;
+        let before = self.entries.len();
+        self.entries.retain(|entry| match &entry.doing {
+            Doing::Add(value) => contents.binary_search(value).is_err() || entry.is_in_flight,
+            Doing::Read(values) => values.len() > contents.len(),
+            Doing::Open => true,
+            Doing::Nothing => false,
+        });
+        self.settled += before - self.entries.len();
+        self.size = self.entries.iter().map(Entry::size).sum();
+        self.open.clear();
+        let open = self.entries.iter().enumerate().filter(|(_, entry)| entry.is_in_flight);
+        self.open.extend(open.map(|(at, entry)| (entry.op, at)));
+    }
+}

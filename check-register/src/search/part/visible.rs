@@ -1,0 +1,205 @@
+//! Who may see whether a crashed operation happened, and until when: until the last that may see it returns.
+
+use super::Part;
+use crate::Model;
+use crate::engine::ids;
+use crate::engine::ids::ClassId;
+use history_core::hash::HashMap;
+use indexmap::set::Slice;
+use std::collections::BinaryHeap;
+
+/// What is known of crashed classes, which are given by their positions in [`Part::crashed`].
+#[derive(Debug, Default)]
+pub(crate) struct Visibility {
+    /// Of each, the event from which on no operation can see whether more of them happen.
+    pub(crate) until: Vec<u32>,
+    /// Of each, whether states remember that it was called: the search then need not place it.
+    pub(crate) pends: Vec<bool>,
+    /// Whether any of `pends` is so.
+    pub(crate) any_pends: bool,
+    /// Of each, whether its effect lasts when the state changes again.
+    pub(crate) lasts: Vec<bool>,
+    /// Of each, the others whose effects it may see, of those that do not last.
+    pub(crate) chain: Vec<Vec<u32>>,
+    /// Of a class of operations, the crashed ones whose effects it may see, of those that do not last.
+    seen: HashMap<ClassId, Vec<u32>>,
+}
+
+impl Visibility {
+    /// O(n), plus the square of the crashed classes in the worst case.
+    pub(crate) fn new<M: Model>(part: &Part, model: &M, classes: &Slice<M::Op>) -> Visibility {
+        let op = |class: &ClassId| &classes[class.at()];
+        let init = model.init();
+        let pends: Vec<bool> =
+            part.crashed.iter().map(|class| model.shortcuts().pend(&init, op(class)).is_some()).collect();
+        let lasts: Vec<bool> = part
+            .crashed
+            .iter()
+            .map(|class| model.shortcuts().effect(op(class)).is_none() || model.shortcuts().effect_lasts(op(class)))
+            .collect();
+        let fleeting: Vec<u32> =
+            (0..ids::number(lasts.len())).filter(|at| !lasts[ids::index(*at)] && !pends[ids::index(*at)]).collect();
+        let mut by_effect: HashMap<u64, Vec<u32>> = HashMap::default();
+        for at in &fleeting {
+            if let Some(effect) = model.shortcuts().effect(op(&part.crashed[ids::index(*at)])) {
+                by_effect.entry(effect).or_default().push(*at);
+            }
+        }
+        let mut effects = Vec::new();
+        let mut seen_by = |class: ClassId| {
+            effects.clear();
+            if model.shortcuts().sees(op(&class), &mut effects) {
+                return fleeting.clone();
+            }
+            let mut seen: Vec<u32> =
+                effects.iter().filter_map(|effect| by_effect.get(effect)).flatten().copied().collect();
+            seen.sort_unstable();
+            seen.dedup();
+            seen
+        };
+        let mut seen: HashMap<ClassId, Vec<u32>> = HashMap::default();
+        if !fleeting.is_empty() {
+            for op in part.ops.iter().filter(|op| !op.is_crashed()) {
+                seen.entry(op.class).or_insert_with(|| seen_by(op.class));
+            }
+        }
+        let chain = part.crashed.iter().map(|class| seen_by(*class)).collect();
+        let until = until(part, model, classes, &pends);
+        Visibility { until, any_pends: pends.contains(&true), pends, lasts, chain, seen }
+    }
+
+    /// Whether the search has to place any of them.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.pends.contains(&false)
+    }
+
+    /// Whether effects are many and none of them lasts.
+    pub(crate) fn is_fleeting(&self) -> bool {
+        let mut searched = self.lasts.iter().zip(&self.pends).filter(|(_, pends)| !**pends).map(|(lasts, _)| *lasts);
+        let first = searched.next();
+        let second = searched.next();
+        first == Some(false) && second == Some(false) && !searched.any(|lasts| lasts)
+    }
+
+    /// The crashed classes whose effects operations of a class may see, of those that do not last.
+    pub(crate) fn seen(&self, class: ClassId) -> &[u32] {
+        self.seen.get(&class).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Pairs of operations that are compared, at the most.
+const PAIRS_MAX: usize = 1 << 22;
+
+/// Whose sight is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Seer {
+    /// Operations of this class that returned.
+    Returned(ClassId),
+    /// The crashed class at this position.
+    Crashed(u32),
+}
+
+/// What is known while it is being found out: the latest sight is looked at first, so what is seen is seen no later.
+struct Spread<'a, M: Model> {
+    model: &'a M,
+    classes: &'a Slice<M::Op>,
+    part: &'a Part,
+    /// Of each crashed class, the event from which on no operation that was looked at sees it.
+    until: Vec<u32>,
+    /// Who sees until when.
+    next: BinaryHeap<(u32, Seer)>,
+    /// Crashed classes by effect, of effects that no operation has seen yet.
+    by_effect: HashMap<u64, Vec<u32>>,
+    /// Crashed classes without an effect by number; none if there are too many to compare.
+    unnumbered: Vec<u32>,
+    /// Whether somebody has seen all effects by number.
+    all_seen: bool,
+    scratch: Vec<u64>,
+}
+
+impl<M: Model> Spread<'_, M> {
+    fn raise(&mut self, at: u32, until: u32) {
+        if self.until[ids::index(at)] < until {
+            self.until[ids::index(at)] = until;
+            self.next.push((until, Seer::Crashed(at)));
+        }
+    }
+
+    /// What operations of this class may see matters until this event.
+    fn look(&mut self, class: ClassId, until: u32) {
+        let op = &self.classes[class.at()];
+        let mut effects = std::mem::take(&mut self.scratch);
+        effects.clear();
+        if self.model.shortcuts().sees(op, &mut effects) && !self.all_seen {
+            self.all_seen = true;
+            let all: Vec<u32> = self.by_effect.drain().flat_map(|(_, crashed)| crashed).collect();
+            for at in all {
+                self.raise(at, until);
+            }
+        }
+        for effect in &effects {
+            let crashed = self.by_effect.remove(effect).unwrap_or_default();
+            for at in crashed {
+                self.raise(at, until);
+            }
+        }
+        self.scratch = effects;
+        for at in 0..self.unnumbered.len() {
+            let crashed = self.unnumbered[at];
+            let other = &self.classes[self.part.crashed[ids::index(crashed)].at()];
+            if self.until[ids::index(crashed)] < until && self.model.shortcuts().may_see(op, other) {
+                self.raise(crashed, until);
+            }
+        }
+    }
+}
+
+/// For each crashed class of a part, the event from which on no operation can see whether it happened. A crashed
+/// operation that matters may see others, which then matter as long; but for those that are pending. O(n log n), and
+/// for effects without a number the pairs.
+fn until<M: Model>(part: &Part, model: &M, classes: &Slice<M::Op>, pends: &[bool]) -> Vec<u32> {
+    let mut last: HashMap<ClassId, u32> = HashMap::default();
+    for op in part.ops.iter().filter(|op| !op.is_crashed()) {
+        // It still sees at the event at which it returns.
+        let until = last.entry(op.class).or_insert(0);
+        *until = (op.ret + 1).max(*until);
+    }
+    let mut by_effect: HashMap<u64, Vec<u32>> = HashMap::default();
+    let mut unnumbered = Vec::new();
+    for (at, class) in (0..).zip(&part.crashed) {
+        match model.shortcuts().effect(&classes[class.at()]) {
+            Some(effect) => by_effect.entry(effect).or_default().push(at),
+            None => unnumbered.push(at),
+        }
+    }
+    let mut until = vec![0; part.crashed.len()];
+    if unnumbered.len().saturating_mul(last.len() + part.crashed.len()) > PAIRS_MAX {
+        unnumbered.drain(..).for_each(|at: u32| until[ids::index(at)] = ids::number(part.events.len()));
+    }
+    let known: Vec<(u32, Seer)> = (0..)
+        .zip(&until)
+        .filter(|(_, until)| **until > 0)
+        .map(|(at, until)| (*until, Seer::Crashed(at)))
+        .chain(last.iter().map(|(class, until)| (*until, Seer::Returned(*class))))
+        .collect();
+    let mut spread = Spread {
+        model,
+        classes,
+        part,
+        until,
+        next: known.into(),
+        by_effect,
+        unnumbered,
+        all_seen: false,
+        scratch: Vec::new(),
+    };
+    while let Some((until, seer)) = spread.next.pop() {
+        match seer {
+            Seer::Returned(class) => spread.look(class, until),
+            // What was raised since then was looked at.
+            Seer::Crashed(at) if spread.until[ids::index(at)] > until || pends[ids::index(at)] => {}
+            Seer::Crashed(at) => spread.look(part.crashed[ids::index(at)], until),
+        }
+    }
+    spread.until
+}

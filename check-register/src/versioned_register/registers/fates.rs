@@ -1,0 +1,99 @@
+//! Fates of writes: what their completions say, and when they can be forgotten.
+
+use super::Registers;
+use crate::versioned_register::findings::Kind;
+use crate::versioned_register::ops::Seen;
+use crate::versioned_register::versions::{State, VersionId, flag};
+use history_core::HistoryError;
+
+/// Failed writes that are remembered, so that one that is observed later can be distinguished from a version that was
+/// never written.
+const FAILURES_KEPT_MAX: usize = 16_384;
+/// Crashed writes below this are not worth a sweep.
+const SWEPT_MIN: usize = 64;
+
+impl Registers {
+    /// A write completed `ok`.
+    pub(crate) fn acknowledge(&mut self, version: VersionId, seen: Seen) -> Result<(), HistoryError> {
+        self.end(version, flag::ACKED);
+        self.observe(version, seen)?;
+        self.remove_old(version);
+        Ok(())
+    }
+
+    /// A write completed `fail`.
+    pub(crate) fn fail(&mut self, version: VersionId) {
+        self.end(version, flag::FAILED);
+        let row = &self.versions[version];
+        match row.state {
+            State::Accepted | State::Old => {
+                let key = row.key;
+                self.report(key, Kind::FailedWriteObserved, |explainer| explainer.failed_write_observed(version, None));
+                self.remove_old(version);
+            }
+            // Before anything was observed it might be what the first observation shows.
+            State::Idle if !self.keeps_all && self.register(row.key).head != VersionId::NONE => {
+                self.failures.push_back((version, row.written.index));
+                if self.failures.len() > FAILURES_KEPT_MAX {
+                    self.forget_failure();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn forget_failure(&mut self) {
+        let Some((version, index)) = self.failures.pop_front() else { return };
+        let row = &self.versions[version];
+        // Its id may have been tried again since.
+        if row.written.index == index && row.state == State::Idle && row.has(flag::FAILED) {
+            self.versions.remove(version);
+        }
+    }
+
+    /// A write completed `info`: it may yet happen.
+    pub(crate) fn crash(&mut self, version: VersionId) {
+        self.end(version, 0);
+        self.remove_old(version);
+        if self.settings.window.is_some() && !self.keeps_all && self.versions[version].state == State::Idle {
+            self.crashed.push((version, self.versions[version].written.index));
+            if self.crashed.len() > 2 * self.crashed_after_sweep + SWEPT_MIN {
+                self.sweep();
+            }
+        }
+    }
+
+    /// Forgets crashed writes that can no longer happen: something else replaced what they would replace.
+    fn sweep(&mut self) {
+        let mut crashed = std::mem::take(&mut self.crashed);
+        crashed.retain(|(version, index)| {
+            let row = &self.versions[*version];
+            // Its row may be another version's by now.
+            if row.state != State::Idle || row.written.index != *index || row.has(flag::OPEN) {
+                return false;
+            }
+            let register = self.register(row.key);
+            let is_dead = match self.versions.find(row.key, row.prev) {
+                Some(prev) => self.versions[prev].state == State::Accepted && prev != register.head,
+                None => false,
+            };
+            if is_dead {
+                self.versions.remove(*version);
+            }
+            !is_dead
+        });
+        self.crashed_after_sweep = crashed.len();
+        self.crashed = crashed;
+    }
+
+    fn end(&mut self, version: VersionId, how: u8) {
+        let row = &mut self.versions[version];
+        row.flags = row.flags & !flag::OPEN | how;
+    }
+
+    fn remove_old(&mut self, version: VersionId) {
+        if self.versions[version].state == State::Old {
+            self.versions.remove(version);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The end of a history of keys: all searches in slices, and one report.
+
+use super::keys::KeyId;
+use super::merge::Merged;
+use super::{Keyed, of_key};
+use crate::cast::Cast as _;
+use crate::checking::branch::End;
+use crate::error::HistoryError;
+use crate::{Budget, Datum, NextStep, Report, Run, Searched, Verdict, parallel};
+use std::sync::{Mutex, PoisonError};
+
+/// What gives a verdict where the ops of a key are not known.
+const RECORD_KEYS: &str = "Record the key of every op, and the same one in its completion, as [key value] or in a field \
+                           key. Or check the history as a whole, without --keyed.";
+/// Runs that are ended before their reports are merged: so many reports are in memory at once.
+const CHUNK: usize = 1024;
+
+pub(super) fn finish(mut keyed: Keyed<'_>, budget: &Budget, end: End) -> Result<Report, HistoryError> {
+    let participants = std::mem::take(&mut keyed.participants);
+    let mut report = judge(keyed, budget, end)?;
+    report.notes.extend(participants.note());
+    Ok(report)
+}
+
+fn judge(keyed: Keyed<'_>, budget: &Budget, end: End) -> Result<Report, HistoryError> {
+    if keyed.runs.is_empty() && keyed.trouble.is_none() {
+        return end.finish(keyed.new_run()?, budget);
+    }
+    let ending = Ending::of(&keyed, budget)?;
+    let worth = keyed.ops >= parallel::WORTH_OPS.to_u64();
+    let mut runs: Vec<Box<dyn Run>> = keyed.runs.into_iter().map(|run| run.run).collect();
+    if ending.is_no_verdict() {
+        return Ok(ending.conclude(ending.merged(0)));
+    }
+    search(&mut runs, worth, budget);
+    let mut merged = ending.merged(runs.len());
+    let finish = |run: &Mutex<Option<Box<dyn Run>>>| {
+        // Each is taken once, by one thread; a panic of another is reported by that one.
+        let run = run.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(finish_run(run, budget, end.or_unread(ending.is_unread())))
+    };
+    let mut runs = runs.into_iter().map(|run| Mutex::new(Some(run)));
+    let mut next = 0;
+    loop {
+        let chunk: Vec<Mutex<Option<Box<dyn Run>>>> = runs.by_ref().take(CHUNK).collect();
+        if chunk.is_empty() {
+            break;
+        }
+        for report in parallel::map(worth, &chunk, finish).into_iter().flatten() {
+            let key = KeyId::new(next);
+            next += 1;
+            let report = report.map_err(|error| of_key(error, &keyed.placing.keys, key))?;
+            ending.add(&mut merged, keyed.placing.keys.datum(key), report);
+        }
+    }
+    Ok(ending.conclude(merged))
+}
+
+/// The report on a key; none if its ops up to where the history ends decide nothing.
+pub(super) fn finish_run(run: Box<dyn Run + '_>, budget: &Budget, end: End) -> Result<Option<Report>, HistoryError> {
+    if end == End::Unread { run.finish_before_unread(budget) } else { end.finish(run, budget).map(Some) }
+}
+
+/// How a history ended: with its last op, or before one that has no key.
+pub(super) struct Ending {
+    name: String,
+    /// That op, and what a checker says of nothing, which shows whether it is several.
+    unread: Option<(String, Report)>,
+    guessed: bool,
+}
+
+impl Ending {
+    pub(super) fn of(keyed: &Keyed<'_>, budget: &Budget) -> Result<Ending, HistoryError> {
+        let name = keyed.checker.name().to_owned();
+        let mut unread = None;
+        if let Some(trouble) = &keyed.trouble {
+            let nothing = keyed.new_run()?.finish(budget);
+            let nothing = nothing.unwrap_or_else(|_| Report::new(name.clone(), Verdict::Unknown));
+            unread = Some((trouble.clone(), nothing));
+        }
+        Ok(Ending { name, unread, guessed: keyed.guessed })
+    }
+
+    /// Whether it ended before an op that has no key.
+    pub(super) fn is_unread(&self) -> bool {
+        self.unread.is_some()
+    }
+
+    /// Whether nothing is known, because the history may have no keys at all.
+    fn is_no_verdict(&self) -> bool {
+        self.is_unread() && self.guessed
+    }
+
+    /// No report on so many keys yet.
+    pub(super) fn merged(&self, keys: usize) -> Merged {
+        Merged::new(self.name.clone(), keys)
+    }
+
+    /// Adds what [`finish_run`] says of the next key.
+    pub(super) fn add(&self, merged: &mut Merged, key: &Datum, report: Option<Report>) {
+        let report = report.or_else(|| self.unread.as_ref().map(|(_, nothing)| unknown(&self.name, None, nothing)));
+        merged.add(key, report.unwrap_or_else(|| Report::new(self.name.clone(), Verdict::Unknown)));
+    }
+
+    /// The report on all keys.
+    pub(super) fn conclude(&self, merged: Merged) -> Report {
+        match &self.unread {
+            Some((trouble, nothing)) if merged.verdict() != Verdict::Invalid => {
+                unknown(&self.name, Some(&format!("No verdict by key, because of {trouble}")), nothing)
+            }
+            unread => resting(merged.into_report(), unread.as_ref().map(|(trouble, _)| trouble.as_str())),
+        }
+    }
+}
+
+/// Searches all keys slice by slice, until each is decided or one is invalid. What is found does not depend on the
+/// number of threads: every key gets the same slices.
+fn search(runs: &mut [Box<dyn Run>], worth: bool, budget: &Budget) {
+    let mut left: Vec<Mutex<&mut Box<dyn Run>>> = runs.iter_mut().map(Mutex::new).collect();
+    for slice in 0.. {
+        // The last one can as well continue to its end.
+        if left.len() < 2 {
+            return;
+        }
+        let take =
+            |run: &Mutex<&mut Box<dyn Run>>| run.lock().unwrap_or_else(PoisonError::into_inner).search(budget, slice);
+        let found = parallel::map(worth || slice > 0, &left, take);
+        let mut at = found.iter();
+        left.retain(|_| at.next() == Some(&Searched::More));
+        if found.contains(&Searched::Invalid) {
+            for run in left {
+                run.into_inner().unwrap_or_else(PoisonError::into_inner).stop_search();
+            }
+            return;
+        }
+    }
+}
+
+/// The report on a history that could be read up to some op only.
+pub(super) fn resting(mut report: Report, unread: Option<&str>) -> Report {
+    if let Some(trouble) = unread {
+        report.notes.insert(0, format!("The verdict covers only the ops before {trouble}"));
+    }
+    report
+}
+
+/// A report that says nothing but why, shaped like another one.
+fn unknown(checker: &str, why: Option<&str>, like: &Report) -> Report {
+    let mut report = Report::new(checker.to_owned(), Verdict::Unknown);
+    report.notes.extend(why.map(str::to_owned));
+    report.next.extend(why.map(|_| NextStep::option("keyed", RECORD_KEYS)));
+    report.checkers = like.checkers.iter().map(|like| unknown(&like.checker, why, like)).collect();
+    report
+}

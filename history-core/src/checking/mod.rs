@@ -1,0 +1,14 @@
+//! Checking: what a checker implements, what it is given, and what it answers; and checkers that run others.
+
+pub(crate) mod about;
+mod branch;
+pub(crate) mod budget;
+pub(crate) mod checker;
+pub(crate) mod compose;
+pub(crate) mod coverage;
+pub mod figure;
+pub(crate) mod keyed;
+pub(crate) mod options;
+pub(crate) mod report;
+#[cfg(feature = "serde")]
+pub(crate) mod serialize;

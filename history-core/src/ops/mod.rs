@@ -1,0 +1,13 @@
+//! Ops: what one is, how batches and histories hold them, and which of them belong together.
+
+mod assign;
+pub(crate) mod batch;
+pub(crate) mod builder;
+pub(crate) mod client_rule;
+pub mod columns;
+pub(crate) mod history;
+pub(crate) mod index;
+pub(crate) mod op;
+pub(crate) mod pairing;
+pub(crate) mod participants;
+pub(crate) mod row;

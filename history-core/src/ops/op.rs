@@ -1,0 +1,219 @@
+//! One operation, as it was recorded.
+
+use crate::values::value::Entries;
+use crate::{Position, Value};
+
+/// What an op says of the operation it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OpKind {
+    /// A client began it.
+    Invoke,
+    /// It happened.
+    Ok,
+    /// It did not happen.
+    Fail,
+    /// It is unknown whether it happened; it may yet.
+    Info,
+}
+
+impl OpKind {
+    /// As histories spell it: `"invoke"`, `"ok"`, `"fail"`, `"info"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            OpKind::Invoke => "invoke",
+            OpKind::Ok => "ok",
+            OpKind::Fail => "fail",
+            OpKind::Info => "info",
+        }
+    }
+
+    /// The kind of this name.
+    pub(crate) fn from_name(name: &str) -> Option<OpKind> {
+        OpKind::from_bytes(name.as_bytes())
+    }
+
+    /// The kind of this name, as it stands in a text.
+    #[inline]
+    pub(crate) fn from_bytes(name: &[u8]) -> Option<OpKind> {
+        Some(match name.len() {
+            2 if name == b"ok" => OpKind::Ok,
+            6 if name == b"invoke" => OpKind::Invoke,
+            4 if name == b"fail" => OpKind::Fail,
+            4 if name == b"info" => OpKind::Info,
+            _ => return None,
+        })
+    }
+}
+
+/// Who did it.
+///
+/// A history calls clients by numbers or by names. [`Pairing`](crate::Pairing), through which all ops pass, finds out
+/// which names are clients', and gives each of those a number that no other client of the history has; so whoever wants
+/// to know only who is who needs nothing else. What to show people is [`Op::client_name`] or [`Client`](crate::Client).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Process<'a> {
+    /// One of the clients: a single-threaded logical process. Numbers near `i64::MIN` represent names.
+    Client(i64),
+    /// A name. Of ops that were paired: one that is not a client's, the nemesis and its like. Checkers pass over its
+    /// ops.
+    Other(&'a str),
+    /// The history does not say. A client nevertheless, whose order with others, and with itself, is unknown.
+    Unknown,
+}
+
+impl Process<'_> {
+    /// Whether a checker of clients' ops should look at this one.
+    pub fn is_client(self) -> bool {
+        !matches!(self, Process::Other(_))
+    }
+}
+
+impl From<i64> for Process<'_> {
+    fn from(number: i64) -> Self {
+        Process::Client(number)
+    }
+}
+
+impl From<i32> for Process<'_> {
+    fn from(number: i32) -> Self {
+        Process::Client(number.into())
+    }
+}
+
+impl<'a> From<&'a str> for Process<'a> {
+    /// As in a history's text: digits are a client's number, and of a name its ops show whether it is a client's.
+    fn from(name: &'a str) -> Self {
+        name.parse().map_or(Process::Other(name), Process::Client)
+    }
+}
+
+/// How an op stands to the other half of its operation. Filled in by [`Pairing`](crate::Pairing), through which every
+/// reader and [`History`](crate::History) pass their ops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Pair {
+    /// It has no other half, or none that can be known: ops of non-clients, of unknown processes, and completions in a
+    /// history without invocations.
+    #[default]
+    Alone,
+    /// Its client now waits. Among the clients that wait at once `slot` is unique, and slots are small numbers, so
+    /// what a checker remembers of ops in flight fits a vector.
+    Invokes {
+        /// Stands for this operation until it completes.
+        slot: u32,
+    },
+    /// It ends the operation that `slot` represented.
+    Completes {
+        /// Free again after this op.
+        slot: u32,
+        /// The invocation's index.
+        invoked: u64,
+        /// The invocation's time, in nanoseconds since the test began.
+        invoked_time_ns: Option<i64>,
+    },
+}
+
+/// One op of a history, borrowed from the reader's buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Op<'a> {
+    /// Orders the history; strictly increasing. The op's position (from 0) where the history has no indices.
+    pub index: u64,
+    /// In nanoseconds since the test began.
+    pub time: Option<i64>,
+    /// Who did it.
+    pub process: Process<'a>,
+    /// The name of the client who did it, where the history calls that by a name; its number is `process`.
+    pub client_name: Option<&'a str>,
+    /// What it says.
+    pub kind: OpKind,
+    /// The name of the function that was called.
+    pub f: Option<&'a str>,
+    /// Its argument, or its result.
+    pub value: Value<'a>,
+    /// Its invocation or completion.
+    pub pair: Pair,
+    /// All other fields, as written.
+    pub extra: Fields<'a>,
+    /// Where it begins in the text it was read from.
+    pub position: Option<Position>,
+}
+
+impl Op<'_> {
+    /// Where it stands, for sentences: `index 7 (line 8)`.
+    ///
+    /// ```
+    /// use history_core::History;
+    ///
+    /// let history = History::parse("{:process 0, :type :invoke}\n{:process 0, :type :ok}").unwrap();
+    /// assert_eq!(history.op(1).place(), "index 1 (line 2)");
+    /// ```
+    pub fn place(&self) -> String {
+        place(self.index, self.position)
+    }
+}
+
+/// Where the op of an index stands, for sentences.
+pub(crate) fn place(index: u64, position: Option<Position>) -> String {
+    match position {
+        Some(position) if position.line > 0 => format!("index {index} (line {})", position.line),
+        Some(position) => format!("index {index} (byte {})", position.offset),
+        None => format!("index {index}"),
+    }
+}
+
+/// The fields of an op that have no place of their own in [`Op`]: `:write-id`, `:error`, `:host`.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a>(pub(crate) Option<Entries<'a>>);
+
+/// The fields that have a place of their own in [`Op`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OwnField {
+    Index,
+    Time,
+    Process,
+    Type,
+    F,
+    Value,
+}
+
+impl OwnField {
+    #[inline]
+    pub(crate) fn from_name(name: &str) -> Option<OwnField> {
+        OwnField::from_bytes(name.as_bytes())
+    }
+
+    /// The field of this name, as it stands in a text.
+    #[inline]
+    pub(crate) fn from_bytes(name: &[u8]) -> Option<OwnField> {
+        Some(match name.len() {
+            1 if name == b"f" => OwnField::F,
+            4 if name == b"type" => OwnField::Type,
+            4 if name == b"time" => OwnField::Time,
+            5 if name == b"value" => OwnField::Value,
+            5 if name == b"index" => OwnField::Index,
+            7 if name == b"process" => OwnField::Process,
+            _ => return None,
+        })
+    }
+
+    /// One of its own for each field.
+    #[inline]
+    pub(crate) fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// No fields.
+    pub const NONE: Fields<'static> = Fields(None);
+
+    /// The value of a field. O(fields).
+    pub fn get(self, name: &str) -> Option<Value<'a>> {
+        self.iter().find(|(key, _)| key.as_name() == Some(name)).map(|(_, value)| value)
+    }
+
+    /// All of them, in the order written.
+    pub fn iter(self) -> impl Iterator<Item = (Value<'a>, Value<'a>)> {
+        let own = |key: Value<'a>| key.as_name().and_then(OwnField::from_name).is_some();
+        self.0.into_iter().flatten().filter(move |(key, _)| !own(*key))
+    }
+}

@@ -1,0 +1,9 @@
+//! Histories as text and bytes: reading them, writing them, and all that may be wrong with them.
+
+#[cfg(feature = "files")]
+pub(crate) mod files;
+pub(crate) mod read;
+pub(crate) mod syntax;
+pub(crate) mod time_unit;
+pub(crate) mod validate;
+pub(crate) mod write;

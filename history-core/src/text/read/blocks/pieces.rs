@@ -1,0 +1,144 @@
+//! A source in pieces that end where lines do, for several threads to read.
+//!
+//! A piece may end anywhere in the history nevertheless: within a string, or an op of several lines. Whoever reads the
+//! pieces finds that out, and gives them back.
+
+use super::{Block, Blocks};
+use crate::cast::Cast as _;
+use crate::text::read::place::Place;
+use std::io;
+
+/// A piece is so many blocks long, unless no line ends there: then up to so many pieces.
+const PIECE_BLOCKS: usize = 2;
+const LONG_PIECES: usize = 16;
+
+/// White space before the first op of a line, at the most.
+const INDENT_MAX: usize = 16;
+
+/// What is cut off a source, piece by piece.
+pub(in crate::text::read) struct Pieces {
+    /// The beginning of the next piece.
+    carried: Vec<u8>,
+    /// How much of it was read before.
+    behind: usize,
+    /// How lines begin that begin an op, if that is known: pieces end before such lines.
+    indent: Vec<u8>,
+    piece_bytes: usize,
+    /// Whether none was cut yet.
+    pub(in crate::text::read) is_first: bool,
+    /// Whether there are no more pieces.
+    pub(in crate::text::read) ended: bool,
+    /// Whether that is because no line ended in a long text.
+    pub(in crate::text::read) is_long: bool,
+    failure: Option<io::Error>,
+}
+
+impl Pieces {
+    /// Begins with the text that was not read yet; for blocks that [can be cut](Blocks::can_be_cut).
+    pub(in crate::text::read) fn of(blocks: &mut Blocks<'_>) -> Pieces {
+        let carried = std::mem::take(&mut blocks.rest);
+        let behind = std::mem::take(&mut blocks.behind);
+        let is_indent = |b: &u8| b.is_ascii_whitespace() || *b == b',';
+        let begins = carried.get(..=behind).unwrap_or_default();
+        let indent = if begins.len() <= INDENT_MAX && begins[..begins.len().saturating_sub(1)].iter().all(is_indent) {
+            begins.to_vec()
+        } else {
+            Vec::new()
+        };
+        let piece_bytes = PIECE_BLOCKS * blocks.block_bytes;
+        Pieces { carried, behind, indent, piece_bytes, is_first: true, ended: false, is_long: false, failure: None }
+    }
+
+    /// Puts the next piece into `bytes`; how much of it was read before, so that it is there to be shown only. `None`
+    /// if there is no further piece: what is left of the source is to be read by one thread.
+    pub(in crate::text::read) fn next(&mut self, blocks: &mut Blocks<'_>, bytes: &mut Vec<u8>) -> Option<usize> {
+        bytes.clear();
+        bytes.append(&mut self.carried);
+        let mut searched = self.behind;
+        while !self.ended {
+            let got = blocks.source.read_up_to(self.piece_bytes, bytes);
+            self.ended = !got.as_ref().is_ok_and(|got| *got == self.piece_bytes);
+            self.failure = got.err();
+            if !self.ended
+                && let Some(end) = self.end_in(bytes, searched)
+            {
+                self.carried.extend_from_slice(&bytes[end..]);
+                bytes.truncate(end);
+                self.is_first = false;
+                return Some(std::mem::take(&mut self.behind));
+            }
+            searched = bytes.len().saturating_sub(self.indent.len() + 1).max(searched);
+            self.is_long = !self.ended && bytes.len() > LONG_PIECES * self.piece_bytes;
+            self.ended |= self.is_long;
+        }
+        std::mem::swap(bytes, &mut self.carried);
+        None
+    }
+
+    /// Whether the source is read to its end, or as far as it can be.
+    pub(in crate::text::read) fn is_over(&self) -> bool {
+        self.ended && !self.is_long
+    }
+
+    /// Bytes that were read of the source and are in no piece.
+    pub(in crate::text::read) fn carried_bytes(&self) -> usize {
+        self.carried.len() - self.behind
+    }
+
+    /// Where the last line begins that may begin with an op, if that is behind `from`.
+    fn end_in(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let mut high = bytes.len();
+        while let Some(at) = memchr::memrchr(b'\n', &bytes[from..high]) {
+            if bytes[from + at + 1..].starts_with(&self.indent) {
+                return Some(from + at + 1);
+            }
+            high = from + at;
+        }
+        None
+    }
+}
+
+impl Blocks<'_> {
+    /// Bytes of a piece, at the most.
+    pub(in crate::text::read) fn piece_bytes_max(&self) -> usize {
+        (LONG_PIECES + 2) * PIECE_BLOCKS * self.block_bytes
+    }
+
+    /// Whether the text that follows may be taken in pieces: nobody waits for the source, and all is well so far.
+    pub(in crate::text::read) fn can_be_cut(&self) -> bool {
+        let is_simple = self.opened && !self.eager && self.may_be_cut.is_none();
+        is_simple && self.again.is_none() && self.fault.is_none() && self.rest.len() <= self.block_bytes
+    }
+
+    /// Whether so many blocks of text were read.
+    pub(in crate::text::read) fn has_read(&self, blocks: usize) -> bool {
+        self.place.offset >= (blocks * self.block_bytes).to_u64()
+    }
+
+    /// A piece as a block; its places are counted from its beginning.
+    pub(in crate::text::read) fn block_of(bytes: &[u8], start: usize) -> Block {
+        let place = Place { offset: start.to_u64(), ..Place::default() };
+        Block { start, end: bytes.len(), carried: 0, over: false, last: false, place }
+    }
+
+    /// Where a piece begins of which so much was read before.
+    pub(in crate::text::read) fn begins(&self, start: usize) -> Place {
+        Place { offset: self.place.offset - start.to_u64(), ..self.place }
+    }
+
+    /// Goes on behind a piece that was read.
+    pub(in crate::text::read) fn pass(&mut self, end: Place) {
+        self.place = end;
+    }
+
+    /// Takes back pieces that were not read after all, `bytes`, of which so much was read before, and what was not cut
+    /// yet.
+    pub(in crate::text::read) fn take_back(&mut self, pieces: Pieces, bytes: Option<(Vec<u8>, usize)>) {
+        let Pieces { mut carried, behind, failure, .. } = pieces;
+        let (mut all, behind) = bytes.unwrap_or((Vec::new(), behind));
+        all.append(&mut carried);
+        self.source.give_back(&all[behind..], failure);
+        all.truncate(behind);
+        (self.rest, self.behind) = (all, behind);
+    }
+}

@@ -1,0 +1,303 @@
+//! Intervals: an operation a line, with the times of its call and its return; they become ops in order of time.
+//!
+//! What logs of clients and the tests of Porcupine hold: `{"client": 0, "call": 10, "return": 25, "input": ["write",
+//! 3], "output": null}`. Lines may be in any order, so all are read before the first op is handed out: memory follows
+//! the history. It is the text, and 64 bytes an operation; half as much again while they are sorted.
+//!
+//! # What order means
+//!
+//! An operation precedes another in real time if it returns *before* the other is called (Herlihy and Wing,
+//! "Linearizability", TOPLAS 1990, section 2.2). So at equal times calls are before returns, and no order is made up. A
+//! client ends one operation before it calls the next, though, and with clocks that are coarse both may have one time.
+//! Then its return and its call stand together after the other calls of that time and before the other returns. Of two
+//! clients that do so at the same time no sequence says the truth (their four operations would be a 2+2, which no
+//! interval order is: Fishburn, 1970): such a history is refused.
+
+mod clock_error;
+mod decode;
+mod order;
+
+pub(super) use clock_error::refuse as refuse_clock_error;
+
+use super::Place;
+use super::steps::{Found, error};
+use crate::cast::Cast as _;
+use crate::error::{ErrorKind, HistoryError};
+use crate::hash::HashMap;
+use crate::ops::batch::Batch;
+use crate::text::syntax::{Fault, FaultKind, Scanner};
+use crate::values::tape::Tape;
+use crate::values::value::Value;
+use crate::{Limits, OpKind, Position, TimeUnit};
+use decode::{INTERVAL, Interval};
+
+/// Rows, at the most: an event is a row and a bit.
+const ROWS_MAX: usize = (u32::MAX >> 1) as usize;
+/// Bytes of text after the ops handed out at a time.
+const BATCH_BYTES: usize = 64 << 10;
+
+/// All intervals of a history, and how far they were handed out.
+#[derive(Default)]
+pub(crate) struct Intervals {
+    /// Of times, if one was given.
+    unit: Option<TimeUnit>,
+    /// By which intervals are widened on both sides.
+    clock_error_ns: i64,
+    rows: Vec<Row>,
+    /// The text of each row, one after another.
+    text: String,
+    clients: Clients,
+    /// A row, and in the lowest bit whether its return is meant; in order once all rows are there.
+    events: Vec<u32>,
+    handed_out: usize,
+    /// How many ops the rows are.
+    ops: u64,
+}
+
+/// An interval whose text is kept.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    call_ns: i64,
+    /// Means nothing if it never ended.
+    return_ns: i64,
+    /// Where its text begins; it ends where that of the next begins.
+    at: u64,
+    offset: u64,
+    line: u64,
+    column: u32,
+    client: ClientId,
+    /// Its place among the rows of all clients, each client's in order.
+    turn: u32,
+    end: End,
+    /// Whether its client returned from another operation at the time of its call.
+    takes_over: bool,
+    /// Whether its client called another operation at the time of its return.
+    hands_over: bool,
+}
+
+/// How an interval ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    /// It happened, or it failed.
+    Returned,
+    /// It is unknown whether it happened. Its client continues under another number or name.
+    GivenUp,
+    /// The same, and the history does not say when.
+    Never,
+}
+
+/// A client; once the rows are in order, a client up to an operation that never ended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+struct ClientId(u32);
+
+/// Clients by their names.
+#[derive(Default)]
+struct Clients {
+    by_number: HashMap<i64, ClientId>,
+    by_name: HashMap<String, ClientId>,
+    /// What ops call each, in the order in which they came up.
+    called: Vec<Called>,
+    /// For messages.
+    names: Vec<String>,
+}
+
+/// What the ops of a client call it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Called {
+    Number(i64),
+    Name(String),
+    /// The history says nothing; it gets a number once all are known.
+    Nothing,
+}
+
+impl Clients {
+    /// The client whose name is at a node. One without a name is a client of its own: nothing is known of its order.
+    fn id(&mut self, tape: &Tape, node: Option<usize>) -> Result<ClientId, Fault> {
+        let next = ClientId(self.called.len().to_u32());
+        let value = node.map_or(Value::Nil, |at| Value::at(tape, at));
+        let called = match value {
+            Value::Nil => Called::Nothing,
+            Value::Int(number) => Called::Number(number),
+            // As in the ops of other formats, digits are a number.
+            Value::Str(name) => {
+                if let Ok(number) = name.parse() {
+                    Called::Number(number)
+                } else {
+                    if let Some(id) = self.by_name.get(name) {
+                        return Ok(*id);
+                    }
+                    self.by_name.insert(name.to_owned(), next);
+                    Called::Name(name.to_owned())
+                }
+            }
+            other => {
+                return Err(Fault::op(format!("the interval's client is {other}"), "an integer or a name"));
+            }
+        };
+        if let Called::Number(number) = called {
+            let id = *self.by_number.entry(number).or_insert(next);
+            if id != next {
+                return Ok(id);
+            }
+        }
+        self.called.push(called);
+        self.names.push(if value.is_nil() { String::new() } else { value.to_string() });
+        Ok(next)
+    }
+
+    /// What a client with a name is called when it continues after an operation with an unknown outcome, for the
+    /// `times`th time: `w1.2`, unless another is called so.
+    fn next_name(&mut self, name: &str, times: &mut u32) -> Called {
+        loop {
+            *times += 1;
+            let next = format!("{name}.{}", *times + 1);
+            if !self.by_name.contains_key(&next) {
+                return Called::Name(next);
+            }
+        }
+    }
+}
+
+impl Row {
+    fn position(&self) -> Position {
+        Position { offset: self.offset, line: self.line, column: self.column.into() }
+    }
+}
+
+impl Intervals {
+    /// No intervals, whose times will be in this unit, if it is given, and are off by so much at the most.
+    pub(crate) fn new(unit: Option<TimeUnit>, clock_error_ns: i64) -> Intervals {
+        Intervals { unit, clock_error_ns, ..Intervals::default() }
+    }
+
+    /// How many ops the intervals are.
+    pub(crate) fn ops(&self) -> u64 {
+        self.ops
+    }
+
+    /// Whether the value at a node is an interval, with times of any unit.
+    pub(crate) fn is_one(tape: &Tape, node: usize) -> bool {
+        Interval::new(tape, node, Some(TimeUnit::Nanoseconds)).is_ok()
+    }
+
+    /// Keeps an interval.
+    pub(crate) fn push(
+        &mut self,
+        tape: &Tape,
+        found: Found,
+        place: Place,
+        limits: &Limits,
+    ) -> Result<(), HistoryError> {
+        let read = Interval::new(tape, found.node, self.unit);
+        let interval = read.map_err(|fault| error(fault, place))?;
+        let limit = |message: String| HistoryError::new(ErrorKind::Limit, message).at(place.position());
+        self.ops += 1 + u64::from(interval.return_ns.is_some());
+        if self.ops > limits.ops_max || self.rows.len() >= ROWS_MAX {
+            return Err(limit(format!("more than {} ops", limits.ops_max.min(2 * ROWS_MAX.to_u64()))));
+        }
+        let bytes_max = limits.held_bytes_max;
+        let at = self.text.len().to_u64();
+        if at + (found.end - found.start).to_u64() > bytes_max {
+            let message = format!("more than {bytes_max} bytes of intervals, which are sorted in memory");
+            return Err(limit(message).expected("a shorter history, or one in another format"));
+        }
+        let client = self.clients.id(tape, interval.client).map_err(|fault| error(fault, place))?;
+        self.text.push_str(&tape.source[found.start..found.end]);
+        let position = place.position();
+        self.rows.push(Row {
+            call_ns: interval.call_ns,
+            return_ns: interval.return_ns.unwrap_or_default(),
+            at,
+            offset: position.offset,
+            line: position.line,
+            column: u32::try_from(position.column).unwrap_or(u32::MAX),
+            client,
+            turn: 0,
+            end: match (interval.return_ns, interval.end) {
+                (None, _) => End::Never,
+                (Some(_), OpKind::Info) => End::GivenUp,
+                (Some(_), _) => End::Returned,
+            },
+            takes_over: false,
+            hands_over: false,
+        });
+        Ok(())
+    }
+
+    /// All rows are there: puts them in order. O(n log n).
+    pub(crate) fn sort(&mut self) -> Result<(), HistoryError> {
+        self.events = order::sort(&mut self.rows, &mut self.clients, self.clock_error_ns).map_err(|error| {
+            let offset = error.position.map_or(0, |position| position.offset);
+            // Rows are in the order of the text.
+            match self.rows.binary_search_by_key(&offset, |row| row.offset) {
+                Ok(row) => error.with_source(self.text_of(row).as_bytes(), offset),
+                Err(_) => error,
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Puts the next ops into a batch that is empty. Whether there were any.
+    pub(crate) fn hand_out(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
+        batch.tape.source.to_mut().clear();
+        // The text after the ops of a batch is not a piece of the whole text, and cannot be shown as one.
+        batch.starts_at = u64::MAX;
+        while let Some(event) = self.events.get(self.handed_out)
+            && batch.tape.source.len() < BATCH_BYTES
+        {
+            let (row, ends) = ((event >> 1).to_usize(), event & 1 == 1);
+            let at = batch.tape.source.len();
+            batch.tape.source.to_mut().push_str(self.text_of(row));
+            let node = scan(&mut batch.tape, at).map_err(|fault| misread(&fault, &self.rows[row]))?;
+            let mut interval =
+                Interval::new(&batch.tape, node, self.unit).map_err(|fault| misread(&fault, &self.rows[row]))?;
+            (interval.call_ns, interval.return_ns) =
+                clock_error::widened(interval.call_ns, interval.return_ns, self.clock_error_ns);
+            let Row { client, .. } = self.rows[row];
+            let process = interval.process(&mut batch.tape, &self.clients.called[client.0.to_usize()]);
+            let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());
+            batch.records.to_mut().push(crate::ops::row::Row::of(&record));
+            self.handed_out += 1;
+        }
+        Ok(!batch.is_empty())
+    }
+
+    fn text_of(&self, row: usize) -> &str {
+        let end = self.rows.get(row + 1).map_or(self.text.len(), |next| next.at.to_usize());
+        &self.text[self.rows[row].at.to_usize()..end]
+    }
+}
+
+/// What `see` says of the value that a text begins with, or of nothing if that cannot be read. `None` if the text ends
+/// before it does.
+pub(crate) fn first<R>(text: &str, see: impl FnOnce(Option<Value<'_>>) -> R) -> Option<R> {
+    let mut tape = Tape { source: text.to_owned().into(), ..Tape::default() };
+    match scan(&mut tape, 0) {
+        Ok(node) => Some(see(Some(Value::at(&tape, node)))),
+        Err(fault) => (fault.kind != FaultKind::Incomplete).then(|| see(None)),
+    }
+}
+
+/// Whether a value is an interval: an object with a call, and without what only ops have.
+pub(crate) fn is_one(value: Value<'_>) -> bool {
+    let Value::Map(fields) = value else { return false };
+    let has = |name: &str| fields.get(name).is_some();
+    let is_op = ["process", "f", "value", "index", "time"].into_iter().any(has);
+    has("call") && ["client", "return", "input"].into_iter().any(has) && !is_op
+}
+
+/// Reads the JSON value at `at` of the tape's source; its node.
+fn scan(tape: &mut Tape, at: usize) -> Result<usize, Fault> {
+    let source = std::mem::take(&mut tape.source);
+    let mut scanner = Scanner::new(source.as_bytes(), at, tape);
+    let node = scanner.next_node();
+    let scanned = scanner.json_value();
+    tape.source = source;
+    scanned.map(|()| node)
+}
+
+/// What was read once reads alike again; should it not, that is not a verdict.
+#[cold]
+fn misread(fault: &Fault, row: &Row) -> HistoryError {
+    HistoryError::new(ErrorKind::NotAnOp, fault.message.clone()).expected(INTERVAL).at(row.position())
+}

@@ -1,0 +1,489 @@
+//! Readers: a stream of bytes becomes batches of ops.
+//!
+//! The text is read in blocks into a buffer that is reused; an op that a block cuts is moved to the front of the next.
+//! So memory does not follow the length of the history, only that of its longest op. (Intervals, which must be sorted,
+//! are the exception.)
+
+mod ahead;
+mod blocks;
+mod decompress;
+mod handover;
+mod intervals;
+mod limits;
+mod lines;
+pub mod part;
+mod peers;
+mod place;
+mod resume;
+mod sniff;
+mod steps;
+mod threads;
+mod unread;
+
+pub(crate) use blocks::{Block, Blocks};
+#[cfg(feature = "files")]
+pub(crate) use decompress::{TO_TEXT, decompressed};
+pub(crate) use intervals::Intervals;
+pub use limits::Limits;
+pub use lines::{Lines, Merge, Misplaced};
+pub use peers::FirstValue;
+pub(crate) use peers::{END_OF_SESSION, FIRST_OF_COBRA, Peers, STAMPS, binary, no_first_value};
+pub(crate) use place::Place;
+pub use sniff::Format;
+pub(crate) use sniff::{Sniffed, format as sniff};
+pub(crate) use steps::{Steps, Stop, error as fault_error, too_long};
+
+use crate::error::{ErrorKind, HistoryError};
+use crate::ops::batch::Batch;
+use crate::ops::index::Indices;
+use crate::ops::pairing::Pairing;
+use crate::ops::row::Row;
+use crate::values::tape::own;
+use crate::{ClientRule, Op, Position, TimeUnit};
+use std::fmt;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Reads ops from a source of bytes, and pairs them.
+///
+/// Formats are distinguished by their first bytes: EDN (maps one after another, or in one vector or list), JSON (an
+/// array, objects one after another, JSON Lines), intervals (JSON objects with a call and a return), Jepsen's
+/// `history.txt`; with the features `gzip` and `zstd`, each compressed.
+///
+/// ```
+/// use history_core::{Format, OpKind, Reader};
+///
+/// let text = r#"
+///     {"process": 0, "type": "invoke", "f": "read", "value": null}
+///     {"process": 0, "type": "ok", "f": "read", "value": 3}
+/// "#;
+/// let mut reader = Reader::new(text.as_bytes());
+/// let mut kinds = Vec::new();
+/// reader.for_each(|op| {
+///     kinds.push(op.kind);
+///     Ok(std::ops::ControlFlow::Continue(()))
+/// })?;
+/// assert_eq!(kinds, [OpKind::Invoke, OpKind::Ok]);
+/// assert_eq!(reader.format(), Some(Format::Json));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+pub struct Reader<'s> {
+    blocks: Blocks<'s>,
+    format: Option<Format>,
+    limits: Limits,
+    /// Of times, if one was given.
+    unit: Option<TimeUnit>,
+    /// By which intervals are widened on both sides.
+    clock_error_ns: i64,
+    pairing: Option<Pairing>,
+    indices: Indices,
+    steps: Option<Steps>,
+    /// What is to be sorted before ops can be handed out, in a format of that sort.
+    intervals: Option<Box<Intervals>>,
+    /// What reads the format, if that is another checker's.
+    peers: Option<Box<Peers>>,
+    first_value: FirstValue,
+    /// Names of the files that the sessions are, if they are files.
+    session_names: Vec<String>,
+    /// Whether the text was read to its end.
+    read_all: bool,
+    ended: bool,
+    cut_off: Option<Position>,
+    plan: threads::Plan,
+    /// Why nothing more can be read.
+    failed: Option<HistoryError>,
+}
+
+impl fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("format", &self.format).field("ended", &self.ended).finish_non_exhaustive()
+    }
+}
+
+impl<'s> Reader<'s> {
+    /// A reader of whatever `source` turns out to hold.
+    pub fn new(source: impl Read + Send + 's) -> Reader<'s> {
+        let limits = Limits::default();
+        let mut blocks = Blocks::new(Box::new(source));
+        blocks.set_op_bytes_max(limits.op_bytes_max);
+        Reader {
+            blocks,
+            format: None,
+            limits,
+            unit: None,
+            clock_error_ns: 0,
+            pairing: Some(Pairing::new()),
+            indices: Indices::default(),
+            steps: None,
+            intervals: None,
+            peers: None,
+            first_value: FirstValue::default(),
+            session_names: Vec::new(),
+            read_all: false,
+            ended: false,
+            cut_off: None,
+            plan: threads::Plan::default(),
+            failed: None,
+        }
+    }
+
+    /// Takes the source for this format, instead of finding it out.
+    #[must_use]
+    pub fn with_format(mut self, format: Format) -> Reader<'s> {
+        self.format = Some(format);
+        self
+    }
+
+    /// Sets limits other than the default ones.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Reader<'s> {
+        // A tape counts what is in an op in 32 bits.
+        let op_bytes_max = limits.op_bytes_max.min(1 << 30);
+        self.limits = Limits { op_bytes_max, ..limits };
+        self.blocks.set_op_bytes_max(op_bytes_max);
+        self
+    }
+
+    /// Hands out ops as soon as the source has them, not a block at a time: for a source that is still being written.
+    #[must_use]
+    pub fn eager(mut self) -> Reader<'s> {
+        self.blocks.set_eager();
+        self
+    }
+
+    /// Reads a history that is still being written: hands out ops as soon as the source has them, and takes what is
+    /// there for the history wherever it ends. [`Reader::cut_off`] gives the place, if within an op.
+    #[must_use]
+    pub fn growing(self) -> Reader<'s> {
+        self.growing_if(Arc::new(AtomicBool::new(true)))
+    }
+
+    /// Reads a history that is still being written, and that either ends by itself, and is then to be whole, or is cut
+    /// off: the same as [`Reader::growing`] if `is_cut` is set by the time that the source ends, else as
+    /// [`Reader::eager`].
+    #[must_use]
+    pub fn growing_if(mut self, is_cut: Arc<AtomicBool>) -> Reader<'s> {
+        self.blocks.set_may_be_cut(is_cut);
+        self.eager()
+    }
+
+    /// Leaves ops as they are: every [`Op::pair`] is [`Pair::Alone`](crate::Pair::Alone), and every process with a name
+    /// is [`Process::Other`](crate::Process::Other). Whether invocations and completions fit together is not looked at.
+    #[must_use]
+    pub fn without_pairing(mut self) -> Reader<'s> {
+        self.pairing = None;
+        self
+    }
+
+    /// Decides about names of processes before it is read whether they are clients'.
+    #[must_use]
+    pub fn with_client_rule(mut self, rule: ClientRule) -> Reader<'s> {
+        self.pairing = self.pairing.map(|pairing| pairing.with_client_rule(rule));
+        self
+    }
+
+    /// Takes times for counts of this unit, which may have fractions.
+    #[must_use]
+    pub fn with_time_unit(mut self, unit: TimeUnit) -> Reader<'s> {
+        self.unit = Some(unit);
+        self
+    }
+
+    /// Takes this for what reads return before any write, in formats of other checkers ([`Format::is_of_sessions`]).
+    /// Another format is then refused: it has nil for that.
+    #[must_use]
+    pub fn with_first_value(mut self, first: FirstValue) -> Reader<'s> {
+        self.first_value = first;
+        self
+    }
+
+    /// Names the files that the source's sessions are, for messages.
+    #[cfg(feature = "files")]
+    pub(crate) fn with_session_names(mut self, names: Vec<String>) -> Reader<'s> {
+        self.session_names = names;
+        self
+    }
+
+    /// Sets how many threads tokenize the text in [`Reader::for_each_ahead`] and [`Reader::for_each_batch_ahead`]; 1 by
+    /// default. More are used for EDN and JSON whose ops begin lines, once 512 KiB were read, unless the text is
+    /// [still being written](Reader::eager). Ops and errors do not depend on it. Memory: two pieces of text of 256 KiB
+    /// per thread, with their values; longer pieces where ops are long.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Reader<'s> {
+        self.plan.threads = threads;
+        self
+    }
+
+    /// How many pieces of the text several threads have read. For tests.
+    #[doc(hidden)]
+    pub fn pieces(&self) -> u64 {
+        self.plan.pieces
+    }
+
+    /// Reads so many bytes at a time. For tests: nothing but speed may depend on it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_block_bytes(mut self, bytes: usize) -> Reader<'s> {
+        self.blocks.set_block_bytes(bytes);
+        self
+    }
+
+    /// The format, once the first batch was read.
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// Where the op begins that the end of a [growing](Reader::growing) source cut, once that was read to its end.
+    pub fn cut_off(&self) -> Option<Position> {
+        self.cut_off
+    }
+
+    /// The names in the [`ClientRule`] that no process had so far.
+    pub fn unmatched(&self) -> impl Iterator<Item = &str> {
+        self.pairing.iter().flat_map(Pairing::unmatched)
+    }
+
+    /// How many operations are in flight.
+    pub fn in_flight(&self) -> usize {
+        self.pairing.as_ref().map_or(0, Pairing::open)
+    }
+
+    /// How many ops have been read.
+    pub fn ops(&self) -> u64 {
+        self.indices.ops()
+    }
+
+    /// How many bytes of (decompressed) text the ops read so far took; of a format that is sorted in memory, those
+    /// read.
+    pub fn bytes(&self) -> u64 {
+        self.blocks.offset()
+    }
+
+    /// Reads the next ops into `batch`, in place of those it holds. False, and no ops, at the end of the history.
+    ///
+    /// # Errors
+    ///
+    /// If the source cannot be read, or its text is not a history. `batch` then holds the ops before the error. Whoever
+    /// asks again gets the same error again.
+    pub fn read_batch(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
+        batch.clear();
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        while batch.is_empty() && !self.ended {
+            let read = if self.read_all { self.hand_out(batch) } else { self.read_block(batch) };
+            if let Err(error) = read {
+                self.failed = Some(error.clone());
+                return Err(error);
+            }
+        }
+        Ok(!batch.is_empty())
+    }
+
+    /// Gives every op to `see`, until that breaks or fails.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a history, or `see` returned an error; that gets the op's position and the text there.
+    pub fn for_each(
+        &mut self,
+        mut see: impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,
+    ) -> Result<(), HistoryError> {
+        self.for_each_batch(|batch| batch.each(&mut see))
+    }
+
+    /// Gives all ops to `see`, a batch at a time, until that breaks or fails. No batch is empty.
+    ///
+    /// # Errors
+    ///
+    /// If the text is not a history, after the ops before the error; or what `see` returned.
+    pub fn for_each_batch(
+        &mut self,
+        mut see: impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
+    ) -> Result<(), HistoryError> {
+        let mut batch = Batch::new();
+        loop {
+            let more = self.read_batch(&mut batch);
+            if !batch.is_empty() && see(&batch)?.is_break() {
+                return Ok(());
+            }
+            if !more? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn read_block(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
+        let text_bytes_max = self.limits.text_bytes_max;
+        if self.blocks.offset() > text_bytes_max {
+            return Err(HistoryError::new(ErrorKind::Limit, format!("the text is longer than {text_bytes_max} bytes")));
+        }
+        if self.peers.is_some() || self.is_of_peers()? {
+            return self.read_peers(batch);
+        }
+        let block = self.blocks.fill(batch.tape.source.to_mut())?;
+        batch.starts_at = block.offset();
+        if block.carried > self.limits.op_bytes_max {
+            let text = &batch.tape.source;
+            let error = too_long(self.limits.op_bytes_max, self.format, text, block.start, block.place);
+            return Err(self.blocks.sited(error, &batch.tape.source, &block));
+        }
+        let format = match self.format {
+            Some(format) => format,
+            None => match sniff(&batch.tape.source, &block) {
+                Ok(Sniffed::Known(format)) => format,
+                Ok(Sniffed::More(space)) => {
+                    self.blocks.keep_all(batch.tape.source.to_mut(), &block, block.start + space);
+                    return if block.over { Err(no_op()) } else { Ok(()) };
+                }
+                Err(error) => return Err(self.blocks.sited(error, &batch.tape.source, &block)),
+            },
+        };
+        self.format = Some(format);
+        intervals::refuse_clock_error(format, self.clock_error_ns)?;
+        if format.is_of_sessions() {
+            self.blocks.put_back(batch.tape.source.to_mut(), &block);
+            return Ok(());
+        }
+        if self.first_value != FirstValue::OfFormat {
+            return Err(no_first_value(format));
+        }
+        let scanned = if format == Format::Intervals { self.collect(batch, &block) } else { self.scan(batch, &block) };
+        let consumed = match scanned {
+            Ok(consumed) => consumed,
+            Err(error) => return Err(self.blocks.sited(error, &batch.tape.source, &block)),
+        };
+        self.read_all = block.over;
+        if block.over && !block.last {
+            let text = &batch.tape.source[consumed..block.end];
+            let space = text.len() - text.trim_start().len();
+            let place = block.place_of(&batch.tape.source, consumed + space);
+            self.cut_off = (space < text.len()).then(|| place.position());
+        }
+        if batch.records.is_empty() {
+            self.blocks.keep_all(batch.tape.source.to_mut(), &block, consumed);
+        } else {
+            let counted = self.steps.as_ref().map_or(block.place, |steps| steps.counted(&block));
+            self.blocks.keep_behind(counted, &batch.tape.source, &block, consumed);
+        }
+        if self.read_all {
+            match &mut self.intervals {
+                Some(intervals) if intervals.ops() > 0 => intervals.sort()?,
+                _ => self.ended = true,
+            }
+        }
+        if self.ended && self.ops() == 0 && !self.steps.as_ref().is_some_and(Steps::saw_container) {
+            return Err(no_op());
+        }
+        Ok(())
+    }
+
+    /// Whether the format is known to be another checker's, or can be detected from the first bytes.
+    fn is_of_peers(&mut self) -> Result<bool, HistoryError> {
+        if self.format.is_none() && self.steps.is_none() {
+            self.format = binary(self.blocks.head()?);
+        }
+        let Some(format) = self.format else { return Ok(false) };
+        intervals::refuse_clock_error(format, self.clock_error_ns)?;
+        let names = std::mem::take(&mut self.session_names);
+        self.peers = Peers::new(format, self.first_value, names, &self.limits).map(Box::new);
+        Ok(self.peers.is_some())
+    }
+
+    /// Reads the next transactions of another checker's format.
+    fn read_peers(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
+        let Some(peers) = &mut self.peers else { return Ok(()) };
+        let read = peers.read(&mut self.blocks, batch, &self.limits);
+        let finished = self.finish_records(batch);
+        self.ended = !finished.and(read)?;
+        if self.ended && self.ops() == 0 {
+            return Err(peers::no_txn());
+        }
+        Ok(())
+    }
+
+    /// Makes ops of the values of a block. How far.
+    fn scan(&mut self, batch: &mut Batch, block: &Block) -> Result<usize, HistoryError> {
+        let format = self.format.unwrap_or(Format::Edn);
+        let steps = self.steps.get_or_insert_with(|| Steps::new(format));
+        let unit = self.unit;
+        let op_bytes_max = self.limits.op_bytes_max;
+        let scanned = steps.run(batch, block, op_bytes_max, |batch, found, place| read_row(batch, found, place, unit));
+        self.finish_records(batch).and(scanned)
+    }
+
+    /// Keeps the intervals of a block. How far.
+    fn collect(&mut self, batch: &mut Batch, block: &Block) -> Result<usize, HistoryError> {
+        let steps = self.steps.get_or_insert_with(|| Steps::new(Format::Intervals));
+        let intervals = self.intervals.get_or_insert_with(|| Box::new(Intervals::new(self.unit, self.clock_error_ns)));
+        let Limits { op_bytes_max, .. } = self.limits;
+        steps.run(batch, block, op_bytes_max, |batch, found, place| {
+            intervals.push(&batch.tape, found, place, &self.limits)
+        })
+    }
+
+    /// Hands out ops that were sorted.
+    fn hand_out(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
+        let more = self.intervals.as_mut().map(|intervals| intervals.hand_out(batch));
+        self.ended = !more.transpose()?.unwrap_or_default();
+        self.finish_records(batch)
+    }
+
+    /// What validation continues with.
+    pub(crate) fn into_parts(self) -> Parts<'s> {
+        let Reader { blocks, format, limits, unit, pairing, first_value, session_names, .. } = self;
+        Parts { blocks, format, limits, unit, first_value, session_names, pairing: pairing.unwrap_or_default() }
+    }
+
+    /// Gives the new ops of a batch their indices and partners.
+    fn finish_records(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
+        for i in 0..batch.len() {
+            if let Err(error) = self.finish_record(batch, i) {
+                let position = batch.records[i].position();
+                batch.truncate(i);
+                return Err(if let Some(position) = position { error.at(position) } else { error });
+            }
+        }
+        Ok(())
+    }
+
+    fn finish_record(&mut self, batch: &mut Batch, i: usize) -> Result<(), HistoryError> {
+        if self.ops() >= self.limits.ops_max {
+            return Err(HistoryError::new(ErrorKind::Limit, format!("more than {} ops", self.limits.ops_max)));
+        }
+        let row = &mut own(&mut batch.records)[i];
+        let index = self.indices.next(row.index())?;
+        row.set_index(index);
+        if let Some(pairing) = &mut self.pairing {
+            let placed = pairing.place(&batch.head(i))?;
+            batch.set_placed(i, &placed);
+        }
+        Ok(())
+    }
+}
+
+/// Makes an op of a value.
+#[inline]
+fn read_row(batch: &mut Batch, found: steps::Found, place: Place, unit: Option<TimeUnit>) -> Result<(), HistoryError> {
+    let row = Row::read(&batch.tape, found.node, place.position(), unit);
+    own(&mut batch.records).push(row.map_err(|fault| fault_error(fault, place))?);
+    Ok(())
+}
+
+/// What a reader was made of.
+pub(crate) struct Parts<'s> {
+    pub(crate) blocks: Blocks<'s>,
+    pub(crate) format: Option<Format>,
+    pub(crate) limits: Limits,
+    pub(crate) unit: Option<TimeUnit>,
+    pub(crate) first_value: FirstValue,
+    pub(crate) session_names: Vec<String>,
+    pub(crate) pairing: Pairing,
+}
+
+#[cold]
+fn no_op() -> HistoryError {
+    HistoryError::new(ErrorKind::NotAnOp, "it contains no op").expected(crate::ops::row::OP)
+}

@@ -1,0 +1,190 @@
+//! Tokenizers: one interface over EDN, JSON and the table that Jepsen calls `history.txt`.
+//!
+//! Each reads one value (or line) at a time from a block of text onto a tape, with an explicit stack. A block may end
+//! in the middle of a value; then the fault is [`FaultKind::Incomplete`], and the reader comes again with more text.
+//! What a tokenizer says of a text does not depend on where blocks end: it decides nothing before it has seen all that
+//! matters.
+
+pub(crate) mod edn;
+mod edn_token;
+pub(crate) mod json;
+mod keys;
+pub(crate) mod memo;
+mod number;
+mod string;
+pub(crate) mod table;
+
+pub(crate) use edn_token::is_name;
+
+use crate::values::tape::{Mark, Tag, Tape};
+
+/// Containers inside containers, at the most.
+pub(crate) const DEPTH_MAX: usize = 512;
+
+/// Values in one op, at the most; integers in a list of nothing else count as one. Each takes 16 bytes, and may be
+/// written in three.
+pub(crate) const VALUES_MAX: usize = 1 << 24;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FaultKind {
+    /// The block ends inside a value.
+    Incomplete,
+    Syntax,
+    /// The value is fine, but not an op.
+    Op,
+    Limit,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Fault {
+    pub(crate) kind: FaultKind,
+    /// In the block. Absent for an op as a whole.
+    pub(crate) at: Option<usize>,
+    /// The bracket that this is about, if it stands elsewhere.
+    pub(crate) opened_at: Option<usize>,
+    pub(crate) message: String,
+    pub(crate) expected: &'static str,
+}
+
+impl Fault {
+    pub(crate) fn op(message: String, expected: &'static str) -> Fault {
+        Fault { kind: FaultKind::Op, at: None, opened_at: None, message, expected }
+    }
+
+    pub(crate) fn syntax(at: usize, message: impl Into<String>, expected: &'static str) -> Fault {
+        Fault { kind: FaultKind::Syntax, at: Some(at), opened_at: None, message: message.into(), expected }
+    }
+
+    fn incomplete(at: usize, message: impl Into<String>, expected: &'static str) -> Fault {
+        Fault { kind: FaultKind::Incomplete, ..Fault::syntax(at, message, expected) }
+    }
+}
+
+/// What encloses the value being read.
+#[derive(Clone, Copy, Debug)]
+enum Frame {
+    /// A vector, list, set or map.
+    Container { node: u32, count: u32, close: u8, opened_at: usize },
+    /// `#tag`, which takes one value.
+    Tag { at: usize },
+    /// `#_`, which takes one value and forgets it.
+    Discard { mark: Mark, at: usize },
+}
+
+/// A tokenizer's place in a block.
+pub(crate) struct Scanner<'a> {
+    bytes: &'a [u8],
+    pub(crate) pos: usize,
+    tape: &'a mut Tape,
+    stack: Vec<Frame>,
+}
+
+impl<'a> Scanner<'a> {
+    /// Scans `bytes`, which is to be the tape's `source`, from `pos` on.
+    pub(crate) fn new(bytes: &'a [u8], pos: usize, tape: &'a mut Tape) -> Scanner<'a> {
+        Scanner { bytes, pos, tape, stack: Vec::new() }
+    }
+
+    /// The node that the next value will have.
+    pub(crate) fn next_node(&self) -> usize {
+        self.tape.nodes.len()
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        self.tape.mark()
+    }
+
+    /// Forgets the value that was begun after `mark`.
+    pub(crate) fn cut(&mut self, mark: Mark) {
+        self.tape.cut(mark);
+        self.stack.clear();
+    }
+
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.pos).copied()
+    }
+
+    /// The byte so far after `pos`.
+    pub(crate) fn byte(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.pos + ahead).copied()
+    }
+
+    /// What was read since `at`.
+    pub(crate) fn since(&self, at: usize) -> &'a [u8] {
+        &self.bytes[at..self.pos]
+    }
+
+    /// The fault of a block that ends here.
+    #[cold]
+    pub(crate) fn incomplete(&self) -> Fault {
+        // The innermost thing left open is what a reader of the message looks for.
+        let (at, what) = match self.stack.last() {
+            Some(Frame::Container { opened_at, .. }) => {
+                (*opened_at, format!("the text ends before this {} is closed", self.bracket(*opened_at)))
+            }
+            Some(Frame::Tag { at }) => (*at, "the text ends before the value of this tag".into()),
+            Some(Frame::Discard { at, .. }) => (*at, "the text ends before the value that this #_ discards".into()),
+            None => (self.pos.min(self.bytes.len()), "the text ends inside a value".into()),
+        };
+        Fault::incomplete(at, what, "the rest of it")
+    }
+
+    /// What opens the container at `at`, as it is written.
+    fn bracket(&self, at: usize) -> &'static str {
+        match self.bytes[at] {
+            b'#' => "#{",
+            b'{' => "{",
+            b'(' => "(",
+            _ => "[",
+        }
+    }
+
+    /// Refuses a value, read from `from` on, once it consists of too many. `nodes` is how many there were before it.
+    #[inline]
+    fn count_values(&self, from: usize, nodes: usize) -> Result<(), Fault> {
+        // Fewer bytes are fewer values, whatever they are.
+        if self.pos - from > VALUES_MAX && self.tape.nodes.len() - nodes > VALUES_MAX {
+            return Err(self.too_many_values());
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_many_values(&self) -> Fault {
+        let message = format!("this op contains more than {VALUES_MAX} values");
+        Fault { kind: FaultKind::Limit, ..Fault::syntax(self.pos, message, "an op with fewer values") }
+    }
+
+    #[inline]
+    fn push_frame(&mut self, frame: Frame) -> Result<(), Fault> {
+        if self.stack.len() >= DEPTH_MAX {
+            return Err(Fault {
+                kind: FaultKind::Limit,
+                ..Fault::syntax(
+                    self.pos,
+                    format!("values are nested more than {DEPTH_MAX} deep here"),
+                    "a value nested less deeply",
+                )
+            });
+        }
+        self.stack.push(frame);
+        Ok(())
+    }
+
+    #[inline]
+    fn open(&mut self, tag: Tag, close: u8, opened_at: usize, count: u32) -> Result<(), Fault> {
+        let node = self.tape.open(tag);
+        self.push_frame(Frame::Container { node, count, close, opened_at })
+    }
+
+    /// Shows a character as it stands, for messages.
+    fn shown(&self, at: usize) -> String {
+        let some = &self.bytes[at..self.bytes.len().min(at + 4)];
+        let valid = match std::str::from_utf8(some) {
+            Ok(text) => text,
+            Err(e) => std::str::from_utf8(&some[..e.valid_up_to()]).unwrap_or_default(),
+        };
+        valid.chars().next().map_or_else(|| "a character".into(), |c| format!("{c:?}"))
+    }
+}
