@@ -37,7 +37,7 @@ const ANOMALIES: &[(&str, &str)] = &[
     ("duplicate", "One message was seen at two offsets of a log."),
     ("precommitted-read", "An op polled a message that it sent itself: sends are not visible before the op commits."),
     ("phantom-message", "A message was polled that no op sent."),
-    ("lost-write", "A message was sent and stands before one that was polled, and no ok op polled it."),
+    ("lost-write", "A sent message has a lower offset than a polled one, and no ok op polled it."),
     ("unseen", "At the end of the history, no ok op had polled an acknowledged message."),
     ("int-poll-skip", "Within one op, polls passed over a message of the log."),
     ("int-nonmonotonic-poll", "Within one op, polls went back in the log or repeated a message."),
@@ -45,10 +45,10 @@ const ANOMALIES: &[(&str, &str)] = &[
         "int-send-skip",
         "Within one op, two messages sent to a log do not stand side by side: other ops wrote in between. Allowed.",
     ),
-    ("int-nonmonotonic-send", "Within one op, a message stands before one that was sent earlier."),
+    ("int-nonmonotonic-send", "Within one op, a message has a lower offset than one that was sent earlier."),
     ("poll-skip", "A consumer's next poll passed over a message of the log."),
     ("nonmonotonic-poll", "A consumer's next poll went back in the log or repeated a message."),
-    ("nonmonotonic-send", "A producer's next message stands before the one that it sent earlier."),
+    ("nonmonotonic-send", "A producer's next message has a lower offset than the one that it sent before."),
 ];
 
 /// Types of cycles that may arise, and what each is.

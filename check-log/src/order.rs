@@ -317,7 +317,7 @@ fn evidence(scene: Scene<'_>, jump: Jump, pair: &Pair) -> Evidence {
     } else {
         let (one, next) = (scene.message(one), scene.message(next));
         let sentence =
-            if one == next { format!("That is {one} again") } else { format!("{next} stands before {one} in the log") };
+            if one == next { format!("That is {one} again") } else { format!("{next} has a lower offset than {one} in the log") };
         evidence.sentences.push(sentence);
     }
     evidence.around(scene, &[one, next]).prove_places(scene, &[one, next])

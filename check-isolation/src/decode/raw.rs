@@ -133,7 +133,7 @@ fn why_no_mop(item: Value<'_>, holds: Option<Holds>) -> String {
             format!("{item} appends to a list, but other ops use registers")
         }
         (Some(Holds::Lists), Some("w")) => format!("{item} writes a register, but other ops use lists"),
-        (Some(Holds::Lists), Some("r")) => format!("{item} reads no list, but other ops use lists"),
+        (Some(Holds::Lists), Some("r")) => format!("expected a list in {item}, as in other ops"),
         _ => format!("{item} is not a micro-op; expected {MOPS}"),
     }
 }

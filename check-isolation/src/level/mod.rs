@@ -194,7 +194,7 @@ pub struct UnknownLevel {
 impl fmt::Display for UnknownLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known: Vec<&str> = Level::all().map(Level::name).collect();
-        write!(f, "{:?} is no consistency level. Known: {}", self.name, known.join(", "))
+        write!(f, "unknown consistency level {:?}: expected one of {}", self.name, known.join(", "))
     }
 }
 

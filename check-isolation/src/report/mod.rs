@@ -48,7 +48,7 @@ pub(crate) fn names(levels: impl Iterator<Item = Level>) -> Vec<Cow<'static, str
 }
 
 /// What gives an answer where a read may be of one write or another.
-const WRITE_ONCE: &str = "Let the test write each value to a key once, such as from a counter.";
+const WRITE_ONCE: &str = "Write each value to a key only once, for example from a counter.";
 
 /// The report on a history of which nothing can be said.
 pub(crate) fn unknown(note: &str, next: Option<NextStep>) -> Report {
@@ -76,7 +76,7 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
     if run.has_timestamps && !run.settings.timestamps {
         report
             .notes
-            .push("Transactions carry timestamps of the store: --timestamps judges the history by them.".into());
+            .push("Transactions have timestamps of the store: use --timestamps to check them.".into());
     }
     report.counts = vec![
         ("ok-count".into(), run.counts.ok),

@@ -265,7 +265,7 @@ fn an_element_that_is_appended_again_after_its_key_was_dropped_ends_the_judgemen
     assert!(!run.is_violated());
     let report = Box::new(run).finish(&history_core::Budget::default()).unwrap();
     assert_eq!(report.verdict, Verdict::Unknown);
-    let why = "from the op at index 1602 on it was not judged: a value was written to a key a second time";
+    let why = "from the op at index 1602 on it was not checked: a value was written to a key a second time";
     assert!(report.notes[0].contains(why), "{:?}", report.notes);
 }
 

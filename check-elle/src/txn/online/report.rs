@@ -161,7 +161,7 @@ fn weaker(models: impl IntoIterator<Item = Model>) -> ModelSet {
 /// Why a level is not known to hold, as a clause; and of which key the order of versions matters to it.
 fn why_open<J: Judge>(model: Model, doubts: &Doubts<'_, J>) -> Option<Doubt> {
     let judging = doubts.levels.iter().find(|(spec, ..)| spec.model == model || spec.model.weaker().contains(model));
-    let Some((spec, judge, stopped)) = judging else { return Some(Doubt::Because("it was not judged".to_owned())) };
+    let Some((spec, judge, stopped)) = judging else { return Some(Doubt::Because("it was not checked".to_owned())) };
     let is_internal = exact::forbids_internal(model) && judge.is_some_and(J::is_contradicted);
     if is_internal || follows_reads(model) && judge.is_some_and(J::hides_reads) {
         return Some(Doubt::Because(format!("{CONTRADICTION}, and possible orders were not searched")));
@@ -176,7 +176,7 @@ fn why_open<J: Judge>(model: Model, doubts: &Doubts<'_, J>) -> Option<Doubt> {
     }
     let Some(strict) = doubts.strict else {
         return Some(Doubt::Because(match stopped {
-            Some((index, why)) => format!("from the op at index {index} on it was not judged: {why}"),
+            Some((index, why)) => format!("from the op at index {index} on it was not checked: {why}"),
             None if doubts.lacks_invocations => {
                 "ops have no invocations, so strict serializability, which would prove it, is not known".to_owned()
             }

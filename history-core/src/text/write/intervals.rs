@@ -70,7 +70,7 @@ impl<W: Write> IntervalWriter<W> {
         let client = match (op.client_name, op.process) {
             (Some(name), _) => quoted(name),
             (None, Process::Client(number)) => number.to_string(),
-            (None, _) => return Err(refuse(op, "nothing is known of its client", "an op of a client")),
+            (None, _) => return Err(refuse(op, "the op has no client", "an op of a client")),
         };
         let time = self.time(op)?;
         let slot = match op.pair {

@@ -62,7 +62,7 @@ impl DbcopJson {
                 self.is_wrapped = true;
                 At::Keys { is_first: true }
             }
-            At::Start => return Err(Fault::syntax(scanner.pos, "this is no history of dbcop's", HISTORY)),
+            At::Start => return Err(Fault::syntax(scanner.pos, "not a dbcop history", HISTORY)),
             At::Keys { is_first } => self.key(scanner, is_first)?,
             At::Sessions { is_first } => match json::next(scanner, is_first, SESSION)? {
                 Step::Closed => {

@@ -29,7 +29,7 @@ pub(super) fn next(scanner: &mut Scanner<'_>, is_first: bool, expected: &'static
     if b != b',' {
         return Err(Fault::syntax(
             scanner.pos,
-            "found something else than a comma or ] behind a value",
+            "expected a comma or ] after a value",
             "a comma or ]",
         ));
     }

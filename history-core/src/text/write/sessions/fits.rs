@@ -7,7 +7,7 @@ use crate::hash::HashMap;
 use crate::text::read::FIRST_OF_COBRA;
 use crate::{Format, Op, OpKind, Value};
 
-const RENUMBER: &str = "numbers from 0 on; renumbering gives such";
+const RENUMBER: &str = "numbers from 0 on; renumbering makes them";
 
 /// Whether a format has aborted transactions.
 pub(super) fn has_aborted(format: Format) -> bool {
@@ -95,7 +95,7 @@ impl Converter {
     fn key(&mut self, key: Value<'_>) -> Result<Atom, String> {
         match (self.format, number(key)) {
             (Format::Cobra | Format::Chronos, Some(number @ Atom::Int(_))) => Ok(number),
-            (Format::Cobra | Format::Chronos, _) => Err(format!("the key {key} is no integer that fits 64 bits")),
+            (Format::Cobra | Format::Chronos, _) => Err(format!("expected a 64-bit integer as the key, found {key}")),
             (_, Some(number @ (Atom::Int(0..) | Atom::Big(_)))) => Ok(number),
             (Format::Hist, _) if key.as_name().is_some_and(is_variable) => {
                 Ok(self.name(key.as_name().unwrap_or_default()))
@@ -117,13 +117,13 @@ impl Converter {
                 let start = self.elements.len().to_u32();
                 for element in list {
                     let Value::Int(number) = element else {
-                        return Err(format!("the element {element} is no integer that fits 64 bits"));
+                        return Err(format!("expected 64-bit integers as elements, found {element}"));
                     };
                     self.elements.push(number);
                 }
                 Ok(Atom::List(start, self.elements.len().to_u32()))
             }
-            (Format::Cobra | Format::Chronos, ..) => Err(format!("the value {value} is no integer that fits 64 bits")),
+            (Format::Cobra | Format::Chronos, ..) => Err(format!("expected a 64-bit integer as the value, found {value}")),
             (_, Some(number @ (Atom::Int(0..) | Atom::Big(_))), _) => Ok(number),
             _ => Err(format!("the value {value} is no number from 0 on")),
         }
@@ -137,7 +137,7 @@ impl Converter {
                 let verb = if act == Act::Read { "reads" } else { "writes" };
                 Err((
                     format!("it {verb} 0, which is the first state in {format}"),
-                    "other numbers; renumbering gives such",
+                    "other numbers; renumbering makes them",
                 ))
             }
             (Format::Awdit, Atom::Nil) if kind == OpKind::Ok && act == Act::Read => {
@@ -145,7 +145,7 @@ impl Converter {
             }
             (Format::Cobra, Atom::Int(number)) if FIRST_OF_COBRA.contains(&number) => Err((
                 format!("the value {number} is the first state in cobra"),
-                "other numbers; renumbering gives such",
+                "other numbers; renumbering makes them",
             )),
             _ => Ok(()),
         }
@@ -172,7 +172,7 @@ impl Converter {
                         txn.position,
                         self.format,
                         &reason,
-                        "values unique in the history; renumbering gives such",
+                        "values unique in the history; renumbering makes them",
                     ));
                 }
             }
