@@ -316,8 +316,11 @@ fn evidence(scene: Scene<'_>, jump: Jump, pair: &Pair) -> Evidence {
         evidence = evidence.around(scene, &skipped[..skipped.len().min(1)]);
     } else {
         let (one, next) = (scene.message(one), scene.message(next));
-        let sentence =
-            if one == next { format!("That is {one} again") } else { format!("{next} has a lower offset than {one} in the log") };
+        let sentence = if one == next {
+            format!("That is {one} again")
+        } else {
+            format!("{next} has a lower offset than {one} in the log")
+        };
         evidence.sentences.push(sentence);
     }
     evidence.around(scene, &[one, next]).prove_places(scene, &[one, next])

@@ -74,9 +74,7 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
     };
     report.notes.extend(run.rows.participants.note());
     if run.has_timestamps && !run.settings.timestamps {
-        report
-            .notes
-            .push("Transactions have timestamps of the store: use --timestamps to check them.".into());
+        report.notes.push("Transactions have timestamps of the store: use --timestamps to check them.".into());
     }
     report.counts = vec![
         ("ok-count".into(), run.counts.ok),

@@ -27,11 +27,7 @@ pub(super) fn next(scanner: &mut Scanner<'_>, is_first: bool, expected: &'static
         return Ok(Step::Element);
     }
     if b != b',' {
-        return Err(Fault::syntax(
-            scanner.pos,
-            "expected a comma or ] after a value",
-            "a comma or ]",
-        ));
+        return Err(Fault::syntax(scanner.pos, "a value without a comma or ] after it", "a comma or ]"));
     }
     scanner.pos += 1;
     scanner.skip_json_space();

@@ -123,9 +123,11 @@ impl Converter {
                 }
                 Ok(Atom::List(start, self.elements.len().to_u32()))
             }
-            (Format::Cobra | Format::Chronos, ..) => Err(format!("expected a 64-bit integer as the value, found {value}")),
+            (Format::Cobra | Format::Chronos, ..) => {
+                Err(format!("expected a 64-bit integer as the value, found {value}"))
+            }
             (_, Some(number @ (Atom::Int(0..) | Atom::Big(_))), _) => Ok(number),
-            _ => Err(format!("the value {value} is no number from 0 on")),
+            _ => Err(format!("expected a number from 0 on as the value, found {value}")),
         }
     }
 
