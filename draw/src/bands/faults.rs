@@ -196,8 +196,8 @@ mod tests {
 
     #[test]
     fn no_more_faults_are_kept_than_the_limit_and_the_rest_is_counted() {
-        let text: String =
-            (0..1010).map(|at| format!("{{:process :nemesis, :type :info, :f :shrink, :time {at}}}")).collect();
+        let ops = (0..1010).map(|at| format!("{{:process :nemesis, :type :info, :f :shrink, :time {at}}}"));
+        let text = ops.collect::<Vec<_>>().join(" ");
         let mut faults = Faults::default();
         History::parse(&text).unwrap().ops().for_each(|op| faults.observe(&op));
         assert_eq!((faults.all().len(), faults.omitted()), (FAULTS_MAX, 10));

@@ -188,10 +188,11 @@ fn what_a_chart_omits_or_guesses_stands_below_it() {
 
 #[test]
 fn faults_at_one_place_are_one_band_that_counts_them() {
-    let text: String = (0..700)
-        .map(|at| format!("{{:process :nemesis, :type :info, :f :shrink-{at}, :time {}}}", 1000 + at % 2))
-        .collect::<String>()
-        + "{:process 0, :type :invoke, :f :read, :time 0} {:process 0, :type :ok, :f :read, :time 51000}";
+    let mut text = String::new();
+    for at in 0..700 {
+        _ = writeln!(text, "{{:process :nemesis, :type :info, :f :shrink-{at}, :time {}}}", 1000 + at % 2);
+    }
+    text += "{:process 0, :type :invoke, :f :read, :time 0} {:process 0, :type :ok, :f :read, :time 51000}";
     let drawings = drawn(&text);
     let raw = of(&drawings, "latency-raw.svg");
     let titles: Vec<&str> =

@@ -7,7 +7,6 @@
 //! stream cannot change, drawn from with integer arithmetic alone.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![warn(missing_debug_implementations)]
 
 mod ids;
 mod key_distribution;

@@ -103,7 +103,7 @@ impl Converter {
             (Format::Hist, _) => {
                 Err(format!("the key {key} is neither a number from 0 on nor a name of letters, digits and _"))
             }
-            _ => Err(format!("the key {key} is no number from 0 on")),
+            _ => Err(format!("expected a number from 0 on as the key, found {key}")),
         }
     }
 
