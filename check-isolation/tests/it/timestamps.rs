@@ -424,7 +424,7 @@ fn what_is_no_timestamp_is_named_with_its_place() {
 fn a_history_with_timestamps_says_how_to_use_them() {
     let txns = ["0 ok 1 2 [:w x 1]", "1 ok 3 4 [:r x 1]"];
     let report = Isolation::default().check(&History::parse(&completions(&txns)).unwrap()).unwrap();
-    assert!(report.notes.iter().any(|note| note.contains("--timestamps judges the history by them")), "{report:#?}");
+    assert!(report.notes.iter().any(|note| note.contains("use --timestamps to check them")), "{report:#?}");
 }
 
 #[test]
