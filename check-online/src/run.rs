@@ -229,6 +229,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
             ("nonclient-op-count".into(), self.participants.others()),
         ];
         self.decoder.conclude::<S>(self.counts.called, &mut report);
+        self.decoder.doubt(&mut report);
         report
     }
 
@@ -266,13 +267,15 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
             return Ok(ControlFlow::Break(()));
         }
         Ok(match self.events.outcome() {
+            // What hides its changes may still say that it made none.
+            Outcome::Violation(_) if self.decoder.has_hidden() => ControlFlow::Continue(()),
             Outcome::Violation(_) | Outcome::Unknown(Reason::Whole) => ControlFlow::Break(()),
             Outcome::Ok | Outcome::Unknown(_) => ControlFlow::Continue(()),
         })
     }
 
     fn is_violated(&self) -> bool {
-        matches!(self.events.outcome(), Outcome::Violation(_))
+        matches!(self.events.outcome(), Outcome::Violation(_)) && !self.decoder.has_hidden()
     }
 
     fn violation(&self) -> Option<Report> {

@@ -72,8 +72,8 @@ impl Checker for Causal {
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     value: i64,
-    /// What the next op may link to, besides `:init`; nil before the first op.
-    position: Datum,
+    /// What the next op may link to, besides `:init`, as text in a normal form; nil before the first op.
+    position: String,
 }
 
 /// States and crashed writes, at the most.
@@ -112,7 +112,7 @@ struct CausalRun {
     /// All that explain the history so far, in the order in which they came up.
     states: Vec<State>,
     /// Crashed writes: their values and positions.
-    crashed: Vec<(i64, Option<Datum>)>,
+    crashed: Vec<(i64, Option<String>)>,
     /// Whether there is an op in flight, and what those that write are to write.
     is_busy: bool,
     written: InFlight<i64>,
@@ -125,7 +125,7 @@ struct CausalRun {
 impl Default for CausalRun {
     fn default() -> CausalRun {
         CausalRun {
-            states: vec![State { value: 0, position: Datum::Nil }],
+            states: vec![State { value: 0, position: "nil".into() }],
             crashed: Vec::new(),
             is_busy: false,
             written: InFlight::default(),
@@ -190,7 +190,7 @@ impl CausalRun {
         self.ops += 1;
         match self.explain(link, claim) {
             Ok(values) => {
-                let position = position.to_datum();
+                let position = canonical(position);
                 let state = |value| State { value, position: position.clone() };
                 self.states = values.into_iter().map(state).collect();
                 let least = self.states.iter().map(|state| state.value).min().unwrap_or_default();
@@ -208,14 +208,14 @@ impl CausalRun {
 
     /// What the register may hold after an op, or why nothing explains it.
     fn explain(&self, link: Value<'_>, claim: Claim) -> Result<Vec<i64>, (Kind, String)> {
-        let link = link.to_datum();
-        let is_init = [Datum::keyword("init"), Datum::Str("init".into())].contains(&link);
+        let is_init = matches!(link, Value::Keyword("init") | Value::Str("init"));
+        let link = canonical(link);
         let linked = || self.states.iter().filter(|state| is_init || state.position == link);
         let mut values: Vec<i64> = linked().map(|state| state.value).collect();
         values.sort_unstable();
         values.dedup();
         if values.is_empty() {
-            let shown = |state: &State| state.position.to_string();
+            let shown = |state: &State| state.position.clone();
             let last =
                 if self.last.is_none() { "there is none before".into() } else { listed(self.states.iter().map(shown)) };
             return Err((Kind::Link, format!("is linked to position {link}, but the last position is {last}")));
@@ -242,7 +242,7 @@ impl CausalRun {
 
     /// A write of this may have happened, and may yet.
     fn crash(&mut self, op: &Op<'_>, value: i64) -> Result<(), OpFault> {
-        let position = op.extra.get("position").filter(|at| !at.is_nil()).map(Value::to_datum);
+        let position = op.extra.get("position").filter(|at| !at.is_nil()).map(canonical);
         self.crashed.push((value, position));
         self.spread()
     }
@@ -270,6 +270,13 @@ impl CausalRun {
         }
         Ok(())
     }
+}
+
+/// A value as text in which equal ones do not differ: a list as the vector, a map with its keys in order.
+fn canonical(value: Value<'_>) -> String {
+    let mut text = String::new();
+    value.write_canonical(&mut text);
+    text
 }
 
 /// One or another, each once: `1 or 2`.

@@ -146,7 +146,10 @@ impl Workload for QueueRun {
             (Some("enqueue"), _) if op.pair == Pair::Alone && !self.invocations => Err(fold::unpaired()),
             (Some("enqueue"), OpKind::Ok) => {
                 let invoked = self.enqueues.take(op.pair);
-                fold::completed_element(op.value, invoked, |value| self.elements.id(value)).map(|_| OpUse::Understood)
+                let id = fold::completed_element(op.value, invoked, |value| self.elements.id(value))?;
+                self.balances.resize(self.elements.len(), Balance::default());
+                // It may have begun at any time.
+                if self.balances[id.at()].put == 0 { Err(fold::unpaired()) } else { Ok(OpUse::Understood) }
             }
             // Of nil it is unknown whether it is an element.
             (Some("dequeue"), OpKind::Ok) => self.dequeue(op).map(|()| fold::observed_if(!op.value.is_nil())),

@@ -116,6 +116,9 @@ impl SetRun {
         let id = fold::completed_element(op.value, invoked, |value| self.element(value))?;
         let element = &mut self.known[id.at()];
         element.attempted |= attempts;
+        if !element.attempted {
+            return Err(fold::unpaired());
+        }
         if op.kind == OpKind::Ok && !std::mem::replace(&mut element.acknowledged, true) {
             self.added.resize(self.added.len().max(id.at() + 1), OpRef::NONE);
             self.added[id.at()] = OpRef::of(op);

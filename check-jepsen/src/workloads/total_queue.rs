@@ -159,6 +159,8 @@ impl TotalQueueRun {
         let element = &mut self.known[id.at()];
         if attempts {
             one_more(&mut element.attempted)?;
+        } else if element.attempted == 0 {
+            return Err(fold::unpaired());
         }
         if op.kind == OpKind::Ok {
             one_more(&mut element.acknowledged)?;

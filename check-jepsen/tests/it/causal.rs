@@ -174,3 +174,22 @@ fn what_has_no_order_is_unknown() {
         assert!(report.notes[0].contains(reason), "{:?}", report.notes);
     }
 }
+
+#[test]
+fn positions_are_equal_as_values_are() {
+    let verdict = |position: &str, link: &str| {
+        let text = format!(
+            "{{:process 0, :type :ok, :f :write, :value 1, :position {position}, :link :init}}
+             {{:process 0, :type :ok, :f :read, :value 1, :position 9, :link {link}}}"
+        );
+        judge(&Causal::default(), &[], &text).verdict
+    };
+    for (position, link) in
+        [("{:a 1 :b 2}", "{:b 2 :a 1}"), ("(1 2)", "[1 2]"), ("#{1 2}", "#{2 1}"), ("\"x\"", "\"x\"")]
+    {
+        assert_eq!(verdict(position, link), Verdict::Valid, "{position} {link}");
+    }
+    for (position, link) in [("{:a 1 :b 2}", "{:b 1 :a 2}"), ("[1 2]", "[2 1]"), ("\"x\"", ":x"), ("1", "1.0")] {
+        assert_eq!(verdict(position, link), Verdict::Invalid, "{position} {link}");
+    }
+}

@@ -20,4 +20,5 @@ mod stats;
 mod total_queue;
 mod unhandled_exceptions;
 mod unique_ids;
+mod unpaired;
 mod vacuous;

@@ -2,6 +2,8 @@
 
 mod clients;
 mod handle;
+#[path = "../../../check-register/tests/it/hidden.rs"]
+mod hidden;
 mod larger;
 #[path = "../../../check-register/tests/it/nothing.rs"]
 mod nothing;

@@ -1,5 +1,6 @@
 //! Histories that hold nothing to check: no run that watches them says that they are linearizable, and a note says why.
 
+use crate::hidden::{self, assert_doubts_what_hidden_transactions_explain};
 use crate::nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 
 #[test]
@@ -19,4 +20,9 @@ fn canary_a_checker_that_always_says_valid_is_caught() {
 #[test]
 fn nil_is_no_answer_unless_nothing_was_there() {
     assert_nil_is_no_answer(&check_online::checkers());
+}
+
+#[test]
+fn what_hides_its_changes_makes_violations_unknown() {
+    assert_doubts_what_hidden_transactions_explain(&check_online::checkers(), hidden::judge);
 }

@@ -152,6 +152,10 @@ impl Spec for MultiRegister {
         Ok((!accesses.is_empty()).then(|| accesses.into()))
     }
 
+    fn hides(&self, invocation: &Op<'_>) -> bool {
+        invocation.value.is_nil()
+    }
+
     fn contradicts(invoked: Option<&Self::Op>, done: Option<&Self::Op>) -> bool {
         fn writes(op: Option<&[RegisterAccess]>) -> impl Iterator<Item = &RegisterAccess> {
             op.into_iter().flatten().filter(|access| matches!(access, RegisterAccess::Write { .. }))

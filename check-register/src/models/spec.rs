@@ -49,6 +49,12 @@ pub trait Spec: Model + Send {
     /// Why it is none of this object's ops.
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&Self::Op>) -> Result<Option<Self::Op>, String>;
 
+    /// Whether an invocation, which was decoded to `None`, does not say whether it changes anything. If such an
+    /// operation may have happened and nothing else says what it did, no violation is certain.
+    fn hides(&self, _invocation: &Op<'_>) -> bool {
+        false
+    }
+
     /// Whether a completion says something else than its invocation about what the operation changes, or where. `None`
     /// is as in [`decode`](Spec::decode). Only results may be new in a completion: what an operation in flight may do
     /// must be known when it is invoked, or a later op could take a violation back.

@@ -2,7 +2,7 @@
 
 use crate::engine::ids;
 use crate::models::{Shows, Spec};
-use history_core::{Coverage, Expected, FunctionsInFlight, Op, OpKind, Pair, Report, Verdict};
+use history_core::{Coverage, Expected, FunctionsInFlight, NextStep, Op, OpKind, Pair, Report, Verdict};
 
 /// Reads the ops of clients one after another, each with what its invocation said.
 ///
@@ -30,6 +30,10 @@ pub struct Decoder<O> {
     functions: FunctionsInFlight,
     /// What they all show.
     shown: Shown,
+    /// How many of those in flight do not say what they may change.
+    hidden_in_flight: usize,
+    /// The index of the first such invocation that got no answer that says it, but may have happened.
+    hidden: Option<u64>,
 }
 
 /// How many answers show what.
@@ -52,6 +56,8 @@ struct Shown {
 #[derive(Clone, Debug)]
 struct InFlight<O> {
     op: Option<O>,
+    /// Its index, if it does not say what it may change.
+    hidden: Option<u64>,
     fills: bool,
     /// Whether one that fills the object had returned by then.
     is_late: bool,
@@ -90,7 +96,13 @@ pub enum DecodedEvent<'d, O> {
 
 impl<O> Default for Decoder<O> {
     fn default() -> Decoder<O> {
-        Decoder { open: Vec::new(), functions: FunctionsInFlight::default(), shown: Shown::default() }
+        Decoder {
+            open: Vec::new(),
+            functions: FunctionsInFlight::default(),
+            shown: Shown::default(),
+            hidden_in_flight: 0,
+            hidden: None,
+        }
     }
 }
 
@@ -112,7 +124,10 @@ impl<O> Decoder<O> {
                 if slot >= self.open.len() {
                     self.open.resize_with(slot + 1, || None);
                 }
-                let in_flight = self.open[slot].insert(InFlight { op: decoded, fills, is_late: self.shown.is_filled });
+                let hidden = (decoded.is_none() && model.hides(op)).then_some(op.index);
+                self.hidden_in_flight += usize::from(hidden.is_some());
+                let is_late = self.shown.is_filled;
+                let in_flight = self.open[slot].insert(InFlight { op: decoded, hidden, fills, is_late });
                 Ok(DecodedEvent::Called { slot, op: in_flight.op.as_ref() })
             }
             Pair::Completes { slot, .. } => self.complete(model, op, ids::index(slot)),
@@ -133,6 +148,11 @@ impl<O> Decoder<O> {
             return Err("the completion has no invocation".into());
         };
         let invoked = in_flight.op.as_ref();
+        self.hidden_in_flight -= usize::from(in_flight.hidden.is_some());
+        let stays_hidden = op.kind != OpKind::Fail && (op.kind != OpKind::Ok || op.value.is_nil());
+        if let Some(index) = in_flight.hidden.filter(|_| stays_hidden) {
+            self.hidden = Some(self.hidden.map_or(index, |first| first.min(index)));
+        }
         Ok(match op.kind {
             OpKind::Fail => {
                 self.shown.filling -= u64::from(in_flight.fills);
@@ -149,11 +169,33 @@ impl<O> Decoder<O> {
                     let reason =
                         failed.map_or_else(|reason| reason, |done| contradiction(model, invoked, done.as_ref()));
                     // What was invoked is in flight up to here, and may have happened.
+                    self.hidden_in_flight += usize::from(in_flight.hidden.is_some());
                     self.open[slot] = Some(in_flight);
                     return Err(reason);
                 }
             },
         })
+    }
+
+    /// Whether some operation that may have happened does not say what it changed: then no violation is certain. O(1).
+    pub fn has_hidden(&self) -> bool {
+        self.hidden_in_flight > 0 || self.hidden.is_some()
+    }
+
+    /// Withdraws an invalid verdict where some operation that may have happened does not say what it changed.
+    pub fn doubt(&self, report: &mut Report) {
+        let in_flight = self.open.iter().flatten().filter_map(|in_flight| in_flight.hidden);
+        let Some(first) = in_flight.chain(self.hidden).min().filter(|_| report.verdict == Verdict::Invalid) else {
+            return;
+        };
+        let place = format!("the op at index {first}");
+        report.verdict = Verdict::Unknown;
+        report.anomalies.clear();
+        report.take_figures();
+        report.notes.push(format!(
+            "No verdict, because of {place}: it may have happened, and neither it nor its completion says what it did."
+        ));
+        report.add_next(NextStep::correct_op(&place));
     }
 
     /// Ends the report on a history of so many operations: a valid verdict is unknown if no answer showed anything that
@@ -179,7 +221,10 @@ impl<O> Decoder<O> {
 
     /// Takes out the operations that are in flight, by slot, and what each may do.
     pub fn take_in_flight(&mut self) -> impl Iterator<Item = (usize, O)> {
-        let open = std::mem::take(&mut self.open).into_iter().enumerate();
+        let open = std::mem::take(&mut self.open);
+        self.hidden = open.iter().flatten().filter_map(|in_flight| in_flight.hidden).chain(self.hidden).min();
+        self.hidden_in_flight = 0;
+        let open = open.into_iter().enumerate();
         open.filter_map(|(slot, in_flight)| Some((slot, in_flight?.op?)))
     }
 }

@@ -150,9 +150,9 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
         self.push_crashed();
         budget.begin("searching for a linearization");
         self.slices.take(&self.checker.model, &self.columns, self.checker.settings, budget);
-        if self.slices.is_refused() {
+        if self.slices.is_refused() && !self.decoder.has_hidden() {
             Searched::Invalid
-        } else if self.slices.is_done() {
+        } else if self.slices.is_refused() || self.slices.is_done() {
             Searched::Done
         } else {
             Searched::More
@@ -194,6 +194,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
             let note = format!("The verdict covers only the ops before {}", malformed.place);
             report.notes.insert(0, note);
         }
+        decoder.doubt(&mut report);
         Ok(report)
     }
 }

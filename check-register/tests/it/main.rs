@@ -2,6 +2,7 @@
 
 mod brute;
 mod engines;
+mod hidden;
 mod nothing;
 mod recorded;
 mod slices;

@@ -1,5 +1,6 @@
 //! Histories that hold nothing to check: no checker says that they are linearizable, and a note says why.
 
+use crate::hidden::{self, assert_doubts_what_hidden_transactions_explain};
 use crate::nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 use check_register::Linearizable;
 use check_register::models::PlainRegister;
@@ -77,4 +78,9 @@ fn an_ok_with_another_function_than_its_invocation_is_not_understood() {
         assert_eq!(report.verdict, Verdict::Unknown, "{}", checker.name());
         assert!(report.notes[0].contains("the completion has :f :release"), "{:?}", report.notes);
     }
+}
+
+#[test]
+fn what_hides_its_changes_makes_violations_unknown() {
+    assert_doubts_what_hidden_transactions_explain(&check_register::checkers(), hidden::judge);
 }

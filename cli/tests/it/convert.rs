@@ -53,7 +53,7 @@ fn what_cannot_be_written_leaves_no_file() {
     let refused = histcheck("convert").arg(&path).arg("-o").arg(&out).assert().code(255);
     let said = stderr(&refused);
     assert!(
-        said.contains("h.edn:3:1: error: the op with index 2 cannot be written as plume: the key :x is no number"),
+        said.contains("h.edn:3:1: error: the op with index 2 cannot be written as plume: expected a number from 0 on as the key, found :x"),
         "{said}"
     );
     let intervals = |words: &str| {

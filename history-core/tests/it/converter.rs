@@ -23,11 +23,11 @@ fn what_a_format_cannot_hold_is_refused_with_the_op() {
         (
             "[[:w :x 1]]",
             Format::Plume,
-            "line 1, column 1: the op with index 0 cannot be written as plume: the key :x is no number",
+            "line 1, column 1: the op with index 0 cannot be written as plume: expected a number from 0 on as the key, found :x",
         ),
         ("[[:w 1 0]]", Format::Plume, "it writes 0, which is the first state in plume"),
         ("[[:r 1 0]]", Format::Dbcop, "it reads 0, which is the first state in dbcop"),
-        ("[[:w 1 -1]]", Format::DbcopJson, "the value -1 is no number from 0 on"),
+        ("[[:w 1 -1]]", Format::DbcopJson, "expected a number from 0 on as the value, found -1"),
         ("[[:w 1 nil]]", Format::Hist, "it writes nothing: [:w 1 nil]"),
         ("[[:r 1 nil]]", Format::Awdit, "it reads the first state, which awdit does not have"),
         ("[]", Format::Awdit, "it reads and writes nothing, and awdit has no such transactions"),
