@@ -12,7 +12,6 @@
 //! - `parallel`, on by default: histories of 20,000 transactions and more are judged on several threads, with the same
 //!   answers.
 
-#![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod anomaly;

@@ -7,7 +7,6 @@
 //! [`Isolation`] is the checker. [`decide()`] takes the columns of [`Transactions`] and is what it calls for each
 //! level.
 
-#![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod base;

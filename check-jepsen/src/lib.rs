@@ -22,7 +22,6 @@
 //!
 //! There are no features to choose.
 
-#![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod adya_g2;

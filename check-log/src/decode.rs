@@ -3,7 +3,7 @@
 use crate::columns::messages::{Messages, is_settled};
 use crate::columns::sightings::{Item, Run};
 use crate::columns::{Function, KeyId, MsgId, NO_OFFSET};
-use history_core::{Op, OpFault, Value};
+use history_core::{Op, OpFault, OpUse, Value};
 
 /// The function of an op that says something about logs.
 pub(crate) fn function(op: &Op<'_>) -> Option<Function> {
@@ -18,9 +18,21 @@ pub(crate) fn function(op: &Op<'_>) -> Option<Function> {
     })
 }
 
-/// Whether an op belongs to the workload and says nothing about logs.
-pub(crate) fn is_aside(op: &Op<'_>) -> bool {
-    matches!(op.f, Some("crash" | "debug-topic-partitions"))
+/// What to make of an op of no function of logs. If its value has sends or polls nevertheless, its function may be
+/// misspelled: the messages that other ops polled may be from it.
+pub(crate) fn other(op: &Op<'_>) -> Result<OpUse, OpFault> {
+    let is_micro_op = |mop: Value<'_>| {
+        let name = mop.as_seq().and_then(|parts| parts.iter().next()).and_then(Value::as_name);
+        matches!(name, Some("send" | "poll"))
+    };
+    match op.f {
+        Some("crash" | "debug-topic-partitions") => Ok(OpUse::Understood),
+        found if op.value.as_seq().is_some_and(|mops| mops.iter().any(is_micro_op)) => {
+            let found = found.map_or("no :f".into(), |name| format!(":{name}"));
+            Err(undecodable(format!("expected :send, :poll or :txn as the function of micro-ops, found {found}")))
+        }
+        _ => Ok(OpUse::PassedOver),
+    }
 }
 
 fn seeks(op: &Op<'_>) -> bool {

@@ -46,7 +46,6 @@
 //!
 //! - `parallel`, on by default: cycles of large histories are looked for on several threads, with the same answers.
 
-#![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod analysis;

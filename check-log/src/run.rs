@@ -65,7 +65,7 @@ impl LogRun {
         if op.kind != OpKind::Invoke {
             return self.complete(op);
         }
-        let Some(function) = decode::function(op) else { return Ok(aside(op)) };
+        let Some(function) = decode::function(op) else { return decode::other(op) };
         let mut items = self.decode(op, function)?;
         if op.value.is_nil() && matches!(function, Function::Send | Function::Txn) {
             self.hide(op);
@@ -136,7 +136,7 @@ impl LogRun {
             // A crash of the client leaves what it sent unanswered.
             let invocation = self.take_open(op);
             self.unanswered.extend(invocation);
-            return Ok(aside(op));
+            return decode::other(op);
         };
         let invocation = self.take_open(op);
         let items = match self.completed(op, function, invocation.as_ref()) {
@@ -276,11 +276,6 @@ impl LogRun {
             self.enter(&open.row, &open.items);
         }
     }
-}
-
-/// What was made of an op that says nothing about logs.
-fn aside(op: &Op<'_>) -> OpUse {
-    if decode::is_aside(op) { OpUse::Understood } else { OpUse::PassedOver }
 }
 
 /// The message that an item sends.

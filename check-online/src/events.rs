@@ -11,6 +11,7 @@ use crate::OnlineModel;
 use crate::object::{Event, Object};
 use crate::ops::{NEVER, OpIx};
 use crate::{Outcome, Settings, Violation};
+use std::fmt;
 use std::sync::Arc;
 
 /// An operation in flight; what [`Events::invoke`] gives, and its end takes, of the same checker.
@@ -56,6 +57,12 @@ impl Call {
 /// ```
 pub struct Events<M: OnlineModel> {
     object: Object<M>,
+}
+
+impl<M: OnlineModel> fmt::Debug for Events<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Events").finish_non_exhaustive()
+    }
 }
 
 impl<M: OnlineModel> Events<M> {

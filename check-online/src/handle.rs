@@ -2,6 +2,7 @@
 //! checker waits for it, and nothing is lost.
 
 use crate::{FeedError, Online, OnlineModel, Outcome, Span};
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,6 +47,12 @@ struct Shared<O> {
 pub struct OnlineHandle<O> {
     sender: SyncSender<Message<O>>,
     shared: Arc<Shared<O>>,
+}
+
+impl<O> fmt::Debug for OnlineHandle<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnlineHandle").finish_non_exhaustive()
+    }
 }
 
 impl<O> Clone for OnlineHandle<O> {

@@ -9,6 +9,7 @@ use history_core::{
     Anomaly, Budget, Checker, Datum, HistoryError, NextStep, Op, OpKind, OptionError, OptionKind, OptionSpec, Options,
     Participants, Process, Report, Run, Verdict, Witness, WitnessOp,
 };
+use std::fmt;
 use std::ops::ControlFlow;
 
 /// The linearizability checker of one kind of object, which knows at each completion whether the history so far is
@@ -128,6 +129,12 @@ pub struct OnlineRun<S: Spec + OnlineModel> {
     participants: Participants,
     /// The first op that cannot be read, and why.
     malformed: Option<String>,
+}
+
+impl<S: Spec + OnlineModel> fmt::Debug for OnlineRun<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnlineRun").field("malformed", &self.malformed).finish_non_exhaustive()
+    }
 }
 
 impl<S: Spec + OnlineModel> OnlineRun<S> {

@@ -16,6 +16,7 @@ use check_register::engine::ids;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::collections::binary_heap::{BinaryHeap, PeekMut};
+use std::fmt;
 use std::sync::Arc;
 
 /// A completed operation.
@@ -108,6 +109,14 @@ pub struct Online<M: OnlineModel> {
     judged: u64,
     /// Whether nothing more can be found out.
     is_over: bool,
+}
+
+impl<M: OnlineModel> fmt::Debug for Online<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Online");
+        shown.field("queued", &self.queued).field("judged", &self.judged).field("is_over", &self.is_over);
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl<M: OnlineModel> Online<M> {

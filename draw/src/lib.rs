@@ -6,7 +6,6 @@
 //! Every picture and page stands alone: no script from elsewhere, no font, no other file; they follow the reader's
 //! choice of light or dark. Equal data gives equal bytes. Texts may hold anything: [`text`] makes them safe.
 
-#![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod bands;

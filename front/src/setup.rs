@@ -6,6 +6,7 @@ use history_core::{
     Budget, Checker, ErrorKind, History, HistoryError, Keyed, KeyedAuto, NextStep, OptionError, Options, Reader,
     Report, Run, Spent, Verdict,
 };
+use std::fmt;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -25,6 +26,14 @@ pub struct Setup<'c> {
     pub options: Options,
     /// Whether each key is checked separately.
     pub keyed: WhetherKeyed,
+}
+
+impl fmt::Debug for Setup<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Setup");
+        shown.field("checker", &self.checker.name()).field("options", &self.options).field("keyed", &self.keyed);
+        shown.finish()
+    }
 }
 
 /// Whether each key is checked separately.

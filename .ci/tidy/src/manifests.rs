@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::process::Command;
 
 /// A package of this repository, in the workspace or outside of it.
+#[derive(Debug)]
 pub struct Manifest {
     /// Where it is, from the root.
     pub folder: String,
@@ -20,6 +21,7 @@ pub struct Manifest {
 }
 
 /// A crate that another depends on.
+#[derive(Debug)]
 pub struct Dependency {
     /// As registries name it.
     pub name: String,

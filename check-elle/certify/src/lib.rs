@@ -7,7 +7,6 @@
 //! What a cycle is, and the order of processes and of real time, is the same for all workloads. What their reads and
 //! writes say of versions is not: `lists` and `registers` know it.
 
-#![warn(missing_debug_implementations)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod cycle;

@@ -410,3 +410,18 @@ fn a_violation_says_nothing_of_messages_that_an_op_in_flight_may_have_sent() {
         }
     }
 }
+
+#[test]
+fn a_misspelled_function_may_have_sent_what_was_polled() {
+    let polled = op(2, "ok", "poll", "[[:poll]]", "[[:poll {0 [[0 1]]}]]");
+    for f in ["sends", "Txn"] {
+        let text = op(1, "ok", f, "[[:send 0 1]]", "[[:send 0 [0 1]]]") + &polled;
+        let report = judge(&text, &[]);
+        assert_eq!(report.verdict, Verdict::Unknown, "{f}");
+        let reason = format!("expected :send, :poll or :txn as the function of micro-ops, found :{f}");
+        assert!(report.notes.iter().any(|note| note.contains(&reason)), "{:?}", report.notes);
+    }
+    // What has no micro-ops sends none.
+    let text = op(1, "ok", "list-topics", "nil", "[0 1]") + &polled;
+    assert_eq!(types(&judge(&text, &[])), ["phantom-message"]);
+}
