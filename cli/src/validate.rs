@@ -94,10 +94,7 @@ fn write_text(
         // Where ops cannot be read, it is no wonder.
         Some(None) if !problems.is_history() => {}
         Some(None) => {
-            writeln!(
-                out,
-                "{place}: note: no checker understands its first ops; `histcheck models` lists the checkers"
-            )?;
+            writeln!(out, "{place}: note: no checker accepts its first ops; `histcheck models` lists the checkers")?;
         }
     }
     formats::path(out, input)?;

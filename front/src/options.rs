@@ -121,8 +121,12 @@ pub fn read_file(name: &str, path: &Path) -> Result<String, OptionError> {
 fn spec<'c>(checker: &'c dyn Checker, name: &str) -> Result<&'c OptionSpec, OptionError> {
     checker.options().iter().find(|spec| spec.name == name).ok_or_else(|| {
         let names: Vec<&str> = checker.options().iter().map(|spec| spec.name).collect();
-        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        OptionError::new(name, format!("{} has no such option (it has {names})", checker.name()))
+        let message = if names.is_empty() {
+            format!("unknown option: {} has no options", checker.name())
+        } else {
+            format!("unknown option of {}; expected one of {}", checker.name(), names.join(", "))
+        };
+        OptionError::new(name, message)
     })
 }
 
@@ -186,7 +190,7 @@ mod tests {
 
     #[test]
     fn what_the_checker_does_not_take_is_an_error() {
-        assert_eq!(error("x=1"), "--x: five has no such option (it has f, i, t, n, p)");
+        assert_eq!(error("x=1"), "--x: unknown option of five; expected one of f, i, t, n, p");
         assert_eq!(error("i=one"), "--i: expected an integer, found one");
         assert_eq!(error("f=1"), "--f: expected true or false, found Text(\"1\")");
         assert_eq!(error("t"), "--t: expected text: t=value");

@@ -196,7 +196,7 @@ impl Registry {
                 let other = other.into_iter().find(|(_, other)| other.name == option && other.kind != spec.kind);
                 if let Some((other, taken)) = other {
                     return not_added(format!(
-                        "{} is not loaded: its checker {name} takes {} with --{option}, and {} takes {}; rename it in the plugin",
+                        "{} is not loaded: its checker {name} expects {} for --{option}, but {} expects {}; rename the option in the plugin",
                         path.display(),
                         spec.kind.phrase(),
                         other.name(),
@@ -267,7 +267,7 @@ impl Registry {
         match found[..] {
             [at] => Ok(Found { checker: self.checkers[at].as_ref(), is_plugin: self.plugins[at].is_some() }),
             [] => Err(NotFound {
-                message: format!("there is no checker {given}"),
+                message: format!("unknown checker {given}"),
                 hint: "`histcheck models` lists all checkers".into(),
             }),
             [first, second, ..] => {
@@ -280,7 +280,7 @@ impl Registry {
                     (a, b) = (place(first), place(second));
                 }
                 let message =
-                    format!("two checkers are named {name}: one of {}, one of {}", place(first), place(second));
+                    format!("two checkers are named {name}: one from {}, one from {}", place(first), place(second));
                 Err(NotFound { message, hint: format!("choose {a}:{name} or {b}:{name}") })
             }
         }
@@ -371,11 +371,11 @@ mod tests {
         assert_eq!(from("c"), Ok(true));
         assert_eq!(from("histcheck:a"), Ok(false));
         assert_eq!(from("/y/p.so:a"), Ok(true));
-        let two = "two checkers are named a: one of histcheck itself, one of /x/p.so; choose histcheck:a or p.so:a";
+        let two = "two checkers are named a: one from histcheck itself, one from /x/p.so; choose histcheck:a or p.so:a";
         assert_eq!(from("a"), Err(two.into()));
-        let two = "two checkers are named a: one of /x/p.so, one of /y/p.so; choose /x/p.so:a or /y/p.so:a";
+        let two = "two checkers are named a: one from /x/p.so, one from /y/p.so; choose /x/p.so:a or /y/p.so:a";
         assert_eq!(from("p.so:a"), Err(two.into()));
-        assert_eq!(from("z"), Err("there is no checker z; `histcheck models` lists all checkers".into()));
+        assert_eq!(from("z"), Err("unknown checker z; `histcheck models` lists all checkers".into()));
         assert_eq!(all.names(), ["a", "b", "c"]);
         for name in all.full_names().iter().filter(|name| !name.starts_with("p.so:a")) {
             assert!(all.find(name).is_ok(), "{name}");
@@ -387,7 +387,7 @@ mod tests {
         let own = ["timeout".to_owned()];
         let mut all = Registry::from(vec![asking("colour", OptionKind::Text)]);
         let error = all.add(Path::new("p.so"), vec![asking("colour", OptionKind::Integer)], &own).unwrap_err();
-        assert!(error.message.contains("takes an integer with --colour, and ask takes text"), "{error}");
+        assert!(error.message.contains("expects an integer for --colour, but ask expects text"), "{error}");
         let error = all.add(Path::new("p.so"), vec![asking("timeout", OptionKind::Integer)], &own).unwrap_err();
         assert!(error.message.contains("an option of histcheck itself"), "{error}");
         assert_eq!(all.len(), 1);

@@ -200,7 +200,7 @@ impl<'c> Setup<'c> {
 /// The op that was left out because the text ends within it, if that was so ([`ReadAs::accepts_torn`]).
 pub fn left_out(reader: &Reader<'_>) -> Option<String> {
     let line = reader.cut_off()?.line;
-    Some(format!("the history ends within the op at line {line}; that op was left out"))
+    Some(format!("incomplete op at line {line} at the end of the history: omitted"))
 }
 
 /// A run that is fed batches within a budget.

@@ -72,12 +72,12 @@ pub fn can_judge(setup: &Setup<'_>) -> Result<(), String> {
             [(name, _)] => format!("-m {name} --keyed"),
             _ => "--keyed with the checker of one key".to_owned(),
         };
-        return Err(format!("{name} separates the keys itself: pass {of_one_key} instead"));
+        return Err(format!("{name} separates the keys itself, but scale must do this: pass {of_one_key} instead"));
     }
     if setup.keyed != histcheck_front::setup::WhetherKeyed::Yes {
         return Err(format!(
-            "scale judges each key separately, and {name} without --keyed judges a history as a whole: pass --keyed if each \
-             op is about one key, else check it on one machine"
+            "scale checks each key separately, but {name} without --keyed checks a history as a whole: pass --keyed if each op is \
+             about one key, else check it on one machine"
         ));
     }
     Ok(())

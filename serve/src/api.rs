@@ -30,7 +30,7 @@ pub(crate) fn openapi() -> Answer {
 pub(crate) fn runs(state: &State, query: &Query) -> Answer {
     const KNOWN: [&str; 7] = ["name", "verdict", "checker", "from", "to", "sort", "page"];
     if let Some(unknown) = query.names().find(|name| !KNOWN.contains(name)) {
-        let message = format!("no parameter {unknown}: expected {}", KNOWN.join(", "));
+        let message = format!("unknown parameter {unknown}: expected one of {}", KNOWN.join(", "));
         return answer::error(StatusCode::BAD_REQUEST, &message);
     }
     let view = match View::of(query) {
@@ -87,7 +87,9 @@ pub(crate) fn ops(state: &State, id: &str, query: &Query) -> Option<Answer> {
     let history = snapshot.run(id)?.history_path()?;
     let known = || Filter::NAMES.into_iter().chain(Place::NAMES).chain(["count"]);
     let asked = match query.names().find(|name| known().all(|known| known != *name)) {
-        Some(name) => Err(format!("no parameter {name}: expected {}", known().collect::<Vec<_>>().join(", "))),
+        Some(name) => {
+            Err(format!("unknown parameter {name}: expected one of {}", known().collect::<Vec<_>>().join(", ")))
+        }
         None => Filter::of(query).and_then(|filter| Ok((filter, Place::of(query)?, pages::row_count(query)?))),
     };
     let (filter, place, count) = match asked {

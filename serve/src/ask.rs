@@ -25,7 +25,10 @@ struct Refused(StatusCode, String);
 /// Does what a request asks for.
 pub(crate) async fn answer(state: &Arc<State>, asked: &Asked, body: Incoming) -> Answer {
     let Some(checks) = &state.checks else {
-        return said(asked, &Refused(StatusCode::FORBIDDEN, "This server is read-only: it checks nothing.".to_owned()));
+        return said(
+            asked,
+            &Refused(StatusCode::FORBIDDEN, "This server is read-only: it cannot check histories.".to_owned()),
+        );
     };
     let path = asked.path.as_str();
     if path == "/api/suggest" && asked.method == Method::POST {
@@ -41,7 +44,7 @@ pub(crate) async fn answer(state: &Arc<State>, asked: &Asked, body: Incoming) ->
             match (&asked.method, again, cancelled, deleted) {
                 (&Method::POST, Some(run), ..) => check_again(state, checks, run, &asked.query),
                 (&Method::POST, _, Some(id), _) | (&Method::DELETE, .., Some(id)) => cancel(checks, id),
-                _ => Err(Refused(StatusCode::METHOD_NOT_ALLOWED, "This address takes GET and HEAD.".to_owned())),
+                _ => Err(Refused(StatusCode::METHOD_NOT_ALLOWED, "This address accepts only GET and HEAD.".to_owned())),
             }
         }
     };
@@ -65,7 +68,7 @@ fn wanted(checks: &Checks, query: &Query) -> Result<Wanted, Refused> {
     const KNOWN: [&str; 5] = ["checker", "levels", "keyed", "name", "run"];
     let wrong = |message: String| Refused(StatusCode::BAD_REQUEST, message);
     if let Some(unknown) = query.names().find(|name| !KNOWN.contains(name)) {
-        return Err(wrong(format!("There is no parameter {unknown}; there are {}.", KNOWN.join(", "))));
+        return Err(wrong(format!("Unknown parameter {unknown}; expected one of {}.", KNOWN.join(", "))));
     }
     let text = |name: &str| query.get(name).unwrap_or_default().trim().to_owned();
     let (checkers, levels) = (text("checker"), text("levels"));
@@ -74,11 +77,11 @@ fn wanted(checks: &Checks, query: &Query) -> Result<Wanted, Refused> {
     }
     let is_known = |name: &str| checks.judge().checkers.iter().any(|(known, _)| known == name);
     if let Some(unknown) = checkers.split(',').find(|name| !is_known(name)) {
-        return Err(wrong(format!("There is no checker {unknown}; `histcheck models` lists them.")));
+        return Err(wrong(format!("Unknown checker {unknown}; `histcheck models` lists them.")));
     }
     // These become words of a command line.
     if levels.len() > 200 || !levels.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_,".contains(&b)) {
-        return Err(wrong("The consistency levels must be names with commas between them.".to_owned()));
+        return Err(wrong("The consistency levels must be comma-separated names.".to_owned()));
     }
     let keyed = match query.get("keyed") {
         Some("yes") => true,
@@ -112,8 +115,9 @@ async fn receive(
         let mut left = checks.judge().history_bytes_max;
         loop {
             let piece = body::next(&mut body).await;
-            let piece = piece
-                .map_err(|()| failed(StatusCode::REQUEST_TIMEOUT, "The history did not come as a whole.".to_owned()))?;
+            let piece = piece.map_err(|()| {
+                failed(StatusCode::REQUEST_TIMEOUT, "The history was not received completely.".to_owned())
+            })?;
             let Some(piece) = piece else { break };
             left = left.checked_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX)).ok_or_else(|| {
                 let max = checks.judge().history_bytes_max;
@@ -140,7 +144,7 @@ async fn suggest(state: &Arc<State>, checks: &Arc<Checks>, asked: &Asked, body: 
     /// Bytes of the beginning.
     const BYTES_MAX: usize = 1 << 20;
     let Some(Suggest(suggest)) = checks.judge().suggest.clone() else {
-        return answer::error(StatusCode::NOT_FOUND, "this server suggests nothing");
+        return answer::error(StatusCode::NOT_FOUND, "this server cannot suggest checkers");
     };
     let mut source: Box<dyn Read + Send> = if let Some(run) = asked.query.get("run") {
         let snapshot = state.watcher.snapshot();
@@ -156,7 +160,7 @@ async fn suggest(state: &Arc<State>, checks: &Arc<Checks>, asked: &Asked, body: 
         Box::new(Cursor::new(bytes))
     };
     let Ok(_room) = state.suggesting.acquire().await else {
-        return answer::error(StatusCode::SERVICE_UNAVAILABLE, "the server ends");
+        return answer::error(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
     };
     let said = tokio::task::spawn_blocking(move || suggest(&mut *source)).await;
     match said.unwrap_or_else(|_| Err("this is a bug of histcheck".to_owned())) {
@@ -181,18 +185,18 @@ async fn form(state: &Arc<State>, checks: &Arc<Checks>, body: Incoming) -> Resul
 fn check_again(state: &State, checks: &Arc<Checks>, run: &str, query: &Query) -> Result<Record, Refused> {
     let snapshot = state.watcher.snapshot();
     let missing = |message: &str| Refused(StatusCode::NOT_FOUND, message.to_owned());
-    let run = snapshot.named(run).ok_or_else(|| missing("There is no such run."))?;
+    let run = snapshot.named(run).ok_or_else(|| missing("Run not found."))?;
     let history = run.history_path().ok_or_else(|| missing("This run has no history that could be checked."))?;
     // No link leads the check out of the directory.
-    crate::files::place::open(&state.config.directory, &history).map_err(|_| missing("The history is gone."))?;
+    crate::files::place::open(&state.config.directory, &history)
+        .map_err(|_| missing("The file of the history no longer exists."))?;
     let what = wanted(checks, query)?;
     let started = checks.check_again(&run.id, history, what, &state.watcher);
     started.map_err(|why| Refused(StatusCode::SERVICE_UNAVAILABLE, why))
 }
 
 fn cancel(checks: &Checks, id: &str) -> Result<Record, Refused> {
-    let (record, _) =
-        checks.find(id).ok_or_else(|| Refused(StatusCode::NOT_FOUND, "There is no such check.".to_owned()))?;
+    let (record, _) = checks.find(id).ok_or_else(|| Refused(StatusCode::NOT_FOUND, "Check not found.".to_owned()))?;
     checks.cancel(id);
     Ok(record)
 }

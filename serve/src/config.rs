@@ -105,7 +105,7 @@ impl Config {
     /// A sentence on what is missing.
     pub fn check(&self) -> Result<(), String> {
         if self.token.is_none() && !self.listen.ip().is_loopback() {
-            return Err(format!("{} is reached from other machines, so it needs a token", self.listen));
+            return Err(format!("{} is reachable from other machines, so it needs a token", self.listen));
         }
         Ok(())
     }

@@ -72,15 +72,11 @@ fn show(state: &State, asked: &Asked) -> Answer {
         },
         "/live" => match pages::live(state) {
             Some(page) => answer::page(StatusCode::OK, page),
-            None => failed(asked, StatusCode::NOT_FOUND, "No run goes on here."),
+            None => failed(asked, StatusCode::NOT_FOUND, "No run is in progress."),
         },
         "/compare" => match pages::compare(state, &asked.query) {
             Some(page) => answer::page(StatusCode::OK, page),
-            None => failed(
-                asked,
-                StatusCode::NOT_FOUND,
-                "One of these runs is not there: pass the ids of two runs as a and b.",
-            ),
+            None => failed(asked, StatusCode::NOT_FOUND, "Run not found: pass the ids of two runs as a and b."),
         },
         "/api/runs" => api::runs(state, &asked.query),
         "/api/openapi.json" => api::openapi(),
@@ -113,7 +109,7 @@ fn show(state: &State, asked: &Asked) -> Answer {
             } else {
                 None
             };
-            answered.unwrap_or_else(|| failed(asked, StatusCode::NOT_FOUND, "There is nothing at this address."))
+            answered.unwrap_or_else(|| failed(asked, StatusCode::NOT_FOUND, "Page not found."))
         }
     }
 }

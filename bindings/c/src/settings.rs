@@ -64,7 +64,7 @@ impl Settings {
                     None => return wrong("a number that is not negative"),
                 }
             }
-            _ => return Err(format!("there is no setting {name}; expected {KNOWN}")),
+            _ => return Err(format!("unknown setting {name}; expected {KNOWN}")),
         }
         Ok(())
     }

@@ -60,13 +60,13 @@ impl HistcheckStream {
     /// The report on all that was fed. Nothing can be fed after that.
     pub(crate) fn finish(&self) -> HistcheckResult {
         let answer = self.ask(Question::Finish);
-        let none = || HistoryError::new(ErrorKind::Unexpected, "this stream was finished");
+        let none = || HistoryError::new(ErrorKind::Unexpected, "this stream is finished");
         HistcheckResult::new(NAME, &answer.and_then(|report| report.ok_or_else(none)))
     }
 
     fn ask(&self, question: Question) -> Answer {
         let ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let over = || HistoryError::new(ErrorKind::Unexpected, "this stream was finished");
+        let over = || HistoryError::new(ErrorKind::Unexpected, "this stream is finished");
         ends.questions.as_ref().and_then(|questions| questions.send(question).ok()).ok_or_else(over)?;
         ends.answers.recv().map_err(|_| over())?
     }

@@ -9,9 +9,9 @@ create_exception!(
     histcheck,
     HistoryError,
     PyValueError,
-    "A text or a sequence of ops that is not a history, or not one that the checker can check: never a verdict.\n\n\
-     Attributes: message, line and column (counted from 1, or None), expected and text (what stands there), each None where \
-     it is not known."
+    "The input is not a history, or the checker cannot check it. This error is never a verdict.\n\n\
+     Attributes: message, line and column (counted from 1, or None), expected, and text (the part of the history there); each is \
+     None if unknown."
 );
 
 /// The exception for an error.

@@ -60,10 +60,10 @@ impl Settings {
             }
         };
         let mut read_as = ReadAs::default();
-        let unknown = |what: &str, name: &str| PyValueError::new_err(format!("{name:?} is no {what}"));
+        let unknown = |what: &str, name: &str| PyValueError::new_err(format!("unknown {what} {name:?}"));
         read_as.format = format.map(|name| name.parse().map_err(|_| unknown("format", name))).transpose()?;
         read_as.time_unit =
-            time_unit.map(|name| name.parse().map_err(|_| unknown("unit of times", name))).transpose()?;
+            time_unit.map(|name| name.parse().map_err(|_| unknown("time unit", name))).transpose()?;
         read_as.accepts_torn = accept_torn;
         let rule = clients.into_iter().fold(ClientRule::new(), ClientRule::client);
         read_as.clients = others.into_iter().fold(rule, ClientRule::other);
@@ -156,7 +156,7 @@ fn set(options: &mut Options, checker: &dyn Checker, name: &str, given: &Given) 
         (_, Given::Text(text)) | (Some(OptionKind::Text), Given::Value(text)) => text.as_str().into(),
         (_, Given::Names(names)) => names.clone().into(),
         (_, Given::Value(text)) => {
-            return Err(PyTypeError::new_err(format!("{name}: {text} is no value of this option")));
+            return Err(PyTypeError::new_err(format!("{name}: invalid value {text}")));
         }
     };
     options::set(options, checker, name, value)

@@ -118,5 +118,5 @@ impl State {
 }
 
 fn finished() -> PyErr {
-    PyRuntimeError::new_err("this watcher was finished; make another one")
+    PyRuntimeError::new_err("this watcher is finished; create another one")
 }

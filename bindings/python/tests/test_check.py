@@ -143,8 +143,8 @@ def test_ops_that_do_not_fit_together_are_an_error():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"checker": "cas-registre"}, "there is no checker cas-registre"),
-        ({"checker": "cas-register", "initial_value": 3}, "no such option"),
+        ({"checker": "cas-registre"}, "unknown checker cas-registre"),
+        ({"checker": "cas-register", "initial_value": 3}, "unknown option of"),
         ({"checker": "list-append", "consistency_models": "serialisable"}, "serialisable"),
         ({"checker": "cas-register", "keyed": "perhaps"}, "keyed"),
         ({"checker": "cas-register", "format": "xml"}, "xml"),

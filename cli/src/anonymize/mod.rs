@@ -71,10 +71,10 @@ fn rename_and_write(job: &Anonymize<'_>) -> Result<String, Stopped> {
         let again = job.check.setup.check_bytes(&text);
         if again.is_ok_and(|again| is_same(&report, &again)) {
             write(job, &text)?;
-            return Ok(format!("the verdict is {} as before; {}", report.verdict.name(), way.hides()));
+            return Ok(format!("verdict unchanged ({}); {}", report.verdict.name(), way.hides()));
         }
     }
-    let message = "nothing was written, because the report on the renamed history differs, however little is renamed";
+    let message = "no file written: even the smallest renaming changes the report";
     Err(Stopped::Other(message.to_owned()))
 }
 

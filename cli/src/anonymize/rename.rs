@@ -53,13 +53,14 @@ impl Way {
     /// What it hides, as a sentence.
     pub(super) fn hides(self) -> &'static str {
         match self {
-            Way::All => "clients, names and numbers were renamed, numbers by their order",
-            Way::Names => "clients and names were renamed; numbers stay, because the verdict depends on them",
+            Way::All => "renamed clients, names and numbers (numbers by rank)",
+            Way::Names => "renamed clients and names; numbers are unchanged, because the verdict depends on them",
             Way::Letters => {
-                "clients were renamed, and in names each letter and digit; numbers stay, because the verdict depends on them"
+                "renamed clients, and each letter and digit of names; numbers are unchanged, because the verdict depends on them"
             }
             Way::Clients => {
-                "only clients and fields beside the values were renamed, because the verdict depends on the values: look at them before you share the file"
+                "renamed only clients and fields other than the value, because the verdict depends on the values: check them before \
+                 you share the file"
             }
         }
     }

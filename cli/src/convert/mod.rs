@@ -220,7 +220,7 @@ fn sessions(job: &Convert, format: Format, reader: &mut Reader<'_>) -> Result<()
         path => write(path.as_deref(), &converted)?,
     }
     for (what, count) in converted.omitted() {
-        diagnose::note(&format!("left out, for {format} has no form for them: {count} {what}"));
+        diagnose::note(&format!("omitted {count} {what}: format {format} cannot hold them"));
     }
     Ok(())
 }

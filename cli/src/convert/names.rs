@@ -42,7 +42,7 @@ impl Names {
             Some(known) if *known == kind => Ok(()),
             Some(known) => {
                 let message = format!(
-                    "the op with index {} cannot be written in JSON: {name} is {kind} here and {known} before, and both would be one string",
+                    "the op with index {} cannot be written: {name} is {kind} here and {known} before; JSON cannot distinguish them",
                     op.index
                 );
                 let error = HistoryError::new(ErrorKind::Unexpected, message).expected("edn as the format");

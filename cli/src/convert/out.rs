@@ -100,7 +100,7 @@ impl Write for Out {
 pub(super) fn directory(directory: &Path, converted: &Converted) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     if !history_core::session_logs(directory).is_empty() {
-        return Err(io::Error::other("there are logs in it, which would count as sessions of this history"));
+        return Err(io::Error::other("it already contains logs, which would be read as sessions of this history"));
     }
     for session in 0..converted.sessions() {
         let mut out = Out::create(Some(&directory.join(format!("T{session}.log"))))?;

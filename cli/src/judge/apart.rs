@@ -79,7 +79,7 @@ fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> R
     if job.is_plugin {
         // It knows its limits, like every checker.
         let message = format!(
-            "{name}, of a plugin, {what} and was ended: the plugin ignored its limits, which is a bug of the plugin"
+            "{name}, of a plugin, {what} and was stopped: the plugin ignored its limits, which is a bug of the plugin"
         );
         return Err(HistoryError::new(ErrorKind::Limit, message));
     }
@@ -98,7 +98,7 @@ fn crashed(name: &str, status: ExitStatus, stderr: &[u8]) -> HistoryError {
         let message = format!(
             "the process that ran {name} was killed ({status}), most likely because the system ran out of memory; this history has no verdict"
         );
-        let expected = "more memory, fewer --jobs, or a --max-memory below the memory of this machine";
+        let expected = "more memory, a smaller number of --jobs, or a --max-memory below the memory of this machine";
         return HistoryError::new(ErrorKind::Limit, message).expected(expected);
     }
     let message = format!("{name} crashed ({status}), which is a bug; this history has no verdict");

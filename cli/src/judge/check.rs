@@ -74,8 +74,10 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
     // Other processes have limits of their own.
     let jobs = if elsewhere { job.jobs } else { workers::that_fit(job.jobs) };
     if jobs < job.jobs.min(job.inputs.len()) {
-        let note =
-            format!("address space is limited (ulimit -v): checking {jobs} histories in parallel, not {}", job.jobs);
+        let note = format!(
+            "address space is limited (ulimit -v): checking {jobs} histories in parallel instead of {}",
+            job.jobs
+        );
         terminal.write(|| diagnose::note(&note));
     }
     let _ = in_order(jobs, job.inputs.len(), judge, written, || cancel.cancel());

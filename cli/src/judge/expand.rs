@@ -45,10 +45,10 @@ pub(crate) fn expand(path: &OsStr) -> Vec<Input> {
     let mut walk = Walk { root, found: Vec::new(), real: BTreeSet::new(), links: Vec::new(), entries: 0, hidden: 0 };
     let found = walk.all();
     if walk.hidden > 0 {
-        let (hidden, files) = (walk.hidden, if walk.hidden == 1 { "file is" } else { "files are" });
+        let (hidden, files) = (walk.hidden, if walk.hidden == 1 { "file" } else { "files" });
         let root = root.display();
         diagnose::note(&format!(
-            "in {root} and below, {hidden} {files} hidden (the name begins with a dot) and left out; to check one, pass its path"
+            "skipped {hidden} hidden {files} (names that begin with a dot) in {root} and below; to check one, pass its path"
         ));
     }
     let whole = |error| vec![Input::failed(path.to_owned(), error)];
@@ -63,14 +63,14 @@ pub(crate) fn expand(path: &OsStr) -> Vec<Input> {
 }
 
 fn nothing() -> HistoryError {
-    HistoryError::new(ErrorKind::Io, "no history in this directory or below it").expected(
+    HistoryError::new(ErrorKind::Io, "no history found in this directory or below it").expected(
         "Jepsen tests (directories with a history.edn, .jsonl, .json or .txt), or files named *.edn, *.json, *.jsonl or *.ndjson, optionally with .gz or .zst; to check a file with another name, pass its path",
     )
 }
 
 fn too_many(what: &str, max: usize) -> HistoryError {
-    let message = format!("more than {max} {what} in this directory and below it: none was checked");
-    HistoryError::new(ErrorKind::Limit, message).expected("fewer at a time: pass its subdirectories one by one")
+    let message = format!("more than {max} {what} in this directory and below it: nothing was checked");
+    HistoryError::new(ErrorKind::Limit, message).expected("fewer: pass its subdirectories one by one")
 }
 
 /// Whether a directory is that of one test.

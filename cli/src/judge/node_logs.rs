@@ -50,7 +50,9 @@ impl NodeLogs {
         let is_below = file.components().all(|part| matches!(part, std::path::Component::Normal(_)));
         if !is_below || file.as_os_str().is_empty() {
             let file = file.display();
-            return Err(format!("--log-file takes a path below the directory of a node, like db.log, not {file}"));
+            return Err(format!(
+                "--log-file: expected a path below the directory of a node, such as db.log, found {file}"
+            ));
         }
         Ok(NodeLogs { pattern, file: file.to_owned() })
     }
@@ -93,7 +95,7 @@ impl NodeLogs {
         if found.nodes == 0 {
             let (file, directory) = (self.file.display(), directory.display());
             report.notes.push(format!("No log was searched: no directory in {directory} has a file {file}."));
-            let what = "Name the log as the directories of the nodes have it, with --log-file.";
+            let what = "Set --log-file to the name of the log in the directories of the nodes.";
             report.add_next(NextStep::option("log-file", what));
         }
         if found.matches > 0 {
@@ -137,8 +139,8 @@ impl NodeLogs {
 fn directory_of(input: &Input) -> Result<PathBuf, HistoryError> {
     let path = Path::new(input.path());
     let no_directory = || {
-        HistoryError::new(ErrorKind::Io, "--log-file-pattern searches the directory of a test")
-            .expected("that directory in place of standard input")
+        HistoryError::new(ErrorKind::Io, "--log-file-pattern needs the directory of a test")
+            .expected("that directory instead of standard input")
     };
     if input.is_stdin() {
         return Err(no_directory());

@@ -248,7 +248,7 @@ fn scale<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<crate::judg
 fn one_history(matches: &ArgMatches, command: &str) -> Result<(Vec<Input>, Option<OsString>), UsageError> {
     let inputs: Vec<Input> = inputs(matches)?.into_iter().map(Input::kept).collect();
     if inputs.len() > 1 {
-        let message = format!("{command} takes one history, and this directory has {}", inputs.len());
+        let message = format!("{command} takes one history, but this directory has {}", inputs.len());
         return Err(UsageError::new(message).tip("pass the path of one of them"));
     }
     let output = matches.get_one::<OsString>("out");
@@ -302,7 +302,8 @@ fn new_plugin(matches: &ArgMatches, checkers: &Registry) -> Result<NewPlugin, Us
     let new = matches.subcommand_matches("new");
     let name = new.and_then(|new| new.get_one::<String>("name")).cloned().unwrap_or_default();
     if checkers.find(&name).is_ok() {
-        return Err(UsageError::new(format!("a checker named {name} exists already")).tip(format!("my-{name}")));
+        return Err(UsageError::new(format!("a checker named {name} exists already"))
+            .tip(format!("use another name, such as my-{name}")));
     }
     if let Some(why) = new_plugin::why_no_name(&name) {
         return Err(UsageError::new(why));
@@ -311,7 +312,7 @@ fn new_plugin(matches: &ArgMatches, checkers: &Registry) -> Result<NewPlugin, Us
     let from = match path {
         None => new_plugin::built_from(),
         Some(path) => Some(new_plugin::interface_in(Path::new(path)).ok_or_else(|| {
-            let message = format!("--path: there is no plugins/abi/Cargo.toml in {}", path.to_string_lossy());
+            let message = format!("--path: found no plugins/abi/Cargo.toml in {}", path.to_string_lossy());
             UsageError::new(message).tip("pass the directory of a clone of histcheck")
         })?),
     };
@@ -348,7 +349,7 @@ fn plots(matches: &ArgMatches, has_directory: bool, warnings: &mut Vec<String>) 
         #[cfg(not(feature = "png"))]
         "png" => {
             warnings.push(
-                "this histcheck was built without PNG, so pictures are written as SVG: for PNG, build it with --features png"
+                "this build of histcheck cannot write PNG, so pictures are written as SVG: build it with --features png"
                     .to_owned(),
             );
             PlotFormat::Svg
@@ -383,7 +384,7 @@ fn watch<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Watch<'c>, 
         }
         if let Some(format) = format(matches).filter(|format| !matches!(format, Format::Edn | Format::Json)) {
             return Err(UsageError::new(format!(
-                "--listen takes ops in JSON or EDN, one per line, not {}",
+                "--listen: expected ops in JSON or EDN, one per line, found format {}",
                 format.name()
             )));
         }
@@ -416,8 +417,8 @@ fn validate<'c>(matches: &ArgMatches, checkers: &'c Registry) -> Result<Validate
 fn convert(matches: &ArgMatches) -> Result<Convert, UsageError> {
     let mut inputs = inputs(matches)?;
     let (Some(input), true) = (inputs.pop(), inputs.is_empty()) else {
-        let message = "convert takes one history, and this directory has several";
-        return Err(UsageError::new(message).tip("pass the path of one"));
+        let message = "convert takes one history, but this directory has several";
+        return Err(UsageError::new(message).tip("pass the path of one of them"));
     };
     let out = matches.get_one::<OsString>("out").filter(|out| *out != "-").map(PathBuf::from);
     if out.as_ref().is_some_and(|out| input.is_file(out)) {
@@ -431,17 +432,18 @@ fn convert(matches: &ArgMatches) -> Result<Convert, UsageError> {
     };
     let renumber = matches.get_flag("renumber");
     if renumber && target.of_sessions().is_none() {
-        let message = format!("--renumber is for formats of other checkers, and {} is none", target.name());
-        return Err(UsageError::new(message).tip("leave it out"));
+        let message = format!("--renumber needs a format of another checker, found {}", target.name());
+        return Err(UsageError::new(message).tip("remove the option"));
     }
     let lossy = matches.get_flag("lossy");
     if lossy && target.of_sessions().is_none() {
-        let message = format!("--lossy is for formats of other checkers, and {} is none", target.name());
-        return Err(UsageError::new(message).tip("leave it out"));
+        let message = format!("--lossy needs a format of another checker, found {}", target.name());
+        return Err(UsageError::new(message).tip("remove the option"));
     }
     let index_times = matches.get_flag("index-times");
     if index_times && target != Target::Intervals {
-        return Err(UsageError::new("--index-times is for intervals").tip("leave it out, or pass --to intervals"));
+        return Err(UsageError::new("--index-times needs the output format intervals")
+            .tip("remove the option, or pass --to intervals"));
     }
     let options = ConvertOptions::new().with_renumber(renumber).with_lossy(lossy);
     Ok(Convert { input, target, out, options, index_times })

@@ -32,7 +32,7 @@ pub(crate) fn files() -> Arg {
 /// `--serve`, with an address behind it or without, and how long it stays, where there is a server.
 pub(crate) fn serve() -> impl Iterator<Item = Arg> {
     let stays = || {
-        let help = "Keep the page of --serve after the end, until an interrupt (Ctrl-C)";
+        let help = "Keep serving the page of --serve after the end, until an interrupt (Ctrl-C)";
         Arg::new("keep-serving").long("keep-serving").action(ArgAction::SetTrue).requires("serve").help(help)
     };
     cfg!(feature = "serve").then(|| [serve_at(), stays()]).into_iter().flatten()
@@ -43,7 +43,7 @@ fn serve_at() -> Arg {
         let listen = listen(text)?;
         let is_own = listen.ip().is_loopback();
         is_own.then_some(listen).ok_or_else(|| {
-            format!("{text} is reached from other machines: listen at 127.0.0.1, and use a tunnel (ssh -L 8090:localhost:8090 HOST)")
+            format!("{text} is reachable from other machines: listen at 127.0.0.1, and use a tunnel (ssh -L 8090:localhost:8090 HOST)")
         })
     };
     Arg::new("serve")
@@ -53,7 +53,7 @@ fn serve_at() -> Arg {
         .require_equals(true)
         .default_missing_value("127.0.0.1:8090")
         .value_parser(own)
-        .help("Show figures, faults and violations in the browser while it goes on [default ADDRESS: 127.0.0.1:8090]")
+        .help("Show the current run in the browser [default ADDRESS: 127.0.0.1:8090]")
 }
 
 /// Where a page was asked for.

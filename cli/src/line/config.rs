@@ -61,12 +61,12 @@ pub(crate) fn options() -> [Arg; 2] {
             .value_hint(ValueHint::FilePath)
             .value_parser(clap::value_parser!(OsString))
             .hide_short_help(true)
-            .help("Read options from this file [default: histcheck.toml, if there is one]"),
+            .help("Read options from this file [default: histcheck.toml, if it exists]"),
         Arg::new(PROFILE)
             .long(PROFILE)
             .value_name("NAME")
             .hide_short_help(true)
-            .help("Use this profile of the file, on top of its profile default"),
+            .help("Use this profile of the file, in addition to its profile default"),
     ]
 }
 
@@ -124,11 +124,11 @@ impl Config {
         for name in [Some(DEFAULT), profile.filter(|name| *name != DEFAULT)].into_iter().flatten() {
             match profiles.get(name) {
                 Some(Value::Table(options)) => merged.extend(options.clone()),
-                Some(_) => return Err(wrong(format!("profile.{name} is not a table of options"))),
+                Some(_) => return Err(wrong(format!("profile.{name}: expected a table of options"))),
                 None if name == DEFAULT => {}
                 None => {
                     let names: Vec<&str> = profiles.keys().map(String::as_str).collect();
-                    return Err(wrong(format!("there is no profile {name}; it has {}", names.join(", "))));
+                    return Err(wrong(format!("unknown profile {name}; expected one of {}", names.join(", "))));
                 }
             }
         }
@@ -137,7 +137,7 @@ impl Config {
             let words = words_of(&name, &value).map_err(wrong)?;
             let runs = |word: &OsString| word.to_string_lossy().contains("=exec:");
             if !is_named && (RUNS_CODE.contains(&name.as_str()) || words.iter().any(runs)) {
-                let message = format!("{name} runs code, and is only taken from a file that --config names");
+                let message = format!("{name} runs code, so it is accepted only in a file that --config names");
                 return Err(wrong(message).tip(format!("--config {}", path.display())));
             }
             options.insert(name, words);
@@ -195,8 +195,8 @@ impl Config {
                 if grammar.get_subcommands().any(|other| has(other, name)) {
                     continue;
                 }
-                let message = format!("{}: {name} is not an option", self.path.display());
-                return Err(UsageError::new(message).tip("options have their long names, without dashes"));
+                let message = format!("{}: unknown option {name}", self.path.display());
+                return Err(UsageError::new(message).tip("use the long names of options, without dashes"));
             };
             if matches.value_source(arg.get_id().as_str()) != Some(ValueSource::CommandLine) {
                 added.extend(words.iter().cloned());
@@ -217,7 +217,7 @@ impl Config {
         }
         let message = format!("{}: histcheck {command} has no option {}", self.path.display(), names.join(", "));
         if WITHOUT_VERDICT.contains(&command) {
-            return Ok(Some(format!("{message}: left out")));
+            return Ok(Some(format!("{message}: ignored")));
         }
         let tip = "move it to a profile that only other commands use, or pass another file with --config";
         Err(UsageError::new(message).tip(tip))
@@ -242,7 +242,7 @@ fn words_of(name: &str, value: &Value) -> Result<Vec<OsString>, String> {
         _ => Err(format!("{name}: expected true, false, a number, a string or an array of these")),
     };
     if [CONFIG, PROFILE].contains(&name) {
-        return Err(format!("{name} cannot be in a profile"));
+        return Err(format!("{name} is not allowed in a profile"));
     }
     let word = |text: String| OsString::from(format!("--{name}={text}"));
     Ok(match value {
@@ -307,11 +307,11 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_the_file() {
         for (text, profile, what) in [
-            (TEXT, Some("no"), "h.toml: there is no profile no; it has ci, default"),
+            (TEXT, Some("no"), "h.toml: unknown profile no; expected one of ci, default"),
             ("[profiles.a]", None, "h.toml: unknown table profiles"),
             ("[profile]\ndefault = 3", None, "h.toml: profile.default is not a table"),
             ("[profile.default]\nmodel = {a = 1}", None, "h.toml: model: expected true, false"),
-            ("[profile.default]\nprofile = \"x\"", None, "h.toml: profile cannot be in a profile"),
+            ("[profile.default]\nprofile = \"x\"", None, "h.toml: profile is not allowed in a profile"),
             ("[profile.default\n", None, "h.toml: TOML parse error at line 1"),
         ] {
             let error = of(text, profile, true).unwrap_err();

@@ -158,8 +158,8 @@ fn own_options(checkers: &Registry) -> [Arg; 13] {
             .value_parser(value_parser!(OsString))
             .hide_short_help(true)
             .help(
-                "Draw events of your own harness beside the ops: JSON Lines with text, with time or with from and to (in nanoseconds, \
-                 as the ops have), and optionally lane",
+                "Draw the events in this file beside the ops: JSON Lines with text, time (or from and to; in nanoseconds, as in the \
+                 ops), and optionally lane",
             ),
         Arg::new("plot-format")
             .short('p')
@@ -169,9 +169,9 @@ fn own_options(checkers: &Registry) -> [Arg; 13] {
             .help("Format of pictures in the directory [default: svg]"),
         bytes(MAX_PLOT_BYTES)
             .short('b')
-            .help("Maximum size of a picture, in bytes or like 64kB. A sentence replaces a larger one [default: 65536]"),
+            .help("Maximum size of a picture, in bytes or like 64kB; a larger picture is replaced by a sentence [default: 65536]"),
         bytes(MAX_TIMELINE_BYTES)
-            .help("Maximum size of a timeline, in bytes or like 32MB. A sentence replaces a larger one [default: 33554432]"),
+            .help("Maximum size of a timeline, in bytes or like 32MB; a larger timeline is replaced by a sentence [default: 33554432]"),
     ]
 }
 
@@ -198,7 +198,7 @@ fn watch(checkers: &Registry) -> Command {
         .override_usage(help::WATCH_USAGE)
         .after_help(help::WATCH)
         .max_term_width(100)
-        .arg(files.num_args(1).conflicts_with("listen").help("File that grows, or - for standard input [default: -]"))
+        .arg(files.num_args(1).conflicts_with("listen").help("History file to follow, or - for standard input [default: -]"))
         .arg(Arg::new("listen").long("listen").value_name("ADDRESS").help(
             "Address to receive ops on, one per line: 127.0.0.1:PORT (0 = any free port), unix:PATH or unix-datagram:PATH",
         ))
@@ -414,7 +414,7 @@ fn convert() -> Command {
         .arg(flag("renumber", "Replace keys and values by numbers from 1 on, in order of appearance"))
         .arg(flag(
             "lossy",
-            "Leave out what the format cannot hold and isolation levels do not need, and report how much of it there was",
+            "Omit what the format cannot hold and isolation levels do not need, and report the number of omitted items",
         ))
         .arg(flag("index-times", "Write the index of each op in place of its time (intervals)"))
         .args(rules())
@@ -432,7 +432,7 @@ fn plugin_command() -> Command {
                 .value_name("CHECKOUT")
                 .value_hint(ValueHint::DirPath)
                 .value_parser(value_parser!(OsString))
-                .help("Take the crate histcheck-plugin from this clone of histcheck [default: the clone that histcheck was built from, if it is still there, else a registry]"),
+                .help("Clone of histcheck with the crate histcheck-plugin [default: the one histcheck was built from, else a registry]"),
         );
     Command::new("plugin")
         .about("Scaffold a checker plugin")

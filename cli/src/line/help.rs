@@ -73,7 +73,7 @@ Plugins:
   histcheck loads checkers from the libraries given with --plugin and --plugin-dir, from the files and directories in \
 HISTCHECK_PLUGINS (separated as in PATH), and from ~/.local/share/histcheck/plugins (or under XDG_DATA_HOME; on macOS \
 ~/Library/Application Support/histcheck/plugins, on Windows %APPDATA%\\histcheck\\plugins). A plugin runs with your \
-permissions. A library that other users can write to is refused unless --trust is given. If two checkers have one name, \
+permissions. A library that other users can write to is refused unless --trust is given. If two checkers have the same name, \
 FILE:NAME selects one; FILE is histcheck for built-in checkers.
 
 To check a file that is named like a command, write ./validate, or put it after -m.
@@ -107,19 +107,19 @@ Examples:
   histcheck minimize -m list-append history.edn -o small.edn
       Write small.edn. `histcheck -v -m list-append small.edn` explains it.
   histcheck minimize -m list-append --anomaly lost-update history.edn -o small.edn
-      Keep another anomaly than the first one.";
+      Keep another anomaly instead of the first one.";
 
 pub(crate) const ANONYMIZE_USAGE: &str = "histcheck anonymize -m CHECKERS [OPTIONS] FILE [-o FILE]";
 
 pub(crate) const ANONYMIZE: &str = "\
 Replaces client names, keywords and strings by others, and numbers by their rank, as far as the report stays the same: the verdict, the \
-types of anomalies, and their counts. A message says what was renamed. The names of functions and fields, indices and times stay.
+types of anomalies, and their counts. A message lists what was renamed. The names of functions and fields, indices and times do not change.
 
 Exits with 0 if the history was written, 255 if not.
 
 Example:
   histcheck anonymize -m list-append history.edn -o shared.edn
-      Write a history that shows the same anomalies, and none of your data.";
+      Write a history that shows the same anomalies, without your data.";
 
 pub(crate) const WATCH_USAGE: &str = "\
 histcheck watch -m CHECKERS [OPTIONS] [FILE]
@@ -132,12 +132,12 @@ the verdict.
 
 A file is followed by name, through truncation and rotation. It need not exist yet, and several clients may append lines to it. \
 With --listen, clients connect and write one op per line. After each invoke, a client waits for the line {\"ack\":PROCESS} before it \
-calls the store; a client that is the only one need not wait. Messages to unix-datagram:PATH, one op each, need no acknowledgement. \
+calls the store; a single client need not wait. Messages to unix-datagram:PATH, one op each, need no acknowledgement. \
 A client that sends a line that is not an op is refused; checking continues, and the verdict is not true. If ops arrive faster than \
 they are checked, their writers block.
 
 Checkers that find violations only at the end report them at the end. Ops are ordered by arrival, also for versioned-register, \
-which otherwise orders them by time. If a checker of transactions may need more and more memory, a note at the start says what it \
+which otherwise orders them by time. If a checker of transactions may need more and more memory, a note at the start lists what it \
 keeps. At a limit (--timeout, --max-memory) the watch ends: the verdict is false if a violation was found, else unknown.
 
 Examples:
@@ -162,8 +162,8 @@ checkers of transactions, and hold sessions of transactions that read and write 
   chronos     Chronos, Aion: JSON with timestamps, from the fields start-ts and commit-ts of completions
 
 An op that the output format cannot hold is an error that names it, and nothing is written. With --lossy, an operation of unknown \
-outcome is committed if its writes were read and aborted otherwise, and transactions that the format has no form for are left \
-out. Formats of other checkers have no real-time order; a note reports what is left out.
+outcome is committed if its writes were read and aborted otherwise, and transactions that the format cannot hold are omitted. \
+Formats of other checkers have no real-time order; a note reports what was omitted.
 
 Exits with 0 if the history was written, 255 if not.
 
@@ -177,7 +177,7 @@ Examples:
 
 pub(crate) const VALIDATE: &str = "\
 Lists all errors that prevent a file from being read as a history, and warns of ops that are legal but doubtful: a completion that does \
-not match its invocation, the same write twice, keys of several types. Of a file, it names the checkers that understand its first ops.
+not match its invocation, the same write twice, keys of several types. For each file, it names the checkers that accept its first ops.
 
 Exits with 0 if there are no errors (warnings are allowed), 1 if there are errors, 255 if a file cannot be read.";
 
@@ -199,8 +199,8 @@ Examples:
   histcheck gen WORKLOAD --txns 100000 --bug planted-G1c -o cycle.edn
       One bad read, and a cycle through the whole history.
 
---bug also accepts the isolation level that a bug leaves; levels that are not listed here have the name of their bug. There is no \
-repeatable read: it differs from serializable only with reads by predicate.
+--bug also accepts the isolation level that a store with the bug provides; a level that is not listed here has the name of its bug. Repeatable \
+read is missing: it differs from serializable only in reads by predicate.
 
 Levels:
 LEVELS
@@ -217,7 +217,7 @@ transactions; `histcheck gen WORKLOAD --help` lists the options and bugs of each
 
 /// BUGS stands for what the command fills in.
 pub(crate) const GEN_LOGS: &str = "\
-Clients assign all logs to themselves, send messages to them and poll them; at the end they poll all that is left. Without a bug, every \
+Clients assign all logs to themselves, send messages to them and poll them; at the end they poll all remaining messages. Without a bug, every \
 message is polled once by each client, in order. Equal arguments give equal histories, byte for byte. A bug changes what the store \
 does; a short history may still be valid.
 

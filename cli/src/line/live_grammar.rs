@@ -20,13 +20,13 @@ histcheck live --store NAME [OPTIONS]
 const AFTER: &str = "\
 Starts a store, drives it with concurrent clients under faults, records the history and checks it while it grows. Ends at the first \
 violation, after --minutes or --ops, or with an interrupt (Ctrl-C, SIGTERM), and prints the verdict on what was recorded. A store on \
-several nodes gets a namespace for each; no root is needed, and nothing is left behind.
+several nodes gets a namespace for each; this needs no root, and all processes and files are removed at the end.
 
 Exits with 1 if the history is invalid, 0 if it is valid, 2 if the verdict is unknown, 255 if the store did not start or nothing was tested: \
-no operation succeeded, or no fault took hold.
+no operation succeeded, or no fault took effect.
 
 With -d, the directory gets history.jsonl, schedule.jsonl (the faults), run.json (the options), logs/, and after the run report.html and, of an \
-invalid history, minimal.jsonl. Without -d nothing is kept.
+invalid history, minimal.jsonl. Without -d, no files are kept.
 
 Examples:
   histcheck live --store sqlite --locks none
@@ -34,30 +34,30 @@ Examples:
   histcheck live --store redis-sentinel -d redis
       Isolate the primary of a Redis cluster, until a violation is found.
   histcheck live --store etcd --reads serializable --faults isolate,kill,pause --every 5s --seed 17
-      Choose faults, their rate, and the seed.
+      Choose the faults, their interval, and the seed.
   histcheck live --exec \"python3 my_client.py\" -m list-append --fault \"docker pause db\" --heal \"docker unpause db\"
       Any store, in any language. Faults are commands.
   histcheck live --maelstrom ./node -m cas-register --latency 10ms --faults isolate
-      A program that speaks Maelstrom's protocol.
+      A program that implements Maelstrom's protocol.
   histcheck live --store etcd --nodes a,b,c --ssh --faults isolate,kill
-      Three machines that ssh reaches, as a user who may start servers and filter packets there.
+      Three machines, over ssh, as a user who may start servers and filter packets there.
   histcheck live --replay redis
-      The same operations and faults again.";
+      Repeat the operations and faults of an earlier run.";
 
 const WORKER: &str = "\
-Starts COMMAND for each client of a run that connects, and passes operations to it and its answers back: see `histcheck live --workers`. \
-COMMAND is what --exec takes. Whoever reaches the address can have it perform operations, and nothing else: let it be an address that only \
-the run's machine reaches, and one that no partition cuts off. Ends when it is stopped.";
+Starts COMMAND for each client of a run that connects, and passes on operations and responses: see `histcheck live --workers`. \
+COMMAND is what --exec takes. Any program that can connect to the address can perform operations, and nothing else: choose an \
+address that only the machine of the run can reach, and that no partition affects. Runs until it is stopped.";
 
 /// The grammar of the command.
 pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
     let checks = own.filter(|arg| ["model", "output", "directory", "verbose"].contains(&arg.get_id().as_str()));
     let checks = checks.map(|arg| match arg.get_id().as_str() {
         "directory" => arg.help(
-            "Directory for the history, the faults, logs, the report and a minimal history [default: none is kept]",
+            "Directory for the history, the faults, logs, the report and a minimal history [default: no files are kept]",
         ),
         "verbose" => arg.hide(true),
-        "model" => arg.help("Checkers to run, comma-separated [default: that of the workload]"),
+        "model" => arg.help("Checkers to run, comma-separated [default: the checker of the workload]"),
         _ => arg,
     });
     Command::new("live")
@@ -92,7 +92,7 @@ fn worker() -> Command {
                 .long("listen")
                 .value_name("ADDRESS")
                 .required_unless_present("stdio")
-                .help("Address to listen at, HOST:PORT; port 0 is any, which is printed"),
+                .help("Address to listen at, HOST:PORT (port 0 = any free port, printed at the start)"),
         )
         .arg(
             Arg::new("client")
@@ -123,13 +123,13 @@ fn stores() -> Vec<Arg> {
         }
     }
     args.push(Arg::new("replay").long("replay").value_name("DIR").value_parser(value_parser!(OsString)).help(
-        "Run the operations and faults of an earlier run again, from its directory; the commands in it are executed",
+        "Repeat the operations and faults of an earlier run, from its directory (executes the commands stored there)",
     ));
     args.push(
         Arg::new("stores")
             .long("stores")
             .action(ArgAction::SetTrue)
-            .help("List the stores: what each needs, and whether that is installed"),
+            .help("List stores, their requirements, and whether these are installed"),
     );
     args
 }
@@ -146,9 +146,14 @@ fn drive() -> Vec<Arg> {
         value("workload", "NAME", "Operations of the clients [default: those of the checker, else of the store]")
             .value_parser(PossibleValuesParser::new(workloads)),
         value("nodes", "NODES", "Number of nodes, or their names, comma-separated"),
-        value("world", "KIND", "Surroundings of the nodes of a cluster: namespaces, or proxies between plain processes of this machine [default: namespaces; proxies where these are not allowed]")
-            .value_parser(["namespaces", "proxies"])
-            .conflicts_with("ssh"),
+        value(
+            "world",
+            "KIND",
+            "Isolation of the nodes of a cluster: namespaces, or proxies between plain processes on this machine \
+[default: namespaces; proxies where these are not allowed]",
+        )
+        .value_parser(["namespaces", "proxies"])
+        .conflicts_with("ssh"),
         Arg::new("ssh")
             .long("ssh")
             .value_name("COMMAND")
@@ -156,19 +161,26 @@ fn drive() -> Vec<Arg> {
             .require_equals(true)
             .default_missing_value("ssh")
             .requires("nodes")
-            .help("Machines named with --nodes are the nodes, reached with ssh [default command: ssh]"),
-        value("clients", "N", "Number of clients [default: by workload]").value_parser(value_parser!(u32).range(1..=1000)),
-        value("topology", "WHERE", "Where clients stand: each at a node, on its side of a partition (sticky), or outside, where all nodes are reached (hub) [default: sticky]")
-            .value_parser(["sticky", "hub"]),
-        number("rate", "Mean rate of all clients together, in operations per second [default: as fast as they can]"),
+            .help("Use the machines in --nodes as nodes, over ssh [default command: ssh]"),
+        value("clients", "N", "Number of clients [default: by workload]")
+            .value_parser(value_parser!(u32).range(1..=1000)),
+        value(
+            "topology",
+            "WHERE",
+            "Place of clients: at a node, on its side of a partition (sticky), or outside, with access to \
+all nodes (hub) [default: sticky]",
+        )
+        .value_parser(["sticky", "hub"]),
+        number("rate", "Mean rate of all clients together, in operations per second [default: as fast as possible]"),
         value("minutes", "N", "Time limit, in minutes [default: 2]").value_parser(value_parser!(f64)),
         Arg::new("keep-going")
             .long("keep-going")
             .action(ArgAction::SetTrue)
-            .help("Continue after a violation, until the run ends, and report all that was found"),
-        number("ops", "Number of operations to end after [default: no limit]"),
+            .help("Continue after a violation until the end of the run, and report all violations"),
+        number("ops", "Maximum number of operations [default: no limit]"),
         value("timeout", "TIME", "Time limit of a request, such as 500ms [default: 1s]").value_parser(time),
-        value("seed", "N", "Seed of operations and faults [default: chosen at random, and printed]").value_parser(value_parser!(u64)),
+        value("seed", "N", "Seed of operations and faults [default: chosen at random, and printed]")
+            .value_parser(value_parser!(u64)),
     ]
 }
 
@@ -182,13 +194,13 @@ fn faults() -> Vec<Arg> {
             .long("target")
             .value_name("WHICH")
             .value_parser(["primary", "random"])
-            .help("Node that a fault hits: the primary of that moment, or any [default: primary]"),
+            .help("Node that a fault affects: the current primary, or any [default: primary]"),
         Arg::new("every").long("every").value_name("TIME").value_parser(time).help("Mean pause before each fault [default: 2s]"),
         Arg::new("longer")
             .long("longer")
             .value_name("TIME")
             .value_parser(time)
-            .help("How long a fault goes on after the primary has changed [default: 2s]"),
+            .help("Time that a fault lasts after the primary has changed [default: 2s]"),
     ]
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn torn() -> Arg {
     Arg::new("accept-torn")
         .long("accept-torn")
         .action(ArgAction::SetTrue)
-        .help("Leave out an op that the end of the file cuts, with a note, instead of reporting an error")
+        .help("Omit an incomplete op at the end of the file, with a note")
 }
 
 /// What else the directory of a test has.
@@ -70,7 +70,7 @@ pub(crate) fn rules() -> [Arg; 5] {
             .value_name("TIME")
             .hide_short_help(true)
             .value_parser(units::time)
-            .help("Widen each interval by this time on both sides, such as 5ms: the most by which a machine's clock is off (intervals)"),
+            .help("Widen each interval by this time on both sides, such as 5ms: the maximum clock error of a machine (intervals)"),
         Arg::new("first-value")
             .long("first-value")
             .value_name("N")
@@ -82,8 +82,8 @@ pub(crate) fn rules() -> [Arg; 5] {
                 _ => Err("expected an integer, or none"),
             })
             .help(
-                "What a read returns before any write, in formats of other checkers: an integer, or none [default: 0 for plume and \
-                 dbcop, else none; null and the like always count]",
+                "Initial value of registers in formats of other checkers: an integer, or none [default: 0 for plume and dbcop, else \
+                 none; null and similar values are always initial]",
             ),
     ]
 }

@@ -241,7 +241,7 @@ fn check_faults(job: &Live<'_>, store: &dyn Store) -> Result<(), Failed> {
     let Some(fault) = job.faults.iter().find(|fault| !possible.contains(fault)) else { return Ok(()) };
     let names: Vec<String> = possible.iter().map(ToString::to_string).collect();
     let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    Err(Failed(format!("--faults: {} has no fault {fault} here; it has: {names}", job.kind.name)))
+    Err(Failed(format!("--faults: {} has no fault {fault} here; expected one of {names}", job.kind.name)))
 }
 
 fn play(
@@ -298,7 +298,7 @@ fn play(
     };
     status.aside(|| {
         diagnose::note(&format!(
-            "{} is up; {clients} clients, workload {}, seed {seed}",
+            "{} is running; {clients} clients, workload {}, seed {seed}",
             job.kind.name, job.workload.name
         ));
     });
@@ -334,7 +334,7 @@ fn conclude(
     if let Some(failure) = &ended.failure {
         diagnose::error(&failure.to_string());
         diagnose::note(&format!(
-            "the history up to there has {} ops; its verdict is {}",
+            "the history before this error has {} ops; its verdict is {}",
             ended.ops,
             ended.report.verdict.name()
         ));
@@ -387,7 +387,7 @@ fn notes(job: &Live<'_>, seed: u64, ended: &Ended, ending: &Ending) -> Vec<Strin
     if let Some(violated) = ended.violated {
         notes.push(match violated.index {
             Some(index) => format!(
-                "The violation was certain at the op at index {index}, and known {} ops later.",
+                "The violation was proved by the op at index {index}, and detected {} ops later.",
                 violated.ops.saturating_sub(index + 1)
             ),
             None => format!("The violation was found in the first {} ops.", violated.ops),

@@ -122,7 +122,7 @@ fn note_fault(op: &Op<'_>, faults: &mut Vec<On>) {
 pub(super) fn minimize(job: &Minimize<'_>, report: &Report, ops: u64) {
     let Some(input) = job.check.inputs.first() else { return };
     if ops > MINIMIZED_OPS_MAX.to_u64() {
-        let hint = format!("the history has {ops} ops: `histcheck minimize` looks for a small part of it");
+        let hint = format!("the history has {ops} ops: `histcheck minimize` searches for a small part");
         diagnose::hint(&input.place(), &hint);
         return;
     }

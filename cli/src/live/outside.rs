@@ -62,7 +62,7 @@ fn without_namespaces(job: &Live<'_>, why: &str) -> Exit {
 
 #[cfg(not(target_os = "linux"))]
 fn in_namespaces(job: &Live<'_>) -> Exit {
-    without_namespaces(job, "namespaces are there only on Linux")
+    without_namespaces(job, "namespaces exist only on Linux")
 }
 
 /// Inside of a world of namespaces, which this process enters if it is not there.

@@ -40,7 +40,7 @@ impl Scratch {
                 Err(error) => return Err(format!("cannot write {}: {error}", path.display())),
             }
         }
-        Err(format!("cannot write {}: too many runs left directories there", env::temp_dir().display()))
+        Err(format!("cannot write {}: it contains too many directories of earlier runs", env::temp_dir().display()))
     }
 
     #[cfg(target_os = "linux")]
@@ -78,7 +78,7 @@ pub(super) fn evidence(given: Option<&Path>, scratch: &Scratch) -> Result<PathBu
     let is_other = directory.join(FILES[0]).exists() && !directory.join(super::replay::FILE).exists();
     if is_other {
         return Err(format!(
-            "{} has a history.jsonl that is not of a run of this command: choose another directory",
+            "{} has a history.jsonl that `histcheck live` did not write: choose another directory",
             directory.display()
         ));
     }

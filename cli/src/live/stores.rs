@@ -56,7 +56,7 @@ fn state(needs: &[Need]) -> String {
         packages.join(" ")
     };
     match (needs.is_empty(), missing.is_empty()) {
-        (true, _) => "needs nothing".to_owned(),
+        (true, _) => "no requirements".to_owned(),
         (false, true) => format!("installed: {}", packages(needs)),
         (false, false) => format!("missing, on Debian: apt-get install {}", packages(&missing)),
     }

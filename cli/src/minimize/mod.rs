@@ -180,19 +180,20 @@ fn explain(job: &Minimize<'_>, input: &Input, report: &Report, history: &History
     if !found.is_minimal {
         let message = if found.checks >= job.checks_max {
             format!(
-                "reached the limit of {} checks: a smaller history may exist; raise --max-checks to search on",
+                "reached the limit of {} checks: a smaller history may exist; raise --max-checks to continue",
                 job.checks_max
             )
         } else {
             format!(
-                "reached the limit of {OPS_MAX} ops in all checks: a smaller history may exist; minimize the output again to search on"
+                "reached the limit of {OPS_MAX} ops in all checks: a smaller history may exist; minimize the output again to continue"
             )
         };
         diagnose::warning(&message);
     }
     if job.check.setup.checker.about().of(&report.checker).reduction.parts == Parts::Unknown {
         let message = format!(
-            "the dependencies between operations of {} are not known: compare the output with the whole history, since removing operations may have caused the anomaly",
+            "checker {} declares no dependencies between operations: the anomaly may come from removed operations; compare with the \
+             whole history",
             report.checker
         );
         diagnose::warning(&message);

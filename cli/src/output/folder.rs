@@ -36,7 +36,7 @@ pub(crate) fn replace(folder: &Path, files: &[Content<'_>]) -> Result<(), String
     if before.is_empty() && folder.join(first).is_file() {
         let folder = folder.display();
         diagnose::note(&format!(
-            "{folder} has no list of its files, so all files of an earlier run stay except {}",
+            "{folder} has no file list: files of an earlier run are kept, except {}",
             first.display()
         ));
     }

@@ -27,13 +27,13 @@ pub(crate) fn options() -> [Arg; 2] {
             .value_name("ANOMALIES")
             .value_delimiter(',')
             .action(ArgAction::Append)
-            .help("Anomalies that are known, comma-separated: a history with no others does not fail"),
+            .help("Known anomalies to allow, comma-separated: a history with no other anomalies does not fail"),
         Arg::new("baseline")
             .long("baseline")
             .value_name("FILE")
             .value_hint(ValueHint::FilePath)
             .action(ArgAction::Append)
-            .help("Allow the anomalies in this report, which an earlier run wrote with --output json: same file, type and keys"),
+            .help("Allow the anomalies in this report of an earlier run (--output json) that have the same file, type and keys"),
     ]
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn read(input: &Input, annotations: &Annotations) -> Performance {
         // Reported before.
         _ = read;
     } else {
-        let note = "note: no plots over time of what can be read only once; histcheck report draws them";
+        let note = "note: no plots over time, because the history can be read only once; histcheck report draws them";
         diagnose::hint(&input.place(), note);
     }
     performance

@@ -124,7 +124,8 @@ impl Results {
             Err(error) => {
                 diagnose::history(&input.place(), error);
                 if input.is_torn(error) {
-                    let hint = "the file ends within this op, as if its writer had died: --accept-torn leaves it out";
+                    let hint =
+                        "the file ends within this op, as after a crash of its writer: --accept-torn omits the op";
                     diagnose::hint(&input.place(), hint);
                 }
             }

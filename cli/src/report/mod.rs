@@ -143,7 +143,7 @@ impl Pages {
         if page.left_out > 0 {
             let what = text::count(page.left_out, "part", "parts");
             let limit = self.options.bytes_max;
-            diagnose::hint(&name, &format!("note: {what} of the page left out to keep it below {limit} bytes"));
+            diagnose::hint(&name, &format!("note: {what} omitted: the page is limited to {limit} bytes"));
         }
         diagnose::hint(&name, &format!("report: {}", path.display()));
         let said = match judged {

@@ -51,8 +51,8 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
         html! {
             p.notice role="note" {
                 (text::count(draft.left_out, "part of this page was", "parts of this page were"))
-                " left out: it would take more than " (text::grouped(bytes_max.to_u64())) " bytes. "
-                code { "--max-report-bytes" } " takes a larger limit."
+                " omitted: the page is limited to " (text::grouped(bytes_max.to_u64())) " bytes. "
+                code { "--max-report-bytes" } " sets a larger limit."
             }
         }
     });
@@ -198,7 +198,7 @@ impl Draft<'_> {
             (heading(level, None, &html! { (name) @if anomaly.count > 1 { " " small { "\u{d7} " (text::grouped(anomaly.count)) } } }))
             @if let Some(about) = about { p { (text::shown(&about.summary, CHARS_MAX)) } }
             @if anomaly.count > shown.to_u64() && shown > 0 {
-                p.note { (text::count(shown.to_u64(), "one is", "are")) " shown below, of " (text::grouped(anomaly.count)) "." }
+                p.note { (text::count(shown.to_u64(), "anomaly is", "anomalies are")) " shown below, of " (text::grouped(anomaly.count)) "." }
             }
         });
         for (at, witness) in anomaly.witnesses.iter().take(super::WITNESSES_MAX).enumerate() {
@@ -280,7 +280,7 @@ fn ruled_out(report: &Report, lattice: &Lattice<'_>, asked: Option<&str>, level:
             figcaption { "A line leads from each level down to those it implies." }
         }
         @if let Some(asked) = asked {
-            p.note { "Only what contradicts " (text::shown(asked, 200)) " was searched for: levels that are not checked may hold or not." }
+            p.note { "histcheck searched only for violations of " (text::shown(asked, 200)) ": other levels may hold or not." }
         }
         dl.standing {
             @for standing in [Standing::Not, Standing::AlsoNot, Standing::Unknown, Standing::Holds] {

@@ -24,12 +24,12 @@ directory of Jepsen's store, of `histcheck live -d`, `histcheck report -d` or `h
 A history that is dropped on the page is checked on this machine, within the limits of --timeout and --max-memory, and becomes a run in \
 DIR/dropped. Runs can be checked again with another checker. --read-only switches this off.
 
-Prints its address on standard output. Addresses of views can be sent on; `curl ADDRESSapi/runs` prints the list as JSON. Serves no hidden \
+Prints its address on standard output. Addresses of views can be shared; `curl ADDRESSapi/runs` prints the list as JSON. Serves no hidden \
 files, no links, and nothing outside of DIR. Keeps an index in DIR/.histcheck-serve, which may be deleted; with --read-only it writes nothing.
 
-Only this machine can reach it, unless --listen names another address. That needs --token, which the browser asks for once, and programs send as \
-the header `Authorization: Bearer TOKEN`. The connection is not encrypted: on a network that others can listen to, use a tunnel \
-(`ssh -L 8090:localhost:8090 HOST`) in place of --listen.
+Only this machine can connect, unless --listen names another address. That needs --token; the browser prompts for it once, and \
+programs send it as the header `Authorization: Bearer TOKEN`. The connection is not encrypted: on a network that others can listen \
+to, use a tunnel (`ssh -L 8090:localhost:8090 HOST`) instead of --listen.
 
 Examples:
   histcheck serve store
@@ -39,7 +39,7 @@ Examples:
   histcheck serve --listen 127.0.0.1:0 store
       At any free port.
   histcheck serve --listen 0.0.0.0:8090 --token @token.txt --host ci.example store
-      For other machines, as http://ci.example:8090/. The token stands in a file, so that it is in no list of processes.";
+      For other machines, as http://ci.example:8090/. The token is in a file, so that no list of processes shows it.";
 
 /// The grammar of the command.
 pub(crate) fn command() -> Command {
@@ -78,7 +78,7 @@ pub(crate) fn command() -> Command {
                 .long("host")
                 .value_name("NAME")
                 .action(ArgAction::Append)
-                .help("Answer to this name, too, besides localhost and addresses (may be repeated)"),
+                .help("Additional host name of this server, besides localhost and addresses (may be repeated)"),
         )
         .arg(
             Arg::new("timeout")
@@ -106,7 +106,7 @@ pub(crate) fn parse(matches: &ArgMatches, checkers: &Registry) -> Result<Serve, 
     let directory = matches.get_one::<OsString>("directory").map(PathBuf::from).unwrap_or_default();
     if !directory.is_dir() {
         let message = format!("{} is not a directory", directory.display());
-        return Err(UsageError::new(message).tip("pass the directory that the runs are in"));
+        return Err(UsageError::new(message).tip("pass the directory that contains the runs"));
     }
     let mut config = Config::new(directory);
     if let Some(listen) = matches.get_one::<SocketAddr>("listen") {
@@ -116,7 +116,7 @@ pub(crate) fn parse(matches: &ArgMatches, checkers: &Registry) -> Result<Serve, 
     config.hosts = matches.get_many::<String>("host").into_iter().flatten().cloned().collect();
     config.is_read_only = matches.get_flag("read-only");
     config.judge = judge(matches, checkers);
-    let tip = "--token @FILE, with 16 characters or more in the file: `openssl rand -hex 16 > FILE` makes one";
+    let tip = "--token @FILE, with at least 16 characters in the file: `openssl rand -hex 16 > FILE` creates one";
     config.check().map_err(|why| UsageError::new(why).tip(tip))?;
     Ok(Serve { config, opens: matches.get_flag("open") })
 }

@@ -42,9 +42,9 @@ pub(crate) fn run(job: Serve) -> Exit {
     if let Err(error) = writeln!(io::stdout(), "{address}").and_then(|()| io::stdout().flush()) {
         return exit::stopped(&error);
     }
-    diagnose::note(&format!("serving {place}; press Ctrl-C to end"));
+    diagnose::note(&format!("serving {place}; press Ctrl-C to stop"));
     if !has_token && cfg!(unix) {
-        diagnose::note("every user of this machine can open it; --token keeps others out");
+        diagnose::note("every user of this machine can open it; --token prevents that");
     }
     if job.opens && !open(&address) {
         diagnose::note("no browser could be opened: open the address above");

@@ -84,7 +84,7 @@ impl Page {
     #[cfg(target_os = "linux")]
     #[cfg_attr(not(feature = "live"), expect(dead_code, reason = "only `live` runs inside of another world"))]
     pub(crate) fn elsewhere(path: &Path) -> Result<Page, String> {
-        let stream = relay::connect(path).map_err(|error| format!("--serve: cannot reach the page: {error}"))?;
+        let stream = relay::connect(path).map_err(|error| format!("--serve: cannot connect to the page: {error}"))?;
         Ok(Page { sink: Sink::Elsewhere(stream), tick: LiveTick::default(), is_violated: false })
     }
 
@@ -97,7 +97,7 @@ impl Page {
     #[cfg_attr(not(feature = "live"), expect(dead_code, reason = "only `live` runs inside of another world"))]
     pub(crate) fn receive_at(&self, path: &Path) -> Result<(), String> {
         let Sink::Here(serving) = &self.sink else { return Ok(()) };
-        relay::receive(path, serving.live.clone()).map_err(|error| format!("--serve: cannot wait for news: {error}"))
+        relay::receive(path, serving.live.clone()).map_err(|error| format!("--serve: cannot wait for updates: {error}"))
     }
 
     /// Takes in an op that was judged.
@@ -168,7 +168,7 @@ impl Page {
             }
             let address = &serving.address;
             if let Some(rest) = rest {
-                rest.rest(|| diagnose::note(&format!("the run is over; press Ctrl-C to end {address}live, too")));
+                rest.rest(|| diagnose::note(&format!("the run has ended; press Ctrl-C to stop serving {address}live")));
             }
             let begin = Instant::now();
             while serving.live.followers() > 0 && begin.elapsed() < LAST {
@@ -207,5 +207,5 @@ fn empty_directory() -> Result<PathBuf, String> {
             Err(error) => return Err(failed(&path, error)),
         }
     }
-    Err("--serve: too many directories were left behind".to_owned())
+    Err("--serve: too many directories of earlier runs".to_owned())
 }

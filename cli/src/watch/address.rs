@@ -38,7 +38,7 @@ impl Address {
         for scheme in ["unix", "unix-datagram"] {
             let Some(path) = text.strip_prefix(scheme).and_then(|rest| rest.strip_prefix(':')) else { continue };
             #[cfg(not(unix))]
-            return Err(format!("cannot listen on {path}: this system has no sockets with paths"));
+            return Err(format!("cannot listen on {path}: this system has no Unix sockets"));
             #[cfg(unix)]
             return match (path, scheme) {
                 ("", _) => Err(format!("{scheme}: needs a path")),
@@ -55,8 +55,8 @@ impl Address {
         })?;
         if !address.ip().is_loopback() {
             return Err(format!(
-                "{text} can be reached from other machines, and writers are not authenticated: use 127.0.0.1:PORT, and \
-                 forward the port if you must"
+                "{text} can be reached from other machines, and writers are not authenticated: use 127.0.0.1:PORT, and forward the \
+                 port if needed"
             ));
         }
         Ok(Address::Tcp(address))

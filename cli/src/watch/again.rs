@@ -60,8 +60,7 @@ fn judged(
     }
     let mut report = run.finish(budget)?;
     report.notes.push(format!(
-        "This report is on the ops from index {} to {}, which show the first violation. What was read of earlier ops \
-         is not explained.",
+        "This report covers the ops from index {} to {}, which show the first violation. It does not explain reads of earlier ops.",
         evidence.first, evidence.last
     ));
     Ok(Some(report))

@@ -63,7 +63,7 @@ pub(super) fn report(checker: &str, run: &dyn Run, (spent, why): &(Spent, String
         return report;
     }
     let mut report = Report::new(checker.to_owned(), Verdict::Unknown);
-    report.notes.push(format!("{end} No violation was found by then, and the verdict on the ops read is not known."));
+    report.notes.push(format!("{end} No violation was found before the limit, so the verdict is unknown."));
     report.add_next(NextStep::spent(*spent));
     report
 }

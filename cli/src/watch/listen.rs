@@ -114,7 +114,7 @@ impl Connections {
     /// Records what one writes, on a thread of its own.
     fn hear(self: &Arc<Self>, stream: Stream, id: WriterId, read_as: &ReadAs) -> Result<(), Stop> {
         if *self.count() > WRITERS_MAX {
-            let why = format!("{WRITERS_MAX} are connected");
+            let why = format!("{WRITERS_MAX} clients are already connected");
             return self.turn_away(&stream, &id, why);
         }
         let (stream, id, read_as) = (Arc::new(stream), Arc::new(id), read_as.clone());

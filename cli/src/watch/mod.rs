@@ -156,7 +156,7 @@ fn open(job: &Watch<'_>) -> Result<(source::Opened, Kept), String> {
         return Ok((source::open(&job.source, how)?, Kept::default()));
     };
     if path.exists() && !path.is_file() {
-        let why = "is not a regular file, so a checkpoint has no place to go on from";
+        let why = "is not a regular file, so it cannot be read from a checkpoint on";
         return Err(format!("--checkpoint: {} {why}", path.display()));
     }
     let settings = checkpoint::settings(&job.check.setup, how, job.keep_going);
@@ -345,7 +345,7 @@ impl<'w> Watched<'w, '_> {
         if let Some(position) = feed.cut_off() {
             let line = position.line;
             self.status.suspended(|| {
-                diagnose::warning(&format!("the history ends within the op at line {line}; that op was ignored"));
+                diagnose::warning(&format!("incomplete op at line {line} at the end of the history: omitted"));
             });
         }
         if is_whole {
@@ -404,7 +404,7 @@ impl<'w> Watched<'w, '_> {
         let Some(mut report) = report else { return Ok(()) };
         self.qualify_since(&mut report, since, feed);
         let is_last = self.printed.violations >= WRITTEN_MAX;
-        let end = if is_last { " Further violations are counted, and not reported." } else { "" };
+        let end = if is_last { " Further violations are counted, but not reported." } else { "" };
         report.notes.push(format!("The history continues.{end}"));
         let Watched { results, input, status, .. } = self;
         status.suspended(|| results.write(input, Ok(report))).map(|_| ())
@@ -431,5 +431,5 @@ fn doubt(feed: &Feed) -> Doubt {
 }
 
 fn since(op: &Op<'_>) -> String {
-    format!("The violation was certain at the op at {}.", op.place())
+    format!("The violation was proved by the op at {}.", op.place())
 }

@@ -244,7 +244,7 @@ impl State {
         };
         let mut evicted = None;
         if !first.waits && !matches!(first.state, Connection::Closed) {
-            let why = format!("it does not wait for acknowledgements, and {id} writes as well; {HOW_TO_WAIT}");
+            let why = format!("it does not wait for acknowledgements, but {id} writes as well; {HOW_TO_WAIT}");
             if let Connection::Open(stream) = &first.state {
                 stream.end_reading();
                 evicted = Some((first.id.number, why.clone()));

@@ -70,11 +70,11 @@ impl Refused {
             report.notes.push(format!("{} more were refused.", self.count - self.named.len()));
         }
         report.notes.push("Refused ops are missing, so the rest cannot prove that the history is valid.".into());
-        report.add_next(NextStep::new("Let the writers send the refused ops as the notes say, and watch again."));
+        report.add_next(NextStep::new("Correct the writers as described in the notes, and watch again."));
         if !stands {
             report.notes.push(
-                "An operation that took effect may be missing, or may be recorded after it began. The anomaly may come from that, so it \
-                 proves nothing."
+                "An operation that took effect may be missing, or may be recorded after it began. The anomaly may be caused by \
+                 that, so it is no proof of a violation."
                     .into(),
             );
         }

@@ -47,7 +47,7 @@ impl Listener {
                 Ok(Listener::Unix(listener, path.clone()))
             }
             #[cfg(unix)]
-            Address::Datagram(_) => Err(io::Error::other("nobody connects to it")),
+            Address::Datagram(_) => Err(io::Error::other("datagram sockets have no connections")),
         }
     }
 

@@ -51,7 +51,7 @@ impl Place {
 }
 
 /// What is printed of each op that proves a violation.
-const PROOF: &str = "was certain at the op at index";
+const PROOF: &str = "was proved by the op at index";
 
 /// The ops that are reported as proofs.
 fn proofs(printed: &str) -> BTreeSet<String> {
@@ -68,7 +68,7 @@ fn a_watch_that_is_killed_goes_on() {
         place.append(&stale_reads(20 * round..20 * round + 10));
         let mut watch = Started::new(&place.words(options));
         let note = watch.line();
-        let begins = if round == 0 { "note: there is no checkpoint at " } else { "note: going on from " };
+        let begins = if round == 0 { "note: no checkpoint at " } else { "note: continuing from " };
         assert!(note.starts_with(begins), "{note}");
         let mut lines = BufReader::new(watch.child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let mut until_proof = || {
@@ -88,7 +88,7 @@ fn a_watch_that_is_killed_goes_on() {
         printed.extend(lines.map(|line| line + "\n"));
     }
     let (note, code, last) = place.watch(options);
-    assert!(note.starts_with("note: going on from "), "{note}");
+    assert!(note.starts_with("note: continuing from "), "{note}");
     printed += &last;
     let text = fs::read_to_string(&place.history).unwrap();
     let whole = histcheck("watch -m list-append --keep-going").stdin(text).assert().code(1);
@@ -113,12 +113,12 @@ fn a_checker_without_a_state_checks_the_ops_again() {
     assert_eq!(code, Some(0), "{printed}");
     place.append(&read("7"));
     let (note, code, printed) = place.watch("-m counter --keep-going");
-    assert!(note.contains("behind 4 ops, which are checked again: the checker saves no state"), "{note}");
+    assert!(note.contains("after 4 ops, which are checked again: the checker saves no state"), "{note}");
     assert_eq!((code, printed.matches("\tfalse\n").count()), (Some(1), 2), "{printed}");
     let (note, code, printed) = place.watch("-m counter --keep-going");
-    assert!(note.contains("behind 6 ops"), "{note}");
+    assert!(note.contains("after 6 ops"), "{note}");
     assert_eq!((code, printed.matches("\tfalse\n").count()), (Some(1), 1), "only the verdict: {printed}");
-    assert!(printed.contains("The violation was certain at the op at index 5 (line 6)"), "{printed}");
+    assert!(printed.contains("The violation was proved by the op at index 5 (line 6)"), "{printed}");
 }
 
 #[test]
@@ -128,11 +128,11 @@ fn what_does_not_fit_is_refused() {
     let options = "-m list-append --keep-going";
     place.watch(options);
     let checkpoint = fs::read(&place.checkpoint).unwrap();
-    assert!(place.refused("-m list-append").contains("it was made with other options"));
-    assert!(place.refused("-m rw-register --keep-going").contains("it was made with other options"));
+    assert!(place.refused("-m list-append").contains("it was written with other options"));
+    assert!(place.refused("-m rw-register --keep-going").contains("it was written with other options"));
     for changed in ["--format json", "--time-unit us", "--clock-error 1ms"] {
         let words = format!("{options} {changed}");
-        assert!(place.refused(&words).contains("it was made with other options"), "{changed}");
+        assert!(place.refused(&words).contains("it was written with other options"), "{changed}");
     }
     let with = |bytes: &[u8], why: &str| {
         fs::write(&place.checkpoint, bytes).unwrap();
@@ -152,10 +152,10 @@ fn what_does_not_fit_is_refused() {
     // Shorter, longer but another one, and none.
     for history in [stale_reads(0..1), stale_reads(7..12)] {
         fs::write(&place.history, history).unwrap();
-        assert!(place.refused(options).contains("so it is another history, or was replaced"));
+        assert!(place.refused(options).contains("it is another history, or was replaced"));
     }
     fs::remove_file(&place.history).unwrap();
-    assert!(place.refused(options).contains("so it is another history, or was replaced"));
+    assert!(place.refused(options).contains("it is another history, or was replaced"));
     place.append(&stale_reads(0..3));
     let (_, code, printed) = place.watch(options);
     assert_eq!((code, proofs(&printed).len()), (Some(1), 2), "the new one, and the verdict's: {printed}");
@@ -180,7 +180,7 @@ fn a_checkpoint_needs_a_file_that_can_be_read_from_the_middle() {
     let place = Place::new();
     let checkpoint = place.checkpoint.display();
     let piped = histcheck(&format!("watch -m counter --checkpoint {checkpoint}")).stdin("").assert().code(254);
-    assert!(stderr(&piped).contains("--checkpoint needs a file to follow"), "{}", stderr(&piped));
+    assert!(stderr(&piped).contains("--checkpoint needs a history in a file"), "{}", stderr(&piped));
     histcheck(&format!("watch -m counter --checkpoint {checkpoint} --listen 127.0.0.1:0")).assert().code(254);
     histcheck("watch -m counter --checkpoint a a").assert().code(254);
     histcheck("watch -m counter --checkpoint-interval 3 a").assert().code(254);

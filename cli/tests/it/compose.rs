@@ -74,7 +74,7 @@ fn options_go_to_those_that_take_them() {
     histcheck("-m bank,set-full --linearizable --total-amount 15 transfers.edn").assert().code(1);
     let said = stderr(&histcheck("-m bank,stats --linearizable transfers.edn").assert().code(254));
     assert!(
-        said.contains("bank,stats takes no option --linearizable") && said.contains("it is an option of set-full"),
+        said.contains("bank,stats has no option --linearizable") && said.contains("it is an option of set-full"),
         "{said}"
     );
 }
@@ -84,7 +84,7 @@ fn a_wrong_name_among_several_is_named() {
     let said = stderr(&histcheck("-m stats,bnk transfers.edn").assert().code(254).stdout_eq(""));
     assert!(said.contains("invalid value 'bnk'") && said.contains("a similar value exists: 'bank'"), "{said}");
     histcheck("-m stats,bank,stats transfers.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
-error: -m has stats twice
+error: -m: stats is given twice
 
   tip: pass it once
 

@@ -36,7 +36,7 @@ fn a_profile_has_the_options_that_the_command_line_does_not_give() {
     // The command line's own checker takes the place of the file's, and is not added to it.
     assert!(stdout(&run(dir.path(), "-m stats --output json valid.edn").code(0)).contains("\"checker\":\"stats\""));
     let minimized = run(dir.path(), "minimize stale.edn").code(1);
-    let warning = "warning: histcheck.toml: histcheck minimize has no option timeout: left out";
+    let warning = "warning: histcheck.toml: histcheck minimize has no option timeout: ignored";
     assert!(stderr(&minimized).contains(warning), "{}", stderr(&minimized));
     fs::rename(dir.path().join("histcheck.toml"), dir.path().join("other.toml")).unwrap();
     run(dir.path(), "valid.edn").code(254);
@@ -64,7 +64,7 @@ fn an_option_that_a_command_lacks_is_wrong_usage_if_a_verdict_may_depend_on_it()
     histcheck("watch").current_dir(dir.path()).stdin(history).assert().code(0);
     let dir = place(&format!("[profile.default]\nmodel = \"list-append\"\n{log}"));
     let said = stderr(&run(dir.path(), "anonymize valid.edn").code(0));
-    assert!(said.contains("histcheck anonymize has no option log-file, log-file-pattern: left out"), "{said}");
+    assert!(said.contains("histcheck anonymize has no option log-file, log-file-pattern: ignored"), "{said}");
 }
 
 /// What changes how a history is read changes what is found in it and what is written.
@@ -78,7 +78,7 @@ fn validate_and_convert_read_as_the_profile_says() {
     let validated = run(dir.path(), "validate ms.edn").code(0);
     assert!(stdout(&validated).contains("0 errors"), "{}", stdout(&validated));
     let warning =
-        |command| format!("warning: histcheck.toml: histcheck {command} has no option accept-torn: left out\n");
+        |command| format!("warning: histcheck.toml: histcheck {command} has no option accept-torn: ignored\n");
     assert_eq!(stderr(&validated), warning("validate"));
     let converted = run(dir.path(), "convert --to jsonl ms.edn").code(0);
     assert!(stdout(&converted).contains("1500000"), "{}", stdout(&converted));
@@ -90,9 +90,9 @@ fn validate_and_convert_read_as_the_profile_says() {
 #[test]
 fn what_is_wrong_with_a_file_is_wrong_usage() {
     for (config, words, what) in [
-        (CONFIG, "--profile no valid.edn", "histcheck.toml: there is no profile no; it has ci, default"),
-        ("[profile.default]\nmodle = \"bank\"\n", "valid.edn", "histcheck.toml: modle is not an option"),
-        ("[profile.default]\nplugin = \"x.so\"\n", "valid.edn", "is only taken from a file that --config names"),
+        (CONFIG, "--profile no valid.edn", "histcheck.toml: unknown profile no; expected one of ci, default"),
+        ("[profile.default]\nmodle = \"bank\"\n", "valid.edn", "histcheck.toml: unknown option modle"),
+        ("[profile.default]\nplugin = \"x.so\"\n", "valid.edn", "is accepted only in a file that --config names"),
         ("[profile.default]\ntimeout = \"5x\"\n", "-m bank valid.edn", "expected a time above 0"),
         ("profile = 3", "valid.edn", "expected tables like [profile.default]"),
         ("", "--config none.toml valid.edn", "cannot read none.toml"),

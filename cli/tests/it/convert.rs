@@ -100,7 +100,7 @@ fn names_that_json_would_merge_are_refused() {
     let said = stderr(&convert("--to jsonl", &path).code(255));
     assert!(
         said.contains(
-            "h.edn:2:1: error: the op with index 1 cannot be written in JSON: r is a string here and a keyword before"
+            "h.edn:2:1: error: the op with index 1 cannot be written: r is a string here and a keyword before"
         ),
         "{said}"
     );
@@ -110,9 +110,9 @@ fn names_that_json_would_merge_are_refused() {
 fn options_that_the_format_has_no_use_for_are_refused() {
     for (words, wanted) in [
         ("convert a.edn", "no output format given"),
-        ("convert a.edn --to edn --renumber", "--renumber is for formats of other checkers, and edn is none"),
-        ("convert a.edn --to json --lossy", "--lossy is for formats of other checkers, and json is none"),
-        ("convert a.edn --to plume --index-times", "--index-times is for intervals"),
+        ("convert a.edn --to edn --renumber", "--renumber needs a format of another checker, found edn"),
+        ("convert a.edn --to json --lossy", "--lossy needs a format of another checker, found json"),
+        ("convert a.edn --to plume --index-times", "--index-times needs the output format intervals"),
     ] {
         let said = stderr(&histcheck(words).assert().code(254));
         assert!(said.contains(wanted), "{words}: {said}");

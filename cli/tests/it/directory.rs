@@ -96,7 +96,8 @@ fn annotations_that_cannot_be_read_are_refused_with_their_place() {
 fn what_can_be_read_only_once_gets_no_plots_and_a_note() {
     let dir = tempfile::tempdir().unwrap();
     let assert = histcheck("-m stats - -d").arg(dir.path()).stdin(TIMED).assert().code(0);
-    let note = "<stdin>: note: no plots over time of what can be read only once; histcheck report draws them\n";
+    let note =
+        "<stdin>: note: no plots over time, because the history can be read only once; histcheck report draws them\n";
     assert!(crate::stderr(&assert).starts_with(note), "{}", crate::stderr(&assert));
     assert_eq!(files(dir.path()), [Path::new("report.txt")]);
     let report = dir.path().join("report");
@@ -170,7 +171,7 @@ fn hidden_histories_are_counted() {
     let assert = histcheck("-m list-append").arg(dir.path()).assert().code(0);
     let path = dir.path().display();
     let note = format!(
-        "note: in {path} and below, 2 files are hidden (the name begins with a dot) and left out; to check one, pass its path\n"
+        "note: skipped 2 hidden files (names that begin with a dot) in {path} and below; to check one, pass its path\n"
     );
     assert_eq!(crate::stderr(&assert), note);
     assert_eq!(stdout(&assert), format!("{path}/a.edn\ttrue\n"));

@@ -83,7 +83,7 @@ run	unknown
   list-append: true
   log-file-pattern: unknown
     note: No log was searched: no directory in run has a file db.log.
-    next: Name the log as the directories of the nodes have it, with --log-file.
+    next: Set --log-file to the name of the log in the directories of the nodes.
 
 "#]]);
     fs::write(test.join("n1/db.log"), "started\nfatal: disk full\n").unwrap();

@@ -24,7 +24,7 @@ transfers.edn	false
 fn options_go_to_the_workload_that_takes_them() {
     histcheck("-m bank --total-amount 15 -n transfers.edn").assert().code(1).stdout_eq("transfers.edn\tfalse\n");
     histcheck("-m bank --linearizable transfers.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
-error: bank takes no option --linearizable
+error: bank has no option --linearizable
 
   tip: it is an option of set-full
 

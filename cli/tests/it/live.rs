@@ -26,7 +26,7 @@ fn without_locks_sqlite_is_refused_with_evidence() {
     let run = live("--store sqlite --locks none --seed 3 -d", &[path]).code(1);
     let said = stdout(&run);
     assert!(said.starts_with(&format!("{path}/history.jsonl\tfalse\n")), "{said}");
-    assert!(said.contains("seed 3.") && said.contains("The violation was certain at the op at index"), "{said}");
+    assert!(said.contains("seed 3.") && said.contains("The violation was proved by the op at index"), "{said}");
     let (history, page) = (text(&directory, "history.jsonl"), text(&directory, "report.html"));
     assert!(history.lines().count() > 10 && page.contains("content=\"false\""));
     assert!(text(&directory, "run.json").contains(r#""--seed","3""#) && directory.join("logs").is_dir());
@@ -79,10 +79,7 @@ fn a_run_is_run_again() {
 fn reads_from_backups_are_refused_and_those_from_the_primary_are_not() {
     let lazy = live("--store toy --reads local --latency 2ms", &[]).code(1);
     let said = stdout(&lazy);
-    assert!(
-        said.starts_with("toy\tfalse\n") && said.contains("The violation was certain at the op at index"),
-        "{said}"
-    );
+    assert!(said.starts_with("toy\tfalse\n") && said.contains("The violation was proved by the op at index"), "{said}");
     assert!(said.contains("Nodes and faults:") && said.contains("through n"), "{said}");
     let strict = live("--store toy --ops 2000 --output json", &[]).code(0);
     let report: Value = serde_json::from_str(&stdout(&strict)).unwrap();
@@ -141,7 +138,7 @@ fn clients_on_other_machines_are_driven() {
     assert!(stdout(&run).starts_with("workers\ttrue\n"), "{}", stdout(&run));
     drop(workers);
     let run = live("-m list-append --ops 300 --workers", &[&addresses.join(",")]).code(255);
-    assert!(stderr(&run).contains("cannot be reached"), "{}", stderr(&run));
+    assert!(stderr(&run).contains("cannot connect to the worker at"), "{}", stderr(&run));
 }
 
 /// A worker, which is stopped at the end.
@@ -174,7 +171,7 @@ fn nothing_tested_is_never_valid() {
     let run = live("-m list-append --ops 100 --exec", &[refuses]).code(255);
     assert!(stderr(&run).contains("no operation succeeded") && stdout(&run).is_empty(), "{}", stderr(&run));
     let run = live("--store toy --faults isolate --every 1h --ops 100", &[]).code(255);
-    assert!(stderr(&run).contains("before a fault took hold"), "{}", stderr(&run));
+    assert!(stderr(&run).contains("before a fault took effect"), "{}", stderr(&run));
 }
 
 #[test]
@@ -185,7 +182,7 @@ fn what_does_not_work_is_named() {
         live("-m cas-register --ops 50 -d", &[path.to_str().unwrap(), "--exec", "echo hello; cat"]).code(255);
     let said = stderr(&nonsense);
     assert!(said.contains("echo hello") && said.contains("JSON object"), "{said}");
-    assert!(said.contains("the history up to there has"), "{said}");
+    assert!(said.contains("the history before this error has"), "{said}");
     assert!(path.join("history.jsonl").is_file(), "what was recorded is kept");
     let dies = live("-m cas-register --maelstrom", &["echo out of cheese >&2; exit 3"]).code(255);
     let said = stderr(&dies);
@@ -206,27 +203,27 @@ fn wrong_usage_is_told_with_a_tip() {
         ("", "missing --store"),
         ("--store nowhere", "nowhere"),
         ("--store toy --locks none", "it is an option of sqlite"),
-        ("--store sqlite --locks some", "some is not one of default, none"),
+        ("--store sqlite --locks some", "--locks: expected one of default, none, found some"),
         ("--store sqlite --locks none --journal wal", "--locks none and --journal wal exclude each other"),
         ("--store sqlite --faults power-cut,full-disk", "power-cut and full-disk need different file systems"),
-        ("--store toy --workload bank", "toy has no workload bank, but cas-register"),
+        ("--store toy --workload bank", "toy has no workload bank; expected one of cas-register"),
         ("--store sqlite -m counter", "missing --workload"),
-        ("--store sqlite --nodes 3", "sqlite has 1 nodes"),
+        ("--store sqlite --nodes 3", "--nodes: expected 1 for sqlite, found 3"),
         ("--store toy --faults fire", "unknown fault \"fire\""),
         ("--store toy --every soon", "expected a time such as 250ms"),
-        ("--store toy --minutes 0", "--minutes takes a number above 0"),
-        ("--store toy --loss 101", "more than 100 percent"),
+        ("--store toy --minutes 0", "--minutes: expected a number above 0"),
+        ("--store toy --loss 101", "expected at most 100 percent"),
         ("--exec true --maelstrom true -m cas-register", "exclude each other"),
-        ("--exec true --fault true -m cas-register", "--fault and --heal belong together"),
+        ("--exec true --fault true -m cas-register", "--fault and --heal need each other"),
         ("--store etcd --ssh", "--nodes"),
         ("--store etcd --ssh --nodes 3", "--ssh needs the names of machines"),
-        ("--store etcd --ssh --nodes a,b", "etcd has 3 nodes, and --nodes names 2"),
-        ("--store etcd --nodes a,b,c", "the nodes of etcd have names of their own"),
-        ("--store sqlite --ssh --nodes a", "sqlite has no --ssh"),
-        ("--store toy --world proxies", "toy has no --world"),
-        ("--store galera --world proxies", "galera has no --world proxies"),
-        ("--workers nowhere -m cas-register", "\"nowhere\" is no address HOST:PORT"),
-        ("--workers 127.0.0.1:1 --nodes a,b -m cas-register", "--nodes has 2 names, and there are 1 workers"),
+        ("--store etcd --ssh --nodes a,b", "etcd needs 3 nodes, but --nodes names 2"),
+        ("--store etcd --nodes a,b,c", "--nodes: the names of the nodes of etcd are fixed"),
+        ("--store sqlite --ssh --nodes a", "--ssh needs a cluster of servers; sqlite is not one"),
+        ("--store toy --world proxies", "--world needs a cluster of servers; toy is not one"),
+        ("--store galera --world proxies", "--world proxies is not possible for galera"),
+        ("--workers nowhere -m cas-register", "expected HOST:PORT, found \"nowhere\""),
+        ("--workers 127.0.0.1:1 --nodes a,b -m cas-register", "--nodes has 2 names, but there are 1 workers"),
         ("worker", "--listen"),
         ("worker --listen 127.0.0.1:0", "missing -- COMMAND"),
         ("worker --listen nowhere -- cat", "cannot listen at nowhere"),
@@ -241,7 +238,7 @@ fn wrong_usage_is_told_with_a_tip() {
 fn the_stores_are_listed() {
     let list = stdout(&live("--stores", &[]).code(0));
     assert!(
-        list.contains("redis-sentinel\n") && list.contains("--exec COMMAND\n") && list.contains("needs nothing"),
+        list.contains("redis-sentinel\n") && list.contains("--exec COMMAND\n") && list.contains("no requirements"),
         "{list}"
     );
     let rows = stdout(&live("--stores --output json", &[]).code(0));

@@ -57,7 +57,11 @@ impl Started {
         while !line.contains(what) {
             self.heard.push_str(&line);
             line.clear();
-            assert!(self.said.read_line(&mut line).unwrap() > 0, "it ended without a word of {what}: {}", self.heard);
+            assert!(
+                self.said.read_line(&mut line).unwrap() > 0,
+                "it ended without a message of {what}: {}",
+                self.heard
+            );
         }
     }
 

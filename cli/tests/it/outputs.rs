@@ -37,7 +37,7 @@ fn results_go_to_several_files_at_once() {
 fn an_output_that_cannot_be_is_an_error_before_anything_is_checked() {
     for (words, code, what) in [
         ("--output json --output junit", 254, "only one --output can go to standard output"),
-        ("--output json=a.json --output edn=a.json", 254, "two --output options name one file"),
+        ("--output json=a.json --output edn=a.json", 254, "two --output options name the same file"),
         ("--output xml=a", 254, "[possible values: text, json, edn, junit, sarif, github, markdown]"),
         ("--output json=", 254, "--output json= needs the name of a file"),
         ("--output json=/no/such/directory/a.json", 255, "cannot write /no/such/directory/a.json: "),
@@ -90,7 +90,10 @@ fn wrong_usage_says_what_was_meant() {
             "-m serializable valid.edn",
             "serializable is a consistency level, not a checker: -m list-append -c serializable",
         ),
-        ("-m list-append -o json valid.edn", "-o is elle-cli's --total-amount; for a format write --output json"),
+        (
+            "-m list-append -o json valid.edn",
+            "-o is --total-amount, as in elle-cli; for an output format, use --output json",
+        ),
     ] {
         let assert = histcheck(words).assert().code(254);
         assert!(stderr(&assert).contains(hint), "{words}: {}", stderr(&assert));

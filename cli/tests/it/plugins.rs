@@ -60,20 +60,18 @@ fn what_goes_wrong_in_one_history_costs_the_others_nothing() {
     let plugin = misbehaving("");
     let bug = "which is a bug of the plugin";
     for (name, what) in [
-        ("panic-in-observe", format!("panicked when it took ops (no op like 0), {bug}")),
-        ("panic-in-finish", format!("panicked when it was to finish (a value that is not text), {bug}")),
-        ("panic-in-drop", format!("panicked when it was to finish (no end today), {bug}")),
+        ("panic-in-observe", format!("panicked when it received ops (no op like 0), {bug}")),
+        ("panic-in-finish", format!("panicked when it finished (a value that is not text), {bug}")),
+        ("panic-in-drop", format!("panicked when it finished (no end today), {bug}")),
         (
             "lie-in-path",
             format!(
-                "sent an answer that is not valid when it was to finish (the path \"../../escaped.txt\" leaves the directory of artifacts), {bug}"
+                "sent an invalid answer when it finished (the path \"../../escaped.txt\" leaves the directory of artifacts), {bug}"
             ),
         ),
         (
             "lie-in-steps",
-            format!(
-                "sent an answer that is not valid when it was to finish (a step goes from op 3 to op 4 of 0), {bug}"
-            ),
+            format!("sent an invalid answer when it finished (a step goes from op 3 to op 4 of 0), {bug}"),
         ),
     ] {
         for limit in ["", "--timeout 100"] {
@@ -95,7 +93,7 @@ fn what_never_returns_ends_at_its_time() {
         let assert = with(&plugin, &format!("-m {name} --timeout 0.2 valid.edn provoke.edn stale.edn"));
         let assert = assert.code(255).stdout_eq("valid.edn\ttrue\nstale.edn\ttrue\n");
         let error = format!(
-            "provoke.edn: error: {name}, of a plugin, did not finish within 0.2 seconds and was ended: the plugin ignored its limits, which is a bug of the plugin\n3 histories: 2 true, 1 not checked\n"
+            "provoke.edn: error: {name}, of a plugin, did not finish within 0.2 seconds and was stopped: the plugin ignored its limits, which is a bug of the plugin\n3 histories: 2 true, 1 not checked\n"
         );
         assert_eq!(stderr(&assert), error);
     }
@@ -107,7 +105,7 @@ fn what_takes_memory_without_end_ends_at_its_limit() {
     let plugin = misbehaving("");
     let assert = with(&plugin, "-m eat --max-memory 400000000 valid.edn provoke.edn stale.edn");
     let assert = assert.code(255).stdout_eq("valid.edn\ttrue\nstale.edn\ttrue\n");
-    let error = "provoke.edn: error: eat, of a plugin, used more than 400000000 bytes of memory and was ended: ";
+    let error = "provoke.edn: error: eat, of a plugin, used more than 400000000 bytes of memory and was stopped: ";
     assert!(stderr(&assert).starts_with(error), "{}", stderr(&assert));
 }
 
@@ -216,7 +214,7 @@ fn what_cannot_be_loaded_is_told_in_a_sentence() {
         ),
         (
             "valid.edn",
-            "valid.edn is not a dynamic library; pass the path of the library that `cargo build` made of a cdylib crate",
+            "valid.edn is not a dynamic library; pass the path of the library that `cargo build` wrote for a cdylib crate",
         ),
         ("store", "store is a directory; load all plugins in it with --plugin-dir store"),
     ] {
@@ -272,7 +270,7 @@ fn plugins_are_found_where_they_were_put() {
     let file =
         |folder: &PathBuf| folder.join("p").with_extension(std::env::consts::DLL_EXTENSION).display().to_string();
     let (a, b) = (file(&first), file(&second));
-    assert!(error.contains(&format!("two checkers are named behave: one of {a}, one of {b}")), "{error}");
+    assert!(error.contains(&format!("two checkers are named behave: one from {a}, one from {b}")), "{error}");
     assert!(error.contains(&format!("choose {a}:behave or {b}:behave")), "{error}");
     valid(histcheck(&format!("valid.edn -m {b}:behave")).env("HISTCHECK_PLUGINS", &both));
     valid(histcheck("valid.edn -m histcheck:stats").env("HISTCHECK_PLUGINS", &both));

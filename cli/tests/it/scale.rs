@@ -80,7 +80,7 @@ fn a_profile_with_limits_is_refused() {
 #[test]
 fn what_cannot_be_split_is_refused() {
     histcheck("scale -m list-append valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
-error: scale judges each key separately, and list-append without --keyed judges a history as a whole: pass --keyed if each op is about one key, else check it on one machine
+error: scale checks each key separately, but list-append without --keyed checks a history as a whole: pass --keyed if each op is about one key, else check it on one machine
 ...
 "#]]);
     histcheck("scale -m cas-register --keyed=auto valid.edn").assert().code(254).stdout_eq("");
@@ -90,11 +90,11 @@ error: scale judges each key separately, and list-append without --keyed judges 
     assert!(said.starts_with("error: invalid value '257' for '--workers <N>': 257 is not in 1..=256\n"), "{said}");
     workers(0).code(254);
     histcheck("scale -m linearizable-register --keyed valid.edn").assert().code(254).stderr_eq(str![[r#"
-error: linearizable-register separates the keys itself: pass -m cas-register --keyed instead
+error: linearizable-register separates the keys itself, but scale must do this: pass -m cas-register --keyed instead
 ...
 "#]]);
     histcheck("scale -m cas-register --keyed -").assert().code(254).stderr_eq(str![[r#"
-error: <stdin> can be read only once, and scale reads files more than once
+error: <stdin> can be read only once, but scale reads files more than once
 ...
 "#]]);
     histcheck("scale -m cas-register --keyed no*match.edn").assert().code(254).stderr_eq(str![[r#"
@@ -128,7 +128,7 @@ fn the_hostfile_has_to_fit() {
         histcheck(&format!("scale -m list-append --keyed --hostfile {hosts} --process {process} keyed.edn"))
     };
     with("127.0.0.1:4\n", 1).assert().code(254).stderr_eq(str![[r#"
-error: --process 1: [..]hosts.txt has 1 addresses, from 0 on
+error: --process 1: [..]hosts.txt has 1 addresses, counted from 0
 ...
 "#]]);
     with("127.0.0.1\n", 0).assert().code(254).stderr_eq(str![[r#"
@@ -199,7 +199,7 @@ fn files_of_one_size_are_not_taken_for_the_same() {
     });
     for one in all {
         let one = one.code(255).stdout_eq("");
-        assert!(stderr(&one).contains("have different histories, or contents of them"), "{}", stderr(&one));
+        assert!(stderr(&one).contains("have different histories or contents"), "{}", stderr(&one));
     }
 }
 

@@ -49,7 +49,7 @@ fn a_directory_without_histories_says_what_was_looked_for() {
         let said = stderr(&assert).replace("2 histories: 1 true, 1 not checked\n", "");
         assert_eq!(
             said,
-            "empty: error: no history in this directory or below it\n  expected Jepsen tests (directories with a \
+            "empty: error: no history found in this directory or below it\n  expected Jepsen tests (directories with a \
              history.edn, .jsonl, .json or .txt), or files named *.edn, *.json, *.jsonl or *.ndjson, optionally with .gz or \
              .zst; to check a file with another name, pass its path\n",
             "{words}"

@@ -128,8 +128,8 @@ fn all_options_of_elle_cli_are_taken_and_those_without_effect_say_so() {
 warning: --total-amount has no effect on list-append: it is for the bank workload
 warning: --allow-negative-balances has no effect on list-append: it is for the bank workload
 warning: --group-size has no effect on list-append: it is for the long-fork workload
-warning: --cycle-search-timeout has no effect on list-append: it either looks for no cycles, or finds them fast enough to need no limit
-warning: --plot-timeout has no effect on list-append: it either draws no plots of cycles, or draws them fast enough to need no limit
+warning: --cycle-search-timeout has no effect on list-append: cycles are not searched, or are found fast enough without a limit
+warning: --plot-timeout has no effect on list-append: plots of cycles are not drawn, or are drawn fast enough without a limit
 warning: --max-transfer has no effect on list-append: it is for generating histories, not for checking them
 warning: --plot-format has no effect without --directory: pictures are written there
 warning: --max-plot-bytes has no effect without --directory: pictures are written there
@@ -218,7 +218,7 @@ fn models_that_are_given_one_by_one_add_up() {
     let said = "warning: --consistency-models is given more than once; the last value is used: read-committed\n";
     assert_eq!(stderr(&last), said);
     let twice = run("-m list-append -m list-append g-single.edn").code(254);
-    assert!(stderr(&twice).contains("-m has list-append twice"), "{}", stderr(&twice));
+    assert!(stderr(&twice).contains("-m: list-append is given twice"), "{}", stderr(&twice));
 }
 
 #[test]

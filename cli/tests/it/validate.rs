@@ -53,7 +53,7 @@ valid.edn	0 errors, 0 warnings, 4 ops
     let foreign = "{:process 0, :type :invoke, :f :vote, :value 1}\n{:process 0, :type :ok, :f :vote, :value 1}\n";
     fs::write(dir.path().join("foreign.edn"), foreign).unwrap();
     histcheck("validate foreign.edn").current_dir(dir.path()).assert().code(0).stdout_eq(str![[r#"
-foreign.edn: note: no checker understands its first ops; `histcheck models` lists the checkers
+foreign.edn: note: no checker accepts its first ops; `histcheck models` lists the checkers
 foreign.edn	0 errors, 0 warnings, 2 ops
 
 "#]]);

@@ -105,9 +105,7 @@ impl TryFrom<CheckerForm> for Described {
                 ));
             }
             let Some(kind) = kind_of(&kind) else {
-                return Err(format!(
-                    "has a checker, {name}, whose option --{option} takes {kind:?}, which is unknown here"
-                ));
+                return Err(format!("has a checker, {name}, whose option --{option} has the unknown type {kind:?}"));
             };
             if [&value_name, &default, &help].iter().any(|text| text.len() > TEXT_BYTES_MAX) {
                 return Err(format!(

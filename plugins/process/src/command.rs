@@ -56,15 +56,15 @@ impl Program {
         let program = &self.words[0];
         match error.kind() {
             std::io::ErrorKind::NotFound if program.contains('/') => {
-                format!("cannot be started: there is no {program}, or its interpreter is missing")
+                format!("cannot be started: {program} or its interpreter was not found")
             }
             std::io::ErrorKind::NotFound => {
                 format!(
-                    "cannot be started: there is no {program} in PATH; for a file of this directory, write exec:./{program}"
+                    "cannot be started: {program} was not found in PATH; for a file in this directory, use exec:./{program}"
                 )
             }
             std::io::ErrorKind::PermissionDenied => format!(
-                "cannot be started: {program} is not executable; run chmod +x, or name its interpreter: exec:'python3 {program}'"
+                "cannot be started: {program} is not executable; run chmod +x, or pass its interpreter: exec:'python3 {program}'"
             ),
             _ => format!("cannot be started: {error}"),
         }

@@ -152,7 +152,7 @@ impl Spec for ProcessModel {
     const SUMMARY: &'static str = "Linearizability of an object with a model in another process.";
     const OPS: &'static str = "the ops of the model";
     const SHOWN: &'static str = "ok op of a function that the model lists in \"shows\", with a value";
-    const INITIAL: &'static str = "what the model takes";
+    const INITIAL: &'static str = "an initial value of the model";
 
     fn set_initial(&mut self, _: Value<'_>) -> Result<(), String> {
         // It was given to the other side when the model began.

@@ -186,7 +186,7 @@ impl Peer {
             let line = match self.wait(&what, wait, |peer| peer.lines.recv_timeout(LOOK))? {
                 Ok(line) => line,
                 Err(reason) if reason.is_empty() => return Err(self.ended()),
-                Err(reason) => return Err(self.fault(&format!("{reason}, where {expected:?} was expected"))),
+                Err(reason) => return Err(self.fault(&format!("{reason}; expected {expected:?}"))),
             };
             match serde_json::from_slice::<Said>(&line) {
                 Ok(Said::Working(_)) => {}
@@ -195,10 +195,7 @@ impl Peer {
                     return Ok(said);
                 }
                 Err(error) => {
-                    let what = format!(
-                        "sent a line that is not of the protocol ({error}), where {expected:?} was expected: {}",
-                        shown(&line)
-                    );
+                    let what = format!("sent an invalid line ({error}), expected {expected:?}: {}", shown(&line));
                     return Err(self.fault(&what));
                 }
             }
@@ -207,7 +204,7 @@ impl Peer {
 
     /// An answer of another kind than the expected one.
     pub(crate) fn unexpected(&self, said: &Said, expected: &str) -> Fault {
-        self.fault(&format!("sent {:?}, where {expected:?} was expected", said.name()))
+        self.fault(&format!("sent {:?}, expected {expected:?}", said.name()))
     }
 
     /// A fault of the other side: the rest of a sentence.

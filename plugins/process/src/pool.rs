@@ -19,7 +19,7 @@ pub(crate) fn greet(program: &Program, limits: Limits, kind: Kind, wait: &Wait<'
         other => return Err(peer.unexpected(&other, "hello")),
     };
     if hello.protocol != VERSION {
-        return Err(peer.fault(&format!("speaks protocol {}, and this histcheck speaks {VERSION}", hello.protocol)));
+        return Err(peer.fault(&format!("uses protocol {}, but this histcheck uses {VERSION}", hello.protocol)));
     }
     match (hello.kind, kind) {
         (Kind::Checker, Kind::Model) => return Err(peer.fault("is a checker, not a model; pass it with --plugin")),

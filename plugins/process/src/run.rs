@@ -114,7 +114,7 @@ impl Run for ProcessRun {
                     self.pool.put(peer);
                     Ok(report)
                 }
-                Err(what) => Err(peer.fault(&format!("sent a report that is not valid: {what}")).into()),
+                Err(what) => Err(peer.fault(&format!("sent an invalid report: {what}")).into()),
             },
             Said::Error(error) => {
                 let place = error.index.map_or_else(String::new, |index| format!("the op at index {index}: "));

@@ -165,13 +165,13 @@ fn what_a_process_does_wrong_is_said_and_names_it() {
         (&[], "echo no >&2; exit 3", "ended before it answered (exit status: 3); its last line on standard error: no"),
         (&[], "kill -9 $$", "ended before it answered (signal: 9 (SIGKILL))"),
         (&[], "exec sleep 1000", "sent no \"hello\" for 2 seconds"),
-        (&[], "printf {; exit", "ended within a line ({), where \"hello\" was expected"),
-        (&[r#"{"started": {}}"#], "", "sent \"started\", where \"hello\" was expected"),
-        (&["[1]"], "", "sent a line that is not of the protocol (expected value"),
+        (&[], "printf {; exit", "ended within a line ({); expected \"hello\""),
+        (&[r#"{"started": {}}"#], "", "sent \"started\", expected \"hello\""),
+        (&["[1]"], "", "sent an invalid line (expected value"),
         (
             &[r#"{"hello": {"protocol": 2, "kind": "checker", "name": "c"}}"#],
             "",
-            "speaks protocol 2, and this histcheck speaks 1",
+            "uses protocol 2, but this histcheck uses 1",
         ),
         (
             &[r#"{"hello": {"protocol": 1, "kind": "model", "name": "c"}}"#],
@@ -188,13 +188,13 @@ fn what_a_process_does_wrong_is_said_and_names_it() {
             "",
             "has a checker with the name \"a b\"",
         ),
-        (&[HELLO, HELLO], "", "sent \"hello\", where \"started\" was expected"),
+        (&[HELLO, HELLO], "", "sent \"hello\", expected \"started\""),
         (&[HELLO, STARTED, STARTED], &format!("{finished}exit 4"), "ended before it answered (exit status: 4)"),
         (&[HELLO, STARTED, STARTED], &format!("{finished}exec sleep 1000"), "sent no \"report\" for 2 seconds"),
         (
             &[HELLO, STARTED, STARTED],
             &format!("{finished}echo '{{\"report\": {{\"verdict\": true}}}}'; exec sleep 1000"),
-            "sent a report that is not valid: the verdict true without \"observed\"",
+            "sent an invalid report: the verdict true without \"observed\"",
         ),
     ] {
         let error = refused(lines, then);
@@ -273,8 +273,5 @@ fn a_model_that_fails_gives_no_verdict() {
     let error = model(&saying(&[HELLO], "read l"), WRITE).unwrap_err().message;
     assert!(error.ends_with("is a checker, not a model; pass it with --plugin"), "{error}");
     let error = model("exec:./no-such-program", WRITE).unwrap_err().message;
-    assert_eq!(
-        error,
-        "exec:./no-such-program cannot be started: there is no ./no-such-program, or its interpreter is missing"
-    );
+    assert_eq!(error, "exec:./no-such-program cannot be started: ./no-such-program or its interpreter was not found");
 }

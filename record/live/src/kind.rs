@@ -266,7 +266,7 @@ impl Kind {
             };
             if !option.values.is_empty() && !option.values.contains(&value.as_str()) {
                 let all = option.values.join(", ");
-                return Err(LiveError::Usage(format!("--{name}: {value} is not one of {all}")));
+                return Err(LiveError::Usage(format!("--{name}: expected one of {all}, found {value}")));
             }
             if let Some(Exclusion { value: excluded, other: (other, its), why }) = option.excludes
                 && value == excluded
@@ -278,23 +278,25 @@ impl Kind {
         }
         match nodes {
             Nodes::Default => Ok(()),
-            Nodes::Count(0) => Err(LiveError::Usage("a store has at least one node".to_owned())),
+            Nodes::Count(0) => Err(LiveError::Usage("--nodes: expected at least one node".to_owned())),
             Nodes::Count(count) if self.nodes_may_vary || *count == self.nodes => {
                 const NODES_MAX: u32 = 99;
                 if *count > NODES_MAX {
-                    return Err(LiveError::Usage(format!("{count} nodes are too many: expected at most {NODES_MAX}")));
+                    return Err(LiveError::Usage(format!("--nodes: expected at most {NODES_MAX}, found {count}")));
                 }
                 Ok(())
             }
             Nodes::Named(names) if are_machines && names.len() != self.nodes.to_usize() => {
                 let (wanted, given) = (self.nodes, names.len());
-                Err(LiveError::Usage(format!("{} has {wanted} nodes, and --nodes names {given}", self.name)))
+                Err(LiveError::Usage(format!("{} needs {wanted} nodes, but --nodes names {given}", self.name)))
             }
             Nodes::Named(_) if are_machines || self.nodes_may_vary && self.place(&[]) == Place::Here => Ok(()),
-            Nodes::Count(_) => {
-                Err(LiveError::Usage(format!("{} has {} nodes, not another number", self.name, self.nodes)))
+            Nodes::Count(count) => {
+                Err(LiveError::Usage(format!("--nodes: expected {} for {}, found {count}", self.nodes, self.name)))
             }
-            Nodes::Named(_) => Err(LiveError::Usage(format!("the nodes of {} have names of their own", self.name))),
+            Nodes::Named(_) => {
+                Err(LiveError::Usage(format!("--nodes: the names of the nodes of {} are fixed", self.name)))
+            }
         }
     }
 }

@@ -125,10 +125,10 @@ fn watch(mut stream: TcpStream, peer: usize, timeout: Duration, state: &(Mutex<S
             Ok(()) if said[0] == END => {
                 fault.end(&reason(&mut stream).unwrap_or_else(|_| "another process ended".to_owned()))
             }
-            Ok(()) => fault.end_without(peer, "it says what no histcheck says"),
+            Ok(()) => fault.end_without(peer, "it sent an invalid message"),
             Err(_) if lock(state).is_over => return,
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                fault.end_without(peer, &format!("no sign of life for {timeout:?}"))
+                fault.end_without(peer, &format!("nothing was received from it for {timeout:?}"))
             }
             Err(_) => fault.end_without(peer, "the connection is closed"),
         }

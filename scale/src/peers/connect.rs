@@ -157,7 +157,7 @@ impl Connecting<'_> {
         let why = read_text(stream)?;
         if !why.is_empty() {
             let why = String::from_utf8_lossy(&why);
-            self.fault.end(&format!("process {peer} ({}) refuses this one: {why}", self.cluster.hosts[peer]));
+            self.fault.end(&format!("process {peer} ({}) refused this process: {why}", self.cluster.hosts[peer]));
         }
         Ok(())
     }
@@ -198,7 +198,8 @@ impl Connecting<'_> {
         let why = if purpose == BEAT { self.difference(peer, &facts) } else { None };
         let answered = answer(&mut talk, why.as_deref().unwrap_or_default());
         if let Some(why) = why {
-            self.fault.end(&format!("process {peer} ({}) does not fit: {why}", self.cluster.hosts[peer]));
+            self.fault
+                .end(&format!("process {peer} ({}) does not match this process: {why}", self.cluster.hosts[peer]));
         }
         if answered.and_then(|()| talk.done()).is_err() {
             return;
@@ -221,7 +222,7 @@ impl Connecting<'_> {
         let is_behind = peer > self.cluster.process && peer < self.cluster.hosts.len();
         let is_wanted = purpose == DATA || purpose == BEAT && self.cluster.process == 0;
         if hello != *HELLO || !is_behind || !is_wanted {
-            return Err(io::Error::other("no process that is waited for"));
+            return Err(io::Error::other("an unexpected process"));
         }
         Ok((peer, purpose, read_text(stream)?))
     }
@@ -229,7 +230,7 @@ impl Connecting<'_> {
     /// In what a process was asked for something else than this one.
     fn difference(&self, peer: usize, facts: &[u8]) -> Option<String> {
         let Ok(theirs) = serde_json::from_slice::<Vec<(String, String)>>(facts) else {
-            return Some("it says nothing of what it was asked for".to_owned());
+            return Some("it did not send its options".to_owned());
         };
         let ours = &self.cluster.facts;
         let differs = |(at, (name, value)): (usize, &(String, String))| {
@@ -237,7 +238,7 @@ impl Connecting<'_> {
             (their != Some(value)).then(|| format!("process 0 and process {peer} have different {name}"))
         };
         let differ = ours.iter().enumerate().find_map(differs);
-        differ.or_else(|| (theirs.len() != ours.len()).then(|| "it was asked for more".to_owned()))
+        differ.or_else(|| (theirs.len() != ours.len()).then(|| "it has more options".to_owned()))
     }
 
     fn end_late(&self, peer: usize, why: &str) -> ! {
@@ -261,7 +262,7 @@ fn read_text(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     stream.read_exact(&mut len)?;
     let len = u32::from_le_bytes(len).to_usize();
     if len > FACTS_BYTES_MAX {
-        return Err(io::Error::other("more than anyone has to say"));
+        return Err(io::Error::other("the message is too long"));
     }
     let mut text = Vec::new();
     stream.take(len.to_u64()).read_to_end(&mut text)?;

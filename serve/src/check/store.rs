@@ -98,7 +98,7 @@ impl Checks {
         true
     }
 
-    /// Cancels all, for the server ends.
+    /// Cancels all, for the server is shutting down.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         for check in locked(&self.all).values() {
@@ -165,7 +165,7 @@ impl Checks {
         let waiting = all.values().filter(|check| check.record.stage == Stage::Waiting).count();
         if waiting >= WAITING_MAX || self.is_over.load(Ordering::Relaxed) {
             let _ = fs::remove_dir_all(&folder);
-            return Err(format!("{waiting} checks are waiting already: try again later"));
+            return Err(format!("{waiting} checks are already waiting: try again later"));
         }
         record.write(&folder).map_err(|error| format!("cannot write here: {error}"))?;
         let check = Check { record: record.clone(), folder, is_cancelled: Arc::default() };
@@ -220,7 +220,7 @@ impl Checks {
         let Some(check) = all.get_mut(id) else { return };
         check.record.stage = stage;
         check.record.ended_ms = Some(millis(SystemTime::now()));
-        // What cannot be kept is known until the server ends.
+        // What cannot be kept is known until the server is shutting down.
         let _ = check.record.write(&check.folder);
     }
 }
@@ -243,7 +243,7 @@ fn leads_away(root: &Path, folder: &Path) -> bool {
 /// A new folder, named after the time as Jepsen names its own.
 fn new_folder(root: &Path, above: &Path) -> io::Result<(String, PathBuf)> {
     if leads_away(root, above) {
-        return Err(io::Error::other(format!("{} is reached by a link", above.display())));
+        return Err(io::Error::other(format!("{} is a link, or below one", above.display())));
     }
     fs::create_dir_all(above)?;
     loop {

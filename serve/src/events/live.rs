@@ -13,7 +13,7 @@ use tokio::time::timeout;
 /// Follows the run, or says once how far it is.
 pub(crate) fn answer(state: &State, is_followed: bool) -> Answer {
     let Some(board) = &state.board else {
-        let message = "no run goes on here: `histcheck live --serve` and `histcheck watch --serve` show theirs";
+        let message = "no run in progress: `histcheck live --serve` and `histcheck watch --serve` show their runs";
         return answer::error(StatusCode::NOT_FOUND, message);
     };
     if !is_followed {

@@ -23,7 +23,7 @@ fn room(state: &State) -> Option<OwnedSemaphorePermit> {
 
 /// There is none.
 fn full() -> Answer {
-    answer::error(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow this server: reload by hand")
+    answer::error(StatusCode::SERVICE_UNAVAILABLE, "too many pages are connected to this server: reload manually")
 }
 
 /// Follows the list of runs. A page that sleeps misses nothing: what it gets is the number of the latest change, not

@@ -28,7 +28,7 @@ pub(crate) fn check_origin(config: &Config, method: &Method, headers: &HeaderMap
     };
     if !host::is_ours(name, config) {
         return Err(Refused::Foreign(
-            "the Host header names none of this server's addresses; to serve under another name, start it with --host NAME",
+            "the Host header is not an address of this server; to serve under another name, start it with --host NAME",
         ));
     }
     if method == Method::GET || method == Method::HEAD {

@@ -25,7 +25,7 @@ impl Refused {
     pub(crate) fn message(&self) -> &'static str {
         match self {
             Refused::Foreign(why) => why,
-            Refused::NoToken => "this server needs its token: send it as the header `Authorization: Bearer TOKEN`",
+            Refused::NoToken => "this server requires a token: send it as the header `Authorization: Bearer TOKEN`",
             Refused::Later => "too many wrong tokens: try again in a minute",
         }
     }

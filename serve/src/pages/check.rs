@@ -25,12 +25,12 @@ pub(crate) fn check(state: &State, id: &str) -> Option<Markup> {
                 h1 { "Check of " bdi { (text::shown(title, 300)) } }
                 p role="status" {
                     @match record.stage {
-                        Stage::Waiting => { "Waits for its turn." },
-                        Stage::Running => { "Is being checked since " (seconds(&record)) " s." },
+                        Stage::Waiting => { "Waiting for earlier checks." },
+                        Stage::Running => { "Checking for " (seconds(&record)) " s." },
                         Stage::Done => { (verdict(result.as_ref())) },
-                        Stage::Failed => { "There is no result." },
-                        Stage::Cancelled => { "Was cancelled." },
-                        Stage::Interrupted => { "The server ended before the check did." },
+                        Stage::Failed => { "The check failed; there is no result." },
+                        Stage::Cancelled => { "Cancelled." },
+                        Stage::Interrupted => { "The server stopped before the check ended." },
                     }
                 }
                 @if record.stage.is_open() {
@@ -43,7 +43,7 @@ pub(crate) fn check(state: &State, id: &str) -> Option<Markup> {
                 @if folder.join("report.html").is_file() {
                     @let address = format!("/checks/{}/report.html", record.id);
                     h2 { "Report" }
-                    p { a href=(address) { "Open the report on a page of its own" } }
+                    p { a href=(address) { "Open the report on a separate page" } }
                     iframe.report src=(address) title="Report" sandbox="allow-top-navigation-by-user-activation" {}
                 }
                 @if result.is_some() { p { a href={ "/checks/" (record.id) "/result.json" } { "The result as JSON" } } }
@@ -91,7 +91,7 @@ fn choice(checks: &Checks, is_required: bool) -> Markup {
     html! {
         label { "Checker"
             select name="checker" required[is_required] {
-                option value="" { @if is_required { "choose" } @else { "suggest one" } }
+                option value="" { @if is_required { "choose" } @else { "suggest a checker" } }
                 @for (name, summary) in &checks.judge().checkers { option value=(name) title=(summary) { (name) } }
             }
         }
@@ -132,7 +132,7 @@ pub(super) fn drop_zone(checks: &Checks) -> Markup {
                 label.wide { "Or the history itself" textarea name="text" rows="4" spellcheck="false" placeholder="{:process 0, :type :invoke, :f :read, :value nil}" {} }
                 button type="submit" { "Check" }
                 p.note role="status" id="dropped" { "Drop a file anywhere on this page, choose one, or paste it. It stays on this machine." }
-                noscript { p { "This needs JavaScript; " code { "curl --data-binary @FILE 'ADDRESS/api/check?checker=NAME'" } " does not." } }
+                noscript { p { "This needs JavaScript; " code { "curl --data-binary @FILE 'ADDRESS/api/check?checker=NAME'" } " works without it." } }
             }
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn compare(state: &State, query: &Query) -> Option<Markup> {
                     (lists("Files", &files(state, a), &files(state, b)))
                 }
             }
-            p.note { "Rows that differ are marked. Of lists, only what the other run has not is shown." }
+            p.note { "Rows that differ are marked. Of lists, only items that the other run lacks are shown." }
         },
     ))
 }

@@ -61,13 +61,13 @@ pub(crate) fn login(back: &str, was_wrong: bool) -> Markup {
     page(
         "Token",
         &html! {
-            h1 { "This server needs its token" }
-            p { "Whoever started it with " code { "histcheck serve --token" } " has it." }
-            @if was_wrong { p.notice role="alert" { "That is not the token." } }
+            h1 { "This server requires a token" }
+            p { "The token was chosen at the start of the server, with " code { "histcheck serve --token" } "." }
+            @if was_wrong { p.notice role="alert" { "Wrong token." } }
             form.login method="post" action="/login" {
                 input type="hidden" name="to" value=(back);
                 label { "Token " input type="password" name="token" autocomplete="current-password" required autofocus; }
-                button type="submit" { "Go on" }
+                button type="submit" { "Continue" }
             }
         },
     )

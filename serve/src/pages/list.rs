@@ -23,7 +23,7 @@ pub(crate) fn list(state: &State, view: &View) -> Markup {
         &html! {
             h1 { "Runs" }
             @if let Some(board) = &state.board {
-                p.notice { a href="/live" { bdi { (text::shown(board.name(), 200)) } @if board.has_ended() { " has ended" } @else { " is under way" } } }
+                p.notice { a href="/live" { bdi { (text::shown(board.name(), 200)) } @if board.has_ended() { " has ended" } @else { " is in progress" } } }
             }
             @if let Some(checks) = &state.checks { (super::check::drop_zone(checks)) }
         (filter(&view))
@@ -55,9 +55,9 @@ fn counts(runs: &[&Run]) -> String {
 fn nothing(runs: &[Run], is_complete: bool) -> Markup {
     html! {
         @if !runs.is_empty() {
-            p { "No run is like this. " a href="/" { "Show all" } }
+            p { "No run matches. " a href="/" { "Show all" } }
         } @else if is_complete {
-            p { "There are no runs here yet. A run is a directory of Jepsen's store, of " code { "histcheck live -d" } ", "
+            p { "No runs found yet. A run is a directory of Jepsen's store, of " code { "histcheck live -d" } ", "
                 code { "histcheck report -d" } " or " code { "histcheck -d" } ", or a history file: *.edn, *.json, *.jsonl or *.ndjson." }
         }
     }

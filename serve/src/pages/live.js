@@ -49,7 +49,7 @@
       const above = sums.map((_, column) => [at(column), y(floor[column])]);
       if (above.length > 1) draw("path", { class: `area ${kind}`, d: `${path(above.concat(below.reverse()))}Z` }, svg);
     });
-    scale("rate", `; the top is ${grouped(Math.round(most))} a second`);
+    scale("rate", `; maximum ${grouped(Math.round(most))} per second`);
   };
   const lines = (id, parts, isLog, unit) => {
     const { svg, at } = begin(id), values = known.columns.flatMap((column) => parts.map((part) => column[part])).filter((value) => value > 0);
@@ -60,7 +60,7 @@
       const points = known.columns.map((column, index) => [column[part], index]).filter(([value]) => value !== null).map(([value, index]) => [at(index), y(value)]);
       if (points.length) draw("path", { class: `curve ${part}`, d: path(points.length > 1 ? points : [points[0], [points[0][0] + 2, points[0][1]]]) }, svg);
     }
-    scale(id, isLog ? `; from ${unit(least)} to ${unit(most)}` : `; the top is ${unit(most)}`);
+    scale(id, isLog ? `; from ${unit(least)} to ${unit(most)}` : `; maximum ${unit(most)}`);
   };
   const violations = () => {
     const found = known.violations || [], key = `${found.length}/${known.violations_count}`;

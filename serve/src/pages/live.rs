@@ -34,9 +34,9 @@ pub(crate) fn live(state: &State) -> Option<Markup> {
                     svg id={ "plot-" (id) } viewBox="0 0 960 160" preserveAspectRatio="none" role="img" aria-label=(title) {}
                 }
             }
-            p.note { "Bands are faults. Time is in seconds since the run began." }
+            p.note { "Bands show faults. Time is in seconds since the start of the run." }
             p.note id="connection" role="status" {}
-            noscript { p.notice { "This page needs JavaScript; " code { "curl ADDRESS/api/live" } " does not." } }
+            noscript { p.notice { "This page needs JavaScript; " code { "curl ADDRESS/api/live" } " works without it." } }
             script src=(LIVE_SCRIPT_ADDRESS) defer {}
         },
     ))

@@ -28,7 +28,7 @@
           form.querySelector("button").focus();
           return;
         }
-        say(answer.ok ? `${name}: no checker understands its first ops: choose one, then press Check.` : `${name}: ${said.error.message}`);
+        say(answer.ok ? `${name}: no checker accepts its first ops: choose a checker, then press Check.` : `${name}: ${said.error.message}`);
       } catch (error) {
         say("The server cannot be reached.");
       }

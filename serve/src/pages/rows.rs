@@ -94,9 +94,9 @@ impl View<'_> {
                 (text::count(head.ops, "op", "ops"))
                 @if let Some(time) = head.length_ns.and_then(|time| u64::try_from(time).ok()) { " in " (length(Some(time))) }
                 ". "
-                @if head.is_copy { "They are read from a copy, one op a line: the history itself cannot be entered in the middle." }
+                @if head.is_copy { "They are read from a copy with one op per line, because the history cannot be read from the middle." }
             }
-            @if let Some(why) = &head.problem { p.notice { "Rows end here, for the history cannot be read further. " bdi { (text::shown(why, 1000)) } } }
+            @if let Some(why) = &head.problem { p.notice { "Rows end here, because the history cannot be read further: " bdi { (text::shown(why, 1000)) } } }
             @if let Some(note) = &note { p.notice role="status" { (note) } }
             @if let Some(row) = &chosen { (self.chosen(shelf, row)?) }
             (self.table(&window, chosen.as_ref().map(|row| row.at)))
@@ -166,7 +166,7 @@ impl View<'_> {
                             @if let Some(took) = took { ", " (text::duration(took)) @if row.kind == OpKind::Invoke { " later" } @else { " before" } }
                             "."
                         },
-                        None => { "It has no other half nearby." },
+                        None => { "The rows nearby have no other op of this operation." },
                     }
                     @if !row.process.is_empty() { " " a href=(of_process(&self.path(), &row.process)) { "All ops of process " bdi { (text::shown(&row.process, 80)) } } }
                 }
@@ -182,7 +182,7 @@ impl View<'_> {
             div id="rows" data-total=[can_scroll.then_some(ops)] data-from=[can_scroll.then_some(window.from)]
                 data-at=[chosen] data-api={ "/api/ops/" (encoded(&self.run.id)) } data-page=(self.path()) {
                 @if window.rows.is_empty() && window.too_long.is_empty() {
-                    p { @if window.from == 0 && window.to >= ops { "No row is like this." } @else { "No row is like this among those that were searched." } }
+                    p { @if window.from == 0 && window.to >= ops { "No row matches." } @else { "No row matches among those that were searched." } }
                 } @else {
                     div.scroll tabindex="0" role="region" aria-label="Rows" {
                         table.ops {
@@ -201,9 +201,9 @@ impl View<'_> {
                 @if window.to < ops && window.rows.len() < PAGE_ROWS {
                     p.note { "Searched up to row " (text::grouped(window.to)) " of " (text::grouped(ops)) "." }
                 }
-                nav.pager aria-label="Rows before and behind" {
-                    @if window.from > 0 { a rel="prev" href=(pair("before", window.from)) { "\u{2190} Before" } }
-                    @if window.to < ops { a rel="next" href=(pair("from", window.to)) { "Behind \u{2192}" } }
+                nav.pager aria-label="Earlier and later rows" {
+                    @if window.from > 0 { a rel="prev" href=(pair("before", window.from)) { "\u{2190} Earlier" } }
+                    @if window.to < ops { a rel="next" href=(pair("from", window.to)) { "Later \u{2192}" } }
                 }
             }
         }
@@ -245,9 +245,7 @@ impl View<'_> {
 /// What to say if another op than that of an index is shown.
 fn other(index: u64, shown: Option<&Row>) -> Option<String> {
     match shown {
-        None => {
-            Some(format!("The op with index {index}, or the one before which it would be, is too long to be shown."))
-        }
+        None => Some(format!("The op with index {index}, or the next one, is too long to be shown.")),
         Some(row) if row.index > index => Some(format!("No op has index {index}; this is the next one.")),
         Some(row) if row.index < index => Some(format!("No op has index {index}; this is the last one.")),
         Some(_) => None,

@@ -87,7 +87,7 @@ fn report(run: &Run, files: &[Entry]) -> Markup {
         @if let Some(report) = report {
             @let address = address(run, &report.path);
             h2 { "Report" }
-            p { a href=(address) { "Open the report on a page of its own" } }
+            p { a href=(address) { "Open the report on a separate page" } }
             iframe.report src=(address) title="Report" sandbox="allow-top-navigation-by-user-activation" {}
         }
     }

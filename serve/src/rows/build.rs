@@ -71,7 +71,7 @@ pub(super) fn build(mut job: Job<'_>) -> Result<Index, String> {
         }
     };
     if gathered.ops == 0 {
-        return Err(problem.unwrap_or_else(|| "The history has no op.".to_owned()));
+        return Err(problem.unwrap_or_else(|| "The history contains no op.".to_owned()));
     }
     let bytes = match text {
         Text::Own => reader.bytes(),
@@ -179,7 +179,7 @@ impl Copy {
         let offset = self.bytes.load(Ordering::Relaxed);
         if offset > COPY_BYTES_MAX {
             let message =
-                format!("the rows behind this one are not shown: their text has more than {COPY_BYTES_MAX} bytes");
+                format!("the rows after this one are not shown: their text has more than {COPY_BYTES_MAX} bytes");
             return Err(HistoryError::new(ErrorKind::Limit, message));
         }
         let failed =
@@ -221,7 +221,7 @@ struct Watched {
 impl Read for Watched {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.progress.is_over.load(Ordering::Relaxed) {
-            return Err(io::Error::other("the server has ended"));
+            return Err(io::Error::other("the server has stopped"));
         }
         let read = self.file.read(out)?;
         self.progress.read.fetch_add(read.to_u64(), Ordering::Relaxed);

@@ -39,14 +39,14 @@ impl Filter {
         let kind = text("type");
         let kind = match KINDS.into_iter().find(|known| known.name() == kind.trim_start_matches(':')) {
             None if !kind.is_empty() => {
-                return Err(format!("{kind} is not a type of ops: expected invoke, ok, fail or info"));
+                return Err(format!("unknown op type {kind}: expected invoke, ok, fail or info"));
             }
             kind => kind,
         };
         let filter =
             Filter { process: name("process"), key: name("key"), function: name("f"), kind, text: text("text") };
         if [&filter.process, &filter.key, &filter.function, &filter.text].iter().any(|text| text.len() > CHARS_MAX) {
-            return Err(format!("what is looked for has more than {CHARS_MAX} bytes"));
+            return Err(format!("the search text has more than {CHARS_MAX} bytes"));
         }
         Ok(filter)
     }

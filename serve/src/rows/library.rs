@@ -115,7 +115,7 @@ impl Library {
         Ok(self.begin(&mut known, history, bytes))
     }
 
-    /// Ends all builds, for the server ends.
+    /// Ends all builds, for the server is shutting down.
     pub(crate) fn end(&self) {
         for entry in locked(&self.known).values() {
             if let Stage::Building(progress) = &entry.stage {
@@ -140,7 +140,7 @@ impl Library {
     fn begin(self: &Arc<Library>, known: &mut BTreeMap<String, Known>, history: &str, bytes: u64) -> Found {
         let waiting = known.values().filter(|entry| matches!(entry.stage, Stage::Building(_))).count();
         if waiting >= WAITING_MAX {
-            return Found::Failed(format!("{waiting} histories are being read already: try again later."));
+            return Found::Failed(format!("{waiting} histories are already being read: try again later."));
         }
         let progress = Arc::new(Progress::default());
         progress.bytes.store(bytes, Ordering::Relaxed);

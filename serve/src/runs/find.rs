@@ -74,7 +74,7 @@ impl Walk<'_> {
         let mut notes = Vec::new();
         if self.is_cut {
             notes.push(format!(
-                "Not all is listed: at most {RUNS_MAX} runs, {ENTRIES_MAX} files and {DEPTH_MAX} nested directories are looked at."
+                "The list is incomplete: at most {RUNS_MAX} runs, {ENTRIES_MAX} files and {DEPTH_MAX} nested directories are searched."
             ));
         }
         for (count, what) in [
@@ -82,7 +82,7 @@ impl Walk<'_> {
             (self.unlisted, "directories cannot be read"),
         ] {
             if count > 0 {
-                notes.push(format!("{count} {what}, and are left out."));
+                notes.push(format!("{count} {what}, and are omitted."));
             }
         }
         self.runs.sort_by(|a, b| a.id.cmp(&b.id));

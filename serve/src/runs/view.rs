@@ -110,7 +110,7 @@ impl View {
             name => match Verdict::ALL.into_iter().find(|verdict| verdict.name() == name) {
                 Some(verdict) => Wanted::Only(verdict),
                 None => {
-                    return Err(format!("{name} is not a verdict: expected valid, invalid, unknown, error or none"));
+                    return Err(format!("unknown verdict {name}: expected valid, invalid, unknown, error or none"));
                 }
             },
         };

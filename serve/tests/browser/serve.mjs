@@ -98,11 +98,11 @@ const tests = {
   async "the token is asked for once, and then the page that was wanted is there"() {
     const guarded = await store.serve("--read-only", "--token", "correct-horse-battery");
     await browser.open(`${guarded}runs/etcd-append/20260110T093012.123Z`);
-    assert.equal(await ask("document.querySelector('h1').textContent"), "This server needs its token");
+    assert.equal(await ask("document.querySelector('h1').textContent"), "This server requires a token");
     assert.deepEqual(await unusable(), []);
     const enter = (token) => ask(`document.querySelector("[name=token]").value = ${JSON.stringify(token)}, document.querySelector("form.login button").click()`);
     await enter("not-the-right-token");
-    await until("document.querySelector('[role=alert]')?.textContent === 'That is not the token.'");
+    await until("document.querySelector('[role=alert]')?.textContent === 'Wrong token.'");
     await enter("correct-horse-battery");
     await until("document.querySelector('h1')?.textContent === 'etcd-append/20260110T093012.123Z'");
     assert.equal(await ask("document.cookie"), "", "scripts do not see it");

@@ -73,7 +73,7 @@ fn each_key_is_checked_separately_if_that_is_asked_for() {
     }
     for (query, what) in [
         ("keyed=maybe", "keyed must be yes or no."),
-        ("keys=yes", "There is no parameter keys; there are checker, levels, keyed, name, run."),
+        ("keys=yes", "Unknown parameter keys; expected one of checker, levels, keyed, name, run."),
     ] {
         let refused = served.request(&format!("POST /api/check?checker=finds&{query}"), "", "{}");
         assert_eq!((refused.status, &json(&refused)["error"]["message"]), (400, &what.into()));
@@ -91,7 +91,7 @@ fn what_is_wrong_is_shown_where_it_is() {
     assert_eq!((&check["stage"], &check["messages"]), (&"failed".into(), &"error: <b>no such level</b>\n".into()));
     let page = served.get(check["page"].as_str().unwrap()).text();
     assert!(
-        page.contains("There is no result.") && page.contains("&lt;b&gt;no such level"),
+        page.contains("there is no result.") && page.contains("&lt;b&gt;no such level"),
         "no verdict at all: {page}"
     );
 }
@@ -143,7 +143,7 @@ fn a_check_is_cancelled_with_all_that_it_started() {
     at_stage(&served, &ids[2], &["running"]);
     assert_eq!(served.request(&format!("POST /checks/{}/cancel", ids[1]), "", "").status, 303);
     at_stage(&served, &ids[1], &["cancelled"]);
-    // The end of the server ends the last one.
+    // The end of the server is shutting down the last one.
 }
 
 #[test]
@@ -152,10 +152,10 @@ fn who_asks_for_nonsense_is_told_so_and_nothing_is_left() {
     let post = |query: &str, body: &str| served.request(&format!("POST /api/check{query}"), "", body);
     for (query, body, status, part) in [
         ("", "{}", 400, "No checker was chosen"),
-        ("?checker=nope", "{}", 400, "There is no checker nope"),
-        ("?checker=finds,nope", "{}", 400, "There is no checker nope"),
-        ("?checker=--plugin", "{}", 400, "There is no checker --plugin"),
-        ("?checker=finds&levels=a%20--plugin%20b", "{}", 400, "must be names"),
+        ("?checker=nope", "{}", 400, "Unknown checker nope"),
+        ("?checker=finds,nope", "{}", 400, "Unknown checker nope"),
+        ("?checker=--plugin", "{}", 400, "Unknown checker --plugin"),
+        ("?checker=finds&levels=a%20--plugin%20b", "{}", 400, "must be comma-separated names"),
         ("?checker=finds", "", 400, "The history is empty"),
         ("?checker=finds", &"x".repeat(1001), 413, "more than 1000 bytes"),
     ] {

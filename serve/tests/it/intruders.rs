@@ -52,7 +52,7 @@ fn without_the_token_there_is_nothing_to_see() {
     for address in ["/", "/runs/redis", "/files/redis/report.html", "/zip/redis.zip", "/page.js", "/none"] {
         let answer = served.get(address);
         assert_eq!(answer.status, 401, "{address}");
-        assert!(answer.text().contains("needs its token") && !answer.text().contains("fine"), "{address}");
+        assert!(answer.text().contains("requires a token") && !answer.text().contains("fine"), "{address}");
     }
     for address in ["/api/runs", "/api/runs/redis", "/api/openapi.json", "/events"] {
         let answer = served.get(address);

@@ -33,13 +33,13 @@ fn an_address_says_what_is_seen() {
     let page = served.get("/?verdict=invalid&sort=name").text();
     assert!(page.contains("1 of 3 runs: 1 invalid.") && !page.contains("/runs/redis"), "{page}");
     assert!(page.contains("href=\"/?verdict=invalid&amp;sort=-name\""), "a second click turns it around: {page}");
-    assert!(served.get("/?name=nothing").text().contains("No run is like this."));
+    assert!(served.get("/?name=nothing").text().contains("No run matches."));
     let wrong = served.get("/?verdict=red");
     assert_eq!(wrong.status, 400);
     assert!(wrong.text().contains("expected valid, invalid, unknown, error or none"));
     let wrong = served.get("/api/runs?verdikt=invalid");
     assert_eq!(wrong.status, 400, "a filter that is not understood is not left out");
-    assert!(wrong.text().contains("no parameter verdikt"), "{}", wrong.text());
+    assert!(wrong.text().contains("unknown parameter verdikt"), "{}", wrong.text());
 }
 
 #[test]

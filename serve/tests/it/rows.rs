@@ -66,7 +66,7 @@ fn any_part_of_a_history_is_read_by_its_place() {
     assert_eq!(indices(&ops(&served, "text=%2050%20505")), [1010, 1011]);
     let wrong = |query: &str| served.get(&format!("/api/ops/runs/a?{query}"));
     for (query, part) in [
-        ("kind=ok", "no parameter kind"),
+        ("kind=ok", "unknown parameter kind"),
         ("from=x", "expected a number"),
         ("count=501", "from 1 to 500"),
         ("type=x", "expected invoke"),
@@ -99,7 +99,7 @@ fn a_page_leads_from_an_op_to_its_neighbours_and_its_other_half() {
     let found = served.get("/rows/runs/a?key=99&type=ok").text();
     assert_eq!(found.matches("<tr class=\"ok\"").count(), 10, "{found}");
     assert!(!found.contains("data-total"), "what is searched has pages");
-    assert!(served.get("/rows/runs/a?key=none").text().contains("No row is like this."));
+    assert!(served.get("/rows/runs/a?key=none").text().contains("No row matches."));
     assert_eq!(served.get("/rows/runs/a?type=x").status, 400);
     assert_eq!((served.get("/rows/redis").status, served.get("/rows/none").status), (404, 404));
     assert!(served.get("/runs/runs/a").text().contains("href=\"/rows/runs/a\""));
@@ -145,10 +145,7 @@ fn an_op_that_is_too_long_is_named() {
     let found = served.get("/rows/runs/a?text=x").text();
     assert!(found.contains("Row 1 is too long to be searched and shown.") && !found.contains("No row is"), "{found}");
     let page = served.get("/rows/runs/a?at=5").text();
-    assert!(
-        page.contains("The op with index 5, or the one before which it would be, is too long to be shown."),
-        "{page}"
-    );
+    assert!(page.contains("The op with index 5, or the next one, is too long to be shown."), "{page}");
     assert!(!page.contains("aria-current"), "{page}");
 }
 

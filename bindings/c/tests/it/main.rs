@@ -111,13 +111,13 @@ fn the_example_prints_what_it_should() {
         "violated: 1",
         "violation: 0 ",
         "finish: 0 ",
-        "finish again: -1 this stream was finished",
+        "finish again: -1 this stream is finished",
         "feed after that: -1",
-        "its error: -1 this stream was finished",
+        "its error: -1 this stream is finished",
         "no checker: -1 checker is NULL",
         "no history: -1 ",
         "nothing: -1 ",
-        "no such setting: -1 there is no setting colour; expected options",
+        "no such setting: -1 unknown setting colour; expected options",
         "NULL: -1 ",
     ];
     for (line, begin) in printed.lines().zip(begins) {

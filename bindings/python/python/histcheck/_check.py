@@ -1,4 +1,4 @@
-"""Checking a whole history."""
+"""Checks complete histories."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ History = Union[str, "os.PathLike[str]", bytes, Iterable[Op]]
 
 
 class Settings:
-    """What is asked of a history, checked once and used for many.
+    """The settings of a check: validated once, usable for many histories.
 
-    `checker` is the name of a checker, or of several with commas between them; `checkers()` lists them. Any further
+    `checker` is the name of a checker, or several names, comma-separated; `checkers()` lists them. Any further
     argument is an option of the checker, spelled with `_` for `-`: `consistency_models="serializable"`, `initial=0`.
     """
 
@@ -74,16 +74,16 @@ def check(history: History, checker: str | Settings = "list-append", **settings:
 
     - `checker`: its name, such as `"list-append"`; `checkers()` lists them.
     - `keyed`: whether each key is checked separately: True, False or "auto".
-    - `format`, `time_unit`: how a text is read, unless that is detected.
+    - `format`, `time_unit`: format and time unit of a text [default: detected].
     - `clients`, `others`: names of processes that are clients, or that are not.
-    - `accept_torn`: leave out an op that the end of the text cuts, instead of raising.
+    - `accept_torn`: omit an incomplete op at the end of the text, instead of raising.
     - `plugins`: paths of libraries with further checkers. They run with your permissions.
     - `timeout`: seconds after which a search ends with the verdict "unknown".
     - `pictures`: whether the report can have pictures besides those of cycles. False saves memory.
     - all others: options of the checker, with `_` for `-`.
 
-    Raises `HistoryError` if the history is not one, or not one that this checker can check; ValueError for an unknown
-    checker or option. Other threads of Python run while the history is judged.
+    Raises `HistoryError` if the input is not a history, or the checker cannot check it; ValueError for an unknown
+    checker or option. Other Python threads run while the history is checked.
     """
     given = checker if isinstance(checker, Settings) else Settings(checker, **settings)
     if given is checker and settings:
@@ -100,12 +100,12 @@ def check(history: History, checker: str | Settings = "list-append", **settings:
 
 
 def checkers() -> dict[str, str]:
-    """All checkers that are built in, each with its meaning."""
+    """Returns all built-in checkers, each with a summary."""
     return {name: summary for name, summary, _ in _histcheck.checkers()}
 
 
 def ops_of(history: Any) -> Iterable[Op]:
-    """The ops of whatever holds them: an iterable of dicts, or a data frame with a row for each op."""
+    """Returns the ops of an iterable of dicts, or of a data frame with a row for each op."""
     if hasattr(history, "iter_rows"):  # polars
         return _without_gaps(history.iter_rows(named=True))
     if hasattr(history, "itertuples"):  # pandas
@@ -123,7 +123,7 @@ def _rows(frame: Any) -> Iterator[dict[str, Any]]:
 
 
 def _without_gaps(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The same rows; what a frame has where a field is missing is left out of further fields and None elsewhere."""
+    """Yields the rows without missing values: further fields are omitted, the others are None."""
     for row in rows:
         op = {}
         for name, value in row.items():

@@ -1,4 +1,4 @@
-"""Recording a history: who invoked what when, and what came back."""
+"""Records histories: every invocation and its completion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class _Client:
-    """A thread as histories know it: a process with at most one operation in flight."""
+    """A client in a history: a process with at most one operation in flight."""
 
     def __init__(self) -> None:
         self.number: int | None = None
@@ -35,15 +35,15 @@ class Operation:
         self.is_completed = False
 
     def ok(self, value: Any = None) -> None:
-        """It took effect, and returned `value`."""
+        """Completes the operation: it took effect, and returned `value`."""
         self._complete("ok", value)
 
     def fail(self, error: Any = None) -> None:
-        """It certainly did not take effect."""
+        """Completes the operation: it certainly did not take effect."""
         self._complete("fail", self._value, error)
 
     def info(self, error: Any = None) -> None:
-        """It may or may not have taken effect: a time-out, a lost connection."""
+        """Completes the operation: it may have taken effect or not, as after a timeout or a lost connection."""
         self._complete("info", self._value, error)
 
     def _complete(self, kind: str, value: Any, error: Any = None) -> None:
@@ -63,11 +63,11 @@ class Recorder:
         recorder.check("cas-register").require_valid()
 
     Each thread is a client. An operation that ends with an exception may have taken effect, so it counts as `info`, unless
-    the exception is one of `fails`: those mean that nothing happened. After `info` the thread continues as another client, for
-    the operation may take effect at any later time. Values are recorded as they are when they are passed: change a list later
+    the exception is one of `fails`: those mean that nothing happened. After `info` the thread continues as another client,
+    because the operation may take effect at any later time. Values are recorded as they are when they are passed: change a list later
     and the history is unchanged.
 
-    `watch`, a `Watcher` or the name of a checker, judges each op as it is recorded; see `violation`.
+    `watch`, a `Watcher` or the name of a checker, checks each op as it is recorded; see `violation`.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Recorder:
         return self._watcher.violation if self._watcher else None
 
     def invoke(self, f: str, value: Any = None) -> Operation:
-        """Records that the calling thread invokes `f`. It invokes nothing else until this has completed."""
+        """Records that the calling thread invokes `f`. The thread invokes nothing else until then."""
         client = getattr(self._local, "client", None)
         if client is None:
             client = self._local.client = _Client()
@@ -196,7 +196,7 @@ def _error(raised: BaseException) -> str:
 
 
 def _frozen(value: Any) -> Any:
-    """A copy of a value that nobody changes, as JSON can hold it."""
+    """Returns an independent copy of a value that can be written as JSON."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, dict):

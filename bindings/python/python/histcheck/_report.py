@@ -1,4 +1,4 @@
-"""What a checker found."""
+"""Reports of checkers."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Valid = Union[bool, Literal["unknown"]]
 
 
 class InconsistentHistory(AssertionError):
-    """The history broke what was asked of it: `Report.require_valid`."""
+    """The history is not valid: see `Report.require_valid`."""
 
 
 class UnknownVerdict(AssertionError):
-    """The checker could not decide: `Report.require_valid`."""
+    """The verdict is unknown: see `Report.require_valid`."""
 
 
 @dataclass(frozen=True)
 class Witness:
-    """One anomaly, and why it is one."""
+    """One anomaly, with its explanation."""
 
     explanation: str
-    """The argument in prose, of one or more lines."""
+    """The explanation, of one or more lines."""
     ops: list[dict[str, Any]]
-    """The ops that it names: name, index, process, kind, time_ns, value."""
+    """The ops of the explanation: name, index, process, kind, time_ns, value."""
     steps: list[dict[str, Any]]
-    """Of a cycle, the step from each op to the next."""
+    """For a cycle, the step from each op to the next."""
     facts: dict[str, Any]
-    """Whatever else is known, by name."""
+    """Further details, by name."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +45,18 @@ class Anomaly:
     name: str
     count: int
     witnesses: list[Witness]
-    """The first few."""
+    """The first witnesses."""
 
 
 class Report:
-    """What a checker found. True only if the history is valid: `assert histcheck.check(...)` fails for "unknown"."""
+    """The report of a checker. True only if the history is valid: `assert histcheck.check(...)` fails for "unknown"."""
 
     def __init__(self, judged: _histcheck.Judged) -> None:
         self._judged = judged
 
     @property
     def valid(self) -> Valid:
-        """True, False or "unknown". Compare it with `is True`: "unknown" is a str, which Python takes for true."""
+        """True, False or "unknown". Compare it with `is True`: "unknown" is a str, which counts as true in Python."""
         valid = self._judged.valid
         return "unknown" if valid is None else valid
 
@@ -83,7 +83,7 @@ class Report:
 
     @cached_property
     def anomalies(self) -> dict[str, Anomaly]:
-        """What was found, by type."""
+        """The anomalies that were found, by type."""
         return {name: _anomaly(name, found) for name, found in self._fields["anomalies"].items()}
 
     @property
@@ -93,7 +93,7 @@ class Report:
 
     @property
     def next_steps(self) -> list[str]:
-        """What would give an answer, if the verdict is unknown; each is a sentence."""
+        """Next steps if the verdict is unknown, each as a sentence."""
         reports = [self._fields, *self._fields.get("checkers", {}).values()]
         return [step["what"] for report in reports for step in report.get("next", ())]
 
@@ -109,7 +109,7 @@ class Report:
 
     @cached_property
     def parts(self) -> dict[str, dict[str, Any]]:
-        """Of several checkers run as one, the report of each, as in `to_dict`."""
+        """With several checkers, the report of each, as in `to_dict`."""
         return dict(self._fields.get("checkers", {}))
 
     @cached_property
@@ -119,19 +119,19 @@ class Report:
 
     @cached_property
     def explanation(self) -> str:
-        """What was found and why it is an anomaly, as `histcheck -v` prints it."""
+        """The anomalies with their explanations, as `histcheck -v` prints them."""
         return "\n".join(_account(self._fields))
 
     def require_valid(self) -> Report:
-        """Raises `InconsistentHistory` with the explanation if the history is not valid, and `UnknownVerdict` if nobody
-        knows; else returns the report."""
+        """Raises `InconsistentHistory` with the explanation if the history is not valid, and `UnknownVerdict` if the
+        verdict is unknown; else returns the report."""
         if self._judged.valid is True:
             return self
         raised = InconsistentHistory if self._judged.valid is False else UnknownVerdict
         raise raised(str(self))
 
     def save(self, directory: str | PathLike[str]) -> Path:
-        """Writes report.html, report.txt, report.json and all pictures into a directory; the path of report.html."""
+        """Writes report.html, report.txt, report.json and pictures into a directory; returns the path of report.html."""
         directory = Path(directory)
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "report.txt").write_text(str(self) + "\n", encoding="utf-8")
@@ -145,7 +145,7 @@ class Report:
         return page
 
     def html(self) -> str:
-        """A page that stands alone, besides links to pages that `save` writes beside it."""
+        """A self-contained page, except for links to pages that `save` writes to the same directory."""
         title = html.escape(f"{self.checker}: {_word(self.valid)}")
         pages = [_safe(name) for name in self.pictures if name.endswith(".html")]
         links = "".join(f'<li><a href="{html.escape(page)}">{html.escape(page)}</a></li>' for page in pages)
@@ -158,7 +158,7 @@ class Report:
         )
 
     def _repr_html_(self) -> str:
-        """As notebooks show it: the verdict, the pictures, the explanation."""
+        """The form for notebooks: the verdict, the pictures, the explanation."""
         colour = {True: "#1a7f37", False: "#cf222e", None: "#9a6700"}[self._judged.valid]
         head = f'<h2 style="color:{colour}">{html.escape(self.checker)}: {_word(self.valid)}</h2>'
         drawn = {name: content for name, content in self.pictures.items() if name.endswith(".svg")}
@@ -212,6 +212,6 @@ def _account(report: Mapping[str, Any]) -> list[str]:
 
 
 def _safe(name: str) -> str:
-    """A path below a directory, whatever the name."""
+    """Returns a path below a directory, for any name."""
     parts = [part for part in name.split("/") if part not in ("", ".", "..")]
     return "/".join(part.replace("\\", "_").replace(":", "_")[:100] for part in parts[-4:]) or "picture"

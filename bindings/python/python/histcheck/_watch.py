@@ -1,4 +1,4 @@
-"""Judging a history while it is made."""
+"""Checks histories while they are recorded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._report import Report
 
 
 class Watcher:
-    """Judges a history while it is made, in memory that depends on what is in flight.
+    """Checks a history while it is recorded, in memory that depends on the operations in flight.
 
         watcher = histcheck.Watcher("cas-register", initial=0)
         for op in running_test():
@@ -35,16 +35,16 @@ class Watcher:
 
     @property
     def ops(self) -> int:
-        """How many ops were fed."""
+        """The number of ops that were fed."""
         return self._native.ops
 
     @property
     def violation(self) -> Report | None:
-        """The report on the violation that was found, if one was."""
+        """The report on the violation, if one was found."""
         return self._violation
 
     def feed(self, ops: Op | Iterable[Op]) -> Report | None:
-        """Takes an op, or some. Returns the report on a violation once there is one, and from then on."""
+        """Feeds one op or several. Returns the report on a violation from the moment that one is found."""
         some = [ops] if isinstance(ops, Mapping) else ops_of(ops)
         judged = self._native.feed(some)
         with self._lock:
@@ -53,7 +53,7 @@ class Watcher:
             return self._violation
 
     def finish(self) -> Report:
-        """The report on all that was fed. The watcher takes no ops after that."""
+        """Returns the report on all ops that were fed. The watcher accepts no ops after that."""
         with self._lock:
             if self._report is None:
                 self._report = Report(self._native.finish())

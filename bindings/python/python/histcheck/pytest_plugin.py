@@ -22,14 +22,14 @@ class Histcheck(Recorder):
         self.is_checked = False
 
     def configure(self, **settings: Any) -> None:
-        """Sets what `Recorder` takes, before the first operation: `fails`, `watch`."""
+        """Sets the arguments of `Recorder`, `fails` and `watch`, before the first operation."""
         if self._ops:
             raise RuntimeError("configure comes before the first operation")
         Recorder.__init__(self, **settings)
 
     def check(self, checker: str, *, accept_unknown: bool = False, **settings: Any) -> Report:
-        """Checks what was recorded. Fails the test if the history is not valid, or if nobody knows, unless
-        `accept_unknown`. The page, the pictures and the history stay in the directory that the message names."""
+        """Checks the recorded history. Fails the test if the history is not valid, or if the verdict is unknown, unless
+        `accept_unknown`. The page, the pictures and the history are kept in the directory that the message names."""
         self.is_checked = True
         report = super().check(checker, **settings)
         if report or (accept_unknown and report.valid == "unknown"):

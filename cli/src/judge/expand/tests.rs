@@ -77,7 +77,7 @@ fn without_any_it_says_what_was_looked_for() {
         let found = expand(dir.path().as_os_str());
         let error = found[0].open_error().unwrap();
         assert_eq!((found.len(), found[0].path()), (1, dir.path().as_os_str()));
-        assert_eq!(error.message, "no history in this directory or below it");
+        assert_eq!(error.message, "no history found in this directory or below it");
         assert!(error.expected.as_ref().unwrap().contains("*.jsonl"), "{error:?}");
         assert_eq!(found[0].open().err().unwrap().message, error.message, "whoever reads it learns of it");
     }

@@ -27,7 +27,7 @@ pub(super) fn given(
         return Ok(Annotations::default());
     };
     if histories > 1 {
-        let message = "--annotations takes one history: its times are those of one run";
+        let message = "--annotations takes one history: its times are those of a single run";
         return Err(UsageError::new(message).tip("check the histories one by one"));
     }
     if !has_pictures {

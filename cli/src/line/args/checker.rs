@@ -27,7 +27,7 @@ pub(super) fn checker<'c>(
         return named.pop().map(|checker| (checker, is_plugin)).ok_or_else(|| no_model(matches));
     }
     let composed = Compose::new(named).map_err(|error| match &error {
-        ComposeError::Twice(name) => UsageError::new(format!("-m has {name} twice")).tip("pass it once"),
+        ComposeError::Twice(name) => UsageError::new(format!("-m: {name} is given twice")).tip("pass it once"),
         _ => UsageError::new(format!("-m: {error}")).tip("run them one after another"),
     })?;
     Ok((Box::new(composed), is_plugin))
@@ -93,7 +93,7 @@ pub(super) fn options(
         } else if let Some(known) = compat::find(name) {
             warnings.push(format!("--{name} has no effect on {}: {}", checker.name(), known.why_not));
         } else {
-            let message = format!("{} takes no option --{name}", checker.name());
+            let message = format!("{} has no option --{name}", checker.name());
             return Err(UsageError::new(message).tip(format!("it is an option of {}", by.join(", "))));
         }
     }

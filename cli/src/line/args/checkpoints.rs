@@ -14,11 +14,11 @@ use std::path::PathBuf;
 pub(super) fn given(matches: &ArgMatches, source: &Source) -> Result<Option<Checkpoints>, UsageError> {
     let Some(path) = matches.get_one::<OsString>("checkpoint").map(PathBuf::from) else { return Ok(None) };
     let Source::File(history) = source else {
-        let why = "--checkpoint needs a file to follow: a pipe or a connection cannot be read again";
-        return Err(UsageError::new(why).tip("let the test append to a file, and pass its name"));
+        let why = "--checkpoint needs a history in a file: a pipe or a connection cannot be read again";
+        return Err(UsageError::new(why).tip("append the history to a file, and pass the name of the file"));
     };
     if *history == path {
-        return Err(UsageError::new("the checkpoint is the history itself").tip("pass another name"));
+        return Err(UsageError::new("the checkpoint would overwrite the history itself").tip("choose another file"));
     }
     let every = matches.get_one("checkpoint-interval").copied().unwrap_or_default();
     let bytes_max = matches.get_one("checkpoint-max-size").copied().unwrap_or(u64::MAX);

@@ -46,7 +46,7 @@ pub(super) fn is_no_option_value(matches: &ArgMatches, files: &[&OsString]) -> R
         } else {
             continue;
         };
-        return Err(UsageError::new(format!("there is no file {text}"))
+        return Err(UsageError::new(format!("file not found: {text}"))
             .tip(format!("write --{option}={text}, with an equals sign")));
     }
     Ok(())

@@ -79,14 +79,17 @@ pub(crate) fn parse<'c>(
         && steps.map(|path| Path::new(path).canonicalize().ok())
             == directory.map(|path| Path::new(path).canonicalize().ok())
     {
-        return Err(UsageError::new("-d and --replay name one directory: the run would overwrite what it replays"));
+        return Err(UsageError::new(
+            "-d and --replay name the same directory: the run would overwrite the one it replays",
+        ));
     }
     let check = live_check(matches, checkers, workload)?;
     let output = check.pages.as_ref().map(|pages| pages.directory.join(MINIMAL).into());
     let faults = chosen_faults(matches, kind, &options)?;
     let minutes = matches.get_one("minutes").copied().unwrap_or(MINUTES);
     let time_limit = Duration::try_from_secs_f64(minutes * 60.0).ok().filter(|limit| !limit.is_zero());
-    let time_limit = time_limit.ok_or_else(|| UsageError::new("--minutes takes a number above 0, like 2 or 0.5"))?;
+    let time_limit =
+        time_limit.ok_or_else(|| UsageError::new("--minutes: expected a number above 0, such as 2 or 0.5"))?;
     let times = |name: &str| matches.get_one::<Duration>(name).copied();
     Ok(Asked::Run(Box::new(Live {
         minimal: Minimize { check, anomaly: None, output, checks_max: CHECKS_MAX },
@@ -145,13 +148,13 @@ fn workload(matches: &ArgMatches, kind: &Kind) -> Result<&'static Workload, Usag
     let name = named.or(of_checker);
     if name.is_none() && !checkers.is_empty() {
         let all = kind.workloads.join(", ");
-        return Err(UsageError::missing("missing --workload: the checker has no workload of its name")
-            .tip(format!("{} has {all}", kind.name)));
+        return Err(UsageError::missing("missing --workload: no workload has the name of the checker")
+            .tip(format!("{} has the workloads {all}", kind.name)));
     }
     let name = name.or(kind.workloads.first().copied()).unwrap_or_default();
     let workload = Workload::named(name).filter(|workload| kind.workloads.contains(&workload.name));
     workload.ok_or_else(|| {
-        UsageError::new(format!("{} has no workload {name}, but {}", kind.name, kind.workloads.join(", ")))
+        UsageError::new(format!("{} has no workload {name}; expected one of {}", kind.name, kind.workloads.join(", ")))
     })
 }
 
@@ -169,7 +172,7 @@ fn around(matches: &ArgMatches, kind: &Kind, nodes: &Nodes) -> Result<Around, Us
     let ssh = matches.get_one::<String>("ssh");
     if kind.place(&[]) != Place::World && (ssh.is_some() || matches.contains_id("world")) {
         let option = if ssh.is_some() { "ssh" } else { "world" };
-        return Err(UsageError::new(format!("{} has no --{option}: it is no cluster of servers", kind.name)));
+        return Err(UsageError::new(format!("--{option} needs a cluster of servers; {} is not one", kind.name)));
     }
     if let Some(ssh) = ssh {
         if !matches!(nodes, Nodes::Named(_)) {
@@ -179,7 +182,7 @@ fn around(matches: &ArgMatches, kind: &Kind, nodes: &Nodes) -> Result<Around, Us
     }
     if is(matches, "world", "proxies") && kind.ports().is_none() {
         return Err(UsageError::new(format!(
-            "{} has no --world proxies: its servers use ports of their own",
+            "--world proxies is not possible for {}: its servers use fixed ports",
             kind.name
         )));
     }
@@ -240,11 +243,11 @@ fn chosen_faults(
         if !kind.faults.contains(&fault) {
             let all: Vec<String> = kind.faults.iter().map(ToString::to_string).collect();
             return Err(UsageError::new(format!("--faults: {} has no fault {fault}", kind.name))
-                .tip(format!("it has: {}", all.join(", "))));
+                .tip(format!("expected one of {}", all.join(", "))));
         }
         if fault == Fault::Command && options.is_empty() {
             return Err(UsageError::new(
-                "--faults command needs --fault and --heal: what begins the fault, and what ends it",
+                "--faults command needs --fault and --heal, the commands that begin and end the fault",
             ));
         }
         Ok(fault)

@@ -23,12 +23,14 @@ pub(super) fn outputs(matches: &ArgMatches) -> Result<Vec<ResultOutput>, UsageEr
     }
     for (at, output) in outputs.iter().enumerate() {
         if outputs[..at].iter().any(|other| other.to == output.to) {
-            return Err(UsageError::new("two --output options name one file").tip("name another file for one of them"));
+            return Err(
+                UsageError::new("two --output options name the same file").tip("name another file for one of them")
+            );
         }
     }
     let is_for_jepsen = matches.try_get_one::<String>("compat").ok().flatten().is_some_and(|name| name == "jepsen");
     if is_for_jepsen && !outputs.iter().any(|output| output.format == ResultFormat::Stream(OutputFormat::Edn)) {
-        return Err(UsageError::new("--compat jepsen is for results in EDN").tip("add --output edn"));
+        return Err(UsageError::new("--compat jepsen needs results in EDN").tip("add --output edn"));
     }
     let summary = std::env::var_os(SUMMARY).filter(|path| !path.is_empty());
     if let Some(path) = summary.filter(|_| outputs.iter().any(|output| output.format == ResultFormat::Github)) {

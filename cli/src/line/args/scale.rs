@@ -27,14 +27,14 @@ machines need the files, under the same paths. A pattern such as 'runs/*.jsonl',
 Transactions (list-append, rw-register) and other histories without keys cannot be split: check them on one machine.
 
 With --hostfile, start the same command on each machine, with its own --process. Only process 0 prints, after all others are done; they exit \
-with 0. If a process cannot be reached, stops or is killed, or was given other options, all others exit with 255, without any verdict. Nobody \
-checks who connects: use a private network.
+with 0. If a process cannot be reached, stops or is killed, or has other options, all others exit with 255, without any verdict. \
+Connections are not authenticated: use a private network.
 
 Examples:
   histcheck scale -m cas-register --keyed --workers 4 history.jsonl
       On four threads.
   histcheck scale -m cas-register --keyed --hostfile hosts.txt --process 0 history.jsonl
-      On the machines in hosts.txt, one `host:port` per line, of which this is the first.";
+      On the machines in hosts.txt (one `host:port` per line); this machine is the first.";
 
 /// The grammar of the command, with what all commands have that judge histories.
 pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
@@ -49,7 +49,7 @@ pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
             _ => arg,
         }))
         .arg(Arg::new("workers").long("workers").value_name("N").value_parser(value_parser!(u16).range(1..=WORKERS_MAX)).help(
-            "Number of workers of this process, at most 256; all processes need the same [default: one per core]",
+            "Number of workers of this process, at most 256; all processes need the same number [default: one per core]",
         ))
         .arg(
             Arg::new("hostfile")
@@ -66,13 +66,13 @@ pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
                 .value_name("N")
                 .value_parser(value_parser!(usize))
                 .requires("hostfile")
-                .help("Line of the hostfile that is this process, counted from 0"),
+                .help("Line of the hostfile for this process, counted from 0"),
         )
         .arg(time(
             "connect-timeout",
             "Exit with 255 if not all processes are connected within this time [default: 60s]",
         ))
-        .arg(time("peer-timeout", "Exit with 255 if a process shows no sign of life for this time [default: 30s]"))
+        .arg(time("peer-timeout", "Exit with 255 if nothing is received from a process for this time [default: 30s]"))
 }
 
 fn time(name: &'static str, help: &'static str) -> Arg {
@@ -114,7 +114,7 @@ pub(crate) fn matching(files: &[OsString]) -> Result<Vec<OsString>, UsageError> 
 pub(crate) fn parse<'c>(matches: &ArgMatches, check: Check<'c>) -> Result<Scale<'c>, UsageError> {
     histcheck_scale::can_judge(&check.setup).map_err(UsageError::new)?;
     if let Some(input) = check.inputs.iter().find(|input| input.is_stdin() || !input.is_readable_again()) {
-        let message = format!("{} can be read only once, and scale reads files more than once", input.place());
+        let message = format!("{} can be read only once, but scale reads files more than once", input.place());
         return Err(UsageError::new(message).tip("write it to a file"));
     }
     let given = matches.get_one::<u16>("workers").and_then(|workers| NonZeroUsize::new(usize::from(*workers)));
@@ -148,7 +148,10 @@ fn cluster(path: &OsString, process: usize) -> Result<Cluster, UsageError> {
         return Err(UsageError::new(format!("--hostfile: {shown}: expected host:port, found {host}")));
     }
     if process >= hosts.len() {
-        return Err(UsageError::new(format!("--process {process}: {shown} has {} addresses, from 0 on", hosts.len())));
+        return Err(UsageError::new(format!(
+            "--process {process}: {shown} has {} addresses, counted from 0",
+            hosts.len()
+        )));
     }
     Ok(Cluster::new(hosts, process))
 }
@@ -162,11 +165,11 @@ fn facts(check: &Check<'_>, workers: NonZeroUsize) -> Vec<(String, String)> {
     vec![
         fact("versions", env!("CARGO_PKG_VERSION").to_owned()),
         fact("checkers (-m)", check.setup.checker.name().to_owned()),
-        fact("options of the checker", options.join(" ")),
-        fact("options of reading", how.join(" ")),
-        fact("logs of nodes", format!("{:?}", check.node_logs)),
+        fact("checker options", options.join(" ")),
+        fact("input options", how.join(" ")),
+        fact("node logs", format!("{:?}", check.node_logs)),
         fact("numbers of workers", workers.to_string()),
-        fact("histories, or contents of them", inputs.join("\n")),
+        fact("histories or contents", inputs.join("\n")),
     ]
 }
 

@@ -109,7 +109,7 @@ fn what_is_not_given_is_not_there() {
 #[test]
 fn another_checkers_option_is_wrong_usage() {
     let said = given_to("-m one --fast f").unwrap_err();
-    assert!(said.contains("one takes no option --fast") && said.contains("it is an option of two"), "{said}");
+    assert!(said.contains("one has no option --fast") && said.contains("it is an option of two"), "{said}");
 }
 
 #[test]

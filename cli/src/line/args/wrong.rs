@@ -24,7 +24,7 @@ pub(super) fn better(mut error: Error, checkers: &Registry) -> Error {
             let name = value.split('=').next().unwrap_or_default();
             FORMATS
                 .contains(&name)
-                .then(|| format!("-o is elle-cli's --total-amount; for a format write --output {value}"))
+                .then(|| format!("-o is --total-amount, as in elle-cli; for an output format, use --output {value}"))
         }
         ErrorKind::UnknownArgument => {
             forget_hidden(&mut error, checkers);

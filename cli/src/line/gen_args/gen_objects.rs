@@ -118,7 +118,7 @@ fn asks(d: &Objects) -> Vec<Arg> {
             "Number of permits; if it is not 1, pass the same number to the checker with --initial N",
         )),
         Object::ReentrantMutex => {
-            Some(small("permits", "N", d.permits, "Number of times the owner can hold the lock at once"))
+            Some(small("permits", "N", d.permits, "Maximum number of times the owner can hold the lock at once"))
         }
         _ if object.is_sequence() => {
             Some(small("capacity", "N", d.capacity, "Number of elements at which clients stop adding"))

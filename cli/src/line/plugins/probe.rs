@@ -98,7 +98,7 @@ pub(crate) fn ask(path: &Path, trust: Trust, limits: Limits) -> Result<Vec<Box<d
         Answer::Checkers(forms) => forms,
         Answer::NotLoaded { message, details } => return Err(NotLoaded { message, details }),
         Answer::Started | Answer::NotStarted { .. } => {
-            return Err(no_answer("it sent another answer than the expected one"));
+            return Err(no_answer("it sent an unexpected answer"));
         }
     };
     let checker = |(at, form)| {

@@ -40,15 +40,15 @@ pub(super) fn decode(bytes: &[u8], build: &Build) -> Result<Checkpoint, String> 
         return Err("it is damaged: its checksum is wrong".to_owned());
     }
     if version != VERSION {
-        return Err(format!("it is of version {version} of checkpoints, and this program reads version {VERSION}"));
+        return Err(format!("its format has version {version}; expected version {VERSION}"));
     }
     let maker = Build::load(&mut from).map_err(damaged)?;
     if maker != *build {
         let (made, this) = (&maker.version, &build.version);
         return Err(if made == this {
-            format!("another build of histcheck {this} made it")
+            format!("it was written by another build of histcheck {this}")
         } else {
-            format!("histcheck {made} made it, and this is histcheck {this}")
+            format!("it was written by histcheck {made}, and this is histcheck {this}")
         });
     }
     let checkpoint = Checkpoint::load(&mut from).map_err(damaged)?;
@@ -147,14 +147,17 @@ mod tests {
             decode(&encode(&checkpoint, &maker, 1000).unwrap(), &this).unwrap_err()
         };
         let version = &this.version;
-        assert_eq!(refused("0.0.1", this.sum), format!("histcheck 0.0.1 made it, and this is histcheck {version}"));
-        assert_eq!(refused(version, !this.sum), format!("another build of histcheck {version} made it"));
+        assert_eq!(
+            refused("0.0.1", this.sum),
+            format!("it was written by histcheck 0.0.1, and this is histcheck {version}")
+        );
+        assert_eq!(refused(version, !this.sum), format!("it was written by another build of histcheck {version}"));
         let mut out = Out::new(1000);
         out.push(MAGIC);
         (VERSION + 1).save(&mut out);
         let mut bytes = out.into_bytes().unwrap();
         bytes.extend(sum(&bytes));
-        assert!(decode(&bytes, &this).unwrap_err().starts_with("it is of version 3 of checkpoints"));
+        assert!(decode(&bytes, &this).unwrap_err().starts_with("its format has version 3"));
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl Keeper {
 
     /// What happens where there is no checkpoint, as a sentence.
     pub(super) fn note(&self) -> String {
-        format!("there is no checkpoint at {} yet, so the history is read from its beginning", self.to.path.display())
+        format!("no checkpoint at {} yet: reading the history from its beginning", self.to.path.display())
     }
 
     /// Writes a checkpoint if it is time to.
@@ -139,7 +139,7 @@ impl Keeper {
         match written {
             Err(Unwritten::Never(why)) => Err(why),
             Err(Unwritten::Now(why)) if !had_failed => {
-                Ok(Some(format!("no checkpoint was written: {why}. The watch goes on; the last checkpoint stays.")))
+                Ok(Some(format!("checkpoint not written: {why}; the watch continues, and the last checkpoint is kept")))
             }
             _ => Ok(None),
         }
@@ -148,7 +148,7 @@ impl Keeper {
     fn try_write(&self, run: &dyn Run, feed: &Feed, printed: Printed) -> Result<(), Unwritten> {
         let history = self.history.display();
         if self.is_replaced.load(Ordering::SeqCst) {
-            let why = format!("{history} was emptied or replaced, and a checkpoint needs a file that only grows");
+            let why = format!("{history} was emptied or replaced, but a checkpoint needs a file that only grows");
             return Err(Unwritten::Now(why));
         }
         let (byte, reader) = feed.save().ok_or_else(|| {

@@ -28,7 +28,7 @@ impl Resume {
     ///
     /// If it does not fit, as a sentence and what to do.
     pub(super) fn read(path: &Path, history: &Path, settings: &str, build: &Build) -> Result<Option<Resume>, String> {
-        let wrong = |why: &str| format!("cannot go on from {}: {why}; {REMOVE}", path.display());
+        let wrong = |why: &str| format!("cannot continue from {}: {why}; {REMOVE}", path.display());
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -37,14 +37,13 @@ impl Resume {
         let checkpoint = file::decode(&bytes, build).map_err(|why| wrong(&why))?;
         if checkpoint.settings != settings {
             let made = &checkpoint.settings;
-            return Err(wrong(&format!("it was made with other options, which are needed again: {made}")));
+            return Err(wrong(&format!("it was written with other options; pass the same options again: {made}")));
         }
         let now = Fingerprint::of(history, checkpoint.read.byte);
         if !now.is_ok_and(|now| now == checkpoint.read) {
             let bytes = checkpoint.read.byte;
             return Err(wrong(&format!(
-                "{} does not begin with the {bytes} bytes that it was made from, so it is another history, or was \
-                 replaced",
+                "{} does not begin with the {bytes} bytes that the checkpoint covers: it is another history, or was replaced",
                 history.display()
             )));
         }
@@ -65,12 +64,12 @@ impl Resume {
     pub(crate) fn note(&self) -> String {
         let Checkpoint { ops, state, .. } = &self.checkpoint;
         let again = if state.is_none() { ", which are checked again: the checker saves no state" } else { "" };
-        format!("going on from {}, behind {ops} ops{again}", self.path.display())
+        format!("continuing from {}, after {ops} ops{again}", self.path.display())
     }
 
     /// Says why it does not serve after all.
     pub(crate) fn damaged(&self, _: Damaged) -> String {
-        format!("cannot go on from {}: its state is damaged, or of another version; {REMOVE}", self.path.display())
+        format!("cannot continue from {}: its state is damaged, or of another version; {REMOVE}", self.path.display())
     }
 
     /// Gives a run the ops that it needs again, until `see` ends that; whether it did.

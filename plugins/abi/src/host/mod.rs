@@ -119,14 +119,14 @@ fn refused(path: &Path, error: &LibraryError) -> LoadError {
         LibraryError::IncompatibleVersionNumber { actual_version, .. } => (
             LoadErrorKind::OtherInterface,
             format!(
-                "was built for interface {} of plugins, and this histcheck has interface {}; build it with histcheck-plugin {}",
+                "was built for plugin interface {}, but this histcheck has interface {}; build it with histcheck-plugin {}",
                 actual_version.major, VERSION.0, VERSION.0
             ),
         ),
         LibraryError::InvalidAbiHeader(_) | LibraryError::InvalidCAbi { .. } | LibraryError::ParseVersionError(_) => (
             LoadErrorKind::OtherInterface,
             format!(
-                "was built for another interface of plugins, and this histcheck has interface {}; build it with \
+                "was built for another plugin interface, but this histcheck has interface {}; build it with \
                  histcheck-plugin {}",
                 VERSION.0, VERSION.0
             ),
@@ -150,7 +150,7 @@ fn refused(path: &Path, error: &LibraryError) -> LoadError {
 fn describe(path: &Path, interface: InterfaceRef) -> Result<Description, LoadError> {
     let said = (interface.describe())();
     let garbage = |what: String| {
-        let message = "sent a description that is not valid, which is a bug of the plugin".to_owned();
+        let message = "sent an invalid description, which is a bug of the plugin".to_owned();
         LoadError::new(path, LoadErrorKind::Garbage, message).with_details(what)
     };
     // What it needs is looked at before anything that an older histcheck may not understand.

@@ -93,9 +93,9 @@ fn bytes_needed(head: &[u8], file: &mut (impl Read + Seek)) -> Option<u64> {
 fn judge(path: &Path, object: Object) -> Result<(), LoadError> {
     let not_one = |message: &str| Err(LoadError::new(path, LoadErrorKind::NotALibrary, message));
     match object {
-        Object::Unknown => {
-            not_one("is not a dynamic library; pass the path of the library that `cargo build` made of a cdylib crate")
-        }
+        Object::Unknown => not_one(
+            "is not a dynamic library; pass the path of the library that `cargo build` wrote for a cdylib crate",
+        ),
         Object::Program => {
             not_one("is a program or an object file, not a dynamic library; the crate of a plugin is a cdylib")
         }
@@ -107,7 +107,7 @@ fn judge(path: &Path, object: Object) -> Result<(), LoadError> {
             }
             let system = if system == "elf" { "Linux or a similar system" } else { system };
             let message = format!(
-                "was built for {processor} and {system}, and this histcheck runs on {ARCH} and {OS}; build it for this machine"
+                "was built for {processor} and {system}, but this histcheck runs on {ARCH} and {OS}; build it for this machine"
             );
             Err(LoadError::new(path, LoadErrorKind::OtherMachine, message))
         }

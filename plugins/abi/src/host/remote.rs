@@ -130,8 +130,8 @@ impl RemoteRun {
         match (flow, serde_json::from_str::<Refusal>(&refusal)) {
             (0, _) => Ok(ControlFlow::Continue(())),
             (1, _) => Ok(ControlFlow::Break(())),
-            (_, Ok(refusal)) => Err(failure(&self.plugin, "it took ops", refusal)),
-            (_, Err(error)) => Err(garbage(&self.plugin, "it took ops", &error.to_string())),
+            (_, Ok(refusal)) => Err(failure(&self.plugin, "it received ops", refusal)),
+            (_, Err(error)) => Err(garbage(&self.plugin, "it received ops", &error.to_string())),
         }
     }
 }
@@ -150,15 +150,14 @@ fn failure(plugin: &str, when: &str, refusal: Refusal) -> HistoryError {
         Refusal::History(form) => (*form).into(),
         Refusal::Panic(said) => ours(format!("panicked when {when} ({said})")),
         Refusal::Option { name, message } => ours(format!("refused --{name} when {when} ({message})")),
-        Refusal::Misuse(what) => ours(format!("reported wrong use when {when} ({what})")),
+        Refusal::Misuse(what) => ours(format!("reported incorrect calls when {when} ({what})")),
     }
 }
 
 #[cold]
 fn garbage(plugin: &str, when: &str, what: &str) -> HistoryError {
-    let message = format!(
-        "the plugin's {plugin} sent an answer that is not valid when {when} ({what}), which is a bug of the plugin"
-    );
+    let message =
+        format!("the plugin's {plugin} sent an invalid answer when {when} ({what}), which is a bug of the plugin");
     HistoryError::new(ErrorKind::Unexpected, message)
 }
 
@@ -194,7 +193,7 @@ impl Run for RemoteRun {
         // SAFETY: the run is there, and whoever has `self` lent uses it alone: what is not `Sync` is lent to one
         // thread.
         let answer = unsafe { (self.interface.ask())(run, question) };
-        answered::<Option<ReportForm>>(&self.plugin, "it was asked for a violation", &answer)
+        answered::<Option<ReportForm>>(&self.plugin, "it reported a violation", &answer)
             .ok()??
             .report(&self.participants)
             .ok()
@@ -205,8 +204,10 @@ impl Run for RemoteRun {
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        const WHEN: &str = "it was to finish";
-        let Some(run) = self.run.take() else { return Err(garbage(&self.plugin, WHEN, "there is nothing to finish")) };
+        const WHEN: &str = "it finished";
+        let Some(run) = self.run.take() else {
+            return Err(garbage(&self.plugin, WHEN, "the run was finished already"));
+        };
         // Numbers under names are JSON.
         let limits = serde_json::to_string(&Limits::of(budget)).unwrap_or_default();
         let cancel = budget.cancel.lend().as_ptr().cast::<u8>().cast_const();

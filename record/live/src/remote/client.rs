@@ -25,7 +25,7 @@ impl RemoteClient {
     /// Connects to a worker, and opens one there. `who` is the worker, for messages.
     pub(crate) fn connect(who: &str, address: SocketAddr, seat: &Seat, of: Of) -> Result<RemoteClient, LiveError> {
         let who = format!("{who} at {address}");
-        let lost = |error: io::Error| LiveError::store(format!("{who} cannot be reached: {error}"));
+        let lost = |error: io::Error| LiveError::store(format!("cannot connect to {who}: {error}"));
         let stream = TcpStream::connect_timeout(&address, seat.timeout).map_err(lost)?;
         stream.set_nodelay(true).map_err(lost)?;
         // A worker that says nothing is none.
@@ -53,9 +53,7 @@ impl Client for RemoteClient {
                 self.is_broken = is_broken;
                 Ok(outcome)
             }
-            Ok(Answer::Done(_)) => {
-                Err(LiveError::store(format!("{} answered an order that it was not given", self.link.who())))
-            }
+            Ok(Answer::Done(_)) => Err(LiveError::store(format!("{} sent an unexpected answer", self.link.who()))),
             Err(Unanswered::Refused(error)) => Err(error),
             Err(Unanswered::NotSent) => {
                 self.is_broken = true;

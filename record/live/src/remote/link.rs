@@ -67,8 +67,8 @@ impl Link {
         let expected = Hello::own();
         if hello.as_ref() != Some(&expected) {
             let said = match hello {
-                Some(other) => format!("is of version {}", other.histcheck_worker),
-                None if first.is_empty() => "ended without a word".to_owned(),
+                Some(other) => format!("has version {}", other.histcheck_worker),
+                None if first.is_empty() => "ended without a message".to_owned(),
                 None => format!("wrote {}", shortened(&first)),
             };
             return Err(LiveError::store(format!(

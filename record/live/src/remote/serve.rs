@@ -94,7 +94,7 @@ impl Worker {
         let mut line = Vec::new();
         while input.read_until(b'\n', &mut line)? > 0 {
             let Ok(Call { id, what }) = serde_json::from_slice(&line) else {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "a line that is no call"));
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "a line that is not a request"));
             };
             line.clear();
             let (worker, output) = (Arc::clone(&worker), Arc::clone(&output));
@@ -124,7 +124,7 @@ impl Worker {
                 What::Invoke { client, request } => {
                     let sent = clients.get(&client).is_some_and(|client| client.send((id, request)).is_ok());
                     if !sent {
-                        answer(&output, id, Err(LiveError::store(format!("there is no client {client}"))));
+                        answer(&output, id, Err(LiveError::store(format!("unknown client {client}"))));
                     }
                 }
                 What::Close { client } => _ = clients.remove(&client),
@@ -136,12 +136,12 @@ impl Worker {
     fn client(&self, seat: &Seat, of: &Of) -> Result<Box<dyn Client>, LiveError> {
         match (of, &self.machine, &self.opens) {
             (Of::Kind { kind, options, nodes }, Some(_), _) => {
-                let unknown = || LiveError::Unsupported(format!("there is no cluster {kind}"));
+                let unknown = || LiveError::Unsupported(format!("unknown cluster {kind}"));
                 let Make::Cluster { system, .. } = store::kind(kind).ok_or_else(unknown)?.make else {
                     return Err(unknown());
                 };
                 if usize::try_from(seat.node).map_or(true, |node| node >= nodes.len()) {
-                    return Err(LiveError::Unsupported(format!("there is no node {}", seat.node)));
+                    return Err(LiveError::Unsupported(format!("unknown node {}", seat.node)));
                 }
                 let start = Start { options: options.clone(), ..Start::default() };
                 Ok(system(&start)?.connect(nodes, seat))
@@ -153,7 +153,7 @@ impl Worker {
 }
 
 fn no_node() -> LiveError {
-    LiveError::Unsupported("this worker does not serve that".to_owned())
+    LiveError::Unsupported("this worker does not support the request".to_owned())
 }
 
 fn answer<W: Write>(output: &Output<W>, id: u64, answer: Result<Answer, LiveError>) {

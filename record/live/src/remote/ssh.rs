@@ -74,12 +74,12 @@ fn address(ssh: &str, host: &str) -> Result<Ipv4Addr, LiveError> {
     let known = text.lines().find_map(|line| line.strip_prefix("hostname ")).unwrap_or(host);
     let addresses = (known, DISCARD).to_socket_addrs();
     let addresses =
-        addresses.map_err(|error| LiveError::store(format!("the address of {host} is not known: {error}")))?;
+        addresses.map_err(|error| LiveError::store(format!("cannot find the address of {host}: {error}")))?;
     let first = addresses.into_iter().find_map(|address| match address {
         SocketAddr::V4(address) => Some(*address.ip()),
         SocketAddr::V6(_) => None,
     });
-    first.ok_or_else(|| LiveError::store(format!("{host} has no address of version 4")))
+    first.ok_or_else(|| LiveError::store(format!("{host} has no IPv4 address")))
 }
 
 fn command(ssh: &str, more: &[&str]) -> Command {
@@ -120,7 +120,7 @@ impl Remote {
             return Err(LiveError::store(format!("ssh {host} has no pipes")));
         };
         let failed = |what: String| LiveError::Store { what, log: last_lines(&log) };
-        stdin.write_all(program).map_err(|error| failed(format!("{host} does not take this program: {error}")))?;
+        stdin.write_all(program).map_err(|error| failed(format!("cannot copy this program to {host}: {error}")))?;
         let link = Link::start(host, stdout, stdin).map_err(|error| failed(error.to_string()))?;
         let (name, logs) = (name.to_owned(), logs.to_owned());
         Ok(Remote { name, link, logs, daemons: Mutex::default(), ssh: Mutex::new(group) })
@@ -134,7 +134,7 @@ impl Host for Arc<Remote> {
         }
         match self.link.call(What::Order(order.clone()), ORDER_MAX) {
             Ok(Answer::Done(text)) => Ok(text),
-            Ok(Answer::Outcome { .. }) => Err(LiveError::store(format!("{} answered a request", self.name))),
+            Ok(Answer::Outcome { .. }) => Err(LiveError::store(format!("{} sent an unexpected answer", self.name))),
             Err(error) => Err(error.at(&self.name)),
         }
     }

@@ -209,7 +209,7 @@ impl Live<'_> {
             return Err(LiveError::Store { what: "no operation succeeded".to_owned(), log: self.store.log() });
         }
         if faults == 0 && self.nemesis.has_faults() {
-            return Err(LiveError::Nothing("the run ended before a fault took hold: make it longer".to_owned()));
+            return Err(LiveError::Nothing("the run ended before a fault took effect: make it longer".to_owned()));
         }
         Ok(())
     }

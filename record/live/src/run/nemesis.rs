@@ -37,7 +37,7 @@ pub struct Nemesis {
     pub target: Target,
     /// The mean pause between two rounds.
     pub every: Duration,
-    /// How long a fault goes on after the primary has changed.
+    /// Time that a fault lasts after the primary has changed.
     pub longer: Duration,
     /// Steps to play in place of random rounds, as an earlier run wrote them down.
     pub replay: Option<Vec<Step>>,

@@ -69,7 +69,7 @@ impl Step {
                 let number = |name: &Json| {
                     let at = names.iter().position(|known| Some(known.as_str()) == name.as_str());
                     at.and_then(|at| u32::try_from(at).ok())
-                        .ok_or_else(|| format!("{name} is not a node: expected one of {}", names.join(", ")))
+                        .ok_or_else(|| format!("unknown node {name}: expected one of {}", names.join(", ")))
                 };
                 Ok(Step::Begin(fault, nodes.iter().map(number).collect::<Result<_, _>>()?))
             }

@@ -39,7 +39,7 @@ const HEAL: StoreOption = StoreOption::text("heal", "COMMAND", "Shell command th
 
 pub(super) const KIND: Kind = Kind {
     name: "exec",
-    summary: "any store, in any language: a command per client answers each operation with a line of JSON",
+    summary: "any store, in any language: a command per client, which answers each operation with a line of JSON",
     needs: &[],
     options: &[FAULT, HEAL],
     workloads: &[
@@ -57,7 +57,7 @@ pub(super) const KIND: Kind = Kind {
     default_faults: &FAULTS,
     nodes: 1,
     nodes_may_vary: true,
-    command: Some(("COMMAND", "the command that each client is started with, run by sh -c")),
+    command: Some(("COMMAND", "the command of each client, run by sh -c")),
     make: Make::Store(|start| Exec::of(&start, Exec::new(start.command.clone()))),
 };
 
@@ -74,7 +74,7 @@ impl Exec {
     fn of(start: &Start, exec: Exec) -> Result<Box<dyn Store>, LiveError> {
         let (fault, heal) = (start.option(&FAULT), start.option(&HEAL));
         if fault.is_empty() != heal.is_empty() {
-            return Err(LiveError::Usage("--fault and --heal belong together: give both".to_owned()));
+            return Err(LiveError::Usage("--fault and --heal need each other: pass both".to_owned()));
         }
         let nodes = match start.nodes {
             Nodes::Default => Vec::new(),
@@ -85,7 +85,7 @@ impl Exec {
             && nodes.len() != workers.len()
         {
             let (names, workers) = (nodes.len(), workers.len());
-            return Err(LiveError::Usage(format!("--nodes has {names} names, and there are {workers} workers")));
+            return Err(LiveError::Usage(format!("--nodes has {names} names, but there are {workers} workers")));
         }
         let exec = exec.with_nodes(nodes);
         Ok(Box::new(if fault.is_empty() { exec } else { exec.with_fault(fault, heal) }))
@@ -110,8 +110,8 @@ impl Exec {
         let names: Vec<String> = workers.split(',').map(|name| name.trim().to_owned()).collect();
         let address = |name: &String| {
             let found = name.to_socket_addrs().map(|mut all| all.next());
-            let wrong = |why: String| LiveError::Usage(format!("--workers: {name:?} is no address HOST:PORT: {why}"));
-            found.map_err(|error| wrong(error.to_string()))?.ok_or_else(|| wrong("there is none".to_owned()))
+            let wrong = |why: String| LiveError::Usage(format!("--workers: expected HOST:PORT, found {name:?}: {why}"));
+            found.map_err(|error| wrong(error.to_string()))?.ok_or_else(|| wrong("the name has no address".to_owned()))
         };
         let addresses = names.iter().map(address).collect::<Result<_, _>>()?;
         Ok(Exec::with(Clients::Workers(addresses), names))
@@ -200,7 +200,7 @@ impl Store for Exec {
         match (&self.fault, fault) {
             (Some((begin, _)), Fault::Command) => Exec::call(begin),
             _ => Err(LiveError::Unsupported(format!(
-                "a command has no fault {fault}: give commands that begin and end it"
+                "a command has no fault {fault}: pass the commands that begin and end it"
             ))),
         }
     }

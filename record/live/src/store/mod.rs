@@ -91,7 +91,7 @@ mod tests {
         assert!(maelstrom.check(&BTreeMap::new(), &Nodes::Count(0), false).is_err());
         let (etcd, machines) = (kind("etcd").unwrap(), Nodes::Named(vec!["a".into(), "b".into()]));
         let check = |are_machines| etcd.check(&BTreeMap::new(), &machines, are_machines).unwrap_err().to_string();
-        assert_eq!(check(true), "etcd has 3 nodes, and --nodes names 2");
-        assert_eq!(check(false), "the nodes of etcd have names of their own");
+        assert_eq!(check(true), "etcd needs 3 nodes, but --nodes names 2");
+        assert_eq!(check(false), "--nodes: the names of the nodes of etcd are fixed");
     }
 }

@@ -128,7 +128,7 @@ impl Workload {
         },
         Workload {
             name: "pn-counter",
-            summary: "the same, with negative amounts",
+            summary: "positive and negative amounts added to a counter, and reads of it",
             options: &[],
             keyed: false,
             plan: |_| Box::new(counter::Counter { shrinks: true }),

@@ -109,8 +109,8 @@ impl Disks {
     pub(crate) fn cut_power(&self, node: &str) -> Result<(), LiveError> {
         self.expect(Kind::PowerCut)?;
         let root = Disks::root(node);
-        let directory = File::open(&root)
-            .map_err(|error| LiveError::store(format!("{} cannot be opened: {error}", root.display())))?;
+        let directory =
+            File::open(&root).map_err(|error| LiveError::store(format!("cannot open {}: {error}", root.display())))?;
         shut_down(&directory, &Disks::image(node))
     }
 
@@ -135,7 +135,7 @@ impl Disks {
         let began = Instant::now();
         loop {
             let system = rustix::fs::statfs(&root)
-                .map_err(|error| LiveError::store(format!("{} cannot be measured: {error}", root.display())))?;
+                .map_err(|error| LiveError::store(format!("cannot read the size of {}: {error}", root.display())))?;
             let block = u64::try_from(system.f_bsize).unwrap_or(4096);
             let filled = resize(&root, (system.f_blocks - system.f_bfree).max(1) * block);
             // Programs write meanwhile, and a disk does not become smaller than what it holds.
@@ -182,7 +182,7 @@ const SHUT_DOWN: &str = r#"my $how = pack("L", 2); ioctl(STDIN, 0x8004587d, $how
 
 /// Shuts down the file system of an open directory, if it lies in this image and on a loop device.
 fn shut_down(directory: &File, image: &Path) -> Result<(), LiveError> {
-    let refused = |why: String| LiveError::store(format!("the power is not cut: {why}"));
+    let refused = |why: String| LiveError::store(format!("cannot cut the power: {why}"));
     let device = directory.metadata().map_err(|error| refused(error.to_string()))?.dev();
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     if major != LOOP_MAJOR {
@@ -191,7 +191,7 @@ fn shut_down(directory: &File, image: &Path) -> Result<(), LiveError> {
     let path = format!("/sys/dev/block/{major}:{minor}/loop/backing_file");
     let backing = fs::read_to_string(&path).map_err(|error| refused(format!("{path}: {error}")))?;
     if Path::new(backing.trim_end_matches('\n')) != image {
-        return Err(refused(format!("the device {major}:{minor} is not one of this run")));
+        return Err(refused(format!("the device {major}:{minor} does not belong to this run")));
     }
     let same = directory.try_clone().map_err(|error| refused(error.to_string()))?;
     let ended = Command::new("perl").args(["-e", SHUT_DOWN]).stdin(Stdio::from(same)).output();
@@ -211,7 +211,7 @@ mod tests {
         let image = Path::new("/run/images/n1");
         for path in ["/", "/proc", "/dev", "/tmp", "."] {
             let error = shut_down(&File::open(path).unwrap(), image).unwrap_err().to_string();
-            assert!(error.starts_with("the power is not cut: the device "), "{path}: {error}");
+            assert!(error.starts_with("cannot cut the power: the device "), "{path}: {error}");
         }
     }
 

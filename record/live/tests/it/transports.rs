@@ -197,5 +197,5 @@ fn a_worker_that_is_none_is_named() {
 #[test]
 fn what_is_no_address_is_refused() {
     let error = Exec::over("localhost").unwrap_err().to_string();
-    assert!(error.contains("\"localhost\" is no address HOST:PORT"), "{error}");
+    assert!(error.contains("expected HOST:PORT, found \"localhost\""), "{error}");
 }

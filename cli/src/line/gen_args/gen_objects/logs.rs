@@ -15,7 +15,7 @@ pub(crate) fn command() -> Command {
         .after_help(help::GEN_LOGS.replace("BUGS", &two_columns(&bugs)))
         .args_override_self(true)
         .args([
-            number("ops", "N", d.ops, "Number of operations, beside the polls at the end"),
+            number("ops", "N", d.ops, "Number of operations, without the polls at the end"),
             number("seed", "N", d.seed, "Seed of the random number generator"),
             small("clients", "N", d.clients, "Number of concurrent clients"),
             small("keys", "N", d.keys, "Number of logs").visible_alias("key-count"),
@@ -23,7 +23,7 @@ pub(crate) fn command() -> Command {
                 "ops-per-txn-max",
                 "N",
                 d.ops_per_txn_max,
-                "Maximum number of micro-operations per transaction; 1 = sends and polls on their own",
+                "Maximum number of micro-operations per transaction; 1 = no transactions",
             )
             .visible_alias("max-txn-length"),
             share("read-fraction", d.read_fraction, "Share of micro-operations that are polls, from 0 to 1"),

@@ -86,7 +86,7 @@ impl Http {
 
 fn nonsense(text: &str) -> io::Error {
     let text: String = text.chars().take(100).collect();
-    io::Error::new(io::ErrorKind::InvalidData, format!("{text:?} is not an answer of etcd"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("invalid answer of etcd: {text:?}"))
 }
 
 #[cfg(test)]

@@ -24,12 +24,9 @@ const START_MAX: Duration = Duration::from_secs(20);
 /// How long the hub waits for a node.
 const ASK: Duration = Duration::from_millis(300);
 
-const READS: StoreOption = StoreOption::text(
-    "reads",
-    "MODE",
-    "How reads are answered: by a majority, or by the node that is asked from what it has",
-)
-.of(&["linearizable", "serializable"], "linearizable");
+const READS: StoreOption =
+    StoreOption::text("reads", "MODE", "Source of reads: a majority of nodes, or the local state of one node")
+        .of(&["linearizable", "serializable"], "linearizable");
 
 pub(super) const KIND: Kind = Kind {
     name: "etcd",

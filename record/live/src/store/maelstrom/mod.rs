@@ -36,21 +36,15 @@ const LATENCY: StoreOption = StoreOption::text(
 .of(&[], "0ms");
 const LOSS: StoreOption =
     StoreOption::text("loss", "PERCENT", "Share of messages between nodes that are lost, in percent").of(&[], "0");
-const DIALECT: StoreOption = StoreOption::text(
-    "dialect",
-    "NAME",
-    "Messages of the workload that adds to a set: those of Maelstrom's g-set or broadcast",
-)
-.of(&["g-set", "broadcast"], "g-set");
-const PRIMARY: StoreOption = StoreOption::text(
-    "primary",
-    "NODE",
-    "Node that faults aimed at the primary hit, such as n1; without it they hit any",
-);
+const DIALECT: StoreOption =
+    StoreOption::text("dialect", "NAME", "Messages of the set workload: those of Maelstrom's g-set or broadcast")
+        .of(&["g-set", "broadcast"], "g-set");
+const PRIMARY: StoreOption =
+    StoreOption::text("primary", "NODE", "Node that faults of the primary affect, such as n1 [default: any node]");
 
 pub(super) const KIND: Kind = Kind {
     name: "maelstrom",
-    summary: "any program that speaks Maelstrom's protocol, on a simulated network",
+    summary: "any program that implements Maelstrom's protocol, on a simulated network",
     needs: &[],
     options: &[LATENCY, LOSS, DIALECT, PRIMARY],
     workloads: WORKLOADS,
@@ -58,7 +52,7 @@ pub(super) const KIND: Kind = Kind {
     default_faults: &[],
     nodes: 3,
     nodes_may_vary: true,
-    command: Some(("COMMAND", "the command that each node is started with, run by sh -c")),
+    command: Some(("COMMAND", "the command of each node, run by sh -c")),
     make: Make::Store(|start| {
         let command = vec!["sh".to_owned(), "-c".to_owned(), start.command.clone()];
         Ok(Box::new(Maelstrom::start(Settings::of(&start, command)?)?))
@@ -76,12 +70,15 @@ impl Settings {
         let primary = start.option(&PRIMARY);
         let index = names.iter().position(|name| name == primary);
         if index.is_none() && !primary.is_empty() {
-            return Err(LiveError::Usage(format!("--primary: there is no node {primary}, but {}", names.join(", "))));
+            return Err(LiveError::Usage(format!(
+                "--primary: unknown node {primary}; expected one of {}",
+                names.join(", ")
+            )));
         }
         const PERCENT_MAX: u64 = 100;
         let loss_percent = start.number(&LOSS)?;
         if loss_percent > PERCENT_MAX {
-            return Err(LiveError::Usage(format!("--loss: {loss_percent} is more than 100 percent")));
+            return Err(LiveError::Usage(format!("--loss: expected at most 100 percent, found {loss_percent}")));
         }
         Ok(Settings {
             command,

@@ -191,7 +191,7 @@ impl Network {
             // Whoever is gone gets nothing any more.
             let _ = receiver.send(message);
         } else if is_node(from) && !state.had_client(to) {
-            let what = format!("{from} sent a message to {}, whom nobody knows", shortened(to));
+            let what = format!("{from} sent a message to an unknown node, {}", shortened(to));
             if !state.is_over {
                 state.failure.get_or_insert(what);
             }

@@ -36,7 +36,7 @@ impl Node {
         network: &Arc<Network>,
     ) -> Result<Node, LiveError> {
         let [program, arguments @ ..] = command else {
-            return Err(LiveError::Unsupported("no program was named for the nodes".to_owned()));
+            return Err(LiveError::Unsupported("missing command of the nodes".to_owned()));
         };
         let path = log_path(logs, name);
         let log = OpenOptions::new().create(true).append(true).open(&path);

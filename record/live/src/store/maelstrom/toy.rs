@@ -14,16 +14,13 @@ use std::io::{self, BufRead, Write};
 /// Makes a process a node of the toy: see [`serve`].
 const NODE: &str = "HISTCHECK_LIVE_TOY";
 
-const READS: StoreOption = StoreOption::text(
-    "reads",
-    "MODE",
-    "Where a read is answered: at the primary, or by the node that is asked from what it has",
-)
-.of(&["primary", "local"], "primary");
+const READS: StoreOption =
+    StoreOption::text("reads", "MODE", "Source of reads: the primary, or the local state of any node")
+        .of(&["primary", "local"], "primary");
 
 pub(in crate::store) const KIND: Kind = Kind {
     name: "toy",
-    summary: "a small store to try: a primary, n1, and two backups, on a simulated network",
+    summary: "a small example: a primary, n1, and two backups, on a simulated network",
     needs: &[],
     options: &[READS, super::LATENCY, super::LOSS],
     workloads: &["cas-register", "kafka", "g-counter", "pn-counter"],

@@ -34,7 +34,7 @@ const LEVEL: StoreOption = StoreOption::text("level", "LEVEL", "Isolation level 
 const SNAPSHOT_ISOLATION: StoreOption = StoreOption::text(
     "snapshot-isolation",
     "SETTING",
-    "MariaDB's innodb_snapshot_isolation: whether a changed row that was read is an error",
+    "MariaDB's innodb_snapshot_isolation: whether a write to a row that changed since it was read is an error",
 )
 .of(&["off", "on"], "off");
 
@@ -43,7 +43,7 @@ const FLUSH: StoreOption = StoreOption::text("flush-log-at-commit", "SETTING", "
 const SYNC_WAIT: StoreOption = StoreOption::text(
     "sync-wait",
     "MASK",
-    "Galera's wsrep_sync_wait: 0 reads what the node has, 1 waits until it has what was committed before",
+    "Galera's wsrep_sync_wait: 0 reads the local state of the node, 1 waits for earlier commits first",
 )
 .of(&["0", "1"], "0");
 
@@ -60,7 +60,7 @@ pub(in crate::store) const KIND: Kind = Kind {
 
 pub(in crate::store) const GALERA: Kind = Kind {
     name: "galera",
-    summary: "MariaDB with Galera: three servers, each of which takes writes",
+    summary: "MariaDB with Galera: three servers, which all accept writes",
     needs: &[
         Need::new("mariadbd", "mariadb-server"),
         Need::new("mariadb-install-db", "mariadb-server"),
@@ -158,7 +158,7 @@ impl MariaDb {
     }
 
     fn make_tables(world: &World) -> Result<(), LiveError> {
-        let failed = |error: QueryError| LiveError::store(format!("MariaDB makes no tables: {error:?}"));
+        let failed = |error: QueryError| LiveError::store(format!("MariaDB cannot create tables: {error:?}"));
         let mut connection = MariaDb::open(world, 0).map_err(failed)?;
         connection.query(&format!("create database {DATABASE}")).map_err(failed)?;
         connection.query(&format!("use {DATABASE}")).map_err(failed)?;
@@ -214,12 +214,12 @@ impl System for MariaDb {
             self.run(world, node)?;
             // Each one copies the data of those before it.
             let is_up = || (0..=node).all(|at| MariaDb::is_ready(world, at, node + 1));
-            world.until(START_MAX, "does not let clients in", is_up)?;
+            world.until(START_MAX, "does not accept clients", is_up)?;
             if node == 0 {
                 MariaDb::make_tables(world)?;
             }
         }
-        world.until(START_MAX, "the servers are no cluster", || self.is_settled(world))
+        world.until(START_MAX, "the servers did not form a cluster", || self.is_settled(world))
     }
 
     fn connect(&self, nodes: &[Node], seat: &Seat) -> Box<dyn Client> {

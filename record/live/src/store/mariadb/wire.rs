@@ -132,7 +132,7 @@ impl Session for Connection {
 }
 
 fn nonsense() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "not an answer of MariaDB")
+    io::Error::new(io::ErrorKind::InvalidData, "invalid answer of MariaDB")
 }
 
 /// An integer of one to nine bytes, or NULL; and what is behind it.

@@ -33,7 +33,7 @@ const MAKE: Duration = Duration::from_secs(5);
 const READS: StoreOption = StoreOption::text(
     "read-from",
     "SERVER",
-    "Server that answers reads: the stream's leader, or any from what it has (direct)",
+    "Source of reads: the stream's leader, or the local state of any server (direct)",
 )
 .of(&["leader", "any"], "leader");
 
@@ -118,7 +118,7 @@ impl System for Nats {
             command.push(Nats::configure(world, number)?);
             world.start(number, "", "nats", command)?;
         }
-        world.until(START_MAX, "the stream was not made", || Nats::make(world))?;
+        world.until(START_MAX, "the stream was not created", || Nats::make(world))?;
         world.until(START_MAX, "the stream has no leader", || self.is_settled(world))?;
         (0..world.count()).try_for_each(|node| world.flush(node, &world.data(node, "nats", "")?))
     }

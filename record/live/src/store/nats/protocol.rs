@@ -125,7 +125,7 @@ fn status(head: &str, body: &str) -> String {
 }
 
 fn nonsense(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("an answer that NATS does not give: {what:?}"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("invalid answer of NATS: {what:?}"))
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ const READS: StoreOption = StoreOption::text(
 const STANDBYS: StoreOption = StoreOption::text(
     "synchronous-standbys",
     "COUNT",
-    "Number of standbys that must have a commit before it is acknowledged",
+    "Number of standbys that must receive a commit before it is acknowledged",
 )
 .of(&["0", "1", "2"], "0");
 
@@ -75,7 +75,7 @@ pub(in crate::store) const KIND: Kind = Kind {
 
 pub(in crate::store) const FAILOVER: Kind = Kind {
     name: "postgres-failover",
-    summary: "PostgreSQL: a primary and two standbys, one of which is promoted when the primary is gone",
+    summary: "PostgreSQL: a primary and two standbys, one of which is promoted when the primary fails",
     needs: &[Need::new(INITDB, "postgresql")],
     options: &[LEVEL, SYNCHRONOUS_COMMIT, READS, STANDBYS],
     workloads: &["versioned-register", "cas-register", "set-full", "list-append", "rw-register", "bank"],
@@ -263,11 +263,11 @@ impl System for Postgres {
         Postgres::create(world)?;
         self.run(world, 0)?;
         let is_up = || Postgres::ask(world, 0, "select 1").is_some();
-        world.until(START_MAX, "does not let clients in", is_up)?;
+        world.until(START_MAX, "does not accept clients", is_up)?;
         // A checkpoint flushes the tables also where commits are not.
         for sql in tables().into_iter().chain(["checkpoint".to_owned()]) {
             let asked = Postgres::ask(world, 0, &sql);
-            asked.ok_or_else(|| LiveError::store(format!("PostgreSQL does not perform {sql:?}")))?;
+            asked.ok_or_else(|| LiveError::store(format!("PostgreSQL did not execute {sql:?}")))?;
         }
         world.flush(0, &Postgres::data(world, 0)?.1)?;
         (1..world.count()).try_for_each(|node| self.make_standby(world, node))?;
@@ -299,7 +299,7 @@ impl System for Postgres {
         stale.iter().try_for_each(|node| world.stop(*node))?;
         world.heal()?;
         let is_up = || Postgres::ask(world, now, "select 1").is_some();
-        world.until(START_MAX, "does not let clients in", is_up)?;
+        world.until(START_MAX, "does not accept clients", is_up)?;
         stale.iter().try_for_each(|node| self.make_standby(world, *node))?;
         let patience = Patience::new(ATTACH_MAX);
         while self.attached(world).len() < others.len() && patience.rest().is_some() {

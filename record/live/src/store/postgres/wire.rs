@@ -42,7 +42,7 @@ impl Connection {
                 (b'Z', _) => return Ok(Ok(connection)),
                 (b'E', body) => return Ok(Err(error(&body))),
                 (b'R', body) if body != [0; 4] => {
-                    return Err(nonsense("it wants a password"));
+                    return Err(nonsense("it requires a password"));
                 }
                 _ => {}
             }
@@ -72,7 +72,7 @@ impl Connection {
         loop {
             match self.message()? {
                 (b'Z', _) => return Ok(failure.map_or(Ok(answer), Err)),
-                (b'D', body) => answer.rows.push(row(&body).ok_or_else(|| nonsense("a row is cut off"))?),
+                (b'D', body) => answer.rows.push(row(&body).ok_or_else(|| nonsense("a row is incomplete"))?),
                 (b'C', body) => answer.changed = changed(&body),
                 // A commit whose wait for a standby was cancelled is acknowledged with a warning.
                 (b'N', body) if field(&body, b'V').as_deref() == Some("WARNING") => answer.warning = field(&body, b'M'),
@@ -90,7 +90,7 @@ impl Session for Connection {
 }
 
 fn nonsense(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("not an answer of PostgreSQL: {what}"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("invalid answer of PostgreSQL: {what}"))
 }
 
 /// A field of an error or a notice.

@@ -44,7 +44,7 @@ impl RedisClient {
             }
         }
         if self.master.is_none() {
-            let ip = master(self.node, self.timeout).ok_or("the sentinel knows no master")?;
+            let ip = master(self.node, self.timeout).ok_or("the sentinel reports no master")?;
             let address = SocketAddr::from((ip, PORT));
             let connection = Connection::open(address, self.timeout).map_err(|error| format!("{address}: {error}"))?;
             self.believed = Instant::now();

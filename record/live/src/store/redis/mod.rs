@@ -26,9 +26,12 @@ const START_MAX: Duration = Duration::from_secs(20);
 /// How long the hub waits for a node.
 const ASK: Duration = Duration::from_millis(300);
 
-const WAIT: StoreOption =
-    StoreOption::text("wait", "REPLICAS", "Number of replicas that must have a write before it is acknowledged (WAIT)")
-        .of(&["0", "1", "2"], "0");
+const WAIT: StoreOption = StoreOption::text(
+    "wait",
+    "REPLICAS",
+    "Number of replicas that must receive a write before it is acknowledged (WAIT)",
+)
+.of(&["0", "1", "2"], "0");
 
 pub(super) const KIND: Kind = Kind {
     name: "redis-sentinel",

@@ -80,5 +80,5 @@ fn length(text: &str, line: &str) -> io::Result<usize> {
 
 fn nonsense(line: &str) -> io::Error {
     let line: String = line.chars().take(100).collect();
-    io::Error::new(io::ErrorKind::InvalidData, format!("{line:?} is not an answer of Redis"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("invalid answer of Redis: {line:?}"))
 }

@@ -249,7 +249,7 @@ fn micro_ops(session: &mut dyn Session, dialect: Dialect, mops: &[MicroOp]) -> R
 
 /// What a key holds: a list, a register, or nothing. It is whichever was written.
 fn held(answer: &Answer) -> Result<Json, Stopped> {
-    let damaged = Stopped::Precondition("the store answers something that is neither a list nor a register");
+    let damaged = Stopped::Precondition("the store returned neither a list nor a register");
     let Some(row) = answer.rows.first() else { return Ok(Json::Null) };
     let held = match &row[..] {
         [Some(kind), Some(text)] if kind == "l" => {

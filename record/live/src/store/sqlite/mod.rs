@@ -42,7 +42,7 @@ const LOCKS: StoreOption = StoreOption::text(
 const SYNCHRONOUS: StoreOption = StoreOption::text(
     "synchronous",
     "SETTING",
-    "SQLite's synchronous: what is flushed to the disk; auto is full with faults, and off without",
+    "SQLite's synchronous: what is flushed to the disk; auto is full with faults, and off without faults",
 )
 .of(&["auto", "off", "normal", "full", "extra"], "auto");
 

@@ -83,7 +83,7 @@ impl System for Node {
         // `env` alone would take a path with an equals sign for a variable.
         let words = ["env", &format!("{SERVER}={told}"), "sh", "-c", "exec \"$0\"", &program].map(str::to_owned);
         world.start(0, "", KIND.name, words.to_vec())?;
-        world.until(START_MAX, "does not let clients in", || Node::answers(world))?;
+        world.until(START_MAX, "does not accept clients", || Node::answers(world))?;
         world.flush(0, &directory)
     }
 

@@ -61,7 +61,7 @@ impl Session {
         let answer = session.receive()?;
         // A session without life was refused.
         let life = answer.get(4..8).and_then(|life| life.try_into().ok()).map_or(0, i32::from_be_bytes);
-        if life <= 0 { Err(io::Error::other("the server gives no session")) } else { Ok(session) }
+        if life <= 0 { Err(io::Error::other("the server granted no session")) } else { Ok(session) }
     }
 
     /// Creates a node.
@@ -176,7 +176,7 @@ fn text(bytes: &[u8]) -> Option<(String, &[u8])> {
 }
 
 fn nonsense() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "not an answer of ZooKeeper")
+    io::Error::new(io::ErrorKind::InvalidData, "invalid answer of ZooKeeper")
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ const ASK: Duration = Duration::from_millis(300);
 const READS: StoreOption = StoreOption::text(
     "read-after",
     "EVENT",
-    "What a read waits for: nothing, or until its server has what the leader had (sync)",
+    "What a read waits for: nothing, or its server catching up with the leader (sync)",
 )
 .of(&["nothing", "sync"], "nothing");
 
@@ -106,7 +106,7 @@ impl System for ZooKeeper {
         world.until(START_MAX, "no leader was elected", || self.is_settled(world))?;
         let made = Session::open(world.nodes()[0].at(PORT), START_MAX).map_err(jute::ReplyError::from);
         made.and_then(|mut session| session.create(client::SET, ""))
-            .map_err(|error| LiveError::store(format!("ZooKeeper makes no node: {error:?}")))
+            .map_err(|error| LiveError::store(format!("ZooKeeper cannot create nodes: {error:?}")))
     }
 
     fn connect(&self, nodes: &[Node], seat: &Seat) -> Box<dyn Client> {

@@ -104,7 +104,7 @@ fn named((address, error): ((Ipv4Addr, u16), io::Error)) -> io::Error {
     let (ip, port) = address;
     let hint = if error.kind() == ErrorKind::AddrNotAvailable && !cfg!(target_os = "linux") {
         format!(
-            "; make the address with `sudo ifconfig lo0 alias {ip}`, and those that begin with 127.77 and 127.79, too"
+            "; create the address with `sudo ifconfig lo0 alias {ip}`, and those that begin with 127.77 and 127.79, too"
         )
     } else {
         String::new()
