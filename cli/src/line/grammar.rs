@@ -452,7 +452,8 @@ fn option(name: &'static str, kind: OptionKind, value_name: &'static str) -> Arg
         OptionKind::Flag => arg.action(ArgAction::SetTrue),
         OptionKind::Integer => arg.allow_negative_numbers(true).value_parser(value_parser!(i64)),
         OptionKind::Names => arg.action(ArgAction::Append),
-        _ => arg,
+        // Such as the value of a register.
+        _ => arg.allow_negative_numbers(true),
     }
 }
 
