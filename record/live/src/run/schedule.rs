@@ -152,7 +152,7 @@ mod tests {
     fn a_step_that_is_none_is_named() {
         for (json, expected) in [
             (json!({"step": "begin", "fault": "fire", "nodes": []}), "unknown fault \"fire\""),
-            (json!({"step": "begin", "fault": "kill", "nodes": ["n9"]}), "\"n9\" is not a node"),
+            (json!({"step": "begin", "fault": "kill", "nodes": ["n9"]}), "unknown node \"n9\""),
             (json!({"step": "wait"}), "expected nanoseconds"),
             (json!({"step": "sing"}), "expected a \"step\""),
         ] {

@@ -87,7 +87,7 @@ mod tests {
         assert!(exec.check(&given("fault", "true"), &Nodes::Named(vec!["a".into()]), false).is_ok());
         let maelstrom = kind("maelstrom").unwrap();
         let error = maelstrom.check(&given("dialect", "latin"), &Nodes::Default, false).unwrap_err().to_string();
-        assert!(error.contains("latin is not one of"), "{error}");
+        assert!(error.contains("expected one of g-set, broadcast, found latin"), "{error}");
         assert!(maelstrom.check(&BTreeMap::new(), &Nodes::Count(0), false).is_err());
         let (etcd, machines) = (kind("etcd").unwrap(), Nodes::Named(vec!["a".into(), "b".into()]));
         let check = |are_machines| etcd.check(&BTreeMap::new(), &machines, are_machines).unwrap_err().to_string();
