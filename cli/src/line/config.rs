@@ -309,7 +309,7 @@ mod tests {
         for (text, profile, what) in [
             (TEXT, Some("no"), "h.toml: unknown profile no; expected one of ci, default"),
             ("[profiles.a]", None, "h.toml: unknown table profiles"),
-            ("[profile]\ndefault = 3", None, "h.toml: profile.default is not a table"),
+            ("[profile]\ndefault = 3", None, "h.toml: profile.default: expected a table"),
             ("[profile.default]\nmodel = {a = 1}", None, "h.toml: model: expected true, false"),
             ("[profile.default]\nprofile = \"x\"", None, "h.toml: profile is not allowed in a profile"),
             ("[profile.default\n", None, "h.toml: TOML parse error at line 1"),
@@ -324,7 +324,7 @@ mod tests {
         for text in ["plugin = \"x.so\"", "plugin-dir = \".\"", "trust = true", "spec = \"exec:./model\""] {
             let text = format!("[profile.default]\n{text}");
             let error = of(&text, None, false).unwrap_err();
-            assert!(error.contains("is only taken from a file that --config names"), "{error}");
+            assert!(error.contains("is accepted only in a file that --config names"), "{error}");
             of(&text, None, true).unwrap();
         }
     }
