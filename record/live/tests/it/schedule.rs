@@ -44,5 +44,5 @@ fn faults_that_never_come_are_an_error() {
     let nemesis = Nemesis { replay: Some(steps), ..Nemesis::default() };
     let setup = Setup { nemesis, ops_max: 40, ..Setup::new(&store, "set-full") };
     let error = setup.run(directory.path()).unwrap_err().to_string();
-    assert!(error.contains("before a fault took hold"), "{error}");
+    assert!(error.contains("before a fault took effect"), "{error}");
 }
