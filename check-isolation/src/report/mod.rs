@@ -3,6 +3,7 @@
 mod derivation;
 pub(crate) mod explain;
 mod judge;
+pub(crate) mod listed;
 mod name;
 mod next;
 mod plain;
@@ -15,11 +16,9 @@ pub use derivation::{NO_COMMIT_ORDER, Recorded};
 use history_core::cast::Cast as _;
 use history_core::{Anomaly, Budget, NextStep, Report, Verdict, Witness};
 use judge::Judgement;
+pub(crate) use listed::{NAME, names};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-/// The checker's name.
-pub(crate) const NAME: &str = "isolation";
 
 /// A value without a writer.
 pub(crate) const THIN_AIR: (&str, &str) = ("thin-air-read", "A transaction read a value that was never written.");
@@ -40,12 +39,6 @@ pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     ("incompatible-order", "Two reads of a list, of which neither is a prefix of the other."),
     ("duplicate-elements", "A read of a list shows one element twice."),
 ];
-
-pub(crate) fn names(levels: impl Iterator<Item = Level>) -> Vec<Cow<'static, str>> {
-    let mut names: Vec<Cow<'static, str>> = levels.map(|level| level.name().into()).collect();
-    names.sort_unstable();
-    names
-}
 
 /// What gives an answer where a read may be of one write or another.
 const WRITE_ONCE: &str = "Write each value to a key only once, for example from a counter.";

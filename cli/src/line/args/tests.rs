@@ -163,8 +163,8 @@ fn a_plugin_that_draws_for_itself_gets_the_limit() {
 fn a_text_may_be_a_negative_number() {
     const STARTS: &[OptionSpec] = &[spec("initial", OptionKind::Text)];
     let checkers: Vec<Box<dyn Checker>> = vec![Box::new(Asking("starts", STARTS))];
-    let words = "histcheck -m starts --initial -3 f".split_whitespace().map(OsString::from);
     let checkers = checkers.into();
+    let words = "histcheck -m starts --initial -3 f".split_whitespace().map(OsString::from);
     let Ok(Command::Check(check)) = parse(words, &Config::default(), &checkers) else { panic!("no check") };
     assert_eq!(check.setup.options.text("initial"), Some("-3"));
 }
