@@ -1,5 +1,5 @@
-//! Completions without an invocation, in a history that has invocations: the operation may have begun at any time before
-//! it ended, so nothing that comes after it is an anomaly that it explains.
+//! Completions without an invocation, in a history that has invocations: the operation may have begun at any time
+//! before it ended, so nothing that comes after it is an anomaly that it explains.
 
 use crate::common::{anomalies, judge};
 use check_jepsen::queue::Queue;
