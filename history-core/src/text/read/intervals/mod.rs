@@ -50,6 +50,8 @@ pub(crate) struct Intervals {
     /// A row, and in the lowest bit whether its return is meant; in order once all rows are there.
     events: Vec<u32>,
     handed_out: usize,
+    /// How many operations are not ordered after the one before them of the same client.
+    dropped_orders: u64,
     /// How many ops the rows are.
     ops: u64,
 }
@@ -102,7 +104,7 @@ struct Clients {
 }
 
 /// What the ops of a client call it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Called {
     Number(i64),
     Name(String),
@@ -226,7 +228,8 @@ impl Intervals {
 
     /// All rows are there: puts them in order. O(n log n).
     pub(crate) fn sort(&mut self) -> Result<(), HistoryError> {
-        self.events = order::sort(&mut self.rows, &mut self.clients, self.clock_error_ns).map_err(|error| {
+        let sorted = order::sort(&mut self.rows, &mut self.clients, self.clock_error_ns);
+        (self.events, self.dropped_orders) = sorted.map_err(|error| {
             let offset = error.position.map_or(0, |position| position.offset);
             // Rows are in the order of the text.
             match self.rows.binary_search_by_key(&offset, |row| row.offset) {
@@ -251,9 +254,8 @@ impl Intervals {
             let node = scan(&mut batch.tape, at).map_err(|fault| misread(&fault, &self.rows[row]))?;
             let mut interval =
                 Interval::new(&batch.tape, node, self.unit).map_err(|fault| misread(&fault, &self.rows[row]))?;
-            (interval.call_ns, interval.return_ns) =
-                clock_error::widened(interval.call_ns, interval.return_ns, self.clock_error_ns);
-            let Row { client, .. } = self.rows[row];
+            let Row { client, call_ns, return_ns, .. } = self.rows[row];
+            (interval.call_ns, interval.return_ns) = (call_ns, interval.return_ns.map(|_| return_ns));
             let process = interval.process(&mut batch.tape, &self.clients.called[client.0.to_usize()]);
             let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());
             batch.records.to_mut().push(crate::ops::row::Row::of(&record));

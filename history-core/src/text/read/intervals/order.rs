@@ -8,16 +8,19 @@ use crate::error::{ErrorKind, HistoryError};
 /// The calls and returns of all rows in order: rows, and in the lowest bit whether the return is meant. O(n log n).
 ///
 /// A client gets a new number, or a new name, after an operation with an unknown outcome, as in Jepsen's histories.
-pub(super) fn sort(rows: &mut [Row], clients: &mut Clients, error_ns: i64) -> Result<Vec<u32>, HistoryError> {
+/// With them, how many operations are not ordered after the one before them of the same client.
+pub(super) fn sort(rows: &mut [Row], clients: &mut Clients, error_ns: i64) -> Result<(Vec<u32>, u64), HistoryError> {
     let mut by_client = take_turns(rows);
+    let mut dropped = 0;
     let handed_over = hand_over(rows, &by_client, clients);
     if error_ns == 0 {
         handed_over?;
     } else {
         // Which of two clients was first at one time does not matter: both are widened.
         handed_over.or_else(|error| if is_coarse(&error) { Ok(()) } else { Err(error) })?;
-        widen(rows, &by_client, clients, error_ns);
-        by_client = take_turns(rows);
+        dropped = widen(rows, &by_client, clients, error_ns);
+        // Stable: the operations of each client stay in its order.
+        by_client.sort_by_key(|i| rows[i.to_usize()].client);
     }
     number(rows, &by_client, clients)?;
     let mut events = Vec::with_capacity(2 * rows.len());
@@ -30,7 +33,7 @@ pub(super) fn sort(rows: &mut [Row], clients: &mut Clients, error_ns: i64) -> Re
     }
     // Keys are kept while sorting: to look them up in the rows again and again would be slower by far.
     events.sort_by_cached_key(|event| key(rows, *event));
-    Ok(events)
+    Ok((events, dropped))
 }
 
 /// What events are sorted by: time; then calls, a client's returns with its calls after them, other returns; then what
