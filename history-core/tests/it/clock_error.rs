@@ -57,6 +57,11 @@ fn an_order_that_cannot_be_shown_is_dropped_and_counted() {
     let shown = ["3(95", "w(96", "w.2(108", "3)108", "3(108", "w)116", "3)125", "w.2)126", "w(195", "w)206"];
     assert_eq!(ops(two, 5), shown);
     assert_eq!((dropped(two, 5), dropped(two, 0)), (1, 0));
+    // All ops of the client that has two names have its own one.
+    let history = read(two, 5).unwrap();
+    let origins: Vec<_> =
+        history.ops().filter_map(|op| op.extra.get("original-client").map(|name| name.to_string())).collect();
+    assert_eq!(origins, vec!["\"w\""; 6]);
 }
 
 #[test]

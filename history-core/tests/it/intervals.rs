@@ -120,23 +120,38 @@ fn a_client_that_gave_up_goes_on_under_another_number_or_name() {
     assert_eq!(
         ops(text),
         [
-            "1 invoke 0 a nil by 4",
-            "2 invoke 1 b nil by 5",
-            "3 invoke 2 c nil by 6",
-            "3 info 3 b nil by 5",
-            "4 fail 4 c nil by 6",
-            "5 invoke 5 d nil by x",
-            "6 info 6 d nil by x",
-            "7 invoke 7 e nil by x.3",
+            r#"1 invoke 0 a nil by 4 "original-client" "4""#,
+            r#"2 invoke 1 b nil by 5 "original-client" "4""#,
+            r#"3 invoke 2 c nil by 6 "original-client" "4""#,
+            r#"3 info 3 b nil by 5 "original-client" "4""#,
+            r#"4 fail 4 c nil by 6 "original-client" "4""#,
+            r#"5 invoke 5 d nil by x "original-client" "x""#,
+            r#"6 info 6 d nil by x "original-client" "x""#,
+            r#"7 invoke 7 e nil by x.3 "original-client" "x""#,
             "7 invoke 8 f nil by 7",
             "7 invoke 9 g nil by 8",
-            "8 info 10 e nil by x.3",
-            "9 invoke 11 h nil by x.4",
+            r#"8 info 10 e nil by x.3 "original-client" "x""#,
+            r#"9 invoke 11 h nil by x.4 "original-client" "x""#,
             "9 invoke 12 i nil by x.2",
-            "9 ok 13 h nil by x.4",
+            r#"9 ok 13 h nil by x.4 "original-client" "x""#,
             "9 ok 14 f nil by 7",
             "10 ok 15 g nil by 8",
             "11 ok 16 i nil by x.2",
+        ]
+    );
+}
+
+#[test]
+fn an_original_client_of_the_history_stays() {
+    let text = r#"
+        {"client": "w.2", "call": 1, "return": null, "input": "a", "original-client": "w"}
+        {"client": "w.2", "call": 2, "return": 3, "input": {"f": "b", "original-client": "w"}, "error": 7}"#;
+    assert_eq!(
+        ops(text),
+        [
+            r#"1 invoke 0 a nil by w.2 "original-client" "w""#,
+            r#"2 invoke 1 b nil by w.2.2 "original-client" "w""#,
+            r#"3 ok 2 b nil by w.2.2 "original-client" "w" "error" 7"#,
         ]
     );
 }

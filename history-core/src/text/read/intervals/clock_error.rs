@@ -183,19 +183,14 @@ impl Moments {
 
 /// A further client in place of one.
 fn another(client: ClientId, clients: &mut Clients, names: &mut u32) -> ClientId {
-    let next = ClientId(clients.called.len().to_u32());
-    let called = match clients.called[client.0.to_usize()].clone() {
-        Called::Name(name) => {
-            let called = clients.next_name(&name, names);
-            if let Called::Name(name) = &called {
-                // No client that continues may be called so.
-                clients.by_name.insert(name.clone(), next);
-            }
-            called
-        }
-        Called::Number(_) | Called::Nothing => Called::Nothing,
+    let Called::Name(name) = clients.called[client.0.to_usize()].clone() else {
+        return clients.go_on(client, Called::Nothing);
     };
-    clients.called.push(called);
-    clients.names.push(clients.names[client.0.to_usize()].clone());
+    let called = clients.next_name(&name, names);
+    let next = clients.go_on(client, called.clone());
+    if let Called::Name(name) = called {
+        // No client that continues may be called so.
+        clients.by_name.insert(name, next);
+    }
     next
 }

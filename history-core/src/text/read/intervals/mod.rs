@@ -23,7 +23,7 @@ use super::Place;
 use super::steps::{Found, error};
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 use crate::ops::batch::Batch;
 use crate::text::syntax::{Fault, FaultKind, Scanner};
 use crate::values::tape::Tape;
@@ -89,7 +89,7 @@ enum End {
 }
 
 /// A client; once the rows are in order, a client up to an operation that never ended.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 struct ClientId(u32);
 
 /// Clients by their names.
@@ -99,7 +99,11 @@ struct Clients {
     by_name: HashMap<String, ClientId>,
     /// What ops call each, in the order in which they came up.
     called: Vec<Called>,
-    /// For messages.
+    /// Under which client the history has each.
+    origins: Vec<ClientId>,
+    /// The clients of the history that have ops under further numbers or names.
+    continued: HashSet<ClientId>,
+    /// For messages; of the clients of the history.
     names: Vec<String>,
 }
 
@@ -143,8 +147,24 @@ impl Clients {
             }
         }
         self.called.push(called);
+        self.origins.push(next);
         self.names.push(if value.is_nil() { String::new() } else { value.to_string() });
         Ok(next)
+    }
+
+    /// A further client in place of one, which ops call so.
+    fn go_on(&mut self, client: ClientId, called: Called) -> ClientId {
+        let (next, origin) = (ClientId(self.called.len().to_u32()), self.origins[client.0.to_usize()]);
+        self.called.push(called);
+        self.origins.push(origin);
+        self.continued.insert(origin);
+        next
+    }
+
+    /// What the history calls a client, if that has ops under several numbers or names.
+    fn origin(&self, client: ClientId) -> Option<&Called> {
+        let origin = self.origins[client.0.to_usize()];
+        self.continued.contains(&origin).then(|| &self.called[origin.0.to_usize()])
     }
 
     /// What a client with a name is called when it continues after an operation with an unknown outcome, for the
@@ -257,6 +277,7 @@ impl Intervals {
             let Row { client, call_ns, return_ns, .. } = self.rows[row];
             (interval.call_ns, interval.return_ns) = (call_ns, interval.return_ns.map(|_| return_ns));
             let process = interval.process(&mut batch.tape, &self.clients.called[client.0.to_usize()]);
+            interval.origin = self.clients.origin(client).map(|origin| origin.put(&mut batch.tape));
             let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());
             batch.records.to_mut().push(crate::ops::row::Row::of(&record));
             self.handed_out += 1;

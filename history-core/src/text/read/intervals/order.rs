@@ -164,12 +164,11 @@ fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<
         match goes_on {
             Some((_, false)) => {}
             Some((_, true)) => {
-                now = ClientId(clients.called.len().to_u32());
                 let called = match clients.called[client.0.to_usize()].clone() {
                     Called::Name(name) => clients.next_name(&name, &mut times),
                     Called::Number(_) | Called::Nothing => fresh(&rows[i])?,
                 };
-                clients.called.push(called);
+                now = clients.go_on(client, called);
             }
             None => {
                 (now, times) = (client, 0);
