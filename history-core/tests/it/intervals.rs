@@ -1,7 +1,9 @@
 //! Intervals: which ops they become, in which order, and what is refused.
 
 use crate::common::{error, read};
-use history_core::{Client, ErrorKind, Format, History, Limits, Op, OpKind, Reader, Rule, TimeUnit, validate};
+use history_core::{
+    Client, ErrorKind, Format, History, IntervalWriter, Limits, Op, OpKind, Reader, Rule, TimeUnit, validate,
+};
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
@@ -252,6 +254,35 @@ fn a_client_that_overlaps_itself_is_refused_with_both_lines() {
 }
 
 #[test]
+fn operations_of_one_client_at_one_instant_are_refused_in_any_order_of_lines() {
+    let read = r#"{"client":"a","call":4,"return":4,"input":"dequeue","output":1}"#;
+    let write = r#"{"client":"a","call":4,"return":4,"input":["enqueue",1]}"#;
+    for lines in [[read, write], [write, read]] {
+        let said = "line 2, column 1: this operation of client \"a\" has the same call and return as the one in line 1, so \
+                    their order is ambiguous; expected more precise times, or operations without a client, which then \
+                    overlap";
+        assert_eq!(error(lines.join("\n")), said);
+    }
+    // What takes time comes after what takes none, and operations without a client overlap.
+    assert_eq!(ops(&[&read.replace("4,\"input", "5,\"input"), write].join("\n"))[1], "4 ok 1 enqueue 1 by a");
+    assert_eq!(ops(&[read, write].join("\n").replace("\"a\"", "null"))[1], "4 invoke 1 enqueue 1 by 1");
+}
+
+#[test]
+fn operations_of_one_client_at_one_instant_are_not_written() {
+    let ops = |times: [i64; 4]| {
+        let kinds = [("invoke", times[0]), ("ok", times[1]), ("invoke", times[2]), ("ok", times[3])];
+        let text: String =
+            kinds.map(|(kind, time)| format!("{{:process 0, :type :{kind}, :f :r, :time {time}}}")).concat();
+        let mut writer = IntervalWriter::new(Vec::new());
+        let history = History::parse(&text).unwrap();
+        history.ops().try_for_each(|op| writer.write(&op)).map_err(|error| error.to_string())
+    };
+    assert!(ops([4, 4, 4, 4]).unwrap_err().contains("its client called and returned twice at this time"));
+    assert_eq!((ops([4, 4, 4, 5]), ops([3, 4, 4, 4]), ops([4, 4, 5, 5])), (Ok(()), Ok(()), Ok(())));
+}
+
+#[test]
 fn two_clients_that_hand_over_at_one_time_are_refused() {
     let line = |client: i64, call: i64, end: i64| {
         format!("{{\"client\":{client},\"call\":{call},\"return\":{end},\"input\":\"r\"}}\n")
@@ -294,7 +325,7 @@ fn times_of_another_unit_are_exact() {
 
 #[test]
 fn limits_hold() {
-    let text = "{\"client\":0,\"call\":1,\"return\":1,\"input\":\"r\"}\n".repeat(3);
+    let text = "{\"client\":null,\"call\":1,\"return\":1,\"input\":\"r\"}\n".repeat(3);
     let limited = |limits: Limits| {
         let mut reader = Reader::new(text.as_bytes()).with_limits(limits);
         reader.for_each(|_| Ok(ControlFlow::Continue(()))).map_err(|error| error.to_string())
@@ -338,8 +369,8 @@ type Span = (usize, i64, Option<i64>, bool);
 fn precedes(world: &[Span], a: usize, b: usize) -> bool {
     let ((client, call, Some(end), ok), (other, next, next_end, _)) = (world[a], world[b]) else { return false };
     // Of a client's own two at once: the one that ends there comes first; of those that only begin there, one that
-    // never ended, then one that ended at once, then the others.
-    let follows = || next_end.is_some_and(|next_end| next_end > next || a < b);
+    // never ended, then one that ended at once, then the others. Two that end at once are refused.
+    let follows = || next_end.is_some_and(|next_end| next_end > next);
     let own = ok && client == other && end == next && (call < end || follows());
     a != b && (end < next || own)
 }
@@ -359,6 +390,11 @@ fn refused(world: &[Span]) -> Option<&'static str> {
         let ((client, call, Some(end), _), (other, next, None, _)) = (of(a), of(b)) else { continue };
         if client == other && call < next && next < end {
             return Some("overlaps");
+        }
+    }
+    for (a, b) in all.clone().flat_map(|a| (0..a).map(move |b| (a, b))) {
+        if (of(a).0, of(a).1, of(a).2) == (of(b).0, of(b).1, of(b).2) && of(a).2.is_some() {
+            return Some("the same call and return");
         }
     }
     let handed = |a: usize, b: usize| a != b && of(a).0 == of(b).0 && of(a).2 == Some(of(b).1) && precedes(world, a, b);

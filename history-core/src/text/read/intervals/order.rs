@@ -49,7 +49,7 @@ fn key(rows: &[Row], event: u32) -> (i64, u8, u32) {
 }
 
 /// The rows of each client in the order in which it called them. Of calls at once those come first that never
-/// returned, then those that returned first.
+/// returned, then those that returned first. Those that also returned at once have no order ([`hand_over`]).
 fn take_turns(rows: &mut [Row]) -> Vec<u32> {
     let mut by_client: Vec<u32> = (0..rows.len().to_u32()).collect();
     // Stable: rows that are alike stay in the order of the text.
@@ -68,6 +68,7 @@ fn take_turns(rows: &mut [Row]) -> Vec<u32> {
 fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(), HistoryError> {
     let mut shared: Vec<(i64, ClientId, u32)> = Vec::new();
     let mut overlap: Option<(usize, usize)> = None;
+    let mut tie: Option<(usize, usize)> = None;
     // The client's last operation that has an end, and the last that returned. Who waited in vain continued at some
     // time.
     let (mut ended, mut returned): (Option<usize>, Option<usize>) = (None, None);
@@ -79,6 +80,13 @@ fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(
         if let Some(last) = ended.filter(|last| row.call_ns < rows[*last].return_ns) {
             let lines = (at.max(last), at.min(last));
             overlap = Some(overlap.map_or(lines, |first| first.min(lines)));
+        }
+        if let Some(last) =
+            ended.filter(|last| (row.call_ns, row.return_ns) == (rows[*last].call_ns, rows[*last].return_ns))
+            && row.end != End::Never
+        {
+            let lines = (at.max(last), at.min(last));
+            tie = Some(tie.map_or(lines, |first| first.min(lines)));
         }
         if let Some(last) = returned.filter(|last| row.call_ns == rows[*last].return_ns) {
             rows[last].hands_over = true;
@@ -94,6 +102,9 @@ fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(
     }
     if let Some((later, earlier)) = overlap {
         return Err(overlaps(rows, later, earlier, clients));
+    }
+    if let Some((later, earlier)) = tie {
+        return Err(undecided(rows, later, earlier, clients));
     }
     shared.sort_unstable();
     match shared.windows(2).find(|two| two[0].0 == two[1].0 && two[0].1 != two[1].1) {
@@ -111,6 +122,20 @@ fn overlaps(rows: &[Row], later: usize, earlier: usize, clients: &Clients) -> Hi
     )
     .expected("at most one operation in flight per client")
     .at(rows[later].position())
+}
+
+/// Two operations of a client begin and end at one moment. Lines have no order, so nothing shows which was first.
+#[cold]
+fn undecided(rows: &[Row], later: usize, earlier: usize, clients: &Clients) -> HistoryError {
+    let client = &clients.names[rows[later].client.0.to_usize()];
+    let message = format!(
+        "this operation of client {client} has the same call and return as the one in line {}, so their order is \
+         ambiguous",
+        rows[earlier].line
+    );
+    HistoryError::new(ErrorKind::Pairing, message)
+        .expected("more precise times, or operations without a client, which then overlap")
+        .at(rows[later].position())
 }
 
 /// Whether an error is that of [`coarse`].
