@@ -101,6 +101,9 @@ pub type ReentrantMutex = OwnedLock<true>;
 
 /// A lock that only its owner may release: the process that acquired it, or whom the invocations' values name: the
 /// value itself, or its `:client`. It is free at first.
+///
+/// A reader that gives a client further numbers or names has its own one in a field `original-client`, because the lock
+/// knows nothing of these.
 #[derive(Clone, Debug, Default)]
 pub struct OwnedLock<const REENTRANT: bool> {
     owners: Interner,
@@ -170,7 +173,13 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
             Value::Map(entries) => entries.get("client").unwrap_or(op.value),
             value => value,
         };
-        let owner = match (named, op.client_name, op.process) {
+        let origin = op.extra.get("original-client").and_then(Value::as_name);
+        let (name, process) = match origin.map(Process::from) {
+            Some(Process::Other(name)) => (Some(name), op.process),
+            Some(number) => (None, number),
+            None => (op.client_name, op.process),
+        };
+        let owner = match (named, name, process) {
             // A process's name is one however it is written, so its owner's is, too.
             (Value::Nil, Some(name), _) | (Value::Str(name) | Value::Symbol(name), ..) => {
                 self.owners.code(Value::Keyword(name))

@@ -4,7 +4,7 @@ use check_register::Linearizable;
 use check_register::models::{
     CasRegister, Counter, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, ReentrantMutex, Semaphore, Set, Spec, Stack,
 };
-use history_core::{Budget, History, Keyed, Options, Report, Verdict};
+use history_core::{Budget, Format, History, IntervalWriter, Keyed, Options, Report, Verdict, Writer};
 use std::fmt::Write as _;
 
 fn verdict<S: Spec + Clone + Default + 'static>(ops: &str) -> Verdict {
@@ -57,6 +57,38 @@ fn what_a_lock_answers_is_not_its_owner() {
     assert_eq!(verdict::<OwnerMutex>(&ops(0)), Verdict::Valid);
     assert_eq!(verdict::<ReentrantMutex>(&ops(0)), Verdict::Valid);
     assert_eq!(verdict::<OwnerMutex>(&ops(1)), Verdict::Invalid);
+}
+
+#[test]
+fn a_client_that_goes_on_under_another_name_still_owns_the_lock() {
+    for client in ["\"w1\"", "0", "\"0\""] {
+        let ops = |unknown: &str, releaser: &str| {
+            format!(
+                "{{\"client\": {client}, \"call\": 0, \"return\": 1, \"input\": \"acquire\"}}
+                 {{\"client\": {client}, \"call\": 2, \"input\": \"{unknown}\"}}
+                 {{\"client\": {releaser}, \"call\": 4, \"return\": 5, \"input\": \"release\"}}"
+            )
+        };
+        for unknown in ["acquire", "release"] {
+            let own = ops(unknown, client);
+            assert_eq!(verdict::<OwnerMutex>(&own), Verdict::Valid, "{own}");
+            assert_eq!(verdict::<ReentrantMutex>(&own), Verdict::Valid, "{own}");
+            // What is written and read again says the same.
+            let history = History::parse(&own).unwrap();
+            let mut intervals = IntervalWriter::new(Vec::new());
+            history.ops().for_each(|op| intervals.write(&op).unwrap());
+            for format in [Format::Edn, Format::Json] {
+                let mut writer = Writer::new(Vec::new(), format);
+                history.ops().for_each(|op| writer.write(&op).unwrap());
+                let again = String::from_utf8(writer.finish().unwrap()).unwrap();
+                assert_eq!(verdict::<OwnerMutex>(&again), Verdict::Valid, "{again}");
+            }
+            let again = String::from_utf8(intervals.finish().unwrap()).unwrap();
+            assert_eq!(verdict::<OwnerMutex>(&again), Verdict::Valid, "{again}");
+            assert_eq!(verdict::<OwnerMutex>(&ops(unknown, "\"w2\"")), Verdict::Invalid);
+            assert_eq!(verdict::<OwnerMutex>(&ops(unknown, "1")), Verdict::Invalid);
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Intervals: which ops they become, in which order, and what is refused.
 
 use crate::common::{error, read};
-use history_core::{Client, ErrorKind, Format, History, Limits, Op, OpKind, Reader, Rule, TimeUnit, validate};
+use history_core::{
+    Client, ErrorKind, Format, History, IntervalWriter, Limits, Op, OpKind, Reader, Rule, TimeUnit, validate,
+};
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
@@ -120,23 +122,38 @@ fn a_client_that_gave_up_goes_on_under_another_number_or_name() {
     assert_eq!(
         ops(text),
         [
-            "1 invoke 0 a nil by 4",
-            "2 invoke 1 b nil by 5",
-            "3 invoke 2 c nil by 6",
-            "3 info 3 b nil by 5",
-            "4 fail 4 c nil by 6",
-            "5 invoke 5 d nil by x",
-            "6 info 6 d nil by x",
-            "7 invoke 7 e nil by x.3",
+            r#"1 invoke 0 a nil by 4 "original-client" "4""#,
+            r#"2 invoke 1 b nil by 5 "original-client" "4""#,
+            r#"3 invoke 2 c nil by 6 "original-client" "4""#,
+            r#"3 info 3 b nil by 5 "original-client" "4""#,
+            r#"4 fail 4 c nil by 6 "original-client" "4""#,
+            r#"5 invoke 5 d nil by x "original-client" "x""#,
+            r#"6 info 6 d nil by x "original-client" "x""#,
+            r#"7 invoke 7 e nil by x.3 "original-client" "x""#,
             "7 invoke 8 f nil by 7",
             "7 invoke 9 g nil by 8",
-            "8 info 10 e nil by x.3",
-            "9 invoke 11 h nil by x.4",
+            r#"8 info 10 e nil by x.3 "original-client" "x""#,
+            r#"9 invoke 11 h nil by x.4 "original-client" "x""#,
             "9 invoke 12 i nil by x.2",
-            "9 ok 13 h nil by x.4",
+            r#"9 ok 13 h nil by x.4 "original-client" "x""#,
             "9 ok 14 f nil by 7",
             "10 ok 15 g nil by 8",
             "11 ok 16 i nil by x.2",
+        ]
+    );
+}
+
+#[test]
+fn an_original_client_of_the_history_stays() {
+    let text = r#"
+        {"client": "w.2", "call": 1, "return": null, "input": "a", "original-client": "w"}
+        {"client": "w.2", "call": 2, "return": 3, "input": {"f": "b", "original-client": "w"}, "error": 7}"#;
+    assert_eq!(
+        ops(text),
+        [
+            r#"1 invoke 0 a nil by w.2 "original-client" "w""#,
+            r#"2 invoke 1 b nil by w.2.2 "original-client" "w""#,
+            r#"3 ok 2 b nil by w.2.2 "original-client" "w" "error" 7"#,
         ]
     );
 }
@@ -237,6 +254,35 @@ fn a_client_that_overlaps_itself_is_refused_with_both_lines() {
 }
 
 #[test]
+fn operations_of_one_client_at_one_instant_are_refused_in_any_order_of_lines() {
+    let read = r#"{"client":"a","call":4,"return":4,"input":"dequeue","output":1}"#;
+    let write = r#"{"client":"a","call":4,"return":4,"input":["enqueue",1]}"#;
+    for lines in [[read, write], [write, read]] {
+        let said = "line 2, column 1: this operation of client \"a\" has the same call and return as the one in line 1, so \
+                    their order is ambiguous; expected more precise times, or operations without a client, which then \
+                    overlap";
+        assert_eq!(error(lines.join("\n")), said);
+    }
+    // What takes time comes after what takes none, and operations without a client overlap.
+    assert_eq!(ops(&[&read.replace("4,\"input", "5,\"input"), write].join("\n"))[1], "4 ok 1 enqueue 1 by a");
+    assert_eq!(ops(&[read, write].join("\n").replace("\"a\"", "null"))[1], "4 invoke 1 enqueue 1 by 1");
+}
+
+#[test]
+fn operations_of_one_client_at_one_instant_are_not_written() {
+    let ops = |times: [i64; 4]| {
+        let kinds = [("invoke", times[0]), ("ok", times[1]), ("invoke", times[2]), ("ok", times[3])];
+        let text: String =
+            kinds.map(|(kind, time)| format!("{{:process 0, :type :{kind}, :f :r, :time {time}}}")).concat();
+        let mut writer = IntervalWriter::new(Vec::new());
+        let history = History::parse(&text).unwrap();
+        history.ops().try_for_each(|op| writer.write(&op)).map_err(|error| error.to_string())
+    };
+    assert!(ops([4, 4, 4, 4]).unwrap_err().contains("its client called and returned twice at this time"));
+    assert_eq!((ops([4, 4, 4, 5]), ops([3, 4, 4, 4]), ops([4, 4, 5, 5])), (Ok(()), Ok(()), Ok(())));
+}
+
+#[test]
 fn two_clients_that_hand_over_at_one_time_are_refused() {
     let line = |client: i64, call: i64, end: i64| {
         format!("{{\"client\":{client},\"call\":{call},\"return\":{end},\"input\":\"r\"}}\n")
@@ -279,7 +325,7 @@ fn times_of_another_unit_are_exact() {
 
 #[test]
 fn limits_hold() {
-    let text = "{\"client\":0,\"call\":1,\"return\":1,\"input\":\"r\"}\n".repeat(3);
+    let text = "{\"client\":null,\"call\":1,\"return\":1,\"input\":\"r\"}\n".repeat(3);
     let limited = |limits: Limits| {
         let mut reader = Reader::new(text.as_bytes()).with_limits(limits);
         reader.for_each(|_| Ok(ControlFlow::Continue(()))).map_err(|error| error.to_string())
@@ -323,8 +369,8 @@ type Span = (usize, i64, Option<i64>, bool);
 fn precedes(world: &[Span], a: usize, b: usize) -> bool {
     let ((client, call, Some(end), ok), (other, next, next_end, _)) = (world[a], world[b]) else { return false };
     // Of a client's own two at once: the one that ends there comes first; of those that only begin there, one that
-    // never ended, then one that ended at once, then the others.
-    let follows = || next_end.is_some_and(|next_end| next_end > next || a < b);
+    // never ended, then one that ended at once, then the others. Two that end at once are refused.
+    let follows = || next_end.is_some_and(|next_end| next_end > next);
     let own = ok && client == other && end == next && (call < end || follows());
     a != b && (end < next || own)
 }
@@ -344,6 +390,11 @@ fn refused(world: &[Span]) -> Option<&'static str> {
         let ((client, call, Some(end), _), (other, next, None, _)) = (of(a), of(b)) else { continue };
         if client == other && call < next && next < end {
             return Some("overlaps");
+        }
+    }
+    for (a, b) in all.clone().flat_map(|a| (0..a).map(move |b| (a, b))) {
+        if (of(a).0, of(a).1, of(a).2) == (of(b).0, of(b).1, of(b).2) && of(a).2.is_some() {
+            return Some("the same call and return");
         }
     }
     let handed = |a: usize, b: usize| a != b && of(a).0 == of(b).0 && of(a).2 == Some(of(b).1) && precedes(world, a, b);

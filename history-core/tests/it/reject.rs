@@ -17,6 +17,24 @@ fn what_is_no_history_at_all() {
 }
 
 #[test]
+fn a_last_line_of_the_table_that_may_be_cut() {
+    let cut =
+        "line 2, column 1: the last line has no line end, so it may be cut; expected a line end after the last op";
+    for last in
+        ["ok\t:read\t1", "ok\t:read", "ok\t:read\t", "fail\t:read\t:timed", "info\t:read\tnil\t:tim", "ok\t:r\t[1] "]
+    {
+        let text = format!("0\t:invoke\t:read\tnil\n0\t:{last}");
+        assert_eq!(error(&text), cut, "{text}");
+        let whole = read(format!("{text}\n"));
+        assert_eq!((whole.ops.len(), whole.error), (2, None), "{text}");
+    }
+    for last in ["ok\t:read\t[1]", "ok\t:read\t{:a 1}", "ok\t:read\t(1)", "ok\t:read\t\"1\"", "ok\t:read\tnil"] {
+        let whole = read(format!("0\t:invoke\t:read\tnil\n0\t:{last}"));
+        assert_eq!((whole.ops.len(), whole.error), (2, None), "{last}");
+    }
+}
+
+#[test]
 fn lines_that_are_not_of_the_table() {
     check(&[
         ("0\t:invoke\t:read\tnil\ngarbage", 1, "line 2, column 1: this line has no process and type; expected @line"),

@@ -270,10 +270,27 @@ fn what_is_wrong_has_its_place() {
 #[test]
 fn a_history_that_is_being_written_must_end_whole_too() {
     let growing = |text: &'static str| drain(Reader::new(text.as_bytes()).growing());
-    let read = growing("w 1 1\n--\nr 1 1");
+    let read = growing("w 1 1\n--\nr 1 1\n");
     assert_eq!((read.ops.len(), read.error), (2, None));
+    let read = growing("w 1 1\n--\nr 1 1");
+    assert!(read.ops.len() == 1 && read.error.is_some(), "{read:?}");
     let read = growing("[[{\"events\":[],\"committed\":true},");
     assert!(read.ops.len() == 1 && read.error.is_some(), "{read:?}");
+}
+
+#[test]
+fn a_last_line_that_may_be_cut_is_refused() {
+    for (text, wanted) in [
+        ("w 1 12\n--\nr 1 1", "line 3, column 1: the last line has no line end, so it may be cut"),
+        ("[x:=1]\n[x:=2]", "line 2, column 1: the last line has no line end, so a ! may be cut off"),
+    ] {
+        let read = drain(Reader::new(text.as_bytes()));
+        assert!(read.error.unwrap().to_string().starts_with(wanted), "{text}");
+        assert_eq!(drain(Reader::new(format!("{text}\n").as_bytes())).error, None, "{text}");
+    }
+    for text in ["w 1 12\n--\nr 1 12\n--", "[x:=1]\n[x:=2]!", "w(1,1,0,5)\nr(1,1,0,6)"] {
+        assert_eq!(drain(Reader::new(text.as_bytes())).error, None, "{text}");
+    }
 }
 
 #[test]

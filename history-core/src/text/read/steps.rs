@@ -232,7 +232,7 @@ impl Steps {
             self.skip_space(scanner);
             let (from, mark) = (scanner.pos, scanner.mark());
             let node = scanner.next_node();
-            match self.step(scanner) {
+            match self.step(scanner).and_then(|step| self.verify_line_end(step, scanner, block)) {
                 Ok(Step::Op(start)) => {
                     self.end = Some(scanner.pos);
                     self.found.push(Found { node, start, end: scanner.pos });
@@ -276,6 +276,18 @@ impl Steps {
         self.started = true;
         self.last = Last::Op;
         Ok(Step::Op(at))
+    }
+
+    /// Refuses an op of the table in a last line that may be cut, because it does not show that its last word is whole.
+    fn verify_line_end(&self, step: Step, scanner: &Scanner<'_>, block: &Block) -> Result<Step, Fault> {
+        let Step::Op(start) = step else { return Ok(step) };
+        // The newline at the end of the text is the reader's.
+        let is_open = self.format == Format::Table && block.last && scanner.pos > block.end;
+        if is_open && !is_whole(&scanner.bytes[start..block.end]) {
+            let message = "the last line has no line end, so it may be cut";
+            return Err(Fault::syntax(start, message, "a line end after the last op"));
+        }
+        Ok(step)
     }
 
     fn skip_space(&mut self, scanner: &mut Scanner<'_>) {
@@ -346,6 +358,17 @@ impl Steps {
         self.in_comment = false;
         self.started = true;
     }
+}
+
+/// Whether a line of the table shows that nothing is missing at its end: that ends in a bracket, a quotation mark, or a
+/// word that is not the beginning of another one.
+fn is_whole(line: &[u8]) -> bool {
+    let last = line.rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
+    line.ends_with(b"]")
+        || line.ends_with(b"}")
+        || line.ends_with(b")")
+        || line.ends_with(b"\"")
+        || matches!(last, b"nil" | b"true" | b"false")
 }
 
 /// The error of an op that begins at `at` and is too long, and what it may have forgotten to close.

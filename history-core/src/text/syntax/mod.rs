@@ -73,7 +73,7 @@ enum Frame {
 
 /// A tokenizer's place in a block.
 pub(crate) struct Scanner<'a> {
-    bytes: &'a [u8],
+    pub(crate) bytes: &'a [u8],
     pub(crate) pos: usize,
     tape: &'a mut Tape,
     stack: Vec<Frame>,

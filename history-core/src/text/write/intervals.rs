@@ -6,6 +6,7 @@
 use super::{WriteError, json};
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
+use crate::hash::HashSet;
 use crate::{Datum, Op, OpKind, Pair, Process, Value};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -36,6 +37,8 @@ pub struct IntervalWriter<W: Write> {
     /// The times of the last call and of the last return, and who returned.
     last_call: Option<i64>,
     last_return: Option<(i64, String)>,
+    /// A time, and the clients that called and returned then.
+    instants: (i64, HashSet<String>),
 }
 
 /// The beginning of an operation.
@@ -52,7 +55,8 @@ struct Call {
 impl<W: Write> IntervalWriter<W> {
     /// A writer to `out`, which should be buffered.
     pub fn new(out: W) -> IntervalWriter<W> {
-        IntervalWriter { out, by_index: false, open: Vec::new(), last_call: None, last_return: None }
+        let (open, last_call, last_return, instants) = Default::default();
+        IntervalWriter { out, by_index: false, open, last_call, last_return, instants }
     }
 
     /// Writes the indices of ops in place of their times, which order operations as the history does.
@@ -93,6 +97,14 @@ impl<W: Write> IntervalWriter<W> {
         }
         let call = self.open.get_mut(slot).and_then(Option::take);
         let Some(call) = call else { return Err(refuse(op, "it has no invocation", "invocations, which are calls")) };
+        if call.time == time {
+            if self.instants.0 != time {
+                self.instants = (time, HashSet::default());
+            }
+            if !self.instants.1.insert(call.client.clone()) {
+                return Err(refuse(op, "its client called and returned twice at this time", TIMES));
+            }
+        }
         if self.last_return.as_ref().is_none_or(|(last, _)| *last <= time) {
             self.last_return = Some((time, call.client.clone()));
         }

@@ -1,13 +1,23 @@
 //! Clocks that are not exact: intervals that several machines recorded are widened, so that no order is made up.
 //!
 //! If each clock is off by at most `e`, then an operation certainly precedes another one of another client only if it
-//! returned more than `2e` before the call. Widened by `e` on both sides, just these operations do not overlap. What
-//! one client recorded, one clock has: its operations are in order, and after widening they may overlap. Those that do
-//! are given to further clients, because an op in flight and its completion belong together by their client.
+//! returned more than `2e` before the call. Widened by `e` on both sides, just these operations do not overlap.
+//!
+//! # The order of a client's own operations
+//!
+//! What one client recorded, one clock has: its operations are in order, however near they are. Where two of them
+//! overlap after widening, the first returns and the second is called at one moment instead, if some moment makes up
+//! no order with operations of other clients: all that these call until the widened return they must have called by
+//! then, and what returns from the widened call on returns later. Often there is none: if two clients both return and
+//! call again within twice the error, their four operations are a 2+2, which no order of calls and returns shows
+//! (Fishburn, 1970). Then the order of one of the two clients is dropped, and counted: the later operation gets
+//! another client, because one client has one operation in flight. So what the ops contradict, the intervals
+//! contradict; the converse holds only if no order was dropped.
 
 use super::{Called, ClientId, Clients, End, Row};
 use crate::cast::Cast as _;
 use crate::{ErrorKind, Format, HistoryError, Reader};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 impl Reader<'_> {
@@ -17,6 +27,14 @@ impl Reader<'_> {
     pub fn with_clock_error(mut self, error: Duration) -> Self {
         self.clock_error_ns = i64::try_from(error.as_nanos()).unwrap_or(i64::MAX);
         self
+    }
+
+    /// How many operations are no longer ordered after the one before them of the same client, because they overlap
+    /// after [widening](Reader::with_clock_error) and their order cannot be shown together with that of other clients.
+    /// Known once the first op was read. If there are any, what contradicts the ops is certain, but the operations may
+    /// break an order that the ops do not have.
+    pub fn dropped_client_orders(&self) -> u64 {
+        self.intervals.as_ref().map_or(0, |intervals| intervals.dropped_orders)
     }
 }
 
@@ -29,55 +47,150 @@ pub(in crate::text::read) fn refuse(format: Format, clock_error_ns: i64) -> Resu
     Err(HistoryError::new(ErrorKind::Unexpected, message).expected("intervals, or no clock error"))
 }
 
-/// Widens a time.
-pub(super) fn widened(call_ns: i64, return_ns: Option<i64>, error_ns: i64) -> (i64, Option<i64>) {
-    (call_ns.saturating_sub(error_ns), return_ns.map(|time| time.saturating_add(error_ns)))
+/// Widens all rows, which are in order by client, and keeps the order of each client where that makes up no other. How
+/// many operations lost their place after the one before.
+pub(super) fn widen(rows: &mut [Row], by_client: &[u32], clients: &mut Clients, error_ns: i64) -> u64 {
+    for row in rows.iter_mut() {
+        row.call_ns = row.call_ns.saturating_sub(error_ns);
+        if row.end != End::Never {
+            row.return_ns = row.return_ns.saturating_add(error_ns);
+        }
+        (row.takes_over, row.hands_over) = (false, false);
+    }
+    let mut moments = Moments::new(rows);
+    let mut dropped = 0;
+    let mut of_each: Vec<&[u32]> =
+        by_client.chunk_by(|a, b| rows[a.to_usize()].client == rows[b.to_usize()].client).collect();
+    // Which orders are dropped must not depend on the order of lines.
+    of_each.sort_by_cached_key(|own| clients.called[rows[own[0].to_usize()].client.0.to_usize()].clone());
+    for own in of_each {
+        dropped += keep_order(rows, own, &mut moments);
+        assign(rows, own, clients);
+    }
+    dropped
 }
 
-/// Widens all rows, which are in order by client, and gives those that then overlap to further clients.
-pub(super) fn widen(rows: &mut [Row], by_client: &[u32], clients: &mut Clients, error_ns: i64) {
-    /// A client, and when its last operation returned.
-    type Lane = (ClientId, Option<i64>);
-    let mut lanes: Vec<Lane> = Vec::new();
-    let mut last: Option<ClientId> = None;
-    let mut names = 0;
-    for at in by_client {
-        let row = &mut rows[at.to_usize()];
-        let client = row.client;
-        if last != Some(client) {
-            (lanes, names) = (vec![(client, None)], 0);
+/// Orders the operations of one client, as far as that makes up no other order. How many are not ordered after the one
+/// before.
+fn keep_order(rows: &mut [Row], own: &[u32], moments: &mut Moments) -> u64 {
+    let mut dropped = 0;
+    // Who waited in vain continued at some time, so nothing is ordered after that.
+    let mut returned: Option<usize> = None;
+    for i in own {
+        let at = i.to_usize();
+        if let Some(last) = returned
+            && rows[at].call_ns <= rows[last].return_ns
+        {
+            match moments.between(&rows[last], &rows[at]) {
+                Some(moment) => {
+                    (rows[last].return_ns, rows[last].hands_over) = (moment, true);
+                    (rows[at].call_ns, rows[at].takes_over) = (moment, true);
+                    moments.handed_over.insert(moment, rows[at].client);
+                }
+                None => dropped += 1,
+            }
         }
-        last = Some(client);
-        let ended = (row.end != End::Never).then_some(row.return_ns);
-        let (call_ns, return_ns) = widened(row.call_ns, ended, error_ns);
-        (row.call_ns, row.return_ns) = (call_ns, return_ns.unwrap_or_default());
-        (row.takes_over, row.hands_over) = (false, false);
-        let is_free = |lane: &Lane| lane.1.is_none_or(|until| until < call_ns);
+        if rows[at].end == End::Returned {
+            returned = Some(at);
+        }
+    }
+    dropped
+}
+
+/// Gives those of one client's operations that still overlap to further clients.
+fn assign(rows: &mut [Row], own: &[u32], clients: &mut Clients) {
+    /// A client, and when its last operation returned, and whether another followed at once.
+    type Lane = (ClientId, Option<(i64, bool)>);
+    let client = rows[own[0].to_usize()].client;
+    let mut lanes: Vec<Lane> = vec![(client, None)];
+    let mut names = 0;
+    for i in own {
+        let row = &mut rows[i.to_usize()];
+        let is_free = |lane: &Lane| {
+            lane.1.is_none_or(|(until, hands_over)| {
+                until < row.call_ns || until == row.call_ns && hands_over && row.takes_over
+            })
+        };
         let at = lanes.iter().position(is_free).unwrap_or(lanes.len());
         if at == lanes.len() {
             lanes.push((another(client, clients, &mut names), None));
         }
         let lane = &mut lanes[at];
-        // What never ended leaves its client free, as without widening: that continues under another number.
-        (row.client, lane.1) = (lane.0, return_ns.or(lane.1));
+        row.client = lane.0;
+        // One with an unknown outcome leaves its client free, as without widening: that continues under another number.
+        if row.end == End::Returned {
+            lane.1 = Some((row.return_ns, row.hands_over));
+        }
+    }
+}
+
+/// When clients call and return, to find moments at which a client can do both.
+struct Moments {
+    /// Widened, in order.
+    calls: Vec<(i64, ClientId)>,
+    returns: Vec<(i64, ClientId)>,
+    /// For each call, the last one before it of another client; for each return, the first one after it.
+    call_before: Vec<Option<usize>>,
+    return_after: Vec<Option<usize>>,
+    /// At which moment a client returns from an operation and calls the next; no two clients do so at one moment.
+    handed_over: BTreeMap<i64, ClientId>,
+}
+
+impl Moments {
+    fn new(rows: &[Row]) -> Moments {
+        let mut calls: Vec<_> = rows.iter().map(|row| (row.call_ns, row.client)).collect();
+        // After an unknown outcome nothing is ordered.
+        let ended = rows.iter().filter(|row| row.end == End::Returned);
+        let mut returns: Vec<_> = ended.map(|row| (row.return_ns, row.client)).collect();
+        calls.sort_unstable();
+        returns.sort_unstable();
+        let mut call_before = vec![None; calls.len()];
+        for i in 1..calls.len() {
+            call_before[i] = if calls[i - 1].1 == calls[i].1 { call_before[i - 1] } else { Some(i - 1) };
+        }
+        let mut return_after = vec![None; returns.len()];
+        for i in (1..returns.len()).rev() {
+            return_after[i - 1] = if returns[i].1 == returns[i - 1].1 { return_after[i] } else { Some(i) };
+        }
+        Moments { calls, returns, call_before, return_after, handed_over: BTreeMap::new() }
+    }
+
+    /// A moment at which the first of two operations of a client may return, and the second be called, so that no order
+    /// with operations of other clients changes. O(log n).
+    ///
+    /// Calls and returns are as they were widened; what others moved since is in `handed_over`, and rules out all
+    /// moments of an overlap with it.
+    fn between(&self, first: &Row, second: &Row) -> Option<i64> {
+        let client = first.client;
+        // Others that returned before the first was called precede the second anyway.
+        let (from, until) = (first.call_ns.max(second.call_ns), first.return_ns);
+        if self.handed_over.range(from..=until).any(|(_, other)| *other != client) {
+            return None;
+        }
+        let last = self.calls.partition_point(|call| call.0 <= until).checked_sub(1);
+        let last = last.and_then(|i| if self.calls[i].1 == client { self.call_before[i] } else { Some(i) });
+        let earliest = last.map_or(from, |i| self.calls[i].0.max(from));
+        let next = self.returns.partition_point(|back| back.0 < from);
+        let next = match self.returns.get(next) {
+            Some(back) if back.1 == client => self.return_after[next],
+            found => found.map(|_| next),
+        };
+        // Once the first has been handed over its return does not move again.
+        let moment = if first.hands_over { until } else { earliest };
+        (earliest <= moment && next.is_none_or(|i| moment <= self.returns[i].0)).then_some(moment)
     }
 }
 
 /// A further client in place of one.
 fn another(client: ClientId, clients: &mut Clients, names: &mut u32) -> ClientId {
-    let next = ClientId(clients.called.len().to_u32());
-    let called = match clients.called[client.0.to_usize()].clone() {
-        Called::Name(name) => {
-            let called = clients.next_name(&name, names);
-            if let Called::Name(name) = &called {
-                // No client that continues may be called so.
-                clients.by_name.insert(name.clone(), next);
-            }
-            called
-        }
-        Called::Number(_) | Called::Nothing => Called::Nothing,
+    let Called::Name(name) = clients.called[client.0.to_usize()].clone() else {
+        return clients.go_on(client, Called::Nothing);
     };
-    clients.called.push(called);
-    clients.names.push(clients.names[client.0.to_usize()].clone());
+    let called = clients.next_name(&name, names);
+    let next = clients.go_on(client, called.clone());
+    if let Called::Name(name) = called {
+        // No client that continues may be called so.
+        clients.by_name.insert(name, next);
+    }
     next
 }

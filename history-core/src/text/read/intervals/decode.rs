@@ -20,6 +20,9 @@ const OUTPUT: &str = "null or true if it happened, the value of the input again,
 /// The fields that every interval has or may have. All others become fields of its ops.
 const OWN: [&str; 7] = ["client", "call", "return", "input", "output", "type", "error"];
 
+/// The field with what the history calls a client that has ops under several numbers or names.
+const ORIGINAL_CLIENT: &str = "original-client";
+
 /// An interval on a tape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interval {
@@ -36,6 +39,8 @@ pub(super) struct Interval {
     f: usize,
     arguments: Arguments,
     output: Option<usize>,
+    /// The nodes of a further field and its value: what the history calls the client, if ops may call it otherwise.
+    pub(super) origin: Option<(usize, usize)>,
 }
 
 /// What an op was given.
@@ -76,7 +81,8 @@ impl Interval {
         let input = input.ok_or_else(|| fault("the interval has no input".into()))?;
         let (f, arguments, object) = function(tape, input)?;
         let client = client.filter(|at| !Value::at(tape, *at).is_nil());
-        let interval = Interval { client, call_ns, return_ns, end, whole: node, input: object, f, arguments, output };
+        let (whole, input, origin) = (node, object, None);
+        let interval = Interval { client, call_ns, return_ns, end, whole, input, f, arguments, output, origin };
         interval.verify_names(tape)?;
         interval.verify_output(tape)?;
         Ok(interval)
@@ -159,10 +165,7 @@ impl Interval {
         if let Some(own) = self.client.filter(|own| tape.name(*own) == Some(name)) {
             return ProcessRecord::Other(own.to_u32());
         }
-        let (node, start) = (tape.nodes.len().to_u32(), tape.unescaped.len());
-        tape.unescaped.to_mut().push_str(name);
-        tape.push_unescaped(Tag::Str, start);
-        ProcessRecord::Other(node)
+        ProcessRecord::Other(text(tape, name).to_u32())
     }
 
     /// The op that began it, or the one that ended it; its further fields are added to the tape.
@@ -193,7 +196,10 @@ impl Interval {
     fn extra(&self, tape: &mut Tape, ends: bool, output: Option<usize>) -> Option<Extra> {
         let error = entries(tape, self.whole).find(|(key, _)| ends && tape.name(*key) == Some("error"));
         let output = output.and_then(|at| entries(tape, self.whole).find(|(_, value)| *value == at));
-        let further: Vec<(usize, usize)> = self.further(tape).chain(error).chain(output).collect();
+        let mut further: Vec<(usize, usize)> = self.further(tape).collect();
+        // One that the history has itself stays.
+        let has_origin = further.iter().any(|(key, _)| tape.name(*key) == Some(ORIGINAL_CLIENT));
+        further.extend(error.into_iter().chain(output).chain(self.origin.filter(|_| !has_origin)));
         let node = tape.nodes.len().to_u32();
         for (key, value) in &further {
             tape.copy(*key);
@@ -201,6 +207,27 @@ impl Interval {
         }
         (!further.is_empty()).then_some(Extra { node, entries: further.len().to_u32() })
     }
+}
+
+impl Called {
+    /// Puts a field of this client on the tape: the nodes of its name and of its value, a string.
+    pub(super) fn put(&self, tape: &mut Tape) -> (usize, usize) {
+        let key = text(tape, ORIGINAL_CLIENT);
+        let value = match self {
+            Called::Name(name) => text(tape, name),
+            Called::Number(number) => text(tape, &number.to_string()),
+            Called::Nothing => text(tape, ""),
+        };
+        (key, value)
+    }
+}
+
+/// Puts a string on the tape; its node.
+fn text(tape: &mut Tape, text: &str) -> usize {
+    let (node, start) = (tape.nodes.len(), tape.unescaped.len());
+    tape.unescaped.to_mut().push_str(text);
+    tape.push_unescaped(Tag::Str, start);
+    node
 }
 
 /// The nodes of the fields in [`OWN`].

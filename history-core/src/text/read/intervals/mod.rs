@@ -11,7 +11,8 @@
 //! client ends one operation before it calls the next, though, and with clocks that are coarse both may have one time.
 //! Then its return and its call stand together after the other calls of that time and before the other returns. Of two
 //! clients that do so at the same time no sequence says the truth (their four operations would be a 2+2, which no
-//! interval order is: Fishburn, 1970): such a history is refused.
+//! interval order is: Fishburn, 1970): such a history is refused. So is one in which two operations of a client have the
+//! same call and the same return, because lines have no order.
 
 mod clock_error;
 mod decode;
@@ -23,7 +24,7 @@ use super::Place;
 use super::steps::{Found, error};
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
-use crate::hash::HashMap;
+use crate::hash::{HashMap, HashSet};
 use crate::ops::batch::Batch;
 use crate::text::syntax::{Fault, FaultKind, Scanner};
 use crate::values::tape::Tape;
@@ -50,6 +51,8 @@ pub(crate) struct Intervals {
     /// A row, and in the lowest bit whether its return is meant; in order once all rows are there.
     events: Vec<u32>,
     handed_out: usize,
+    /// How many operations are not ordered after the one before them of the same client.
+    dropped_orders: u64,
     /// How many ops the rows are.
     ops: u64,
 }
@@ -87,7 +90,7 @@ enum End {
 }
 
 /// A client; once the rows are in order, a client up to an operation that never ended.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 struct ClientId(u32);
 
 /// Clients by their names.
@@ -97,12 +100,16 @@ struct Clients {
     by_name: HashMap<String, ClientId>,
     /// What ops call each, in the order in which they came up.
     called: Vec<Called>,
-    /// For messages.
+    /// Under which client the history has each.
+    origins: Vec<ClientId>,
+    /// The clients of the history that have ops under further numbers or names.
+    continued: HashSet<ClientId>,
+    /// For messages; of the clients of the history.
     names: Vec<String>,
 }
 
 /// What the ops of a client call it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Called {
     Number(i64),
     Name(String),
@@ -141,8 +148,24 @@ impl Clients {
             }
         }
         self.called.push(called);
+        self.origins.push(next);
         self.names.push(if value.is_nil() { String::new() } else { value.to_string() });
         Ok(next)
+    }
+
+    /// A further client in place of one, which ops call so.
+    fn go_on(&mut self, client: ClientId, called: Called) -> ClientId {
+        let (next, origin) = (ClientId(self.called.len().to_u32()), self.origins[client.0.to_usize()]);
+        self.called.push(called);
+        self.origins.push(origin);
+        self.continued.insert(origin);
+        next
+    }
+
+    /// What the history calls a client, if that has ops under several numbers or names.
+    fn origin(&self, client: ClientId) -> Option<&Called> {
+        let origin = self.origins[client.0.to_usize()];
+        self.continued.contains(&origin).then(|| &self.called[origin.0.to_usize()])
     }
 
     /// What a client with a name is called when it continues after an operation with an unknown outcome, for the
@@ -226,7 +249,8 @@ impl Intervals {
 
     /// All rows are there: puts them in order. O(n log n).
     pub(crate) fn sort(&mut self) -> Result<(), HistoryError> {
-        self.events = order::sort(&mut self.rows, &mut self.clients, self.clock_error_ns).map_err(|error| {
+        let sorted = order::sort(&mut self.rows, &mut self.clients, self.clock_error_ns);
+        (self.events, self.dropped_orders) = sorted.map_err(|error| {
             let offset = error.position.map_or(0, |position| position.offset);
             // Rows are in the order of the text.
             match self.rows.binary_search_by_key(&offset, |row| row.offset) {
@@ -251,10 +275,10 @@ impl Intervals {
             let node = scan(&mut batch.tape, at).map_err(|fault| misread(&fault, &self.rows[row]))?;
             let mut interval =
                 Interval::new(&batch.tape, node, self.unit).map_err(|fault| misread(&fault, &self.rows[row]))?;
-            (interval.call_ns, interval.return_ns) =
-                clock_error::widened(interval.call_ns, interval.return_ns, self.clock_error_ns);
-            let Row { client, .. } = self.rows[row];
+            let Row { client, call_ns, return_ns, .. } = self.rows[row];
+            (interval.call_ns, interval.return_ns) = (call_ns, interval.return_ns.map(|_| return_ns));
             let process = interval.process(&mut batch.tape, &self.clients.called[client.0.to_usize()]);
+            interval.origin = self.clients.origin(client).map(|origin| origin.put(&mut batch.tape));
             let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());
             batch.records.to_mut().push(crate::ops::row::Row::of(&record));
             self.handed_out += 1;

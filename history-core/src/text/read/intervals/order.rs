@@ -8,16 +8,19 @@ use crate::error::{ErrorKind, HistoryError};
 /// The calls and returns of all rows in order: rows, and in the lowest bit whether the return is meant. O(n log n).
 ///
 /// A client gets a new number, or a new name, after an operation with an unknown outcome, as in Jepsen's histories.
-pub(super) fn sort(rows: &mut [Row], clients: &mut Clients, error_ns: i64) -> Result<Vec<u32>, HistoryError> {
+/// With them, how many operations are not ordered after the one before them of the same client.
+pub(super) fn sort(rows: &mut [Row], clients: &mut Clients, error_ns: i64) -> Result<(Vec<u32>, u64), HistoryError> {
     let mut by_client = take_turns(rows);
+    let mut dropped = 0;
     let handed_over = hand_over(rows, &by_client, clients);
     if error_ns == 0 {
         handed_over?;
     } else {
         // Which of two clients was first at one time does not matter: both are widened.
         handed_over.or_else(|error| if is_coarse(&error) { Ok(()) } else { Err(error) })?;
-        widen(rows, &by_client, clients, error_ns);
-        by_client = take_turns(rows);
+        dropped = widen(rows, &by_client, clients, error_ns);
+        // Stable: the operations of each client stay in its order.
+        by_client.sort_by_key(|i| rows[i.to_usize()].client);
     }
     number(rows, &by_client, clients)?;
     let mut events = Vec::with_capacity(2 * rows.len());
@@ -30,7 +33,7 @@ pub(super) fn sort(rows: &mut [Row], clients: &mut Clients, error_ns: i64) -> Re
     }
     // Keys are kept while sorting: to look them up in the rows again and again would be slower by far.
     events.sort_by_cached_key(|event| key(rows, *event));
-    Ok(events)
+    Ok((events, dropped))
 }
 
 /// What events are sorted by: time; then calls, a client's returns with its calls after them, other returns; then what
@@ -46,7 +49,7 @@ fn key(rows: &[Row], event: u32) -> (i64, u8, u32) {
 }
 
 /// The rows of each client in the order in which it called them. Of calls at once those come first that never
-/// returned, then those that returned first.
+/// returned, then those that returned first. Those that also returned at once have no order ([`hand_over`]).
 fn take_turns(rows: &mut [Row]) -> Vec<u32> {
     let mut by_client: Vec<u32> = (0..rows.len().to_u32()).collect();
     // Stable: rows that are alike stay in the order of the text.
@@ -65,6 +68,7 @@ fn take_turns(rows: &mut [Row]) -> Vec<u32> {
 fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(), HistoryError> {
     let mut shared: Vec<(i64, ClientId, u32)> = Vec::new();
     let mut overlap: Option<(usize, usize)> = None;
+    let mut tie: Option<(usize, usize)> = None;
     // The client's last operation that has an end, and the last that returned. Who waited in vain continued at some
     // time.
     let (mut ended, mut returned): (Option<usize>, Option<usize>) = (None, None);
@@ -76,6 +80,13 @@ fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(
         if let Some(last) = ended.filter(|last| row.call_ns < rows[*last].return_ns) {
             let lines = (at.max(last), at.min(last));
             overlap = Some(overlap.map_or(lines, |first| first.min(lines)));
+        }
+        if let Some(last) =
+            ended.filter(|last| (row.call_ns, row.return_ns) == (rows[*last].call_ns, rows[*last].return_ns))
+            && row.end != End::Never
+        {
+            let lines = (at.max(last), at.min(last));
+            tie = Some(tie.map_or(lines, |first| first.min(lines)));
         }
         if let Some(last) = returned.filter(|last| row.call_ns == rows[*last].return_ns) {
             rows[last].hands_over = true;
@@ -91,6 +102,9 @@ fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(
     }
     if let Some((later, earlier)) = overlap {
         return Err(overlaps(rows, later, earlier, clients));
+    }
+    if let Some((later, earlier)) = tie {
+        return Err(undecided(rows, later, earlier, clients));
     }
     shared.sort_unstable();
     match shared.windows(2).find(|two| two[0].0 == two[1].0 && two[0].1 != two[1].1) {
@@ -108,6 +122,20 @@ fn overlaps(rows: &[Row], later: usize, earlier: usize, clients: &Clients) -> Hi
     )
     .expected("at most one operation in flight per client")
     .at(rows[later].position())
+}
+
+/// Two operations of a client begin and end at one moment. Lines have no order, so nothing shows which was first.
+#[cold]
+fn undecided(rows: &[Row], later: usize, earlier: usize, clients: &Clients) -> HistoryError {
+    let client = &clients.names[rows[later].client.0.to_usize()];
+    let message = format!(
+        "this operation of client {client} has the same call and return as the one in line {}, so their order is \
+         ambiguous",
+        rows[earlier].line
+    );
+    HistoryError::new(ErrorKind::Pairing, message)
+        .expected("more precise times, or operations without a client, which then overlap")
+        .at(rows[later].position())
 }
 
 /// Whether an error is that of [`coarse`].
@@ -161,12 +189,11 @@ fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<
         match goes_on {
             Some((_, false)) => {}
             Some((_, true)) => {
-                now = ClientId(clients.called.len().to_u32());
                 let called = match clients.called[client.0.to_usize()].clone() {
                     Called::Name(name) => clients.next_name(&name, &mut times),
                     Called::Number(_) | Called::Nothing => fresh(&rows[i])?,
                 };
-                clients.called.push(called);
+                now = clients.go_on(client, called);
             }
             None => {
                 (now, times) = (client, 0);

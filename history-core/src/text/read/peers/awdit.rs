@@ -50,6 +50,9 @@ impl Awdit {
         let at = line.pos;
         line.pos += 1;
         let event = event(&mut line, act)?;
+        if input.is_cut(end) {
+            return Err(Fault::syntax(at, "the last line has no line end, so it may be cut", "a line end after it"));
+        }
         if self.begins.is_none() {
             self.begins = Some(input.position(at));
         }

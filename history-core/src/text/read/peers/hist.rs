@@ -49,6 +49,10 @@ impl Hist {
                 self.events.push(event, event_at)?;
             }
             let kind = if line.eat(b"!") { OpKind::Fail } else { OpKind::Ok };
+            if kind == OpKind::Ok && line.pos == end && input.is_cut(end) {
+                let message = "the last line has no line end, so a ! may be cut off";
+                return Err(Fault::syntax(at, message, "a line end after it"));
+            }
             out.push(Atom::Int(self.session), kind, self.events.all(), None, input.position(at));
             line.skip_blanks();
         }

@@ -92,6 +92,11 @@ impl<'b> Input<'b> {
         place.position()
     }
 
+    /// Whether a line that ends at `end` is the last one, without a newline of its own.
+    fn is_cut(&self, end: usize) -> bool {
+        self.block.last && end == self.block.end
+    }
+
     /// The fault of bytes that end at `at` before they should.
     fn ends_early(&self, at: usize, within: &'static str) -> Fault {
         let fault = Fault::syntax(at.min(self.block.end), format!("the file ends within {within}"), "the rest of it");
