@@ -210,6 +210,11 @@ impl Analysis for Universe {
         "If the store was not empty at the start, let the first op, :init, name what it held.".to_owned()
     }
 
+    fn misses_by_predicates(&self) -> bool {
+        let is_missed = |edge: &Edge| edge.relation == Relation::Rw && edge.of_predicate;
+        !self.inferred.misses.is_empty() || self.inferred.edges.iter().any(is_missed)
+    }
+
     fn writes_known(&self) -> bool {
         self.writes_known
     }

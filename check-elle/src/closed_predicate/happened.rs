@@ -6,6 +6,7 @@ use super::mop::Mop;
 use super::reads::{Finding, Look, Reader, Version};
 use crate::exact::{External, Happened, key_of};
 use crate::ids::{KeyId, TxnId};
+use crate::txn::analysis::Analysis as _;
 use history_core::cast::Cast as _;
 
 impl Universe {
@@ -23,10 +24,12 @@ impl Universe {
         }
         let mut is_seen = vec![false; self.txns.len()];
         let mut contradicts_itself = false;
-        // The reads of each transaction, one after another.
-        let (mut ends, mut reads): (Vec<usize>, Vec<External>) = (Vec::new(), Vec::new());
+        let (mut strict, mut lenient) = (Reads::default(), Reads::default());
+        let mut parts = Parts::new(self);
+        let mut own: Vec<(u32, External)> = Vec::new();
         let mut reader = Reader::new(&self.keys, &self.selects, &self.txns);
         for txn in self.txns.ids() {
+            own.clear();
             if self.txns.is_ok(txn) {
                 reader.read(txn, &mut |look, finding| match finding {
                     Finding::Of(version) => {
@@ -34,29 +37,38 @@ impl Universe {
                         if let Some(writer) = writer {
                             is_seen[writer.at()] = true;
                         }
-                        reads.push((look.key, writer));
+                        own.push((look.mop, (look.key, writer)));
                     }
                     Finding::Internal { is_own, .. } => contradicts_itself |= is_own,
                     _ => {}
                 });
             }
-            ends.push(reads.len());
+            for looks in own.chunk_by(|a, b| a.0 == b.0) {
+                parts.order(looks, &mut strict.all, &mut lenient.all);
+            }
+            strict.ends.push(strict.all.len());
+            lenient.ends.push(lenient.all.len());
         }
-        let look = |txn: TxnId, external: &mut Vec<External>, writes: &mut Vec<check_isolation::KeyId>| {
-            let start = txn.at().checked_sub(1).map_or(0, |before| ends[before]);
-            external.extend_from_slice(&reads[start..ends[txn.at()]]);
-            external.sort_unstable();
-            external.dedup();
+        let happened = |txn| self.txns.is_ok(txn) || self.txns.is_possible(txn) && is_seen[txn.at()];
+        let mut all = self.rows(happened, &strict)?;
+        if strict != lenient {
+            all.lenient = Some(self.rows(happened, &lenient)?.txns);
+        }
+        all.has_predicates = self.misses_by_predicates();
+        all.contradicts_itself = contradicts_itself;
+        Some(all)
+    }
+
+    /// The transactions that happened, with these reads.
+    fn rows(&self, happened: impl Fn(TxnId) -> bool, reads: &Reads) -> Option<Happened> {
+        let mut happened = Happened::new(&self.txns, happened, |txn, external, writes| {
+            external.extend_from_slice(reads.of(txn));
             writes.extend(self.txns.mops(txn).iter().filter_map(|mop| match mop {
                 Mop::Mutate { key, .. } if !self.keys.of(*key).left_out => Some(key_of(*key)),
                 _ => None,
             }));
             Some(())
-        };
-        let txns = &self.txns;
-        let happened = |txn| txns.is_ok(txn) || txns.is_possible(txn) && is_seen[txn.at()];
-        let mut happened = Happened::new(txns, happened, look)?;
-        happened.contradicts_itself = contradicts_itself;
+        })?;
         for (at, key) in self.keys.keys.iter().enumerate().filter(|(_, key)| !key.left_out) {
             for (base, mutation) in
                 key.base.iter().flat_map(|base| key.external().map(move |mutation| (base, mutation)))
@@ -75,5 +87,98 @@ impl Universe {
             Version::Base => key.base.map(|base| base.txn),
             Version::Mutation(at) => Some(key.mutations[at.to_usize()].txn),
         }
+    }
+}
+
+/// The reads of each transaction, one after another.
+#[derive(Debug, Default, PartialEq)]
+struct Reads {
+    ends: Vec<usize>,
+    all: Vec<External>,
+}
+
+impl Reads {
+    fn of(&self, txn: TxnId) -> &[External] {
+        let start = txn.at().checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.all[start..self.ends[txn.at()]]
+    }
+}
+
+/// Finds predicate reads that saw some transaction in part.
+///
+/// A transaction's reads have an order, on which monotonic atomic view rests. A predicate read looks at all keys at
+/// once, so what it shows of two keys has none.
+struct Parts<'a> {
+    universe: &'a Universe,
+    /// How many micro-ops were looked at.
+    count: usize,
+    /// For each key the last micro-op that read it, and which of its reads that was.
+    read: Vec<(usize, usize)>,
+    /// For each transaction the last micro-op that read from it.
+    read_from: Vec<usize>,
+    /// For each read of the micro-op whether it missed a transaction that another read of it saw.
+    missed: Vec<bool>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(universe: &'a Universe) -> Parts<'a> {
+        let (keys, txns) = (universe.keys.keys.len(), universe.txns.len());
+        let (read, read_from) = (vec![(0, 0); keys], vec![0; txns]);
+        Parts { universe, count: 0, read, read_from, missed: Vec::new() }
+    }
+
+    /// Adds the reads of a micro-op. `strict`: each of them is before and after each other one. `lenient`: they have an
+    /// order in which none misses what one before it saw, and lack some if there is none.
+    fn order(&mut self, looks: &[(u32, External)], strict: &mut Vec<External>, lenient: &mut Vec<External>) {
+        let all = || looks.iter().map(|(_, external)| *external);
+        strict.extend(all());
+        if !self.is_partial(looks) {
+            lenient.extend(all());
+            return;
+        }
+        strict.extend(all());
+        let is_base = |key: KeyId, writer: TxnId| self.is_base(key, writer);
+        let missed = || all().zip(&self.missed).filter(|(_, missed)| **missed).map(|(external, _)| external);
+        lenient.extend(missed().filter(|(_, writer)| writer.is_none()));
+        lenient.extend(missed().filter(|(key, writer)| writer.is_some_and(|writer| is_base(*key, writer))));
+        lenient.extend(all().zip(&self.missed).filter(|(_, missed)| !**missed).map(|(external, _)| external));
+    }
+
+    /// Whether a read of the micro-op missed what another one saw, and which do. O(reads + writes of those read from).
+    fn is_partial(&mut self, looks: &[(u32, External)]) -> bool {
+        self.count += 1;
+        self.missed.clear();
+        self.missed.resize(looks.len(), false);
+        if looks.len() < 2 {
+            return false;
+        }
+        for (at, (_, (key, _))) in looks.iter().enumerate() {
+            self.read[key.at()] = (self.count, at);
+        }
+        let mut is_partial = false;
+        for seen in looks.iter().filter_map(|(_, (_, writer))| *writer) {
+            if std::mem::replace(&mut self.read_from[seen.at()], self.count) == self.count {
+                continue;
+            }
+            for mop in self.universe.txns.mops(seen) {
+                let Mop::Mutate { key, .. } = *mop else { continue };
+                let (count, at) = self.read[key.at()];
+                if count != self.count {
+                    continue;
+                }
+                let (_, (_, writer)) = looks[at];
+                // What replaced the first version comes after it.
+                let is_later = writer.is_some() && self.is_base(key, seen);
+                if writer != Some(seen) && !is_later {
+                    self.missed[at] = true;
+                    is_partial = true;
+                }
+            }
+        }
+        is_partial
+    }
+
+    fn is_base(&self, key: KeyId, writer: TxnId) -> bool {
+        self.universe.keys.of(key).base.is_some_and(|base| base.txn == writer)
     }
 }

@@ -3,7 +3,7 @@
 use super::levels::{around, axiom_of, broken_by, implied_by};
 use super::recorded::AsRecorded;
 use super::{Answers, Exact};
-use crate::model::ModelSet;
+use crate::model::{self, Model, ModelSet};
 use crate::txn::analysis::Analysis;
 use check_isolation::{Axiom, Base, Level, Outcome, Refutation, Undecided};
 use history_core::cast::Cast as _;
@@ -16,6 +16,14 @@ const STEPS_PER_MOP: u64 = 16;
 /// Bytes that any history may take, and for each micro-op.
 const BYTES_MIN: u64 = 64 << 20;
 const BYTES_PER_MOP: u64 = 200;
+
+/// The level that differs from the one of its axiom by what it allows predicate reads to miss.
+const REPEATABLE_READ: Model = model::named("repeatable-read");
+
+const PARTLY_SEEN: &str = "a predicate read saw a part of a transaction and missed another part, and the definition \
+    does not say whether one read may do so";
+const MISSED_BY_PREDICATES: &str = "there is no serial order, and it is unknown whether there is one without what \
+    predicate reads missed, which the level allows";
 
 /// Decides these levels. `witnesses_max` are told of each type of anomaly.
 pub(crate) fn decide<A: Analysis>(
@@ -43,21 +51,38 @@ pub(crate) fn decide<A: Analysis>(
     }
     let budget = limited(budget, exact, analysis.txns().all_mops().len());
     let mut refutations: Vec<Refutation> = Vec::new();
+    let allowing = if happened.has_predicates { REPEATABLE_READ.into() } else { ModelSet::EMPTY };
     for level in asked.iter().flat_map(around) {
         let known = answers.holds.union(answers.violated);
         let Some((axiom, base)) = axiom_of(level).filter(|_| !known.contains(level)) else { continue };
         let name = Level::of(axiom, base).expect("a level of the table");
-        match check_isolation::decide(&happened.txns, name, &budget) {
+        let strict = check_isolation::decide(&happened.txns, name, &budget);
+        // Of the axioms only this one is about the order of a transaction's reads.
+        let lenient = happened.lenient.as_ref().filter(|_| axiom == Axiom::MonotonicAtomicView);
+        let outcome = match (strict, lenient) {
+            (Outcome::Violated(_), Some(lenient)) => match check_isolation::decide(lenient, name, &budget) {
+                Outcome::Holds(_) => {
+                    answers.ambiguous.push((level, PARTLY_SEEN));
+                    continue;
+                }
+                outcome => outcome,
+            },
+            (outcome, _) => outcome,
+        };
+        match outcome {
+            // Cycles of items alone rule it out.
+            Outcome::Violated(_) if allowing.contains(level) => answers.ambiguous.push((level, MISSED_BY_PREDICATES)),
             Outcome::Holds(_) => answers.holds = answers.holds.union(implied_by(axiom, base)),
             Outcome::Violated(refutation) => {
                 answers.violated = answers.violated.union(broken_by(refutation.axiom, refutation.base));
+                answers.violated = answers.violated.difference(allowing);
                 debug_assert!(answers.violated.contains(level), "{level}: {refutation:?}");
                 refutations.push(*refutation);
             }
             Outcome::Unknown(why) => answers.open.push((level, because(why))),
         }
     }
-    answers.is_complete = answers.open.is_empty();
+    answers.is_complete = answers.open.is_empty() && answers.ambiguous.is_empty();
     answers.anomalies = anomalies(&AsRecorded { analysis, happened: &happened }, &refutations, witnesses_max);
     answers
 }

@@ -17,6 +17,11 @@ pub(crate) struct Happened {
     pub(crate) rows: Vec<TxnId>,
     /// Whether a transaction's read after its own write shows something else.
     pub(crate) contradicts_itself: bool,
+    /// The same with fewer pairs of reads of which one is before the other, if the order of some is not known; the
+    /// others have such reads in both orders.
+    pub(crate) lenient: Option<Transactions>,
+    /// Whether some reads are of predicates, and missed what a transaction did.
+    pub(crate) has_predicates: bool,
 }
 
 impl Happened {

@@ -81,6 +81,9 @@ pub(crate) struct Answers {
     pub(crate) violated: ModelSet,
     /// Levels that were not decided, each with a clause that says why.
     pub(crate) open: Vec<(Model, String)>,
+    /// Levels of which no definition, or no search, says whether predicate reads obey them, each with a clause that
+    /// says why.
+    pub(crate) ambiguous: Vec<(Model, &'static str)>,
     /// What shows that the violated ones do not hold.
     pub(crate) anomalies: Vec<Anomaly>,
     /// Whether a transaction's read after its own write shows something else. That rules out all of these levels, and
@@ -91,6 +94,11 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
+    /// Why no order that was found or refuted decides a level, as a clause, if so.
+    pub(crate) fn why_ambiguous(&self, model: Model) -> Option<&'static str> {
+        self.ambiguous.iter().find(|(other, _)| *other == model).map(|(_, why)| *why)
+    }
+
     /// Why a level was not decided, as a clause, if it was tried.
     pub(crate) fn why_open(&self, model: Model) -> Option<&str> {
         self.open.iter().find(|(open, _)| *open == model).map(|(_, why)| &**why)

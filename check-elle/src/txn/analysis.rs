@@ -110,6 +110,11 @@ pub(crate) trait Analysis {
         false
     }
 
+    /// Whether some predicate read missed what a transaction did: levels that are about items allow that.
+    fn misses_by_predicates(&self) -> bool {
+        false
+    }
+
     /// Whether it takes the order of all versions to know that a decided model holds, if nothing that rules it out was
     /// found.
     fn rests_on_order(model: Model) -> bool;

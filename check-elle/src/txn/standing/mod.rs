@@ -21,6 +21,8 @@ pub(crate) use next::{Lacks, RECORD_READS};
 pub(crate) const MORE_STEPS: &str = "--exact full takes as many steps as it needs";
 
 const READ_COMMITTED: Model = model::named("read-committed");
+const REPEATABLE_READ: Model = model::named("repeatable-read");
+const MONOTONIC_ATOMIC_VIEW: Model = model::named("monotonic-atomic-view");
 
 /// Why a level does not hold that Elle's table allows to have an `internal` anomaly, as a clause.
 pub(crate) const CONTRADICTION: &str = "a read contradicts what its transaction read or wrote before";
@@ -104,6 +106,8 @@ pub(crate) struct Standing {
     doubt_is_of_this_history: bool,
     /// Whether some reads have no edges.
     hides_reads: bool,
+    /// Whether some predicate read missed what a transaction did.
+    misses_by_predicates: bool,
     /// All types of anomalies found.
     found: AnomalySet,
     /// The edges that the graph had in addition to ww, wr and rw.
@@ -138,6 +142,7 @@ impl Standing {
             can_be_decided: may_hold && analysis.direct().is_disjoint(READ_COMMITTED.prohibited()),
             doubt_is_of_this_history: A::DOUBT_IS_OF_THIS_HISTORY,
             hides_reads: analysis.hides_reads(),
+            misses_by_predicates: analysis.misses_by_predicates(),
             found,
             order,
             has_process_edges: has_process_edges(analysis.txns(), order),
@@ -170,12 +175,12 @@ impl Standing {
             standing.known.insert(model);
             if standing.doubt(model).is_none() {
                 standing.proven.insert(model);
-                standing.known = standing.known.union(model.weaker());
+                standing.known = standing.known.union(standing.weaker(model));
             } else if !A::DOUBT_IS_OF_THIS_HISTORY && (rests_on_order || standing.doubts.garbage.is_some()) {
                 standing.assumed.insert(model);
             }
         }
-        standing.assumed = standing.assumed.difference(with_weaker(standing.proven));
+        standing.assumed = standing.assumed.difference(standing.with_weaker(standing.proven));
         // A stronger one may be proven nevertheless.
         standing.open = standing.open.difference(standing.known);
         standing
@@ -189,7 +194,7 @@ impl Standing {
         // In the table, some models allow a transaction's reads to contradict each other. Their axioms do not.
         let is_internal = self.found.contains(AnomalyType::INTERNAL);
         let proven = if is_internal { ModelSet::EMPTY } else { self.proven };
-        let certain = with_weaker(proven);
+        let certain = self.with_weaker(proven);
         let is_doubted = |model: Model| {
             self.known.contains(model)
                 && !self.doubt_is_of_this_history
@@ -208,8 +213,8 @@ impl Standing {
             self.assumed = self.assumed.difference(model.into());
             if self.doubt_of_order(model).is_none() {
                 self.proven.insert(model);
-                self.known = self.known.union(model.weaker());
-                self.assumed = self.assumed.difference(model.weaker());
+                self.known = self.known.union(self.weaker(model));
+                self.assumed = self.assumed.difference(self.weaker(model));
             }
         }
         self.known = self.known.difference(answers.violated);
@@ -220,7 +225,7 @@ impl Standing {
     /// against a model is the answer to whoever asks for it; else it does not show that the model holds, where it is
     /// only assumed to.
     pub(crate) fn open(&self, ruled_out: ModelSet, asked: ModelSet) -> ModelSet {
-        let answered = with_weaker(asked.intersection(self.known));
+        let answered = self.with_weaker(asked.intersection(self.known));
         let shown = self.known.difference(self.assumed.difference(answered));
         ModelSet::ALL.difference(ruled_out).difference(shown)
     }
@@ -233,9 +238,10 @@ impl Standing {
                 _ if self.is_contradicted(model) => CONTRADICTION,
                 versions => versions.as_deref().unwrap_or_default(),
             };
-            let orders = match answers.why_open(model) {
-                Some(why) => format!("no order that decides it was found: {why}. {MORE_STEPS}"),
-                None => "possible orders were not searched".to_owned(),
+            let orders = match (answers.why_ambiguous(model), answers.why_open(model)) {
+                (Some(why), _) => why.to_owned(),
+                (None, Some(why)) => format!("no order that decides it was found: {why}. {MORE_STEPS}"),
+                (None, None) => "possible orders were not searched".to_owned(),
             };
             format!("Whether {model} holds is unknown: {doubt}, and {orders}.")
         })
@@ -287,6 +293,9 @@ impl Standing {
         if !model.is_decided_exactly() {
             return format!(": {checker} does not decide it, because {}", model.decision());
         }
+        if let Some(why) = answers.why_ambiguous(model) {
+            return format!(": {why}");
+        }
         if let Some(why) = answers.why_open(model) {
             return format!(": no commit order that decides it was found, because {why}. {MORE_STEPS}");
         }
@@ -328,6 +337,19 @@ impl Standing {
             None => self.doubt(model)?.to_owned(),
         };
         Some((model, why))
+    }
+
+    /// What a model implies in this history. Repeatable read is about items; what it implies by its axiom may still be
+    /// broken by what a predicate read missed.
+    fn weaker(&self, model: Model) -> ModelSet {
+        let is_of_items = self.misses_by_predicates && model == REPEATABLE_READ;
+        let apart = if is_of_items { MONOTONIC_ATOMIC_VIEW.into() } else { ModelSet::EMPTY };
+        model.weaker().difference(apart)
+    }
+
+    /// These, and all that they imply.
+    fn with_weaker(&self, models: ModelSet) -> ModelSet {
+        models.iter().fold(models, |all, model| all.union(self.weaker(model)))
     }
 
     /// Whether a transaction contradicts itself, which the table allows to a model and its axiom does not; or may hide
@@ -382,11 +404,6 @@ fn unknown_process<M: Copy>(txns: &Txns<M>) -> Option<String> {
 fn unknown_time<M: Copy>(txns: &Txns<M>) -> Option<String> {
     let sudden = txns.ids().find(|txn| txns.is_possible(*txn) && txns.invoked(*txn).is_none())?;
     Some(format!("the invocation of the op at index {} is unknown", txns.index(sudden)))
-}
-
-/// These, and all that they imply.
-fn with_weaker(models: ModelSet) -> ModelSet {
-    models.iter().fold(models, |all, model| all.union(model.weaker()))
 }
 
 /// Those between which and the model in question, which lies `towards` there, no other of them lies.

@@ -129,6 +129,33 @@ fn repeatable_read_allows_rw_of_predicates() {
 }
 
 #[test]
+fn monotonic_atomic_view_is_about_the_order_of_reads() {
+    let both = "[[:insert :a 1] [:insert :b 1]]";
+    let cases = [
+        ("[[:r :b nil] [:r :a 1]]", Verdict::Valid),
+        ("[[:r :b 1] [:r :a nil]]", Verdict::Invalid),
+        ("[[:r :a nil] [:r :b 1]]", Verdict::Valid),
+        ("[[:r :a 1] [:r :b nil]]", Verdict::Invalid),
+        ("[[:r :b nil] [:rp :true {:a 1, :b 1}]]", Verdict::Valid),
+        ("[[:rp :true {:b 1, :a 1}] [:r :a nil]]", Verdict::Invalid),
+        ("[[:rp :true {}] [:rp :true {:b 1, :a 1}]]", Verdict::Valid),
+        // Whether one predicate read may see a part, no definition says.
+        ("[[:rp :true {:b 1}]]", Verdict::Unknown),
+        ("[[:rp :true {:a 1}]]", Verdict::Unknown),
+        ("[[:rp :true {:a 1}] [:r :b nil]]", Verdict::Invalid),
+        ("[[:r :b nil] [:rp :true {:a 1}]]", Verdict::Unknown),
+        ("[[:r :a 1] [:rp :true {:a 1}]]", Verdict::Invalid),
+    ];
+    for (reads, expected) in cases {
+        let report = judge("monotonic-atomic-view", &concurrent("", &[both, reads]));
+        assert_eq!(report.verdict, expected, "{reads}: {:?} {:?}", types(&report), report.notes);
+        assert_eq!(judge("read-committed", &concurrent("", &[both, reads])).verdict, Verdict::Valid, "{reads}");
+    }
+    let replaced = concurrent("{:a 0, :b 0}", &["[[:w :a 1]]", "[[:rp :true {:a 1, :b 0}]]"]);
+    assert_eq!(judge("monotonic-atomic-view", &replaced).verdict, Verdict::Valid);
+}
+
+#[test]
 fn what_is_in_the_wrong_form_is_not_valid() {
     let wrong = |init: &str, mops: &str, gist: &str| {
         let report = judge("serializable", &concurrent(init, &[mops]));
