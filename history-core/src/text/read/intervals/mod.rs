@@ -11,8 +11,8 @@
 //! client ends one operation before it calls the next, though, and with clocks that are coarse both may have one time.
 //! Then its return and its call stand together after the other calls of that time and before the other returns. Of two
 //! clients that do so at the same time no sequence says the truth (their four operations would be a 2+2, which no
-//! interval order is: Fishburn, 1970): such a history is refused. So is one in which two operations of a client have the
-//! same call and the same return, because lines have no order.
+//! interval order is: Fishburn, 1970): such a history is refused. So is one in which two operations of a client have
+//! the same call and the same return, because lines have no order.
 
 mod clock_error;
 mod decode;
