@@ -221,7 +221,8 @@ fn the_same_clients_have_the_same_numbers_however_ops_come() {
 
 #[test]
 fn what_is_written_has_the_names() {
-    let history = parse(&long_text());
+    // The table has no further fields.
+    let history = parse(&long_text().replace(", :node \"n\\u0031\"", ""));
     for format in [Format::Edn, Format::Json, Format::Table] {
         let mut writer = Writer::new(Vec::new(), format);
         history.ops().for_each(|op| writer.write(&op).unwrap());

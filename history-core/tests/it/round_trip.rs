@@ -1,7 +1,7 @@
 //! What is written is read again as it was, in every format.
 
 use crate::common::write_all;
-use history_core::{Datum, Format, History, HistoryBuilder, NewOp, Op, OpKind, Reader, Value};
+use history_core::{Datum, Format, History, HistoryBuilder, NewOp, Op, OpKind, Reader, Value, Writer};
 use proptest::prelude::*;
 
 /// Names that keywords, symbols and tags can have.
@@ -173,6 +173,7 @@ proptest! {
 
     #[test]
     fn the_table_keeps_what_it_has_room_for(events in events(), block_bytes in 1..300_usize) {
+        let events: Vec<Event> = events.into_iter().map(|event| Event { extra: Vec::new(), ..event }).collect();
         let history = build(&events, true);
         let text = write_all(history.ops(), Format::Table);
         let again = read_again(&text, block_bytes);
@@ -187,16 +188,19 @@ proptest! {
         f in any::<String>(), process: String, text: String, extra: String,
     ) {
         prop_assume!(!["index", "time", "process", "type", "f", "value"].contains(&extra.as_str()));
-        let mut builder = HistoryBuilder::new();
         let words = Datum::Vector(vec![
             Datum::Keyword(text.clone()),
             Datum::Symbol(text.clone()),
             Datum::Tagged(text.clone(), Box::new(1.into())),
         ]);
         let op = NewOp { f: Some(&f), ..NewOp::new(OpKind::Info, process.as_str()) };
-        builder.push_op(&op.value(words).with(&extra, 1)).unwrap();
-        let history = builder.build();
+        let op = op.value(words);
         for format in [Format::Edn, Format::Json, Format::Table] {
+            let mut builder = HistoryBuilder::new();
+            // The table has no further fields.
+            let op = if format == Format::Table { op.clone() } else { op.clone().with(&extra, 1) };
+            builder.push_op(&op).unwrap();
+            let history = builder.build();
             let text = write_all(history.ops(), format);
             let again = read_again(&text, 64);
             prop_assert_eq!(again.op(0).f, Some(f.as_str()), "{}", &text);
@@ -224,4 +228,19 @@ fn symbols_that_begin_with_signs_stay_symbols() {
     let text = "{:index 0, :type :ok, :process 1, :value {--1 2, ---1a :b, - :c}}\n";
     let history = read_again(text, 64);
     assert_eq!(write_all(history.ops(), Format::Edn), text);
+}
+
+#[test]
+fn the_table_refuses_fields_that_it_has_no_column_for() {
+    let text = "{:process 0, :type :invoke, :f :read, :value nil, :time 5}
+        {:process 0, :type :ok, :f :read, :value 3, :time 6, :error :late, :key :x}";
+    let history = History::parse(text).unwrap();
+    let mut writer = Writer::new(Vec::new(), Format::Table);
+    writer.write(&history.op(0)).unwrap();
+    assert_eq!(
+        writer.write(&history.op(1)).unwrap_err().to_string(),
+        "line 2, column 9: the op with index 1 cannot be written as txt: it has a field :key; expected an op with process, \
+         type, f, value and error only, or the format edn or json"
+    );
+    assert_eq!(String::from_utf8(writer.finish().unwrap()).unwrap(), "0\t:invoke\t:read\tnil\n");
 }

@@ -14,7 +14,7 @@ pub use sessions::{ConvertOptions, Converted, Converter};
 pub use edn_serializer::{EdnError, to_edn};
 
 use super::read::Format;
-use crate::{HistoryError, Op, OpKind, Process, Value};
+use crate::{ErrorKind, HistoryError, Op, OpKind, Process, Value};
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
@@ -48,8 +48,9 @@ impl std::error::Error for WriteError {
 
 /// Writes ops to `out`, one a line.
 ///
-/// EDN as maps one after another, JSON as JSON Lines, the table as Jepsen writes it (it has no room for indices, times
-/// and further fields). JSON has fewer types than EDN: keywords and symbols become strings, sets and lists arrays.
+/// EDN as maps one after another, JSON as JSON Lines, the table as Jepsen writes it. The table has no room for indices
+/// and times, which are omitted, and for further fields but an error, which are refused: a checker may need them. JSON
+/// has fewer types than EDN: keywords and symbols become strings, sets and lists arrays.
 ///
 /// ```
 /// use history_core::{Format, History, Writer};
@@ -94,7 +95,8 @@ impl<W: Write> Writer<W> {
     /// # Errors
     ///
     /// If `out` fails, or the format does not have an op a line: [`Format::Intervals`], and those of
-    /// [sessions](Format::is_of_sessions), which a [`Converter`] writes.
+    /// [sessions](Format::is_of_sessions), which a [`Converter`] writes. If the op does not fit [`Format::Table`]; the
+    /// error then holds a [`HistoryError`].
     pub fn write(&mut self, op: &Op<'_>) -> io::Result<()> {
         self.line.clear();
         let line = &mut self.line;
@@ -105,7 +107,10 @@ impl<W: Write> Writer<W> {
                 return Err(io::Error::new(io::ErrorKind::Unsupported, message));
             }
             Format::Edn => edn_op(line, op),
-            Format::Table => table_op(line, op),
+            Format::Table => {
+                verify_columns(op).map_err(|error| io::Error::new(io::ErrorKind::Unsupported, error))?;
+                table_op(line, op)
+            }
             _ => json_op(line, op),
         };
         written.map_err(io::Error::other)?;
@@ -204,6 +209,15 @@ fn json_op(out: &mut String, op: &Op<'_>) -> fmt::Result {
     }
     out.push('}');
     Ok(())
+}
+
+/// Refuses an op with a field for which the table has no column.
+fn verify_columns(op: &Op<'_>) -> Result<(), HistoryError> {
+    let Some((key, _)) = op.extra.iter().find(|(key, _)| key.as_name() != Some("error")) else { return Ok(()) };
+    let message = format!("the op with index {} cannot be written as txt: it has a field {key}", op.index);
+    let error = HistoryError::new(ErrorKind::Unexpected, message);
+    let error = error.expected("an op with process, type, f, value and error only, or the format edn or json");
+    Err(if let Some(position) = op.position { error.at(position) } else { error })
 }
 
 fn table_op(out: &mut String, op: &Op<'_>) -> fmt::Result {
