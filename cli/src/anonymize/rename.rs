@@ -85,7 +85,7 @@ pub(super) fn rename(history: &History, way: Way) -> Result<History, HistoryErro
         let value = if way == Way::Clients { new.value } else { names.value(new.value, false) };
         let extra = new.extra.into_iter().map(|(name, value)| {
             // What is under these names is looked at by checkers, as values are.
-            let is_value = ["key", "write-id", "prev-write-id", "client"].contains(&name);
+            let is_value = ["key", "write-id", "prev-write-id", "client", "original-client"].contains(&name);
             let value = if way == Way::Clients && is_value { value } else { names.value(value, false) };
             (name, value)
         });
