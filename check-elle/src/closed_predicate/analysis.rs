@@ -210,6 +210,17 @@ impl Analysis for Universe {
         "If the store was not empty at the start, let the first op, :init, name what it held.".to_owned()
     }
 
+    /// What `init` created and nobody deletes was not there, for a read.
+    fn unexplained(&self) -> Option<String> {
+        let Inferred { misses, early, .. } = &self.inferred;
+        let look = misses.iter().chain(early).min()?;
+        Some(format!(
+            "the op at index {} did not see key {}, and no transaction deleted it that it may have seen",
+            self.txns.index(look.txn),
+            self.key(look.key)
+        ))
+    }
+
     fn misses_by_predicates(&self) -> bool {
         let is_missed = |edge: &Edge| edge.relation == Relation::Rw && edge.of_predicate;
         !self.inferred.misses.is_empty() || self.inferred.edges.iter().any(is_missed)

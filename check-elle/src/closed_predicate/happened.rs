@@ -11,14 +11,15 @@ use history_core::cast::Cast as _;
 
 impl Universe {
     /// The transactions that happened; `None` if some read shows what nobody left behind, or one of several versions
-    /// but not any.
+    /// but not any, or what was there before the universe.
     ///
     /// A transaction whose end is unknown and that nobody saw can be left out, or be behind all others.
     pub(super) fn transactions(&self) -> Option<Happened> {
-        let Inferred { aborted, intermediate, future, garbage, mismatches, misses, ambiguous, spent, .. } =
+        let Inferred { aborted, intermediate, future, garbage, mismatches, misses, early, ambiguous, spent, .. } =
             &self.inferred;
         let all_explained = [aborted.is_empty(), intermediate.is_empty(), future.is_empty(), garbage.is_empty()];
-        let all_shown = mismatches.is_empty() && misses.is_empty() && ambiguous.is_none() && spent.is_none();
+        let all_shown =
+            mismatches.is_empty() && misses.is_empty() && early.is_empty() && ambiguous.is_none() && spent.is_none();
         if !all_shown || all_explained.contains(&false) {
             return None;
         }

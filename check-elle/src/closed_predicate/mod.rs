@@ -32,12 +32,34 @@
 //!   what does not match).
 //! - Elle takes a missing result of a predicate read for an empty one. Here such an `ok` op cannot be judged.
 //!
+//! # Reads that no version explains
+//!
+//! A predicate read may omit a key of which all versions match that others left (`predicate-read-miss`), and a read may
+//! show nothing where `init` had created something that nobody deletes (`init-read-miss`). Such a read saw one of
+//! these:
+//!
+//! - What a failed transaction did (G1a), what its writer replaced (G1b), what its own transaction did later
+//!   (future-read, a G1c), or what nobody did (garbage-read, a G1). Each of these rules out read committed and all that
+//!   is stronger.
+//! - The time before `init`. As `init` comes before everything, it is visible to every transaction. A read that misses
+//!   it is a cycle with a single rw, to `init`. That rules out read atomic, consistent view and all that is stronger;
+//!   repeatable read too, unless the read is of a predicate. Read committed and monotonic atomic view allow old reads.
+//!
+//! So both anomalies rule out read atomic, consistent view and all that is stronger, and `init-read-miss` repeatable
+//! read. Other levels that forbid G1 are unknown: read committed, monotonic atomic view, and repeatable read after a
+//! `predicate-read-miss`. Elle has `predicate-read-miss` only against serializable. No edge follows from a miss that a
+//! mutation fits which nobody should have seen, as the cycle may not be there.
+//!
 //! # What `true` means
 //!
 //! Of a key with two versions, a read either excludes one of them, which gives an edge, or neither, and then no order
 //! can contradict it, or both, which is an anomaly. So a history without anomalies and cycles fits the order that its
 //! graph has: `serializable` and `strict-serializable` are decided both ways. `tests/it/predicates` compares this with
-//! trying all orders.
+//! trying all orders, and levels below with their axioms.
+//!
+//! Monotonic atomic view is about the order of a transaction's reads. The keys of one predicate read have none: where
+//! it saw a part of a transaction and missed another part, the level is unknown unless other reads decide it.
+//! Repeatable read allows what predicate reads miss, so it does not imply monotonic atomic view where they do.
 //!
 //! `run` decodes ops (`predicate`, `keys`), `reads` says what each read shows of versions, `edges` makes the graph of
 //! that, `crate::cycles::predicate` searches it, `witnesses` explains. Time is O(predicate reads * keys), as each

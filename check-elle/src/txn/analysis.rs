@@ -110,6 +110,11 @@ pub(crate) trait Analysis {
         false
     }
 
+    /// Why some read may have seen what no level that is about reads allows, as a clause.
+    fn unexplained(&self) -> Option<String> {
+        None
+    }
+
     /// Whether some predicate read missed what a transaction did: levels that are about items allow that.
     fn misses_by_predicates(&self) -> bool {
         false

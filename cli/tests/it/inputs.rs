@@ -133,3 +133,30 @@ fn the_shipped_examples_are_what_they_say() {
         assert!(known.iter().any(|known| name == *known), "an example that no test runs: {name:?}");
     }
 }
+
+#[test]
+fn an_order_that_clock_errors_hide_makes_true_unknown() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.json");
+    let row = |client: u32, call: u32, input: &str| {
+        format!(
+            "{{\"client\": {client}, \"call\": {call}, \"return\": {}, \"input\": {input}, \"output\": null}}\n",
+            call + 8
+        )
+    };
+    let rows = [row(0, 0, "[\"write\", 1]"), row(0, 12, "\"read\""), row(1, 0, "\"read\""), row(1, 12, "\"read\"")];
+    fs::write(
+        &path,
+        rows.concat().replace(
+            "12, \"return\": 20, \"input\": \"read\", \"output\": null",
+            "12, \"return\": 20, \"input\": \"read\", \"output\": 1",
+        ),
+    )
+    .unwrap();
+    let check = |option: &str| histcheck(&format!("-m register {option}")).arg(&path).assert();
+    check("").code(0);
+    let unknown = check("--clock-error 5ns").code(2);
+    let said = stderr(&unknown);
+    assert!(said.contains("1 operation may overlap the operation before it of the same client"), "{said}");
+    assert!(said.contains("Use a smaller --clock-error"), "{said}");
+}

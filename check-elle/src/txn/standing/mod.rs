@@ -85,6 +85,8 @@ fn decided_against(anomaly: AnomalyType) -> ModelSet {
 struct Doubts {
     /// Some read shows what was never written: no model forbids that by name, and none allows it.
     garbage: Option<String>,
+    /// Some read shows what was never there, unless it was there before all that the history has.
+    unexplained: Option<String>,
     /// The order of all versions.
     versions: Option<String>,
     /// The order of each process.
@@ -159,6 +161,7 @@ impl Standing {
         let garbage = analysis.direct().contains(AnomalyType::GARBAGE_READ);
         standing.doubts = Doubts {
             garbage: garbage.then(|| "a transaction read a value that was never written".to_owned()),
+            unexplained: analysis.unexplained(),
             versions: analysis.unordered(components),
             processes: unknown_process(analysis.txns()),
             times: unknown_time(analysis.txns()),
@@ -168,7 +171,8 @@ impl Standing {
                 continue;
             }
             let rests_on_order = standing.doubts.versions.is_some() && A::rests_on_order(model);
-            if standing.is_contradicted(model) || A::DOUBT_IS_OF_THIS_HISTORY && rests_on_order {
+            let is_unexplained = standing.doubts.unexplained.is_some() && follows_reads(model);
+            if is_unexplained || standing.is_contradicted(model) || A::DOUBT_IS_OF_THIS_HISTORY && rests_on_order {
                 standing.open.insert(model);
                 continue;
             }
@@ -234,6 +238,9 @@ impl Standing {
     pub(crate) fn left_open(&self, asked: ModelSet, answers: &Answers) -> Vec<String> {
         let open = self.open.iter().filter(|model| asked.contains(*model));
         open.map(|model| {
+            if let Some(why) = self.doubts.unexplained.as_ref().filter(|_| follows_reads(model)) {
+                return format!("Whether {model} holds is unknown: {why}.");
+            }
             let doubt = match &self.doubts.versions {
                 _ if self.is_contradicted(model) => CONTRADICTION,
                 versions => versions.as_deref().unwrap_or_default(),
@@ -299,9 +306,9 @@ impl Standing {
         if let Some(why) = answers.why_open(model) {
             return format!(": no commit order that decides it was found, because {why}. {MORE_STEPS}");
         }
-        match (&self.doubts.garbage, exact) {
+        match (self.doubts.garbage.as_ref().or(self.doubts.unexplained.as_ref()), exact) {
             (_, Exact::No) => ": with --exact no, no commit order is looked for, which would decide it".to_owned(),
-            (Some(garbage), _) => format!(": {garbage}"),
+            (Some(doubt), _) => format!(": {doubt}"),
             (None, _) => String::new(),
         }
     }

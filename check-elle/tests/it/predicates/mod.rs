@@ -1,10 +1,12 @@
 //! closed-predicate: Elle's cases in our words, and small worlds judged by trying all orders.
 
 mod certify;
+mod levels;
 mod world;
 
 use check_elle::closed_predicate::ClosedPredicate;
 use history_core::{Checker, History, Options, Report, Verdict};
+use levels::Level;
 use std::fmt::Write as _;
 use world::{Fate, World};
 
@@ -156,6 +158,58 @@ fn monotonic_atomic_view_is_about_the_order_of_reads() {
 }
 
 #[test]
+fn an_axiom_that_only_predicate_reads_break_leaves_repeatable_read_unknown() {
+    let phantoms = ["[[:rp :true {}] [:w :x 1]]", "[[:rp :true {}] [:w :y 2]]", "[[:w :z 1]]", "[[:w :z 2]]"];
+    let report = judge("repeatable-read", &concurrent("", &phantoms));
+    assert_eq!(report.verdict, Verdict::Unknown, "{:?}", types(&report));
+    assert!(report.notes.iter().any(|note| note.contains("predicate reads missed")), "{:?}", report.notes);
+    let half = concurrent("{:x 0}", &["[[:w :x 1] [:insert :y 1]]", "[[:rp [:= 1] {:y 1}]]"]);
+    let report = judge("read-atomic", &half);
+    assert!(!report.not.iter().chain(&report.also_not).any(|level| level == "repeatable-read"), "{report:?}");
+}
+
+/// What cannot be seen of a universe that was created before all: levels by what the history of it is to them.
+#[test]
+fn what_no_transaction_left_is_seen_at_no_level_above_monotonic_atomic_view() {
+    let failed = |mops: &str, reads: &str| {
+        let op = |process: usize, kind: &str, mops: &str| {
+            format!("{{:process {process}, :type :{kind}, :f :txn, :value {mops}}}\n")
+        };
+        op(0, "invoke", mops) + &op(0, "fail", mops) + &op(1, "invoke", reads) + &op(1, "ok", reads)
+    };
+    let created = |init: &str| concurrent(init, &[]);
+    let histories = [
+        concurrent("{:x 1}", &["[[:rp :true {}]]"]),
+        concurrent("{:x 1}", &["[[:rp :true {}] [:delete :x]]"]),
+        concurrent("{:x 1}", &["[[:rp :true {}]]", "[[:delete :x] [:insert :x 2]]"]),
+        concurrent("{:x 3}", &["[[:r :x nil]]"]),
+        concurrent("{:x 3}", &["[[:r :x nil] [:delete :x]]"]),
+        created("{:y 2, :z 2}") + &failed("[[:delete :z]]", "[[:rp :true {:y 2}]]"),
+        created("{:y 2}") + &failed("[[:w :y 1]]", "[[:rp [:= 2] {}]]"),
+    ];
+    let no_level = "read-atomic causal-cerone prefix parallel-snapshot-isolation consistent-view snapshot-isolation \
+        strong-session-snapshot-isolation strong-snapshot-isolation serializable strict-serializable";
+    let in_doubt = "read-committed monotonic-atomic-view strong-read-committed cursor-stability monotonic-view";
+    for text in &histories {
+        for level in no_level.split_whitespace() {
+            let report = judge(level, text);
+            let found: Vec<&str> = types(&report);
+            assert_eq!(report.verdict, Verdict::Invalid, "{level}: {found:?} {:?}\n{text}", report.notes);
+            assert!(found.iter().any(|name| name.ends_with("-read-miss")), "{level}: {found:?}\n{text}");
+        }
+        for level in in_doubt.split_whitespace() {
+            let report = judge(level, text);
+            assert_eq!(report.verdict, Verdict::Unknown, "{level}: {:?}\n{text}", types(&report));
+            assert!(!report.notes.is_empty(), "{level}\n{text}");
+        }
+        let by_item = text.contains("[:r :x nil]");
+        let expected = if by_item { Verdict::Invalid } else { Verdict::Unknown };
+        assert_eq!(judge("repeatable-read", text).verdict, expected, "{text}");
+        assert_ne!(judge("read-uncommitted", text).verdict, Verdict::Invalid, "{text}");
+    }
+}
+
+#[test]
 fn what_is_in_the_wrong_form_is_not_valid() {
     let wrong = |init: &str, mops: &str, gist: &str| {
         let report = judge("serializable", &concurrent(init, &[mops]));
@@ -233,6 +287,62 @@ fn compare(seeds: std::ops::Range<u64>, mutations_max: usize) -> [usize; 3] {
         }
     }
     counts
+}
+
+/// Levels by their names, and by their axioms if the verdict is to be true, and if it is to be false.
+const LEVELS: &[(&str, Level, Level)] = &[
+    ("read-committed", Level::ReadCommitted, Level::ReadCommitted),
+    (
+        "monotonic-atomic-view",
+        Level::MonotonicAtomicView { in_part: false },
+        Level::MonotonicAtomicView { in_part: true },
+    ),
+    ("read-atomic", Level::ReadAtomic, Level::ReadAtomic),
+    ("causal-cerone", Level::Causal, Level::Causal),
+    ("prefix", Level::Prefix, Level::Prefix),
+    ("parallel-snapshot-isolation", Level::ParallelSnapshot, Level::ParallelSnapshot),
+    ("consistent-view", Level::ParallelSnapshot, Level::ParallelSnapshot),
+    ("snapshot-isolation", Level::Snapshot { by_time: false }, Level::Snapshot { by_time: false }),
+    ("strong-snapshot-isolation", Level::Snapshot { by_time: true }, Level::Snapshot { by_time: true }),
+];
+
+/// As [`compare`], for levels below serializable.
+fn compare_levels(seeds: std::ops::Range<u64>, mutations_max: usize) -> Vec<[usize; 3]> {
+    let mut counts = vec![[0; 3]; LEVELS.len()];
+    for seed in seeds {
+        let world = World::new(seed, mutations_max);
+        let text = world.text();
+        for (at, (level, if_true, if_false)) in LEVELS.iter().enumerate() {
+            let report = judge(level, &text);
+            let found = types(&report);
+            match report.verdict {
+                Verdict::Valid => assert!(levels::holds(&world, *if_true), "{level}, seed {seed}: not\n{text}"),
+                Verdict::Invalid => {
+                    assert!(!levels::holds(&world, *if_false), "{level}, seed {seed}: holds, {found:?}\n{text}");
+                }
+                Verdict::Unknown if mutations_max > 1 || !world.has_evidence() || !found.is_empty() => {}
+                // What contradicts `init` leaves only the two lowest levels in doubt.
+                Verdict::Unknown => assert!(at < 2, "{level}, seed {seed}: {:?}\n{text}", report.notes),
+            }
+            counts[at][report.verdict as usize] += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn levels_of_small_worlds_are_as_their_axioms_say() {
+    for (counts, (level, ..)) in compare_levels(0..3_000, 1).iter().zip(LEVELS) {
+        assert!(counts.iter().all(|count| *count > 30), "{level}: {counts:?}");
+    }
+    compare_levels(0..1_500, 3);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test -p check-elle --release -- --ignored predicates"]
+fn levels_of_many_small_worlds_are_as_their_axioms_say() {
+    compare_levels(10_000..200_000, 1);
+    compare_levels(10_000..100_000, 3);
 }
 
 #[test]
