@@ -145,7 +145,10 @@ fn whoever_wants_to_see_no_more_ends_all_jobs() {
 fn processes_of_their_own_are_of_the_program_that_runs() {
     let dir = tempfile::tempdir().unwrap();
     let program = dir.path().join("histcheck");
-    fs::copy(snapbox::cmd::cargo_bin!("histcheck"), &program).unwrap();
+    // By a process of its own: what another test starts meanwhile would inherit the file as one that is written to, and
+    // such a file cannot be run.
+    let copied = std::process::Command::new("cp").arg(snapbox::cmd::cargo_bin!("histcheck")).arg(&program).status();
+    assert!(copied.unwrap().success());
     let pipe = dir.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let mut command = std::process::Command::new(&program);
