@@ -79,7 +79,8 @@ fn members_and_frames_one_after_another_are_one_text() {
 #[test]
 fn what_is_written_to_a_file_is_read_from_it() {
     let dir = Dir::new("create");
-    let history = History::parse(TEXTS[0].1).unwrap();
+    // A table has no place for other fields.
+    let history = History::parse(&TEXTS[0].1.replace(" :x 0x1f", "")).unwrap();
     for (name, format) in [
         ("h.edn", Format::Edn),
         ("h.json.gz", Format::Json),
