@@ -54,6 +54,9 @@ impl OpRef {
 #[derive(Clone, Debug)]
 pub(crate) struct Extremes<B, T> {
     pub(crate) count: u64,
+    /// How many were taken, and which of them, from 1 on, is the worst.
+    pushed: u64,
+    worst_at: u64,
     first: Option<T>,
     last: Option<T>,
     worst: Option<(B, T)>,
@@ -61,7 +64,7 @@ pub(crate) struct Extremes<B, T> {
 
 impl<B, T> Default for Extremes<B, T> {
     fn default() -> Extremes<B, T> {
-        Extremes { count: 0, first: None, last: None, worst: None }
+        Extremes { count: 0, pushed: 0, first: None, last: None, worst: None, worst_at: 0 }
     }
 }
 
@@ -70,6 +73,7 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
     pub(crate) fn push(&mut self, badness: B, what: T) {
         if self.worst.as_ref().is_none_or(|(worst, _)| badness > *worst) {
             self.worst = Some((badness, what.clone()));
+            self.worst_at = self.pushed + 1;
         }
         self.push_equal(what);
     }
@@ -89,6 +93,7 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
     /// Takes the next one, of a kind in which none is worse than another.
     pub(crate) fn push_equal(&mut self, what: T) {
         self.count += 1;
+        self.pushed += 1;
         if self.first.is_none() {
             self.first = Some(what.clone());
         }
@@ -98,15 +103,17 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
     /// The anomaly, unless there is none. Each witness's facts begin with which ones it is.
     pub(crate) fn anomaly(&self, name: &'static str, mut explain: impl FnMut(&T) -> Witness) -> Option<Anomaly> {
         let (first, last) = (self.first.as_ref()?, self.last.as_ref()?);
-        let worst = self.worst.as_ref().map(|(_, worst)| (worst, "worst"));
-        let mut shown: Vec<(&T, Vec<Datum>)> = Vec::new();
-        for (what, role) in [Some((first, "first")), worst, Some((last, "last"))].into_iter().flatten() {
-            match shown.iter_mut().find(|(seen, _)| *seen == what) {
-                Some((_, roles)) => roles.push(Datum::keyword(role)),
-                None => shown.push((what, vec![Datum::keyword(role)])),
+        let worst = self.worst.as_ref().map(|(_, worst)| (self.worst_at, worst, "worst"));
+        let mut shown: Vec<(u64, &T, Vec<Datum>)> = Vec::new();
+        let all = [Some((1, first, "first")), worst, Some((self.pushed, last, "last"))];
+        for (at, what, role) in all.into_iter().flatten() {
+            // Not a number does not equal itself, so places are compared as well.
+            match shown.iter_mut().find(|(seen_at, seen, _)| *seen_at == at || *seen == what) {
+                Some((.., roles)) => roles.push(Datum::keyword(role)),
+                None => shown.push((at, what, vec![Datum::keyword(role)])),
             }
         }
-        let witnesses = shown.into_iter().map(|(what, roles)| {
+        let witnesses = shown.into_iter().map(|(_, what, roles)| {
             let mut witness = explain(what);
             witness.facts.insert(0, ("shown-as".into(), Datum::Vector(roles)));
             witness

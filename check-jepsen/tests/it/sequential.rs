@@ -122,3 +122,11 @@ fn other_ops_are_passed_over_and_options_are_looked_at() {
         assert!(error.to_string().starts_with("--key-count: "), "{error}");
     }
 }
+
+#[test]
+fn one_anomaly_has_one_witness_whatever_was_read() {
+    // ##NaN is not equal to itself.
+    let text = "{:process 3, :type :invoke, :f :read} {:process 3, :type :ok, :f :read, :value [7 [\"7_2\" nil ##NaN \"7_0\"]]}";
+    let report = judge(&Sequential::default(), &[], text);
+    assert_eq!((report.anomalies[0].count, report.anomalies[0].witnesses.len()), (1, 1));
+}
