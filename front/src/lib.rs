@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod clocks;
 pub mod jepsen;
 pub mod options;
 pub mod read;

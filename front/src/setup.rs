@@ -1,5 +1,6 @@
 //! A checker with its options, and checking a history with it.
 
+use crate::clocks;
 use crate::read::ReadAs;
 use crate::source::Reading;
 use history_core::{
@@ -176,24 +177,31 @@ impl<'c> Setup<'c> {
     ) -> Checked {
         let decisions = Arc::new(Mutex::new(Vec::new()));
         let mut unmatched = None;
-        let mut dropped = 0;
         let outcome = guarded(|| {
             let noted = Arc::clone(&decisions);
             let decided = move |decision| noted.lock().unwrap_or_else(PoisonError::into_inner).push(decision);
             let mut fed = Fed::new(self.start(decided)?, reading, budget, observer);
-            let read = open(reading).and_then(|mut reader| {
-                let read = reader.for_each_batch_ahead(|batch| fed.observe(batch));
-                dropped = reader.dropped_client_orders();
-                if let Some(left_out) = left_out(&reader) {
+            let mut reader = open(reading);
+            let read = match &mut reader {
+                Ok(reader) => reader.for_each_batch_ahead(|batch| fed.observe(batch)),
+                Err(error) => Err(error.clone()),
+            };
+            if let Ok(reader) = &reader {
+                if let Some(left_out) = left_out(reader) {
                     decisions.lock().unwrap_or_else(PoisonError::into_inner).push(left_out);
                 }
                 if read.is_ok() && !fed.is_left {
                     unmatched = Some(reader.unmatched().map(str::to_owned).collect());
                 }
-                read
-            });
+            }
             let mut report = fed.finish(read, self.checker.name())?;
-            doubt(&mut report, dropped);
+            if let Ok(reader) = &mut reader {
+                clocks::settle(&mut report, &self.checker.about(), reader, |reader| {
+                    let mut fed = Fed::new(self.start(|_| {})?, reading, budget, observer);
+                    let read = reader.for_each_batch_ahead(|batch| fed.observe(batch));
+                    fed.finish(read, self.checker.name())
+                });
+            }
             Ok(report)
         });
         let decisions = std::mem::take(&mut *decisions.lock().unwrap_or_else(PoisonError::into_inner));
@@ -205,24 +213,6 @@ impl<'c> Setup<'c> {
 pub fn left_out(reader: &Reader<'_>) -> Option<String> {
     let line = reader.cut_off()?.line;
     Some(format!("incomplete op at line {line} at the end of the history: omitted"))
-}
-
-/// Withdraws a valid verdict if the ops do not have the order of so many operations of one client.
-fn doubt(report: &mut Report, dropped: u64) {
-    if dropped == 0 {
-        return;
-    }
-    report.checkers.iter_mut().for_each(|one| doubt(one, dropped));
-    if report.verdict == Verdict::Valid {
-        report.verdict = Verdict::Unknown;
-        let (operations, them) =
-            if dropped == 1 { ("1 operation", "it") } else { (&*format!("{dropped} operations"), "them") };
-        report.notes.push(format!(
-            "No verdict: with --clock-error, {operations} may overlap the operation before {them} of the same client, so \
-             a violation of that order was not searched for."
-        ));
-        report.add_next(NextStep::new("Use a smaller --clock-error, or record with clocks that differ less."));
-    }
 }
 
 /// A run that is fed batches within a budget.

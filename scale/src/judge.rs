@@ -263,7 +263,11 @@ impl Session<'_> {
         let participants = end.as_ref().map_or(&nobody, |end| &end.participants);
         let trouble = end.as_ref().and_then(|end| end.trouble.clone());
         let outcome = self.finish(keys, trouble, how == HowEnded::Unread, participants)?;
-        let WholeEnd { error, unmatched, decisions, .. } = end?;
+        let WholeEnd { error, unmatched, decisions, dropped, .. } = end?;
+        let mut outcome = outcome;
+        if let Ok(report) = &mut outcome {
+            histcheck_front::clocks::doubt(report, &self.job.setup.checker.about(), dropped);
+        }
         // A violation stays one, whatever comes after the op at which its history ends.
         let outcome = match (outcome, error) {
             (Ok(report), Some(error)) if report.verdict != Verdict::Invalid => Err(error),

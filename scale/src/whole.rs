@@ -32,6 +32,8 @@ pub(crate) struct WholeEnd {
     pub(crate) unmatched: Option<Vec<String>>,
     /// What else the user should know about how it was read.
     pub(crate) decisions: Vec<String>,
+    /// How many operations are not ordered after the one before them of the same client.
+    pub(crate) dropped: u64,
 }
 
 impl Whole {
@@ -129,9 +131,11 @@ impl Whole {
     /// How it ended.
     pub(crate) fn finish(self) -> WholeEnd {
         let decisions = self.reader.iter().filter_map(histcheck_front::setup::left_out).collect();
+        let dropped = self.reader.as_ref().map_or(0, Reader::dropped_client_orders);
         let reader = self.reader.filter(|_| self.error.is_none());
         WholeEnd {
             decisions,
+            dropped,
             unmatched: reader.map(|reader| reader.unmatched().map(str::to_owned).collect()),
             participants: self.participants,
             trouble: self.router.trouble().map(str::to_owned),

@@ -6,6 +6,7 @@
 
 mod rename;
 
+use crate::convert::note_dropped_orders;
 use crate::job::Check;
 use crate::judge::check;
 use crate::line::gen_args;
@@ -71,6 +72,7 @@ fn rename_and_write(job: &Anonymize<'_>) -> Result<String, Stopped> {
         let again = job.check.setup.check_bytes(&text);
         if again.is_ok_and(|again| is_same(&report, &again)) {
             write(job, &text)?;
+            note_dropped_orders(&reader);
             return Ok(format!("verdict unchanged ({}); {}", report.verdict.name(), way.hides()));
         }
     }

@@ -130,19 +130,38 @@ pub(crate) fn run(job: &Convert) -> Exit {
 
 fn convert(job: &Convert) -> Result<(), Stopped> {
     let mut reader = job.input.open()?;
+    write_all(job, &mut reader)?;
+    note_dropped_orders(&reader);
+    Ok(())
+}
+
+/// Says that what was written no longer has the order of some clients' operations.
+pub(crate) fn note_dropped_orders(reader: &Reader<'_>) {
+    let dropped = reader.dropped_client_orders();
+    if dropped > 0 {
+        let (operations, it, are) =
+            if dropped == 1 { ("operation", "it", "is") } else { ("operations", "them", "are") };
+        diagnose::note(&format!(
+            "with --clock-error, {dropped} {operations} may overlap the operation before {it} of the same client and {are} \
+             now of another client: the new history does not show violations of that order"
+        ));
+    }
+}
+
+fn write_all(job: &Convert, reader: &mut Reader<'_>) -> Result<(), Stopped> {
     if let Some(format) = job.target.of_sessions() {
-        return sessions(job, format, &mut reader);
+        return sessions(job, format, reader);
     }
     let mut out = Out::create(job.out.as_deref())?;
     match job.target {
-        Target::Edn => ops(&mut reader, Writer::new(&mut out, Format::Edn))?,
-        Target::Table => ops(&mut reader, Writer::new(&mut out, Format::Table))?,
-        Target::Json => ops(&mut reader, Named(Names::default(), Writer::new(&mut out, Format::Json).in_array()))?,
-        Target::JsonLines => ops(&mut reader, Named(Names::default(), Writer::new(&mut out, Format::Json)))?,
+        Target::Edn => ops(reader, Writer::new(&mut out, Format::Edn))?,
+        Target::Table => ops(reader, Writer::new(&mut out, Format::Table))?,
+        Target::Json => ops(reader, Named(Names::default(), Writer::new(&mut out, Format::Json).in_array()))?,
+        Target::JsonLines => ops(reader, Named(Names::default(), Writer::new(&mut out, Format::Json)))?,
         Target::Intervals | Target::Sessions(_) => {
             let writer = IntervalWriter::new(&mut out);
             let writer = if job.index_times { writer.with_indices_as_times() } else { writer };
-            ops(&mut reader, Named(Names::default(), writer))?;
+            ops(reader, Named(Names::default(), writer))?;
         }
     }
     out.finish()?;

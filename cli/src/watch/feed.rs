@@ -118,6 +118,14 @@ impl Feed {
         }
     }
 
+    /// How many operations are not ordered after the one before them of the same client.
+    pub(super) fn dropped_client_orders(&self) -> u64 {
+        match self {
+            Feed::Text(reader) => reader.dropped_client_orders(),
+            Feed::Writers(_) => 0,
+        }
+    }
+
     /// What was refused before the last ops that were read.
     pub(super) fn refused(&self) -> Option<&Refused> {
         match self {

@@ -33,6 +33,7 @@ pub(crate) use address::Address;
 pub(crate) use checkpoint::Checkpoints;
 use checkpoint::{Keeper, Printed, Resume};
 use feed::Feed;
+use histcheck_front::clocks;
 use histcheck_front::setup::guarded;
 use history_core::cast::Cast as _;
 use history_core::{Batch, Budget, Cancel, HistoryError, Op, Report, Run};
@@ -412,6 +413,7 @@ impl<'w> Watched<'w, '_> {
 
     /// Says since when the first violation was certain, or why a verdict is not.
     fn qualify(&self, report: &mut Report, feed: &Feed) {
+        clocks::doubt(report, &self.job.check.setup.checker.about(), feed.dropped_client_orders());
         self.qualify_since(report, self.printed.violated.clone(), feed);
     }
 

@@ -3,6 +3,7 @@
 use crate::{check, fixtures, histcheck, stderr, stdout};
 use snapbox::{Data, str};
 use std::fs;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn formats_are_told_by_content() {
@@ -134,29 +135,77 @@ fn the_shipped_examples_are_what_they_say() {
     }
 }
 
-#[test]
-fn an_order_that_clock_errors_hide_makes_true_unknown() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("h.json");
-    let row = |client: u32, call: u32, input: &str| {
-        format!(
-            "{{\"client\": {client}, \"call\": {call}, \"return\": {}, \"input\": {input}, \"output\": null}}\n",
-            call + 8
-        )
+/// Two clients that both return and call again within twice an error of 5 ns: no ops have both their orders.
+fn at_once(dir: &Path, reads: [u32; 2]) -> PathBuf {
+    let path = dir.join("h.json");
+    let row = |client: u32, call: u32, input: &str, output: &str| {
+        let back = call + 8;
+        format!(r#"{{"client": {client}, "call": {call}, "return": {back}, "input": {input}, "output": {output}}}"#)
     };
-    let rows = [row(0, 0, "[\"write\", 1]"), row(0, 12, "\"read\""), row(1, 0, "\"read\""), row(1, 12, "\"read\"")];
-    fs::write(
-        &path,
-        rows.concat().replace(
-            "12, \"return\": 20, \"input\": \"read\", \"output\": null",
-            "12, \"return\": 20, \"input\": \"read\", \"output\": 1",
-        ),
-    )
-    .unwrap();
-    let check = |option: &str| histcheck(&format!("-m register {option}")).arg(&path).assert();
-    check("").code(0);
-    let unknown = check("--clock-error 5ns").code(2);
+    let [first, second] = reads.map(|read| read.to_string());
+    let rows = [
+        row(0, 0, r#"["write", 1]"#, "null"),
+        row(0, 12, r#"["write", 2]"#, "null"),
+        row(1, 0, r#""read""#, &first),
+        row(1, 12, r#""read""#, &second),
+    ];
+    fs::write(&path, rows.join("\n")).unwrap();
+    path
+}
+
+#[test]
+fn an_order_that_clock_errors_hide_is_looked_for_in_the_recorded_times() {
+    let dir = tempfile::tempdir().unwrap();
+    let check = |path: &Path, option: &str| histcheck(&format!("-m register,stats {option}")).arg(path).assert();
+    // Valid as recorded, so also with fewer orders.
+    let valid = at_once(dir.path(), [1, 2]);
+    check(&valid, "").code(0);
+    check(&valid, "--clock-error 5ns").code(0);
+    // Nobody wrote 7, whatever the order.
+    let invalid = at_once(dir.path(), [7, 2]);
+    check(&invalid, "--clock-error 5ns").code(1);
+    // Only the clients' own orders contradict these reads.
+    let hidden = at_once(dir.path(), [2, 1]);
+    check(&hidden, "").code(1);
+    let unknown = check(&hidden, "--clock-error 5ns").code(2);
     let said = stderr(&unknown);
     assert!(said.contains("1 operation may overlap the operation before it of the same client"), "{said}");
     assert!(said.contains("Use a smaller --clock-error"), "{said}");
+    // Whoever watches does not look twice.
+    histcheck("watch -m register --clock-error 5ns -").stdin(Data::read_from(&valid, None)).assert().code(2);
+    // Whoever gets the ops without that order is told.
+    let converted = histcheck("convert --to edn --clock-error 5ns").arg(&hidden).assert().code(0);
+    assert!(stderr(&converted).contains("does not show violations of that order"), "{}", stderr(&converted));
+    assert!(stdout(&converted).contains(":original-client \"1\""), "{}", stdout(&converted));
+}
+
+#[test]
+fn no_level_is_said_to_hold_where_an_order_is_hidden() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.json");
+    let txn = |client: u32, call: u32, mop: &str, output: &str| {
+        let back = call + 8;
+        format!(
+            r#"{{"client": {client}, "call": {call}, "return": {back}, "input": ["txn", [{mop}]], "output": [{output}]}}"#
+        )
+    };
+    let (write, read) = (r#"["w", "x", 1]"#, r#"["r", "x", null]"#);
+    let seen = r#"["r", "x", 1]"#;
+    let rows = [txn(0, 0, write, write), txn(0, 12, read, seen), txn(1, 0, read, seen), txn(1, 12, read, read)];
+    fs::write(&path, rows.join("\n")).unwrap();
+    let report = |option: &str| {
+        let assert = histcheck(&format!("-m isolation --output json {option}")).arg(&path).assert();
+        serde_json::from_str::<serde_json::Value>(&stdout(&assert)).unwrap()
+    };
+    // Without a level asked for, the weakest one that does not hold is named.
+    let recorded = report("");
+    assert!(
+        recorded["not"].as_array().unwrap().iter().any(|level| level == "strong-session-causal-cerone"),
+        "{recorded}"
+    );
+    let doubted = report("--clock-error 5ns");
+    assert_eq!(doubted["valid"], "unknown", "{doubted}");
+    let open = doubted["not_checked"].as_array().unwrap();
+    assert!(open.iter().any(|level| level == "strong-session-causal-cerone"), "{doubted}");
+    assert!(!doubted["notes"].to_string().contains("strongest levels that hold"), "{doubted}");
 }

@@ -65,6 +65,27 @@ fn an_order_that_cannot_be_shown_is_dropped_and_counted() {
 }
 
 #[test]
+fn a_reader_begins_again_with_the_recorded_times_where_an_order_was_dropped() {
+    let row = |client: &str, call: u32| {
+        format!(r#"{{"client": {client}, "call": {call}, "return": {}, "input": ["read"], "output": 1}}"#, call + 8)
+    };
+    let text = [row("0", 0), row("0", 12), row("\"w\"", 0), row("\"w\"", 12)].join("\n");
+    for (error_ns, expected) in [(0, 0), (1, 0), (5, 1)] {
+        let mut reader = Reader::new(text.as_bytes()).with_clock_error(Duration::from_nanos(error_ns));
+        let widened = History::read(&mut reader).unwrap();
+        assert_eq!(reader.dropped_client_orders(), expected);
+        assert_eq!(reader.begin_as_recorded(), Ok(expected > 0));
+        if expected > 0 {
+            let (again, recorded) = (History::read(&mut reader).unwrap(), read(&text, 0).unwrap());
+            let shown = |history: &History| history.ops().map(|op| format!("{op:?}")).collect::<Vec<_>>();
+            assert_eq!(shown(&again), shown(&recorded));
+            assert_ne!(shown(&widened), shown(&recorded));
+            assert_eq!((reader.dropped_client_orders(), reader.begin_as_recorded()), (0, Ok(false)));
+        }
+    }
+}
+
+#[test]
 fn what_never_returned_never_does() {
     let text = r#"{"client": 0, "call": 100, "input": ["write", 1]}
         {"client": 0, "call": 120, "return": 130, "input": ["write", 2]}"#;

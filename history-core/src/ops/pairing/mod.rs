@@ -139,6 +139,11 @@ impl Pairing {
         Pairing::default()
     }
 
+    /// One for a history from its beginning, by the same rule.
+    pub(crate) fn afresh(&self) -> Pairing {
+        Pairing::new().with_client_rule(self.rule.clone())
+    }
+
     /// Decides about names before the history begins whether they are clients'.
     #[must_use]
     pub fn with_client_rule(mut self, rule: ClientRule) -> Pairing {

@@ -16,6 +16,8 @@
 
 use super::{Called, ClientId, Clients, End, Row};
 use crate::cast::Cast as _;
+use crate::ops::index::Indices;
+use crate::ops::pairing::Pairing;
 use crate::{ErrorKind, Format, HistoryError, Reader};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -35,6 +37,25 @@ impl Reader<'_> {
     /// break an order that the ops do not have.
     pub fn dropped_client_orders(&self) -> u64 {
         self.intervals.as_ref().map_or(0, |intervals| intervals.dropped_orders)
+    }
+
+    /// Begins again with the times that were recorded, as if no clock were off, if orders of clients
+    /// [were dropped](Reader::dropped_client_orders). Whether that is so: then all ops are read once more.
+    ///
+    /// Each recorded interval lies within the widened one, and each client's are in order. So what holds of these ops
+    /// holds of the intervals however the clocks were off, with the order of each client.
+    ///
+    /// # Errors
+    ///
+    /// If the recorded times leave an order open.
+    pub fn begin_as_recorded(&mut self) -> Result<bool, HistoryError> {
+        let Some(intervals) = &mut self.intervals else { return Ok(false) };
+        if !intervals.begin_as_recorded()? {
+            return Ok(false);
+        }
+        self.pairing = self.pairing.as_ref().map(Pairing::afresh);
+        (self.indices, self.ended, self.failed) = (Indices::default(), false, None);
+        Ok(true)
     }
 }
 

@@ -53,6 +53,8 @@ pub(crate) struct Intervals {
     handed_out: usize,
     /// How many operations are not ordered after the one before them of the same client.
     dropped_orders: u64,
+    /// The rows and clients as they were recorded, if some are not in the order of their client.
+    recorded: Option<(Vec<Row>, Clients)>,
     /// How many ops the rows are.
     ops: u64,
 }
@@ -94,7 +96,7 @@ enum End {
 struct ClientId(u32);
 
 /// Clients by their names.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Clients {
     by_number: HashMap<i64, ClientId>,
     by_name: HashMap<String, ClientId>,
@@ -249,6 +251,7 @@ impl Intervals {
 
     /// All rows are there: puts them in order. O(n log n).
     pub(crate) fn sort(&mut self) -> Result<(), HistoryError> {
+        let recorded = (self.clock_error_ns > 0).then(|| (self.rows.clone(), self.clients.clone()));
         let sorted = order::sort(&mut self.rows, &mut self.clients, self.clock_error_ns);
         (self.events, self.dropped_orders) = sorted.map_err(|error| {
             let offset = error.position.map_or(0, |position| position.offset);
@@ -258,7 +261,15 @@ impl Intervals {
                 Err(_) => error,
             }
         })?;
+        self.recorded = recorded.filter(|_| self.dropped_orders > 0);
         Ok(())
+    }
+
+    /// Begins again with the times that were recorded, if orders of clients were dropped. Whether that is so.
+    pub(crate) fn begin_as_recorded(&mut self) -> Result<bool, HistoryError> {
+        let Some((rows, clients)) = self.recorded.take() else { return Ok(false) };
+        (self.rows, self.clients, self.clock_error_ns, self.handed_out) = (rows, clients, 0, 0);
+        self.sort().map(|()| true)
     }
 
     /// Puts the next ops into a batch that is empty. Whether there were any.
