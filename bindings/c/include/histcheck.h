@@ -13,67 +13,78 @@
  *   "time_unit"        "s", "ms", "us" or "ns"
  *   "timeout_seconds"  number: the verdict is unknown after that
  */
+
 #ifndef HISTCHECK_H
 #define HISTCHECK_H
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+// The history or the settings are wrong.
+#define HISTCHECK_ERROR -1
 
-/* What a check found: a verdict with its report, or an error. */
+// The report proves a violation.
+#define HISTCHECK_INVALID 0
+
+// The history is valid.
+#define HISTCHECK_VALID 1
+
+// It could not be found out, or nothing was checked.
+#define HISTCHECK_UNKNOWN 2
+
+// What a check found: a verdict with its report, or an error. It does not change, so threads may share it.
 typedef struct HistcheckResult HistcheckResult;
 
-/* A history that is checked while it is being written. */
+// A history that is checked while it is being written. Threads may share it: calls wait for each other.
 typedef struct HistcheckStream HistcheckStream;
 
-/* Verdicts. */
-#define HISTCHECK_ERROR (-1)  /* the history or the settings are wrong */
-#define HISTCHECK_INVALID 0   /* the report proves a violation */
-#define HISTCHECK_VALID 1     /* the history is valid */
-#define HISTCHECK_UNKNOWN 2   /* it could not be found out, or nothing was checked */
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
 
-/* The version of this library, "0.1.0". It is not to be freed. */
+// The version of this library, "0.1.0". It is not to be freed.
 const char *histcheck_version(void);
 
-/* Checks the history in size bytes of text, in any format. The result is never NULL, and is to be freed. */
+// Checks the history in size bytes of text, in any format. The result is never NULL, and is to be freed.
 HistcheckResult *histcheck_check_bytes(const void *data, size_t size, const char *checker, const char *settings_json);
 
-/* Checks a file, or the history in a directory of Jepsen. The result is never NULL, and is to be freed. */
+// Checks a file, or the history in a directory of Jepsen. The result is never NULL, and is to be freed.
 HistcheckResult *histcheck_check_file(const char *path, const char *checker, const char *settings_json);
 
-/* The verdict; HISTCHECK_ERROR for NULL. */
+// The verdict; `HISTCHECK_ERROR` for NULL.
 int histcheck_result_verdict(const HistcheckResult *result);
 
-/* The report as `histcheck --output json` writes it, or an object with "error". It lives as long as the result. "" for NULL. */
+// The report as `histcheck --output json` writes it, or an object with "error". It lives as long as the
+// result. "" for NULL.
 const char *histcheck_result_json(const HistcheckResult *result);
 
-/* What is wrong, if the verdict is HISTCHECK_ERROR; else NULL. It may have several lines, and lives as long as the result. */
+// What is wrong, if the verdict is `HISTCHECK_ERROR`; else NULL. It may have several lines, and lives as long
+// as the result.
 const char *histcheck_result_error(const HistcheckResult *result);
 
-/* Frees a result. NULL is nothing to free. */
+// Frees a result. NULL is nothing to free.
 void histcheck_result_free(HistcheckResult *result);
 
-/* Starts a history that is still being written. If something is wrong it returns NULL, and *error, unless error is NULL, is a
- * result that is to be freed. */
+// Starts a history that is still being written. If something is wrong it returns NULL, and `*error`, unless
+// error is NULL, is a result that is to be freed.
 HistcheckStream *histcheck_stream_new(const char *checker, const char *settings_json, HistcheckResult **error);
 
-/* Takes text: lines of JSON or EDN, one op each. The text may end within a line. 1 if the ops so far prove a violation, 0 if they
- * do not, -1 if something is wrong; *error is then as for histcheck_stream_new. Checkers that decide at the end return 0. */
+// Takes text: lines of JSON or EDN, one op each. The text may end within a line. 1 if the ops so far prove a
+// violation, 0 if they do not, -1 if something is wrong; `*error` is then as for `histcheck_stream_new`. Checkers
+// that decide at the end return 0.
 int histcheck_stream_feed(const HistcheckStream *stream, const void *data, size_t size, HistcheckResult **error);
 
-/* The report on the violation, which is to be freed; NULL if there is none so far. */
+// The report on the violation, which is to be freed; NULL if there is none so far.
 HistcheckResult *histcheck_stream_violation(const HistcheckStream *stream);
 
-/* The report on all that was fed: never NULL, and to be freed. The stream takes nothing more, and is still to be freed. */
+// The report on all that was fed: never NULL, and to be freed. The stream takes nothing more, and is still to
+// be freed.
 HistcheckResult *histcheck_stream_finish(const HistcheckStream *stream);
 
-/* Frees a stream. NULL is nothing to free. */
+// Frees a stream. NULL is nothing to free.
 void histcheck_stream_free(HistcheckStream *stream);
 
 #ifdef __cplusplus
-}
-#endif
+}  // extern "C"
+#endif  // __cplusplus
 
-#endif
+#endif  /* HISTCHECK_H */

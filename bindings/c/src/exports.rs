@@ -1,12 +1,11 @@
 //! The functions that C calls. They alone take and give pointers, so this is the only file with `unsafe`.
 //!
-//! Each function states in `include/histcheck.h` what its pointers must be; `tests/it` holds that header against this
-//! file.
+//! `include/histcheck.h` is made from these functions and their docs. It states once, for all of them, what a pointer
+//! must be.
 #![allow(unsafe_code)]
-#![allow(clippy::missing_safety_doc, reason = "the header states what the caller has to hold")]
-#![allow(missing_docs, reason = "the header documents them")]
+#![allow(clippy::missing_safety_doc, reason = "the head of the header states what the caller has to hold")]
 
-use crate::outcome::HistcheckResult;
+use crate::outcome::{HISTCHECK_ERROR, HistcheckResult};
 use crate::settings::Settings;
 use crate::stream::HistcheckStream;
 use history_core::HistoryError;
@@ -63,12 +62,14 @@ fn caught(name: &str, does: impl FnOnce() -> Result<HistcheckResult, String>) ->
     Box::into_raw(Box::new(result))
 }
 
+/// The version of this library, "0.1.0". It is not to be freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn histcheck_version() -> *const c_char {
     const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
     VERSION.as_ptr().cast()
 }
 
+/// Checks the history in size bytes of text, in any format. The result is never NULL, and is to be freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_check_bytes(
     data: *const c_void,
@@ -86,6 +87,7 @@ pub unsafe extern "C" fn histcheck_check_bytes(
     })
 }
 
+/// Checks a file, or the history in a directory of Jepsen. The result is never NULL, and is to be freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_check_file(
     path: *const c_char,
@@ -109,18 +111,23 @@ fn check<'r>(
     settings.setup.check(|_| open(), &std::sync::Arc::default(), &settings.budget(), &()).outcome
 }
 
+/// The verdict; `HISTCHECK_ERROR` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_result_verdict(result: *const HistcheckResult) -> c_int {
     // SAFETY: it is null, or a result that was not freed.
-    unsafe { result.as_ref() }.map_or(-1, |result| result.verdict)
+    unsafe { result.as_ref() }.map_or(HISTCHECK_ERROR, |result| result.verdict)
 }
 
+/// The report as `histcheck --output json` writes it, or an object with "error". It lives as long as the
+/// result. "" for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_result_json(result: *const HistcheckResult) -> *const c_char {
     // SAFETY: it is null, or a result that was not freed.
     unsafe { result.as_ref() }.map_or(c"".as_ptr(), |result| result.json.as_ptr())
 }
 
+/// What is wrong, if the verdict is `HISTCHECK_ERROR`; else NULL. It may have several lines, and lives as long
+/// as the result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_result_error(result: *const HistcheckResult) -> *const c_char {
     // SAFETY: it is null, or a result that was not freed.
@@ -128,6 +135,7 @@ pub unsafe extern "C" fn histcheck_result_error(result: *const HistcheckResult) 
     error.map_or(ptr::null(), |error| error.as_ptr())
 }
 
+/// Frees a result. NULL is nothing to free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_result_free(result: *mut HistcheckResult) {
     if !result.is_null() {
@@ -136,6 +144,8 @@ pub unsafe extern "C" fn histcheck_result_free(result: *mut HistcheckResult) {
     }
 }
 
+/// Starts a history that is still being written. If something is wrong it returns NULL, and `*error`, unless
+/// error is NULL, is a result that is to be freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_stream_new(
     checker: *const c_char,
@@ -159,6 +169,9 @@ pub unsafe extern "C" fn histcheck_stream_new(
     ptr::null_mut()
 }
 
+/// Takes text: lines of JSON or EDN, one op each. The text may end within a line. 1 if the ops so far prove a
+/// violation, 0 if they do not, -1 if something is wrong; `*error` is then as for `histcheck_stream_new`. Checkers
+/// that decide at the end return 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_stream_feed(
     stream: *const HistcheckStream,
@@ -185,6 +198,7 @@ pub unsafe extern "C" fn histcheck_stream_feed(
     -1
 }
 
+/// The report on the violation, which is to be freed; NULL if there is none so far.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_stream_violation(stream: *const HistcheckStream) -> *mut HistcheckResult {
     // SAFETY: it is null, or a stream that was not freed.
@@ -194,6 +208,8 @@ pub unsafe extern "C" fn histcheck_stream_violation(stream: *const HistcheckStre
     found.map_or(ptr::null_mut(), |result| Box::into_raw(Box::new(result)))
 }
 
+/// The report on all that was fed: never NULL, and to be freed. The stream takes nothing more, and is still to
+/// be freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_stream_finish(stream: *const HistcheckStream) -> *mut HistcheckResult {
     caught("stream", || {
@@ -203,6 +219,7 @@ pub unsafe extern "C" fn histcheck_stream_finish(stream: *const HistcheckStream)
     })
 }
 
+/// Frees a stream. NULL is nothing to free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_stream_free(stream: *mut HistcheckStream) {
     if !stream.is_null() {

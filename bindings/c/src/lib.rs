@@ -9,5 +9,5 @@ mod settings;
 mod stream;
 
 pub use exports::*;
-pub use outcome::HistcheckResult;
+pub use outcome::{HISTCHECK_ERROR, HISTCHECK_INVALID, HISTCHECK_UNKNOWN, HISTCHECK_VALID, HistcheckResult};
 pub use stream::HistcheckStream;

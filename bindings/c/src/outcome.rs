@@ -2,13 +2,22 @@
 
 use histcheck_front::result;
 use history_core::{ErrorKind, HistoryError, Report, Verdict};
-use std::ffi::CString;
+use std::ffi::{CString, c_int};
 
-/// What a call found out. It does not change, so threads may share it.
+/// The history or the settings are wrong.
+pub const HISTCHECK_ERROR: c_int = -1;
+/// The report proves a violation.
+pub const HISTCHECK_INVALID: c_int = 0;
+/// The history is valid.
+pub const HISTCHECK_VALID: c_int = 1;
+/// It could not be found out, or nothing was checked.
+pub const HISTCHECK_UNKNOWN: c_int = 2;
+
+/// What a check found: a verdict with its report, or an error. It does not change, so threads may share it.
 #[derive(Debug)]
 pub struct HistcheckResult {
-    /// 1 if valid, 0 if invalid, 2 if unknown, -1 if there is none.
-    pub(crate) verdict: i32,
+    /// One of the constants that the header declares.
+    pub(crate) verdict: c_int,
     pub(crate) json: CString,
     pub(crate) error: Option<CString>,
 }
@@ -17,11 +26,11 @@ impl HistcheckResult {
     pub(crate) fn new(name: &str, outcome: &Result<Report, HistoryError>) -> HistcheckResult {
         let verdict = match outcome {
             Ok(report) => match report.verdict {
-                Verdict::Valid => 1,
-                Verdict::Invalid => 0,
-                Verdict::Unknown => 2,
+                Verdict::Valid => HISTCHECK_VALID,
+                Verdict::Invalid => HISTCHECK_INVALID,
+                Verdict::Unknown => HISTCHECK_UNKNOWN,
             },
-            Err(_) => -1,
+            Err(_) => HISTCHECK_ERROR,
         };
         let json = result::json(name, outcome.as_ref()).unwrap_or_default();
         let error = outcome.as_ref().err().map(|error| text(&error.to_string()));

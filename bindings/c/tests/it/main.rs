@@ -1,63 +1,12 @@
 //! The library as C sees it: the header is that of the functions, and the example runs, under valgrind where that is
 //! installed.
 
+mod header;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const CRATE: &str = env!("CARGO_MANIFEST_DIR");
-
-fn read(path: &str) -> String {
-    std::fs::read_to_string(Path::new(CRATE).join(path)).unwrap()
-}
-
-/// A declaration of C for a signature of Rust.
-fn declared(signature: &str) -> String {
-    let (head, tail) = signature.split_once('(').unwrap();
-    let (parameters, returned) = tail.rsplit_once(')').unwrap();
-    let in_c = |rust: &str| {
-        let rust = rust.trim();
-        match rust {
-            "usize" => "size_t ".to_owned(),
-            "c_int" => "int ".to_owned(),
-            "" => "void ".to_owned(),
-            _ => {
-                let inner = rust.trim_start_matches("*const ").trim_start_matches("*mut ");
-                let inner = match inner {
-                    "c_char" => "char",
-                    "c_void" => "void",
-                    other => other,
-                };
-                let constant = if rust.starts_with("*const ") { "const " } else { "" };
-                let stars = "*".repeat(rust.matches('*').count());
-                format!("{constant}{inner} {stars}")
-            }
-        }
-    };
-    let parameters: Vec<String> = parameters
-        .split(',')
-        .filter(|parameter| !parameter.trim().is_empty())
-        .map(|parameter| {
-            let (name, kind) = parameter.split_once(':').unwrap();
-            in_c(kind) + name.trim()
-        })
-        .collect();
-    let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
-    let returned = in_c(returned.trim().trim_start_matches("->"));
-    format!("{returned}{}({parameters});", head.trim())
-}
-
-#[test]
-fn the_header_declares_the_functions_and_nothing_else() {
-    let (exports, header) = (read("src/exports.rs"), read("include/histcheck.h"));
-    let signatures = exports.split("extern \"C\" fn ").skip(1).map(|rest| rest.split_once(" {").unwrap().0);
-    let mut expected: Vec<String> =
-        signatures.map(|signature| declared(&signature.split_whitespace().collect::<Vec<_>>().join(" "))).collect();
-    let mut found: Vec<String> = header.lines().filter(|line| line.ends_with(");")).map(str::to_owned).collect();
-    expected.sort();
-    found.sort();
-    assert!(expected.len() >= 11, "{expected:?}");
-    assert_eq!(found, expected, "the header has the left ones, the library the right ones");
-}
 
 fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
