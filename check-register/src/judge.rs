@@ -81,6 +81,9 @@ pub struct Refusal {
     /// that make no difference to those that returned are left out. Not all, or empty, where the search took too
     /// long.
     pub ends: Vec<End>,
+    /// Further linearizations of all that had returned by then, for whoever asks about an operation in flight: of those
+    /// found that place it, the longest, unless it is one of `ends`. Not for all operations, as for `ends`.
+    pub others: Vec<Vec<usize>>,
     /// Further states that are not listed: at least so many.
     pub more_ends: usize,
     /// Whether there are no states but these.
@@ -165,7 +168,8 @@ impl Answer {
                     refusal.op = f(refusal.op);
                     refusal.last = refusal.last.map(&f);
                     refusal.conflict = refusal.conflict.as_ref().map(|conflict| conflict.map(&f));
-                    refusal.ends.iter_mut().flat_map(|end| &mut end.order).for_each(|op| *op = f(*op));
+                    let ends = refusal.ends.iter_mut().map(|end| &mut end.order);
+                    ends.chain(&mut refusal.others).flatten().for_each(|op| *op = f(*op));
                 }
                 Outcome::Unknown(_) => {}
             }

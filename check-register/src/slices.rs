@@ -182,6 +182,7 @@ impl<'a, M: Model> Search<'a, M> {
                     is_first: refused.is_first,
                     last: evidence.last.map(of_part),
                     ends: evidence.ends.into_iter().map(end).collect(),
+                    others: evidence.others.into_iter().map(|order| order.into_iter().map(of_part).collect()).collect(),
                     more_ends: evidence.more_ends,
                     all_ends: evidence.all_ends,
                     conflict: refused.conflict.as_ref().map(|conflict| conflict.map(of_part)),

@@ -75,7 +75,8 @@ impl<S: Spec> Pages<'_, S> {
         let (orders, refused): (Vec<&[usize]>, Option<usize>) = match &part.outcome {
             Outcome::Linearizable(order) => (vec![order], None),
             Outcome::Refused(refusal) => {
-                (refusal.ends.iter().take(ORDERS_MAX).map(|end| &end.order[..]).collect(), Some(refusal.op))
+                let orders = refusal.ends.iter().map(|end| &end.order).chain(&refusal.others);
+                (orders.take(ORDERS_MAX).map(Vec::as_slice).collect(), Some(refusal.op))
             }
             Outcome::Unknown(_) => return None,
         };

@@ -403,6 +403,17 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.seen.configs.split_at(before)
     }
 
+    /// How many operations a configuration has placed that have not returned.
+    pub(crate) fn ahead(&self, config: &Config<W>) -> u32 {
+        let crashed = if self.exact { self.uses.total(config.uses) } else { config.uses.number() };
+        config.mask.count() + crashed
+    }
+
+    /// Slots of the operations in flight at the event at which the search stands.
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = u32> {
+        self.open.in_flight()
+    }
+
     /// Operations that were placed, in order, in the configuration that was found first.
     pub(crate) fn linearization(&self) -> Vec<Placed> {
         self.seen.configs.first().map(|config| self.paths.get(config.path, PathId::ROOT)).unwrap_or_default()

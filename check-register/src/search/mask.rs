@@ -32,6 +32,11 @@ impl<const W: usize> Mask<W> {
         self.0[ids::index(slot) / 64] &= !(1 << (slot % 64));
     }
 
+    /// How many are in it.
+    pub(crate) fn count(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
     /// Of how many configurations in small sets one in such large ones takes the place.
     pub(crate) const WEIGHT: usize = W.div_ceil(8);
 

@@ -302,6 +302,11 @@ impl<'p, const W: usize> Open<'p, W> {
         self.writes.iter().chain(reads).copied()
     }
 
+    /// Slots of all operations in flight.
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = u32> {
+        self.writes.iter().chain(&self.reads).copied()
+    }
+
     /// Whether a state admits the read in this slot and stays what it is.
     #[inline]
     pub(crate) fn finds(&self, transitions: &mut Transitions<'_>, state: StateId, slot: u32) -> bool {

@@ -1,7 +1,7 @@
 //! The engines against each other on histories too large for trying every order, correct ones and damaged ones.
 
 use check_register::models::{CasRegister, FifoQueue, PlainRegister, QueueOp, RegisterOp, Removed, Stack};
-use check_register::{Engine, Model, Operation, Outcome, Settings, check_with, explain_refusal};
+use check_register::{Engine, Model, Operation, Outcome, Settings, check, check_with, explain_refusal};
 use history_core::{Budget, Cancel, Spent, Verdict};
 use proptest::prelude::*;
 
@@ -245,4 +245,19 @@ fn puts_at_one_time_and_crashed_takes_cost_a_queue_nothing() {
         let Outcome::Linearizable(order) = &answer.parts[0].outcome else { panic!("{engine:?}: {answer:?}") };
         assert_eq!(order.len(), 100 + 90 + 10 + 1, "{engine:?}: as many crashed takes as are needed");
     }
+}
+
+#[test]
+fn a_refusal_has_the_longest_order_with_each_operation_in_flight() {
+    let history = [
+        Operation::new(0, RegisterOp::Write(1), 0, 10),
+        Operation::new(1, RegisterOp::Write(2), 20, 90),
+        Operation::new(2, RegisterOp::Write(3), 30, 90),
+        Operation::new(3, RegisterOp::Read(9), 40, 50),
+    ];
+    let answer = check(&PlainRegister::default(), &history, &Budget::default());
+    let Outcome::Refused(refusal) = &answer.parts[0].outcome else { panic!("{answer:?}") };
+    let ends: Vec<_> = refusal.ends.iter().map(|end| (end.state.as_str(), end.order.as_slice())).collect();
+    assert_eq!(ends, [("1", &[0][..]), ("2", &[0, 1]), ("3", &[0, 2])]);
+    assert_eq!(refusal.others, [[0, 1, 2]]);
 }

@@ -128,7 +128,9 @@ impl std::error::Error for TimelineError {}
 pub fn html(timeline: &Timeline, options: &PageOptions) -> Result<String, TimelineError> {
     verify(timeline)?;
     // What a reader misses least goes first: the other orders, then the ends of long texts.
-    for (orders_max, chars_max) in [(ORDERS_MAX, CHARS_MAX), (1, CHARS_MAX), (1, 200), (1, 40)] {
+    for (orders_max, chars_max) in
+        [(ORDERS_MAX, CHARS_MAX), (ORDERS_MAX / 2, CHARS_MAX), (1, CHARS_MAX), (1, 200), (1, 40)]
+    {
         let shown = data::Shown::new(timeline, orders_max, chars_max);
         if let Some(page) = page::write(timeline, &shown, options.bytes_max) {
             return Ok(page);

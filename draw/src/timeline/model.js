@@ -88,6 +88,17 @@ function chooseOrder(model, which) {
   }
 }
 
+/** The order with the most steps that places a bar, or -1. Of several, the one shown if it is among them. */
+function longestWith(model, bar) {
+  let best = -1, most = -1;
+  model.orders.forEach((order, at) => {
+    const steps = order.skipped + order.bar.length;
+    if (steps < most || (steps === most && order !== model.order)) return;
+    if (order.bar.includes(bar) || order.earlier.includes(bar)) [best, most] = [at, steps];
+  });
+  return best;
+}
+
 /** The text of the state before a step; the number of steps stands for the end. */
 function stateBefore(model, step) {
   return model.texts[step === 0 ? model.order.before : model.order.state[step - 1]];

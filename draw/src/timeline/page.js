@@ -108,6 +108,7 @@ function select(bar, { go = true } = {}) {
   scene.selected = bar;
   scene.hover = -1;
   tellBar(bar);
+  tellLongest();
   if (bar >= 0 && go) goTo(bar);
   redraw();
 }
@@ -133,7 +134,7 @@ function fate(bar) {
   const { order, step } = model, steps = order ? order.skipped + order.bar.length : 0;
   switch (model.status[bar]) {
     case REFUSED: return order && model.texts[order.refusal] ? `Does not fit. ${model.texts[order.refusal]}` : "Does not fit.";
-    case PENDING: return "May have happened; not in this order.";
+    case PENDING: return order ? "May have happened; not in this order." : "May have happened.";
     case AFTER: return "Not looked at: it comes after the failure.";
     case FAILED: return "Known not to have happened.";
     case FAULT: return ended(bar) ? "A fault." : "A fault that nothing ended.";
@@ -142,6 +143,23 @@ function fate(bar) {
       if (!order) return "";
       return step[bar] === EARLIER ? "Placed before the steps shown." : `Step ${order.skipped + step[bar] + 1} of ${steps}.`;
   }
+}
+
+/** Where a bar can be seen placed with more operations than in this order. */
+function otherOrder(bar) {
+  const { order, orders, status } = model;
+  if (orders.length < 2 || status[bar] > PENDING) return "";
+  const longest = longestWith(model, bar);
+  if (longest < 0) return "None of the orders here has it.";
+  if (orders[longest] === order) return "";
+  return `Order ${longest + 1} ${status[bar] === PENDING ? "has it" : "has it and more steps"} (O).`;
+}
+
+/** Shows the longest order that has the selected bar. */
+function showLongest() {
+  if (scene.selected < 0) return;
+  const longest = longestWith(model, scene.selected);
+  if (longest >= 0) showOrder(longest);
 }
 
 function ended(bar) {
@@ -160,6 +178,7 @@ function tellBar(bar) {
   if (!ended(bar)) line("from", `${moment(model, from)}${isOperation ? ", never completed" : ""}`);
   else if (model.unit === "ns") line("time", `${moment(model, from)} \u2013 ${moment(model, to)} (${duration(model, to - from)})`);
   line("", fate(bar));
+  line("", otherOrder(bar));
   if (order && step[bar] >= 0) {
     line("before", stateBefore(model, step[bar]));
     line("after", stateBefore(model, step[bar] + 1));
@@ -297,7 +316,7 @@ function stepFrom(by) {
 const KEYS = {
   "+": () => zoom(0.6, undefined, glide), "=": () => zoom(0.6, undefined, glide), "-": () => zoom(1.7, undefined, glide),
   "[": () => select(stepFrom(-1)), "]": () => select(stepFrom(1)),
-  f: () => failure(), x: () => { if (model.unit === "ns") changeAxis(!model.isEven); }, a: () => glide(whole.from, whole.to), "/": () => query.focus(), Escape: () => select(-1),
+  f: () => failure(), o: showLongest, x: () => { if (model.unit === "ns") changeAxis(!model.isEven); }, a: () => glide(whole.from, whole.to), "/": () => query.focus(), Escape: () => select(-1),
   PageUp: () => { scroller.scrollTop -= 5 * ROW; }, PageDown: () => { scroller.scrollTop += 5 * ROW; },
 };
 
@@ -353,11 +372,21 @@ function buildChoice() {
     choose.append(option);
   });
   byId("choose").hidden = model.orders.length < 2;
-  choose.addEventListener("change", () => {
-    chooseOrder(model, choose.selectedIndex);
-    tellBar(scene.selected);
-    redraw();
-  });
+  choose.addEventListener("change", () => showOrder(choose.selectedIndex));
+}
+
+function showOrder(which) {
+  chooseOrder(model, which);
+  byId("order").selectedIndex = which;
+  tellBar(scene.selected);
+  tellLongest();
+  redraw();
+}
+
+/** The button is there as long as it leads somewhere. */
+function tellLongest() {
+  const longest = scene.selected < 0 || model.status[scene.selected] > PENDING ? -1 : longestWith(model, scene.selected);
+  byId("longest").hidden = longest < 0 || model.orders[longest] === model.order;
 }
 
 function recolour() {
@@ -371,6 +400,7 @@ buildLegend();
 buildChoice();
 byId("failure").hidden = model.refused < 0;
 byId("failure").addEventListener("click", failure);
+byId("longest").addEventListener("click", showLongest);
 byId("whole").addEventListener("click", () => glide(whole.from, whole.to));
 byId("in").addEventListener("click", () => zoom(0.6, undefined, glide));
 byId("out").addEventListener("click", () => zoom(1.7, undefined, glide));

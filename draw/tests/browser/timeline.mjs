@@ -93,6 +93,29 @@ const tests = {
     assert.equal(await ask(`model.status[${left}]`), 1, "what the other order leaves out is not placed");
   },
 
+  async "an operation that an order leaves out is shown in the longest one that has it"() {
+    await open("small");
+    const left = await ask("model.orders[0].bar[model.orders[0].bar.length - 1]");
+    await ask("showOrder(1)");
+    await ask(`select(${left})`);
+    await browser.frame();
+    assert.match(await tipText(), /not in this order\.\s+Order 1 has it \(O\)\./);
+    if (shots) await browser.shoot(join(shots, "longest.png"));
+    assert.equal(await ask("byId('longest').hidden"), false);
+    await ask("canvas.focus()");
+    await browser.key("o");
+    assert.equal(await ask("model.order === model.orders[0] && byId('order').selectedIndex === 0"), true);
+    assert.equal(await ask(`model.status[${left}]`), 0, "it is placed now");
+    assert.equal(await ask("byId('longest').hidden"), true, "and there is no longer order");
+    const nowhere = await ask("Array.from(model.given.keys()).find((bar) => model.given[bar] === PENDING && longestWith(model, bar) < 0)");
+    if (nowhere !== undefined) {
+      await ask(`select(${nowhere})`);
+      assert.match(await tipText(), /None of the orders here has it\./);
+    }
+    await ask("select(model.refused)");
+    assert.equal(await ask("byId('longest').hidden"), true, "what does not fit is in none");
+  },
+
   async "wheel, keys and buttons zoom, and the view stays within the history"() {
     await open("small");
     const whole = await span(), { x, y } = await middle(await ask("model.refused"));

@@ -103,6 +103,18 @@ fn certify<M: Model>(model: &M, operations: &[Operation<M::Op>], refusal: &Refus
             assert!(oracle::replay(model, operations, &order).is_empty(), "{}", told());
         }
     }
+    for order in &refusal.others {
+        assert!(admits(model, &before, &open, order), "an order that cannot be: {}", told());
+        assert!(!refusal.ends.iter().any(|end| end.order == *order), "told twice: {}", told());
+        let in_flight = |op: &&usize| open[**op].ret.is_none();
+        let longest_of = |op: &usize| {
+            let with_it =
+                refusal.ends.iter().map(|end| &end.order).chain(&refusal.others).filter(|order| order.contains(op));
+            with_it.map(Vec::len).max()
+        };
+        let is_longest = |op: &usize| longest_of(op) == Some(order.len());
+        assert!(order.iter().filter(in_flight).any(is_longest), "it is of no use: {}", told());
+    }
     if let Some(Conflict::BeforeWrite { read, write }) = refusal.conflict {
         assert!(operations[read].ret < Some(operations[write].call), "{}", told());
     }

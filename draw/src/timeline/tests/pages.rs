@@ -165,8 +165,8 @@ fn what_does_not_point_at_anything_is_an_error() {
         many.to_string(),
         "No timeline was drawn, because 100001 operations are more than the maximum of 100000."
     );
-    let many = error(|timeline| timeline.orders = vec![Order::default(); 17]);
-    assert_eq!(many, TimelineError::Orders { count: 17 });
+    let many = error(|timeline| timeline.orders = vec![Order::default(); ORDERS_MAX + 1]);
+    assert_eq!(many, TimelineError::Orders { count: ORDERS_MAX + 1 });
 }
 
 #[test]

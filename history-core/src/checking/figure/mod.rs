@@ -28,7 +28,7 @@ pub const OFFSETS_MAX: usize = 16;
 pub const LOG_ROWS_MAX: usize = 16;
 
 /// Orders of a timeline, at most.
-pub const ORDERS_MAX: usize = 16;
+pub const ORDERS_MAX: usize = 32;
 
 /// A picture for the reader of a report, before it is drawn.
 ///
