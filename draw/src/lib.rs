@@ -21,7 +21,7 @@ use graph::PlotOptions;
 use history_core::Report;
 use history_core::figure::{Content, Figure};
 use plot::Performance;
-use timeline::PageOptions;
+use timeline::{PageOptions, Timeline};
 
 /// How large drawings may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,11 +96,21 @@ fn drawn(figure: &Figure, limits: &Limits, run: &Performance) -> Drawing {
 /// Draws all figures of a report, and leaves none in it; if none of them shows transactions or operations, also the
 /// cycles among its witnesses, as `TYPE/0.svg`. The faults and annotations of the run lie over timelines, and
 /// transactions say during which faults they completed; numbers over time are drawn from the first time of the run to
-/// the last.
+/// the last. Timelines of several keys have one more page, `timeline-by-key.html`, with a lane for each key.
 pub fn draw_all(report: &mut Report, limits: &Limits, run: &Performance) -> Vec<Drawing> {
     let mut figures = report.take_figures();
     if figures.iter().all(|figure| matches!(figure.content, Content::Series(_) | Content::Log(_))) {
         figures.extend(cycles(report, ""));
+    }
+    let timelines: Vec<&Timeline> = figures
+        .iter()
+        .filter_map(|figure| match &figure.content {
+            Content::Timeline(timeline) => Some(&**timeline),
+            _ => None,
+        })
+        .collect();
+    if let Some(timeline) = timeline::by_key(&timelines) {
+        figures.push(Figure { name: "timeline-by-key".to_owned(), content: Content::Timeline(Box::new(timeline)) });
     }
     figures
         .iter_mut()

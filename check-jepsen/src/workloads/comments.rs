@@ -407,8 +407,8 @@ impl Workload for CommentsRun {
             let count = counted(too_early.len().to_u64(), "read");
             let index = first.index;
             report.notes.push(format!(
-                "{count} (the first at index {index}) showed values whose write had not begun. Such values were \
-                 ignored."
+                "{count} (the first at index {index}) showed values whose write had not begun. The whole history \
+                 was taken into account for such reads."
             ));
         }
         for (read, shown) in &too_early {

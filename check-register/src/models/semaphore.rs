@@ -58,7 +58,7 @@ impl Spec for Semaphore {
     const NAME: &'static str = "semaphore";
     const SUMMARY: &'static str = "Linearizability of a counting semaphore with acquire and release.";
     const OPS: &'static str = ":acquire permits, :release permits (1 if it has no value)";
-    const SHOWN: &'static str = "ok :acquire";
+    const SHOWN: &'static str = "ok :acquire of a permit";
     const INITIAL: &'static str = "the number of permits; 1 if not given";
     const PARTS: history_core::Parts = history_core::Parts::Sums;
 

@@ -118,6 +118,7 @@ impl<S: Spec> Pages<'_, S> {
         let named = part.part.as_ref().map(|part| format!("{part}: ")).unwrap_or_default();
         Some(Timeline {
             title: format!("{named}{}", if refused.is_some() { "not linearizable" } else { "linearizable" }),
+            key: part.part.clone(),
             summary: summary::<S>(refused.map(|op| explainer.what(op)).as_deref()),
             scale,
             extent: Some(window.extent),

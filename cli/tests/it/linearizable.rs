@@ -104,6 +104,29 @@ fn a_timeline_is_written_where_a_directory_is_named() {
 }
 
 #[test]
+fn timelines_of_several_keys_also_have_a_page_with_a_lane_for_each() {
+    let kv = "
+        {:process 0, :type :invoke, :f :put, :key 1, :value \"a\"} {:process 0, :type :ok, :f :put, :key 1, :value \"a\"}
+        {:process 1, :type :invoke, :f :get, :key 2}               {:process 1, :type :ok, :f :get, :key 2, :value \"a\"}";
+    let register = "
+        {:process 0, :type :invoke, :f :write, :value [1 7]} {:process 0, :type :ok, :f :write, :value [1 7]}
+        {:process 1, :type :invoke, :f :read, :value [2 8]}  {:process 1, :type :ok, :f :read, :value [2 8]}";
+    // Keys that fail come first where the checker knows the keys itself.
+    for (checker, history, rows) in
+        [("kv", kv, r#"["key 2","key 1"]"#), ("register --keyed", register, r#"["key 1","key 2"]"#)]
+    {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().to_str().unwrap();
+        histcheck(&format!("-m {checker} -d {path} -")).stdin(history).assert().code(1);
+        let page = std::fs::read_to_string(directory.path().join("timeline-by-key.html")).unwrap();
+        assert!(page.contains(&format!("\"rows\":{rows}")), "{page}");
+        assert!(page.contains("2 keys, 1 of them with an operation that cannot be placed."), "{page}");
+        // The rows are no clients, so each bar says whose it is.
+        assert!(page.contains("process 1"), "{page}");
+    }
+}
+
+#[test]
 fn a_linearization_is_written_as_text_as_well() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().to_str().unwrap();

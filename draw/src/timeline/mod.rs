@@ -9,11 +9,13 @@
 //! (Herlihy and Wing, "Linearizability: A Correctness Condition for Concurrent Objects", TOPLAS 1990, section 2).
 //! [`instants`] finds them from the order alone.
 
+mod by_key;
 mod data;
 mod instants;
 mod overlay;
 mod page;
 
+pub(crate) use by_key::by_key;
 pub use instants::{NotInTime, instants};
 pub use overlay::lay_over;
 

@@ -172,7 +172,7 @@ function tellBar(bar) {
   const { texts, order, step } = model, lines = [];
   const line = (name, text) => { if (text) lines.push([name, text]); };
   const done = model.completed[bar], isOperation = model.status[bar] < FAULT;
-  line(isOperation ? "by" : "lane", model.rows[model.row[bar]]);
+  line("row", model.rows[model.row[bar]]);
   line("index", done < 0 ? `${model.index[bar]}` : `${model.index[bar]} \u2192 ${done}`);
   const from = model.times.start[bar], to = model.times.end[bar];
   if (!ended(bar)) line("from", `${moment(model, from)}${isOperation ? ", never completed" : ""}`);

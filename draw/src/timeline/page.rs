@@ -90,7 +90,7 @@ fn facts(timeline: &Timeline, shown: &Shown<'_>) -> Markup {
 /// An operation in a line: label, row, index, times, and what else there is.
 fn operation(timeline: &Timeline, bar: &Bar) -> Markup {
     html! {
-        b { (cell(&bar.label)) } " by " (cell(&timeline.rows[bar.row.to_usize()])) ", index " (bar.index)
+        b { (cell(&bar.label)) } ", " (cell(&timeline.rows[bar.row.to_usize()])) ", index " (bar.index)
         @if let Some(completed) = bar.completed { " to " (completed) }
         @match (timeline.scale, bar.end) {
             (_, None) => ", never completed",

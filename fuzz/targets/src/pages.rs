@@ -1,12 +1,13 @@
 //! Pictures and pages of any text: well-formed, and with nothing hidden in them.
 
 use crate::markup::assert_well_formed;
-use histcheck_draw::Limits;
 use histcheck_draw::graph::{self, PlotOptions};
+use histcheck_draw::plot::Performance;
 use histcheck_draw::reads;
-use histcheck_draw::timeline::{self, Bar, BarStatus, Order, PageOptions, Scale, Timeline};
+use histcheck_draw::timeline::{self, Bar, BarStatus, Order, Scale, Timeline};
+use histcheck_draw::{Limits, draw_all};
 use history_core::figure::{Content, Figure, KeyRead, LogCell, LogPart, LogRow};
-use history_core::{Client, Datum, OpKind, Step, WitnessOp, visible};
+use history_core::{Client, Datum, OpKind, Report, Step, Verdict, WitnessOp, visible};
 
 /// Takes numbers and texts from bytes; when they are over, zeros and empty texts.
 struct Source<'a>(&'a [u8]);
@@ -122,8 +123,9 @@ fn timeline(source: &mut Source<'_>) -> usize {
     let bars: Vec<Bar> = (0..source.below(6)).map(|_| bar(source)).collect();
     let steps = (0..bars.len() as u32).map(|bar| timeline::Step { bar, state: source.text() }).collect();
     let orders = vec![Order { steps, refusal: source.text(), ..Order::default() }];
-    let page = Timeline {
+    let timeline = Timeline {
         title: source.text(),
+        key: Some(source.text()),
         summary: source.text(),
         scale: if source.below(2) == 0 { Scale::Nanoseconds } else { Scale::Positions },
         extent: None,
@@ -132,10 +134,17 @@ fn timeline(source: &mut Source<'_>) -> usize {
         orders,
         note: Some(source.text()),
     };
-    let Ok(page) = timeline::html(&page, &PageOptions::default()) else { return 0 };
-    assert_well_formed(&page, true);
-    assert_shown(&page);
-    page.len()
+    let content = || Content::Timeline(Box::new(timeline.clone()));
+    let mut report = Report::new("fuzzed", Verdict::Unknown);
+    report.figures =
+        vec![Figure { name: "a".into(), content: content() }, Figure { name: "b".into(), content: content() }];
+    let drawn = draw_all(&mut report, &Limits::default(), &Performance::default());
+    let pages: Vec<_> = drawn.iter().filter(|drawing| drawing.path.ends_with(".html")).collect();
+    for page in &pages {
+        assert_well_formed(&page.content, true);
+        assert_shown(&page.content);
+    }
+    pages.iter().map(|page| page.content.len()).sum()
 }
 
 fn log(source: &mut Source<'_>) -> usize {

@@ -61,7 +61,7 @@ fn a_page_tells_the_failure_without_script() {
     insta::assert_snapshot!(body(&page(&register())), @r##"
     <h2>Operations that cannot be placed</h2>
     <ul class="refused">
-    <li><b>read -&gt; 3</b> by process 0, index 5 to 7, 500 ns to 700 ns</li>
+    <li><b>read -&gt; 3</b>, process 0, index 5 to 7, 500 ns to 700 ns</li>
     </ul>
     <details open>
     <summary>The order</summary>

@@ -173,6 +173,10 @@ pub struct KeyRead {
 pub struct Timeline {
     /// Stands above the page: `"history.edn: key 7 is not linearizable"`.
     pub title: String,
+    /// The key that all operations are of, if they are of one: `"key 7"`. The front end shows such timelines side by
+    /// side as well.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub key: Option<String>,
     /// The verdict and why, in a sentence or three.
     pub summary: String,
     /// What the numbers of bars mean.

@@ -4,6 +4,7 @@ use super::keys::shown;
 use crate::cast::Cast as _;
 use crate::checking::coverage::is_unobserved;
 use crate::checking::report::KeyReport;
+use crate::figure::Content;
 use crate::{Anomaly, Datum, NextStep, Report, Verdict};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -145,6 +146,10 @@ impl Merged {
             }
             for mut figure in report.figures {
                 figure.name = format!("independent/{folder}/{}", figure.name);
+                if let Content::Timeline(timeline) = &mut figure.content {
+                    let within = timeline.key.take().map(|part| format!(", {part}")).unwrap_or_default();
+                    timeline.key = Some(format!("key {}{within}", shown(key)));
+                }
                 self.report.figures.push(figure);
             }
         }
