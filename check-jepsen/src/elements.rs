@@ -16,8 +16,10 @@ pub(crate) struct Elements {
     interner: Interner,
     /// By id.
     codes: Vec<i64>,
-    /// By code.
+    /// By code, of integers and nil.
     ids: IntMap<ElemId>,
+    /// By [`Interner::place`]: all others.
+    named: Vec<ElemId>,
 }
 
 impl Elements {
@@ -62,10 +64,11 @@ impl Elements {
     /// The id of a code. An integer in a slice is its own code.
     #[inline]
     fn coded(&mut self, code: i64) -> Result<ElemId, OpFault> {
-        match self.ids.get(code) {
-            Some(id) => Ok(*id),
-            None => self.push(code),
-        }
+        let known = match Interner::place(code) {
+            Some(at) => self.named.get(at),
+            None => self.ids.get(code),
+        };
+        known.copied().map_or_else(|| self.push(code), Ok)
     }
 
     fn push(&mut self, code: i64) -> Result<ElemId, OpFault> {
@@ -74,7 +77,14 @@ impl Elements {
         }
         let id = ElemId::new(self.codes.len());
         self.codes.push(code);
-        self.ids.insert(code, id);
+        match Interner::place(code) {
+            // Each code is asked for as soon as it is given.
+            Some(at) => {
+                debug_assert_eq!(at, self.named.len());
+                self.named.push(id);
+            }
+            None => _ = self.ids.insert(code, id),
+        }
         Ok(id)
     }
 

@@ -4,7 +4,8 @@ use crate::cast::Cast as _;
 use crate::hash::RandomState;
 use crate::state::{Damaged, In, Out, State};
 use crate::{Datum, Seq, Value};
-use indexmap::IndexMap;
+use hashbrown::HashTable;
+use std::hash::BuildHasher as _;
 
 /// Codes below this represent values other than small integers; the rest are the integers themselves. Readers give
 /// integers as slices only below 2^62 in magnitude, so such a slice is already a slice of codes.
@@ -30,10 +31,38 @@ const NAMED_BELOW: i64 = -(1 << 62);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Interner {
-    /// By their text in a normal form, in the order of their codes, which begin with the least `i64`.
-    named: IndexMap<String, Datum, RandomState>,
+    /// The texts of named values, one after another in the order of their codes, which begin with the least `i64`: of a
+    /// string, a quotation mark and the string as it is; of any other value, its normal form.
+    texts: String,
+    /// Where each text ends.
+    ends: Vec<usize>,
+    /// Those that are no strings, as they came first, each behind its place.
+    others: Vec<(usize, Datum)>,
+    /// The places of texts, by their hashes.
+    places: HashTable<Place>,
+    hasher: RandomState,
     /// Reused for each value.
     text: String,
+}
+
+/// Where a text stands, and half of its hash: a table that grows would otherwise read all texts again.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    hash: u32,
+    /// 2^32 texts do not fit the memory of any machine, together with what is kept of each.
+    at: u32,
+}
+
+impl Place {
+    /// A table takes its buckets from the lower bits, and compares the upper ones.
+    fn spread(hash: u32) -> u64 {
+        u64::from(hash) << 32 | u64::from(hash)
+    }
+}
+
+/// A text without the quotation mark that says that it is a string, and whether it is one.
+fn key_of(text: &str) -> (bool, &str) {
+    text.strip_prefix('"').map_or((false, text), |string| (true, string))
 }
 
 impl Interner {
@@ -50,14 +79,42 @@ impl Interner {
         }
     }
 
-    #[cold]
     fn name(&mut self, value: Value<'_>) -> i64 {
-        let Interner { named, text } = self;
-        text.clear();
-        value.write_canonical(text);
-        let known = named.get_index_of(text.as_str());
-        let at = known.unwrap_or_else(|| named.insert_full(text.clone(), value.to_datum()).0);
+        let mut text = std::mem::take(&mut self.text);
+        let key = if let Value::Str(string) = value {
+            (true, string)
+        } else {
+            text.clear();
+            value.write_canonical(&mut text);
+            (false, text.as_str())
+        };
+        // The upper half.
+        let hash = (self.hasher.hash_one(key) >> 32).to_u32();
+        let is_it = |place: &Place| place.hash == hash && key_of(self.text_at(place.at.to_usize())) == key;
+        let known = self.places.find(Place::spread(hash), is_it).map(|place| place.at.to_usize());
+        let at = known.unwrap_or_else(|| self.add(hash, key, value));
+        self.text = text;
         i64::MIN.wrapping_add_unsigned(at.to_u64())
+    }
+
+    /// Keeps a value that has no code yet, and gives its place.
+    #[cold]
+    fn add(&mut self, hash: u32, (is_string, text): (bool, &str), value: Value<'_>) -> usize {
+        let at = self.ends.len();
+        if is_string {
+            self.texts.push('"');
+        } else {
+            self.others.push((at, value.to_datum()));
+        }
+        self.texts.push_str(text);
+        self.ends.push(self.texts.len());
+        let place = Place { hash, at: at.to_u32() };
+        self.places.insert_unique(Place::spread(hash), place, |place| Place::spread(place.hash));
+        at
+    }
+
+    fn text_at(&self, at: usize) -> &str {
+        &self.texts[at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]]
     }
 
     /// The value of a code.
@@ -69,13 +126,26 @@ impl Interner {
         match code {
             NAMED_BELOW.. => Datum::Int(code),
             Interner::NIL => Datum::Nil,
-            _ => self.named[code.abs_diff(i64::MIN).to_usize()].clone(),
+            _ => {
+                let at = code.abs_diff(i64::MIN).to_usize();
+                match self.others.binary_search_by_key(&at, |(place, _)| *place) {
+                    Ok(found) => self.others[found].1.clone(),
+                    Err(_) => Datum::Str(key_of(self.text_at(at)).1.to_owned()),
+                }
+            }
         }
     }
 
     /// How many values have a code that is not the value itself: what the interner keeps.
     pub fn names(&self) -> usize {
-        self.named.len()
+        self.ends.len()
+    }
+
+    /// The place of a named value among these, in the order in which they came; `None` of a code that is the value
+    /// itself, and of nil.
+    #[inline]
+    pub fn place(code: i64) -> Option<usize> {
+        (code < Interner::NIL).then(|| code.abs_diff(i64::MIN).to_usize())
     }
 
     /// The codes of a list's elements: the list itself where it is integers, else made in `scratch`.
@@ -92,8 +162,8 @@ impl Interner {
 
 impl State for Interner {
     fn save(&self, out: &mut Out) {
-        self.named.len().save(out);
-        self.named.values().for_each(|value| value.save(out));
+        self.names().save(out);
+        (0..self.names().to_u64()).for_each(|at| self.datum(i64::MIN.wrapping_add_unsigned(at)).save(out));
     }
 
     fn load(from: &mut In<'_>) -> Result<Interner, Damaged> {
