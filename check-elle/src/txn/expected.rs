@@ -40,8 +40,7 @@ pub(crate) const ANOMALIES: OptionSpec = OptionSpec::new(
 pub(crate) const ALLOW: OptionSpec = OptionSpec::new(
     "allow",
     OptionKind::Names,
-    "Anomalies to allow; only garbage-read (a read of a value that was never written), for a store that was not empty \
-     at the start.",
+    "Allow garbage-read (reads of values that were never written), for a store that was not empty at the start.",
 )
 .with_value_name("TYPES");
 

@@ -1,5 +1,6 @@
 //! From the words of a command line to what is to be done.
 
+pub(crate) mod allow;
 mod annotations;
 mod checker;
 mod checkpoints;

@@ -2,6 +2,9 @@
 
 use clap::error::ErrorKind;
 
+/// Stands in a tip for the command that was called.
+pub(crate) const COMMAND_LINE: &str = "{command}";
+
 /// Wrong usage that clap cannot see.
 pub(crate) struct UsageError {
     kind: ErrorKind,
@@ -18,6 +21,7 @@ impl UsageError {
         UsageError { kind: ErrorKind::MissingRequiredArgument, message: message.into(), tip: None }
     }
 
+    /// The next step. [`COMMAND_LINE`] in it becomes the command that was called: `histcheck watch`.
     pub(crate) fn tip(mut self, tip: impl Into<String>) -> UsageError {
         self.tip = Some(tip.into());
         self
@@ -27,7 +31,8 @@ impl UsageError {
         let mut message = self.message;
         if let Some(tip) = self.tip {
             message += "\n\n  tip: ";
-            message += &tip;
+            let called = grammar.get_bin_name().unwrap_or_else(|| grammar.get_name());
+            message += &tip.replace(COMMAND_LINE, called);
         }
         grammar.error(self.kind, message)
     }

@@ -5,6 +5,7 @@
 
 mod baseline;
 
+use crate::line::args::allow::{ALLOW, ALLOW_ANOMALIES, names, taken_by};
 use crate::line::usage::UsageError;
 use baseline::Baseline;
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
@@ -22,12 +23,12 @@ pub(crate) struct Known {
 /// The options, for what judges histories that are there as a whole.
 pub(crate) fn options() -> [Arg; 2] {
     [
-        Arg::new("allow-anomalies")
-            .long("allow-anomalies")
+        Arg::new(ALLOW_ANOMALIES)
+            .long(ALLOW_ANOMALIES)
             .value_name("ANOMALIES")
             .value_delimiter(',')
             .action(ArgAction::Append)
-            .help("Known anomalies to allow, comma-separated: a history with no other anomalies does not fail"),
+            .help("Known anomalies to allow, comma-separated: a history with no other anomalies does not fail; --allow takes them as well"),
         Arg::new("baseline")
             .long("baseline")
             .value_name("FILE")
@@ -46,8 +47,13 @@ impl Known {
     pub(crate) fn of(matches: &ArgMatches, checker: &dyn Checker) -> Result<Known, UsageError> {
         let given = |name: &str| matches.try_get_many::<String>(name).ok().flatten().into_iter().flatten();
         let mut known = Known::default();
-        for name in given("allow-anomalies") {
-            known.all.insert(canonical(name, checker)?);
+        for name in given(ALLOW_ANOMALIES) {
+            known.all.insert(canonical(name, checker, ALLOW_ANOMALIES)?);
+        }
+        let allowed = given(ALLOW).next_back().map_or("", String::as_str);
+        let own = taken_by(checker, allowed);
+        for name in names(allowed).filter(|name| !own.contains(name)) {
+            known.all.insert(canonical(name, checker, ALLOW)?);
         }
         for path in given("baseline") {
             let text = std::fs::read_to_string(path);
@@ -122,7 +128,7 @@ impl Known {
 }
 
 /// The name as the checkers spell it.
-fn canonical(name: &str, checker: &dyn Checker) -> Result<String, UsageError> {
+fn canonical(name: &str, checker: &dyn Checker, option: &str) -> Result<String, UsageError> {
     let about = checker.about();
     let members = about.members.iter().flat_map(|(_, about)| &about.anomalies);
     let names: Vec<&str> = about.anomalies.iter().chain(members).map(|anomaly| &*anomaly.name).collect();
@@ -137,7 +143,7 @@ fn canonical(name: &str, checker: &dyn Checker) -> Result<String, UsageError> {
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_unstable();
     names.dedup();
-    let message = format!("--allow-anomalies: {} reports no anomaly {name}", checker.name());
+    let message = format!("--{option}: {} reports no anomaly {name}", checker.name());
     Err(UsageError::new(message).tip(format!("it reports {}", names.join(", "))))
 }
 

@@ -16,6 +16,31 @@ fn what_is_allowed_fails_nothing_and_stays_what_it_is() {
 }
 
 #[test]
+fn the_option_of_checkers_takes_known_anomalies_as_well() {
+    let told = stderr(&check("--allow garbage-read,G-single-item-realtime stale.edn").code(0));
+    assert!(told.contains("stale.edn: known: all anomalies of this history are allowed\n"), "{told}");
+    check("--allow garbage-read,G1a stale.edn").code(1);
+    let told = stderr(&check("--allow G-singel stale.edn").code(254));
+    assert!(told.contains("--allow: list-append reports no anomaly G-singel\n"), "{told}");
+    // What the checker takes itself is no violation, where there is one only without it.
+    let garbage = "
+        {:process 0, :type :ok, :value [[:r :x [7]]]}
+        {:process 0, :type :ok, :value [[:append :y 1]]} {:process 1, :type :ok, :value [[:r :y [1]]]}";
+    for (option, code, verdict) in [("", 1, "false"), (" --allow garbage-read", 0, "true")] {
+        let assert = histcheck(&format!("-m list-append{option} -")).stdin(garbage).assert().code(code);
+        assert_eq!(stdout(&assert), format!("-\t{verdict}\n"));
+    }
+    // A checker without the option.
+    let twice = "
+        {:process 0, :type :invoke, :f :generate} {:process 0, :type :ok, :f :generate, :value 7}
+        {:process 1, :type :invoke, :f :generate} {:process 1, :type :ok, :f :generate, :value 7}";
+    histcheck("-m unique-ids --allow duplicated -").stdin(twice).assert().code(0);
+    // A violation ends the run there, so none can be known.
+    let told = stderr(&histcheck("watch -m list-append --allow G1a -").stdin(garbage).assert().code(254));
+    assert!(told.contains("G1a cannot be allowed"), "{told}");
+}
+
+#[test]
 fn a_name_that_no_anomaly_has_is_wrong_usage() {
     let said = stderr(&check("--allow-anomalies G-singel stale.edn").code(254));
     assert!(

@@ -20,6 +20,18 @@ For more information, try '--help'.
 }
 
 #[test]
+fn commands_without_a_model_say_how_it_is_given_to_them() {
+    for (words, called) in [
+        ("anonymize valid.edn", "histcheck anonymize -m list-append valid.edn"),
+        ("watch", "histcheck watch -m list-append history.edn"),
+        ("report valid.edn", "histcheck report -d report -m list-append valid.edn"),
+    ] {
+        let told = stderr(&histcheck(words).assert().code(254));
+        assert!(told.contains(&format!("tip: {called}\n")), "{words}: {told}");
+    }
+}
+
+#[test]
 fn a_command_that_was_misspelt_is_recognized() {
     let assert = histcheck("modles").assert().code(254);
     assert!(stderr(&assert).contains("did you mean the command `histcheck models`?"), "{}", stderr(&assert));

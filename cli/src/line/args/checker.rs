@@ -1,6 +1,7 @@
 //! Which checker was meant, and with which options.
 
-use crate::line::usage::UsageError;
+use super::allow;
+use crate::line::usage::{COMMAND_LINE, UsageError};
 use crate::line::{compat, grammar};
 use clap::ArgMatches;
 use histcheck_front::Registry;
@@ -54,8 +55,8 @@ fn no_model(matches: &ArgMatches) -> UsageError {
         return wrong.tip(format!("did you mean the command `histcheck {command}`?"));
     }
     let file = files.first().map_or("history.edn".into(), |file| file.to_string_lossy());
-    let command = if matches.try_contains_id("max-report-bytes").is_ok() { "report -d report " } else { "" };
-    wrong.tip(format!("histcheck {command}-m list-append {file}\n       `histcheck models` lists all checkers"))
+    let directory = if matches.try_contains_id("max-report-bytes").is_ok() { " -d report" } else { "" };
+    wrong.tip(format!("{COMMAND_LINE}{directory} -m list-append {file}\n       `histcheck models` lists all checkers"))
 }
 
 /// The name most like the one given, if any is like it.
@@ -80,10 +81,17 @@ pub(super) fn options(
     let of_checkers = taken.iter().map(|taken| (taken.spec.name, taken.spec.kind));
     let of_elle_cli = compat::KNOWN.iter().map(|known| (known.name, known.kind));
     for (name, kind) in of_checkers.chain(of_elle_cli.filter(|(name, _)| takers(name).is_empty())) {
-        let Some(value) = given(matches, name, kind)? else { continue };
+        let Some(mut value) = given(matches, name, kind)? else { continue };
         // Here scripts may put the exception after the rule, and elsewhere names add up: nobody should have to guess.
         if kind == OptionKind::Names && matches.get_many::<String>(name).is_some_and(|given| given.len() > 1) {
             warnings.push(format!("--{name} is given more than once; the last value is used: {value}"));
+        }
+        if name == allow::ALLOW && allow::may_be_known(matches) {
+            // The others are known anomalies.
+            value = allow::taken_by(checker, &value).join(",");
+            if value.is_empty() {
+                continue;
+            }
         }
         let by = takers(name);
         if checker.options().iter().any(|spec| spec.name == name) {
