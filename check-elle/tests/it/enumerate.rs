@@ -10,8 +10,8 @@
 //! | 2 | 1 or 2 | 200,418 | all |
 //! | 3 | 1 | 251,785 | all |
 //! | 4, all ok | 1 | 231,672 | all |
-//! | 3 | 1 or 2 | 8 · 10^8, estimated | 100,000 |
-//! | 4 | 1 or 2 | 2 · 10^13, estimated | 100,000 |
+//! | 3 | 1 or 2 | 8 · 10^8, estimated | 50,000 |
+//! | 4 | 1 or 2 | 2 · 10^13, estimated | 50,000 |
 //!
 //! Each is held against one of the models that have laws, in turn.
 
@@ -85,13 +85,13 @@ fn four_transactions_of_one_micro_op() {
 #[test]
 fn three_transactions_of_two_micro_ops() {
     let size = Size { txns: 3, mops_max: 2, fates: FATES, clocks: CLOCKS, seen: Seen::Any, ..LISTS };
-    judge_all(&size, Some(100_000));
+    judge_all(&size, Some(50_000));
 }
 
 #[test]
 fn four_transactions_of_two_micro_ops() {
     let size = Size { txns: 4, mops_max: 2, fates: FATES, clocks: CLOCKS, seen: Seen::Any, ..LISTS };
-    judge_all(&size, Some(100_000));
+    judge_all(&size, Some(50_000));
 }
 
 #[test]

@@ -14,18 +14,20 @@ impl RegisterJudge {
         let horizon = self.graph.horizon();
         let versions = &self.registers.key(key).versions;
         let mut dead: Vec<u32> = versions.iter().copied().filter(|version| self.is_dead(*version, horizon)).collect();
+        let mut by_number = dead.clone();
+        by_number.sort_unstable();
         dead.sort_unstable_by_key(|version| self.order.place(*version));
         for version in &dead {
             let Version { code, kind, is_repetition, since, until, .. } = *self.registers.version(*version);
             let others = &self.registers.key(key).versions;
-            let open = others.iter().filter(|other| !self.are_ordered(*version, **other));
-            let open: Vec<bool> = open.map(|other| dead.contains(other)).collect();
-            if open.contains(&false) {
+            let mut open = others.iter().filter(|other| !self.are_ordered(*version, **other)).peekable();
+            let is_open = open.peek().is_some();
+            if !open.all(|other| by_number.binary_search(other).is_ok()) {
                 // A later read says more.
                 continue;
             }
             let counts = self.registers.version(*version).counts();
-            if !open.is_empty() || counts && self.registers.key(key).dead_since > until.unwrap_or(0) {
+            if is_open || counts && self.registers.key(key).dead_since > until.unwrap_or(0) {
                 self.unordered.get_or_insert(self.registers.key(key).code);
             }
             self.remove(*version);
