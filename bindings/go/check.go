@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"sort"
 	"strings"
 )
 
@@ -40,10 +41,16 @@ type Witness struct {
 	Explanation string `json:"explanation"`
 }
 
-// String is the verdict with the first explanation of each anomaly, or with the notes.
+// String is the verdict with the first explanation of each anomaly, by name, and with the notes.
 func (r *Report) String() string {
 	text := "verdict: " + string(r.Verdict)
-	for name, anomaly := range r.Anomalies {
+	names := make([]string, 0, len(r.Anomalies))
+	for name := range r.Anomalies {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		anomaly := r.Anomalies[name]
 		text += fmt.Sprintf("\n%s (%d)", name, anomaly.Count)
 		if len(anomaly.Witnesses) > 0 {
 			text += "\n" + anomaly.Witnesses[0].Explanation

@@ -168,18 +168,32 @@ fn workloads() -> BTreeMap<&'static str, Ops> {
 
 /// The verdict of a checker, and its whole report.
 fn judge(checker: &str, ops: &[Value]) -> (String, String) {
-    // As an array, so that an empty history is one.
-    let text = Value::from(ops).to_string();
-    let output = histcheck(&format!("-m {checker} --output json -")).stdin(text).output().unwrap();
-    let report = String::from_utf8(output.stdout).unwrap();
-    let code = output.status.code().unwrap();
-    let verdict = match code {
-        0 => "true",
-        1 => "false",
-        2 => "unknown",
-        _ => panic!("-m {checker} ends with {code}: {}", String::from_utf8_lossy(&output.stderr)),
-    };
-    (verdict.to_owned(), report)
+    judge_all(checker, &[ops]).remove(0)
+}
+
+/// The same of several histories, by one process.
+fn judge_all(checker: &str, histories: &[&[Value]]) -> Vec<(String, String)> {
+    let dir = tempfile::tempdir().unwrap();
+    let paths: Vec<_> = (0..histories.len()).map(|at| dir.path().join(format!("{at}.json"))).collect();
+    for (path, ops) in paths.iter().zip(histories) {
+        // As an array, so that an empty history is one.
+        std::fs::write(path, Value::from(*ops).to_string()).unwrap();
+    }
+    let output = histcheck(&format!("-m {checker} --output json")).args(&paths).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let reports = String::from_utf8(output.stdout).unwrap();
+    let judged: Vec<(String, String)> = reports
+        .lines()
+        .map(|report| {
+            let json: Value = serde_json::from_str(report).unwrap();
+            let valid = json.get("valid").unwrap_or_else(|| panic!("-m {checker}: {report}{errors}"));
+            (valid.as_str().map_or_else(|| valid.to_string(), str::to_owned), report.to_owned())
+        })
+        .collect();
+    let worst = ["true", "false", "unknown"].map(|name| judged.iter().any(|(verdict, _)| verdict == name));
+    let code = if worst[1] { 1 } else { 2 * i32::from(worst[2]) };
+    assert_eq!((output.status.code(), judged.len()), (Some(code), histories.len()), "-m {checker}: {errors}");
+    judged
 }
 
 /// What is wrong with the next steps of a report, which an unknown verdict has and no other.
@@ -350,9 +364,10 @@ fn nothing_to_look_at_is_unknown() {
     let options = next_steps::options();
     let mut wrong = Vec::new();
     for row in CHECKERS {
-        for case in cases(row, &workloads[row.workload]) {
-            let (verdict, report) = judge(row.checker, &case.ops);
-            wrong.extend(is_right(&case, &verdict).err().map(|why| format!("{}: {why}: {report}", row.checker)));
+        let cases = cases(row, &workloads[row.workload]);
+        let judged = judge_all(row.checker, &cases.iter().map(|case| &case.ops[..]).collect::<Vec<_>>());
+        for (case, (verdict, report)) in cases.iter().zip(judged) {
+            wrong.extend(is_right(case, &verdict).err().map(|why| format!("{}: {why}: {report}", row.checker)));
             // An unknown verdict says why.
             let notes = serde_json::from_str::<Value>(&report).unwrap()["notes"].to_string();
             assert!(verdict != "unknown" || notes.len() > 20, "{} on {}: {report}", row.checker, case.name);
@@ -389,8 +404,9 @@ fn another_workload_is_valid_only_for_a_reason() {
     for row in CHECKERS.iter().filter(|row| !["stats", "unhandled-exceptions"].contains(&row.checker)) {
         let allowed = TRUE_OF_ANOTHER.iter().filter(|(checker, ..)| *checker == row.checker);
         let allowed: Vec<&str> = allowed.flat_map(|(_, workloads, _)| *workloads).copied().collect();
-        for (name, ops) in workloads.iter().filter(|(name, _)| **name != row.workload) {
-            let (verdict, report) = judge(row.checker, ops);
+        let others: Vec<_> = workloads.iter().filter(|(name, _)| **name != row.workload).collect();
+        let judged = judge_all(row.checker, &others.iter().map(|(_, ops)| &ops[..]).collect::<Vec<_>>());
+        for ((name, _), (verdict, report)) in others.into_iter().zip(judged) {
             wrong.extend(lacks_step(&report, &options).map(|why| format!("{} on {name}: {why}", row.checker)));
             if (verdict == "true") != allowed.contains(name) {
                 wrong.push(format!("{} says {verdict} of {name}: {report}", row.checker));
@@ -435,16 +451,16 @@ fn no_level_holds_for_nothing() {
     let hold = ["read-uncommitted", "read-committed"];
     let strong_forms = hold.map(|level| [format!("strong-{level}"), format!("strong-session-{level}")]).concat();
     for level in levels.iter().map(|level| level["name"].as_str().unwrap()) {
-        let ask = |ops: &[Value]| judge(&format!("list-append -c {level}"), ops);
-        for ops in [Ops::new(), nemesis_only(), all_end(&valid, "fail"), one_op(&valid, None)] {
-            let (verdict, report) = ask(&ops);
+        let histories =
+            [Ops::new(), nemesis_only(), all_end(&valid, "fail"), one_op(&valid, None), valid.clone(), read_skew()];
+        let judged = judge_all(&format!("list-append -c {level}"), &histories.each_ref().map(|ops| &ops[..]));
+        let [empty @ .., (serial, serial_report), (skew, skew_report)] = &judged[..] else { panic!("{judged:?}") };
+        for (verdict, report) in empty {
             assert_eq!(verdict, "unknown", "{level}: {report}");
         }
-        let (verdict, report) = ask(&valid);
-        assert_eq!(verdict, "true", "{level}: {report}");
-        let (verdict, report) = ask(&read_skew());
+        assert_eq!(serial, "true", "{level}: {serial_report}");
         let may_hold = hold.contains(&level) || strong_forms.iter().any(|strong| strong == level);
-        assert_eq!(verdict == "true", may_hold, "{level} is {verdict}: {report}");
+        assert_eq!(skew == "true", may_hold, "{level} is {skew}: {skew_report}");
     }
 }
 
