@@ -3,14 +3,14 @@
 use crate::cycle::{self, Cycles};
 use crate::direct::{self, Found};
 use crate::kafka::Kafka;
-use crate::lag::{self, over_time};
+use crate::lag::{self, Consumed, Lag, over_time};
 use crate::logs::Logs;
 use crate::loss;
 use crate::order::{Jump, Jumps};
 use crate::scene::{Scene, excerpt};
 use crate::seen::Seen;
 use history_core::cast::Cast as _;
-use history_core::{Anomaly, Artifact, Budget, NextStep, Report, Verdict, explain};
+use history_core::{Anomaly, Artifact, Budget, NextStep, Report, Verdict, explain, parallel};
 use std::fmt::Write;
 
 /// Witnesses of one type, unless all are asked for.
@@ -31,21 +31,26 @@ pub(crate) fn report(seen: &Seen, options: Kafka, whole: bool, budget: &Budget) 
     budget.begin("ordering the logs");
     let logs = Logs::infer(&seen.ops, &seen.messages);
     let scene = Scene { seen, logs: &logs };
-    let mut findings = Findings::new(scene, options, budget.figures);
-    findings.add_direct();
-    if whole {
-        findings.add_losses();
-    }
-    budget.begin("comparing polls and sends");
+    budget.begin("looking for anomalies");
+    let of_logs = || {
+        let mut findings = Findings::new(scene, options, budget.figures);
+        findings.add_direct();
+        if whole {
+            findings.add_losses();
+        }
+        findings.add_cycles(budget);
+        findings
+    };
+    let of_clients = || (Jumps::find(scene), lag::consumed(scene), lag::worst(scene));
+    let worth = seen.ops.len() >= parallel::WORTH_OPS;
+    let (mut findings, (jumps, consumed, worst)) = parallel::both(worth, of_logs, of_clients);
     // The position of a process is not known if one of its ops is not.
-    findings.add_jumps(seen.undecoded.is_empty());
-    budget.begin("looking for cycles");
-    findings.add_cycles(budget);
+    findings.add_jumps(&jumps, seen.undecoded.is_empty());
     budget.begin("explaining what was found");
     let mut report = findings.finish();
     seen.undecoded.conclude(&mut report);
     report.notes.extend(seen.ops.participants.note());
-    numbers(scene, &mut report);
+    numbers(scene, &consumed, worst, &mut report);
     if budget.figures {
         report.figures.extend(over_time::figures(scene));
     }
@@ -117,9 +122,8 @@ impl<'a> Findings<'a> {
         self.add("unseen", unseen);
     }
 
-    fn add_jumps(&mut self, between_ops: bool) {
+    fn add_jumps(&mut self, jumps: &Jumps, between_ops: bool) {
         let (scene, max) = (self.scene, self.max(SHOWN_JUMPS_MAX));
-        let jumps = Jumps::find(scene);
         for jump in Jump::ALL {
             if between_ops || jump.is_within_op() {
                 self.add(jump.name(), jumps.found(scene, jump, max));
@@ -185,16 +189,15 @@ impl<'a> Findings<'a> {
 }
 
 /// Adds what is worth knowing beside the verdict.
-fn numbers(scene: Scene<'_>, report: &mut Report) {
+fn numbers(scene: Scene<'_>, consumed: &Consumed, worst: Option<Lag>, report: &mut Report) {
     let seen = scene.seen;
-    let consumed = lag::consumed(scene);
     let mut counts = vec![
         ("key-count".into(), seen.messages.keys().to_u64()),
         ("message-count".into(), seen.messages.len().to_u64()),
         ("op-count".into(), seen.ops.len().to_u64()),
         ("consumed-twice-count".into(), consumed.repeated.len().to_u64()),
     ];
-    if let Some(worst) = lag::worst(scene) {
+    if let Some(worst) = worst {
         counts.push(("worst-realtime-lag-ns".into(), worst.ns.to_u64()));
         let (ops, key) = (&seen.ops, scene.key(worst.key));
         let ms = worst.ns / 1_000_000;
@@ -216,12 +219,12 @@ fn numbers(scene: Scene<'_>, report: &mut Report) {
         report.notes.push(format!("Errors of crashed sends, polls and transactions: {}.", list.join(", ")));
     }
     if !consumed.distribution.is_empty() {
-        report.artifacts.push(consume_counts(scene, &consumed));
+        report.artifacts.push(consume_counts(scene, consumed));
     }
 }
 
 /// `consume-counts.edn`, as Jepsen writes it.
-fn consume_counts(scene: Scene<'_>, consumed: &lag::Consumed) -> Artifact {
+fn consume_counts(scene: Scene<'_>, consumed: &Consumed) -> Artifact {
     let mut text = "{:distribution {".to_owned();
     let pairs: Vec<String> = consumed.distribution.iter().map(|(times, count)| format!("{times} {count}")).collect();
     _ = write!(text, "{}}},\n :dup-counts {{", pairs.join(", "));

@@ -55,7 +55,7 @@ impl Consumer {
         // An op without a time of its invocation has no lag; what was left behind before it, has.
         let Consumption { op, invoked_ns, .. } = self.last.filter(|last| place.op <= last.op)?;
         let known = &known[place.key.at()];
-        let later = known.partition_point(|(high, _)| *high <= place.offset);
+        let later = first_beyond(known, place.offset);
         let ns = known.get(later).map_or(0, |(_, since)| invoked_ns.saturating_sub(*since).max(0));
         Some(Lag { op, key: place.key, ns })
     }
@@ -97,6 +97,19 @@ impl Consumer {
         };
         self.places = keys.into_iter().map(place).collect();
     }
+}
+
+/// The first of these offsets that is greater than another, looked for from the end: most consumers stand there.
+fn first_beyond(known: &[(i64, i64)], offset: i64) -> usize {
+    let (mut end, mut step) = (known.len(), 1);
+    while end > 0 && known[end - 1].0 > offset {
+        if step > end || known[end - step].0 <= offset {
+            let start = end.saturating_sub(step);
+            return start + known[start..end].partition_point(|(high, _)| *high <= offset);
+        }
+        (end, step) = (end - step, 2 * step);
+    }
+    end
 }
 
 /// Calls with how far ops that consume left their processes behind, in each key in which they then stood.
@@ -222,4 +235,20 @@ pub(crate) fn consumed(scene: Scene<'_>) -> Consumed {
     }
     let repeated = scene.seen.messages.ids().map(|msg| (msg, most[msg.at()])).filter(|(_, times)| *times > 1);
     Consumed { distribution: counts.into_iter().collect(), repeated: repeated.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_beyond;
+
+    #[test]
+    fn the_first_offset_beyond_is_found_from_the_end() {
+        for len in 0..40 {
+            let known: Vec<(i64, i64)> = (0..len).map(|at| (3 * at, at)).collect();
+            for offset in -1..=3 * len {
+                let expected = known.partition_point(|(high, _)| *high <= offset);
+                assert_eq!(first_beyond(&known, offset), expected, "{offset} among {len}");
+            }
+        }
+    }
 }
