@@ -13,9 +13,11 @@ class Histcheck < Formula
   def install
     ENV["HISTCHECK_RELEASE"] = "1"
     system "cargo", "install", *std_cargo_args(path: "cli")
-    generate_completions_from_executable(bin/"histcheck", "completions")
-    system bin/"histcheck", "man", "man"
-    man1.install Dir["man/*.1"]
+    system "scripts/pages", bin/"histcheck", "pages"
+    man1.install Dir["pages/man/*.1"]
+    bash_completion.install "pages/completions/histcheck.bash" => "histcheck"
+    zsh_completion.install "pages/completions/histcheck.zsh" => "_histcheck"
+    fish_completion.install "pages/completions/histcheck.fish"
   end
 
   test do

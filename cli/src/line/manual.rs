@@ -20,6 +20,7 @@ pub(crate) fn command() -> Command {
 
 pub(crate) fn run(directory: Option<&Path>, mut command: Command) -> Exit {
     command.build();
+    let command = without_help(command);
     let Some(directory) = directory else {
         let mut out = io::stdout().lock();
         let written = page(&command).and_then(|page| out.write_all(&page.text)).and_then(|()| out.flush());
@@ -44,6 +45,14 @@ const PARAGRAPH_MIN: usize = 100;
 struct Page {
     name: String,
     text: Vec<u8>,
+}
+
+/// The command without `help`, whose pages would say what the others say.
+fn without_help(command: Command) -> Command {
+    command.mut_subcommands(|command| match command.get_name() {
+        "help" => command.hide(true),
+        _ => without_help(command),
+    })
 }
 
 fn collect(command: &Command, pages: &mut Vec<Page>) -> io::Result<()> {

@@ -79,6 +79,9 @@ fn a_page_for_each_command_says_what_its_help_says() {
     ] {
         assert!(page(name).contains(said), "{name}: {said}\n{}", page(name));
     }
+    let names = std::fs::read_dir(&pages).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let of_help: Vec<String> = names.filter(|name| name.contains("-help")).collect();
+    assert!(of_help.is_empty() && !main.contains("help(1)"), "they say the same once more: {of_help:?} {main}");
     // What a history looks like stays in its columns.
     assert!(main.contains("\n.nf\n") && main.contains("\n         {:process 0, :type :ok,     :f :txn, "), "{main}");
     // Neither a date nor a path of the machine that made them.
