@@ -140,7 +140,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[cfg(feature = "scheduled")]
     fn access(&self, kind: AccessKind, place: &'static Location<'static>) -> Option<usize> {
         let (is_race, steps) = runtime::with(|execution| {
-            let id = execution.id_of(&self.object, || [true; 2]);
+            let id = execution.id_of(&self.object, &|| [true; 2]);
             (execution.access(id, kind, place), execution.steps_taken())
         })?;
         // While a thread unwinds, nobody else may run: it ends with its next pause point.

@@ -23,7 +23,7 @@ impl Object {
     }
 
     /// Its number in the execution with this serial number; `open` says how its gates stand when it is first met.
-    pub(crate) fn id(&self, serial: u64, rows: &mut Vec<Row>, open: impl FnOnce() -> [bool; 2]) -> ObjectId {
+    pub(crate) fn id(&self, serial: u64, rows: &mut Vec<Row>, open: &dyn Fn() -> [bool; 2]) -> ObjectId {
         let seen = self.seen.load(Ordering::Relaxed);
         let bits = OBJECTS_MAX.trailing_zeros();
         if seen >> bits == serial {
@@ -40,13 +40,20 @@ impl Object {
     /// this is a managed thread; if not, nothing was waited for.
     #[track_caller]
     #[inline]
-    pub(crate) fn pause(&self, kind: Kind, gate: Gate, open: impl FnOnce() -> [bool; 2]) -> bool {
-        if !runtime::is_active() {
-            return false;
-        }
-        let place = Location::caller();
+    pub(crate) fn pause(&self, kind: Kind, gate: Gate, open: impl Fn() -> [bool; 2]) -> bool {
+        runtime::is_active() && self.pause_active(kind, gate, Location::caller(), &open)
+    }
+
+    /// The same in an execution. Compiled once, and not for each type that an object protects.
+    fn pause_active(
+        &self,
+        kind: Kind,
+        gate: Gate,
+        place: &'static Location<'static>,
+        open: &dyn Fn() -> [bool; 2],
+    ) -> bool {
         if !runtime::is_managed() {
-            self.touch_too(open);
+            self.touch_active(open);
             return false;
         }
         runtime::pause(|serial, rows| {
@@ -60,35 +67,29 @@ impl Object {
     /// managed thread.
     ///
     /// `open` says how its gates stand when it is first met.
-    pub(crate) fn pause_op(&self, open: impl FnOnce() -> [bool; 2], op: impl FnOnce(ObjectId) -> Op) -> bool {
+    pub(crate) fn pause_op(&self, open: impl Fn() -> [bool; 2], op: impl FnOnce(ObjectId) -> Op) -> bool {
         if !runtime::is_managed() {
             return false;
         }
-        runtime::pause(|serial, rows| op(self.id(serial, rows, open)));
+        runtime::pause(|serial, rows| op(self.id(serial, rows, &open)));
         true
     }
 
     /// A pause point of an operation that needs no gate, and is recorded at `place`: destructors have no caller.
-    pub(crate) fn pause_at(
-        &self,
-        kind: Kind,
-        place: &'static Location<'static>,
-        open: impl FnOnce() -> [bool; 2],
-    ) -> bool {
-        if !runtime::is_active() {
-            return false;
-        }
-        if !runtime::is_managed() {
-            self.touch_too(open);
-            return false;
-        }
-        self.pause_op(open, |object| Op { kind, gate: Gate::Free, object, also: ObjectId::NONE, place })
+    #[inline]
+    pub(crate) fn pause_at(&self, kind: Kind, place: &'static Location<'static>, open: impl Fn() -> [bool; 2]) -> bool {
+        runtime::is_active() && self.pause_active(kind, Gate::Free, place, &open)
     }
 
     /// Notes that the step under way touches this object as well, which its operation does not name. So does an
     /// operation of a thread that unwinds, since it is not a step of its own; whether it only looks makes no
     /// difference: few programs do either.
-    pub(crate) fn touch_too(&self, open: impl FnOnce() -> [bool; 2]) {
+    #[inline]
+    pub(crate) fn touch_too(&self, open: impl Fn() -> [bool; 2]) {
+        self.touch_active(&open);
+    }
+
+    fn touch_active(&self, open: &dyn Fn() -> [bool; 2]) {
         runtime::with(|execution| {
             let id = execution.id_of(self, open);
             execution.touch(id);
@@ -102,7 +103,7 @@ impl Object {
     /// looked. Only in executions.
     pub(crate) fn acquire(&self, to_change: bool) {
         runtime::with(|execution| {
-            let id = execution.id_of(self, || [true; 2]);
+            let id = execution.id_of(self, &|| [true; 2]);
             execution.acquire(id, to_change);
         });
     }
@@ -110,7 +111,7 @@ impl Object {
     /// Notes that what this stands for is allocated, or freed; only in executions.
     pub(crate) fn set_live(&self, is_live: bool) {
         runtime::with(|execution| {
-            let id = execution.id_of(self, || [true; 2]);
+            let id = execution.id_of(self, &|| [true; 2]);
             execution.set_live(id, is_live);
         });
     }
@@ -118,7 +119,7 @@ impl Object {
     /// Leaves what this thread has seen; only in executions.
     pub(crate) fn release(&self) {
         runtime::with(|execution| {
-            let id = execution.id_of(self, || [true; 2]);
+            let id = execution.id_of(self, &|| [true; 2]);
             execution.release(id);
         });
     }
@@ -144,7 +145,7 @@ impl Object {
 
 impl Execution {
     /// The number of an object that may not have been met.
-    pub(crate) fn id_of(&mut self, object: &Object, open: impl FnOnce() -> [bool; 2]) -> ObjectId {
+    pub(crate) fn id_of(&mut self, object: &Object, open: &dyn Fn() -> [bool; 2]) -> ObjectId {
         let (serial, rows) = self.objects();
         object.id(serial, rows, open)
     }

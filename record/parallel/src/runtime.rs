@@ -168,11 +168,18 @@ pub(crate) fn spawn(
     place: &'static Location<'static>,
     host: impl FnOnce() -> Host,
 ) -> (ThreadId, ObjectId) {
+    before_spawn(place);
+    start(name, place, host())
+}
+
+fn before_spawn(place: &'static Location<'static>) {
     if with(|execution| execution.is_calling()) == Some(true) {
         // The new thread may be what others see of an operation first, so the operation must have been called.
         pause_on(None, Kind::Spawn, Gate::Free, place);
     }
-    let host = host();
+}
+
+fn start(name: Option<String>, place: &'static Location<'static>, host: Host) -> (ThreadId, ObjectId) {
     let new = with(|execution| execution.spawn(name, place, host)).expect("the caller is managed");
     // The new thread runs up to its first pause point.
     coroutine::suspend();
@@ -203,8 +210,14 @@ pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> Result<T, Caught> {
 
 /// Runs the body of a thread and reports its result to the execution.
 pub(crate) fn run_thread<T>(body: impl FnOnce() -> T, keep: impl FnOnce(T)) {
+    let mut whole = Some(|| keep(body()));
+    run_whole(&mut || whole.take().into_iter().for_each(|whole| whole()));
+}
+
+/// Compiled once, and not for each thread of a program.
+fn run_whole(body: &mut dyn FnMut()) {
     // Whatever the body leaves half done is not seen by any thread: a panic ends the execution.
-    match catch(|| keep(body())) {
+    match catch(body) {
         Ok(()) => _ = with(Execution::finish),
         Err(caught) => _ = with(|execution| execution.panic(caught.message, caught.place)),
     }

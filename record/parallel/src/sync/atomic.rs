@@ -95,7 +95,7 @@ impl Object {
     /// What happens to the memory of this atomic in the execution under way.
     fn remember<R>(&self, what: impl FnOnce(&mut Execution, ObjectId) -> R) -> Option<R> {
         runtime::with(|execution| {
-            let id = execution.id_of(self, || [true; 2]);
+            let id = execution.id_of(self, &|| [true; 2]);
             what(execution, id)
         })
     }

@@ -180,7 +180,7 @@ impl Condvar {
         if !runtime::is_active() {
             return Err(guard);
         }
-        let locks = runtime::with(|execution| execution.id_of(guard.object(), || [false, true]));
+        let locks = runtime::with(|execution| execution.id_of(guard.object(), &|| [false, true]));
         let locks = locks.expect("this is a managed thread");
         let op = |object| Op { kind: Kind::Wait, gate: Gate::Free, object, also: locks, place };
         let paused = self.object.pause_op(|| [true; 2], op);
@@ -228,7 +228,7 @@ impl Condvar {
     /// Makes a thread that waits be before its mutex.
     fn wake(&self, thread: ThreadId, mutex: ObjectId) {
         runtime::with(|execution| {
-            let condvar = execution.id_of(&self.object, || [true; 2]);
+            let condvar = execution.id_of(&self.object, &|| [true; 2]);
             execution.redirect(thread, |op| {
                 *op = Op { kind: Kind::Relock, gate: Gate::First, object: mutex, also: condvar, place: op.place };
             });

@@ -11,7 +11,7 @@ pub(crate) fn acquire<G>(
     object: &Object,
     kind: Kind,
     gate: Gate,
-    open: impl FnOnce() -> [bool; 2],
+    open: impl Fn() -> [bool; 2],
     attempt: impl FnOnce() -> TryLockResult<G>,
     wait: impl FnOnce() -> LockResult<G>,
 ) -> LockResult<G> {
@@ -24,7 +24,7 @@ pub(crate) fn acquire<G>(
 /// Notes that whoever runs has taken a lock, and which of its gates that leaves open.
 pub(crate) fn hold(object: &Object, open: [bool; 2]) {
     runtime::with(|execution| {
-        let id = execution.id_of(object, || open);
+        let id = execution.id_of(object, &|| open);
         execution.set_gates(id, open);
         execution.hold(id);
     });

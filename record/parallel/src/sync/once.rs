@@ -29,7 +29,7 @@ impl<'a, F: Fn() -> bool> Busy<'a, F> {
         flag.store(true, Relaxed);
         object.set_gates([false, is_done()]);
         runtime::with(|execution| {
-            let id = execution.id_of(object, || [false, is_done()]);
+            let id = execution.id_of(object, &|| [false, is_done()]);
             execution.hold(id);
         });
         Busy { object, flag, is_done }

@@ -135,7 +135,7 @@ pub(crate) fn awaits(object: Option<&Object>, place: &'static Location<'static>)
     if let Some(task) = task() {
         task.state().awaits = Some(place);
         runtime::with(|execution| {
-            let object = object.map(|object| execution.id_of(object, || [true; 2]));
+            let object = object.map(|object| execution.id_of(object, &|| [true; 2]));
             execution.set_awaited(object);
         });
     }
@@ -184,6 +184,19 @@ impl Task {
 
     /// Polls a future until it is done; `None` if it is aborted before.
     pub(crate) fn run<F: Future>(self: &Arc<Task>, mut future: Pin<&mut F>) -> Option<F::Output> {
+        let mut output = None;
+        self.poll_until(&mut |context| match future.as_mut().poll(context) {
+            Poll::Ready(result) => {
+                output = Some(result);
+                true
+            }
+            Poll::Pending => false,
+        });
+        output
+    }
+
+    /// Polls until that says that it is done, or the task is aborted. Compiled once, and not for each future.
+    fn poll_until(self: &Arc<Task>, poll: &mut dyn FnMut(&mut Context<'_>) -> bool) {
         let waker = Waker::from(Arc::clone(self));
         loop {
             {
@@ -192,14 +205,14 @@ impl Task {
             }
             runtime::with(|execution| execution.set_awaited(None));
             let turn = self.take_turn();
-            let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+            let is_done = poll(&mut Context::from_waker(&waker));
             drop(turn);
-            if let Poll::Ready(output) = polled {
-                return Some(output);
+            if is_done {
+                return;
             }
             self.wait();
             if self.state().is_aborted {
-                return None;
+                return;
             }
         }
     }

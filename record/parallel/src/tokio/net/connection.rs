@@ -118,7 +118,7 @@ impl Connection {
     /// Notes what an operation has moved.
     fn moved(&self, bytes: usize) {
         runtime::with(|execution| {
-            let id = execution.id_of(&self.object, || OPEN);
+            let id = execution.id_of(&self.object, &|| OPEN);
             execution.note_bytes(id, bytes);
         });
     }

@@ -75,7 +75,7 @@ impl Batch {
             return;
         }
         runtime::with(|execution| {
-            let id = execution.id_of(&self.object, || OPEN);
+            let id = execution.id_of(&self.object, &|| OPEN);
             execution.hold_for(id, thread);
         });
     }
