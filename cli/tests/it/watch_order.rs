@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
-/// Operations of each client that shares a register: 64,000 ops in all.
-const OPERATIONS: usize = 4_000;
+/// Operations of each client that shares a register: 200,000 ops in all.
+const OPERATIONS: usize = 12_500;
 const CLIENTS: usize = 8;
 
 /// How a client has its ops recorded.
