@@ -82,6 +82,36 @@ pub trait Model: Sync {
     }
 }
 
+impl<M: Model + ?Sized> Model for &M {
+    type State = M::State;
+    type Op = M::Op;
+    type Next = M::Next;
+
+    fn init(&self) -> Self::State {
+        M::init(self)
+    }
+
+    fn step(&self, state: &Self::State, op: &Self::Op, budget: &Budget) -> Self::Next {
+        M::step(self, state, op, budget)
+    }
+
+    fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
+        M::shortcuts(self)
+    }
+
+    fn describe_op(&self, op: &Self::Op) -> String {
+        M::describe_op(self, op)
+    }
+
+    fn describe_state(&self, state: &Self::State) -> String {
+        M::describe_state(self, state)
+    }
+
+    fn describe_part(&self, part: u64) -> String {
+        M::describe_part(self, part)
+    }
+}
+
 /// What an operation does to a register, for [`Shortcuts::access`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Access {

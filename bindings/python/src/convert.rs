@@ -126,27 +126,25 @@ pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
     if depth > DEPTH_MAX {
         return Err(PyValueError::new_err(format!("a value is nested more than {DEPTH_MAX} deep")));
     }
-    let all = |items: &mut dyn Iterator<Item = Bound<'_, PyAny>>| -> PyResult<Vec<Datum>> {
-        items.map(|item| datum(&item, depth + 1)).collect()
-    };
+    // Nearly all values are of these types and of none derived from them, which one comparison tells.
+    if let Ok(number) = value.cast_exact::<PyInt>() {
+        return int(number);
+    }
+    if let Ok(text) = value.cast_exact::<PyString>() {
+        return Ok(Datum::Str(text.to_str()?.to_owned()));
+    }
+    if let Ok(list) = value.cast_exact::<PyList>() {
+        return vector(list.len(), list.iter(), depth);
+    }
     if value.is_none() {
         return Ok(Datum::Nil);
+    }
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        return vector(tuple.len(), tuple.iter(), depth);
     }
     // A bool is an int in Python.
     if let Ok(value) = value.cast::<PyBool>() {
         return Ok(Datum::Bool(value.is_true()));
-    }
-    if let Ok(number) = value.cast::<PyInt>() {
-        return number.extract().map(Datum::Int).or_else(|_| Ok(Datum::Big(number.str()?.to_str()?.to_owned())));
-    }
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Datum::Str(text.to_str()?.to_owned()));
-    }
-    if let Ok(list) = value.cast::<PyList>() {
-        return Ok(Datum::Vector(all(&mut list.iter())?));
-    }
-    if let Ok(tuple) = value.cast::<PyTuple>() {
-        return Ok(Datum::Vector(all(&mut tuple.iter())?));
     }
     if let Ok(fields) = value.cast::<PyDict>() {
         let entries = fields.iter().map(|(key, value)| Ok((datum(&key, depth + 1)?, datum(&value, depth + 1)?)));
@@ -158,9 +156,30 @@ pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
     other(value, depth)
 }
 
-/// What is rarely met: sets, and numbers of other libraries.
+fn int(number: &Bound<'_, PyInt>) -> PyResult<Datum> {
+    number.extract().map(Datum::Int).or_else(|_| Ok(Datum::Big(number.str()?.to_str()?.to_owned())))
+}
+
+fn vector<'py>(len: usize, items: impl Iterator<Item = Bound<'py, PyAny>>, depth: usize) -> PyResult<Datum> {
+    let mut all = Vec::with_capacity(len);
+    for item in items {
+        all.push(datum(&item, depth + 1)?);
+    }
+    Ok(Datum::Vector(all))
+}
+
+/// What is rarely met: types derived from the usual ones, sets, and numbers of other libraries.
 #[cold]
 fn other(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
+    if let Ok(number) = value.cast::<PyInt>() {
+        return int(number);
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Datum::Str(text.to_str()?.to_owned()));
+    }
+    if let Ok(list) = value.cast::<PyList>() {
+        return vector(list.len(), list.iter(), depth);
+    }
     if value.is_instance_of::<PySet>() || value.is_instance_of::<PyFrozenSet>() {
         let mut items = Vec::new();
         for item in value.try_iter()? {

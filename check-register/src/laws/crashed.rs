@@ -1,10 +1,9 @@
 //! Laws of effects: when an operation that may not have happened can be left out or put off.
 
 use super::{Broken, World};
-use crate::Model;
 use history_core::hash::HashSet;
 
-impl<M: Model> World<'_, M> {
+impl World<'_> {
     pub(super) fn breaks_crashed(&self) -> Option<Broken> {
         self.breaks_left_out().or_else(|| self.breaks_put_off()).or_else(|| self.breaks_needs())
     }
@@ -12,29 +11,29 @@ impl<M: Model> World<'_, M> {
     /// Whether one operation may see that another happened, by its effect or without one.
     fn sees(&self, op: usize, other: usize) -> bool {
         let mut effects = Vec::new();
-        match self.shortcuts.effect(&self.ops[other]) {
-            Some(effect) => self.shortcuts.sees(&self.ops[op], &mut effects) || effects.contains(&effect),
-            None => self.shortcuts.may_see(&self.ops[op], &self.ops[other]),
+        match self.shortcuts.effect(&other) {
+            Some(effect) => self.shortcuts.sees(&op, &mut effects) || effects.contains(&effect),
+            None => self.shortcuts.may_see(&op, &other),
         }
     }
 
     /// Whether each operation may see each other one.
     fn sight(&self) -> Vec<Vec<bool>> {
-        let all = 0..self.ops.len();
+        let all = 0..self.ops;
         all.clone().map(|op| all.clone().map(|other| self.sees(op, other)).collect()).collect()
     }
 
     /// Where no operation sees an operation, all are admitted without it.
     fn breaks_left_out(&self) -> Option<Broken> {
         let sight = self.sight();
-        let times = self.states.len() * self.ops.len();
-        for other in 0..self.ops.len() {
+        let times = self.states.len() * self.ops;
+        for other in 0..self.ops {
             let blind: Vec<usize> = (0..).zip(&sight).filter(|(_, seen)| !seen[other]).map(|(op, _)| op).collect();
             for word in Self::words(&blind, times) {
                 let with = [&[other], &word[..]].concat();
-                for state in &self.states {
+                for state in self.states.iter().copied() {
                     if self.admits(state, &with) && !self.admits(state, &word) {
-                        let law = if self.shortcuts.effect(&self.ops[other]).is_some() { "sees" } else { "may_see" };
+                        let law = if self.shortcuts.effect(&other).is_some() { "sees" } else { "may_see" };
                         let expected =
                             format!("also admitted without {}, because no other op sees it", self.name(other));
                         let found = "admitted only with it".into();
@@ -51,17 +50,17 @@ impl<M: Model> World<'_, M> {
     fn breaks_put_off(&self) -> Option<Broken> {
         let fleeting = self.which(|op| self.shortcuts.effect(op).is_some() && !self.shortcuts.effect_lasts(op));
         let sight = self.sight();
-        let all: Vec<usize> = (0..self.ops.len()).collect();
+        let all: Vec<usize> = (0..self.ops).collect();
         let words = Self::words(&all, self.states.len() * fleeting.len());
         for other in fleeting {
-            for (word, state) in words.iter().flat_map(|word| self.states.iter().map(move |state| (word, state))) {
+            for (word, state) in words.iter().flat_map(|word| self.states.iter().copied().map(move |state| (word, state))) {
                 let with = [&[other], &word[..]].concat();
                 if !self.admits(state, &with) || self.admits(state, word) {
                     continue;
                 }
                 let is_place = |at: &usize| {
                     sight[word[*at]][other]
-                        && self.run(std::slice::from_ref(state), &word[..*at]).iter().any(|before| {
+                        && self.run(&[state], &word[..*at]).into_iter().any(|before| {
                             let late = [&[other], &word[*at..]].concat();
                             !self.admits(before, &word[*at..=*at]) && self.admits(before, &late)
                         })
@@ -83,21 +82,21 @@ impl<M: Model> World<'_, M> {
     fn breaks_needs(&self) -> Option<Broken> {
         /// States that are looked at for one effect.
         const REACHED_MAX: usize = 1_000;
-        for op in 0..self.ops.len() {
-            let Some(needs) = self.shortcuts.needs(&self.ops[op]) else { continue };
+        for op in 0..self.ops {
+            let Some(needs) = self.shortcuts.needs(&op) else { continue };
             let others = self.which(|other| self.shortcuts.effect(other) != Some(needs));
             let mut reached = vec![(self.model.init(), Vec::new())];
-            let mut seen: HashSet<M::State> = HashSet::default();
+            let mut seen: HashSet<usize> = HashSet::default();
             let mut at = 0;
             while let Some((state, word)) = reached.get(at).cloned() {
-                if self.admits(&state, &[op]) {
+                if self.admits(state, &[op]) {
                     let expected = format!("{} is not admitted before an op of effect {needs}", self.name(op));
                     let word = [&word[..], &[op]].concat();
                     let texts = (expected, "it is admitted".into());
-                    return Some(self.broken("needs", &self.model.init(), &word, texts));
+                    return Some(self.broken("needs", self.model.init(), &word, texts));
                 }
                 for other in others.iter().filter(|_| reached.len() < REACHED_MAX).copied().collect::<Vec<_>>() {
-                    for next in self.step(std::slice::from_ref(&state), other) {
+                    for next in self.step(&[state], other) {
                         if seen.insert(next.clone()) {
                             reached.push((next, [&word[..], &[other]].concat()));
                         }

@@ -1,6 +1,7 @@
 //! The laws that a model's shortcuts must keep, held against its steps on all short sequences of some operations.
 
 mod crashed;
+mod numbered;
 mod parts;
 mod remembered;
 mod searched;
@@ -8,6 +9,7 @@ mod searched;
 use crate::{Model, Shortcuts};
 use history_core::Budget;
 use history_core::hash::HashSet;
+use numbered::{Numbered, Numbers};
 use std::fmt;
 
 /// Fails the test if a model's [`Shortcuts`] contradict its steps, and says which law is broken, in which state, by
@@ -68,27 +70,32 @@ use std::fmt;
 /// # Panics
 ///
 /// If a law is broken.
-pub fn assert_model_laws<M: Model>(model: &M, states: &[M::State], ops: &[M::Op]) {
+pub fn assert_model_laws<M: Model<State: Send>>(model: &M, states: &[M::State], ops: &[M::Op]) {
     if let Some(broken) = broken_law(model, states, ops) {
         panic!("{broken}");
     }
 }
 
 /// A law that is broken, if one is: the first in the order in which one rests on another.
-fn broken_law<M: Model>(model: &M, states: &[M::State], ops: &[M::Op]) -> Option<Broken> {
-    let all = World::new(model, states, ops.to_vec());
-    if let Some(broken) = all.breaks_steps().or_else(|| all.breaks_parts()) {
+fn broken_law<M: Model<State: Send>>(model: &M, states: &[M::State], ops: &[M::Op]) -> Option<Broken> {
+    let all = Numbered::new(model, ops);
+    let numbers = |numbered: &Numbered<'_, M>| -> Vec<usize> {
+        states.iter().map(|state| numbered.number(state.clone())).collect()
+    };
+    let world = World::new(&all, &numbers(&all), ops.len());
+    if let Some(broken) = all.breaks_steps(&world.states).or_else(|| world.breaks_parts()) {
         return Some(broken);
     }
     if !model.shortcuts().states_are_of_parts() {
-        return all.breaks_any();
+        return world.breaks_any();
     }
     let mut parts: Vec<Option<u64>> = ops.iter().map(|op| model.shortcuts().part(op)).collect();
     parts.sort_unstable();
     parts.dedup();
     parts.into_iter().find_map(|part| {
-        let ops = ops.iter().filter(|op| model.shortcuts().part(op) == part).cloned().collect();
-        World::new(model, states, ops).breaks_any()
+        let ops: Vec<M::Op> = ops.iter().filter(|op| model.shortcuts().part(op) == part).cloned().collect();
+        let of_part = Numbered::new(model, &ops);
+        World::new(&of_part, &numbers(&of_part), ops.len()).breaks_any()
     })
 }
 
@@ -116,12 +123,13 @@ impl fmt::Display for Broken {
 }
 
 /// States of the whole object, or of one of its parts, and what is tried in them.
-struct World<'m, M: Model> {
-    model: &'m M,
-    shortcuts: &'m dyn Shortcuts<M::State, M::Op>,
-    ops: Vec<M::Op>,
+struct World<'m> {
+    model: Numbers<'m>,
+    shortcuts: &'m dyn Shortcuts<usize, usize>,
+    /// How many operations there are.
+    ops: usize,
     /// The state at the start first.
-    states: Vec<M::State>,
+    states: Vec<usize>,
     budget: Budget,
 }
 
@@ -137,18 +145,18 @@ const WORDS_MAX: usize = 20_000;
 /// Sequences that are tried in all states with one more operation, at the most.
 const TRIES_MAX: usize = 400_000;
 
-impl<'m, M: Model> World<'m, M> {
-    fn new(model: &'m M, given: &[M::State], ops: Vec<M::Op>) -> World<'m, M> {
-        let mut seen: HashSet<M::State> = HashSet::default();
-        let mut states: Vec<M::State> = Vec::new();
-        let starts = std::iter::once(model.init()).chain(given.iter().cloned());
-        states.extend(starts.filter(|state| seen.insert(state.clone())));
+impl<'m> World<'m> {
+    fn new(model: Numbers<'m>, given: &[usize], ops: usize) -> World<'m> {
+        let mut seen: HashSet<usize> = HashSet::default();
+        let mut states: Vec<usize> = Vec::new();
+        let starts = std::iter::once(model.init()).chain(given.iter().copied());
+        states.extend(starts.filter(|state| seen.insert(*state)));
         let budget = Budget::default();
         let mut at = 0;
         while at < states.len() && states.len() < STATES_MAX {
-            for op in &ops {
-                let next = model.step(&states[at], op, &budget).into_iter();
-                states.extend(next.filter(|state| seen.insert(state.clone())));
+            for op in 0..ops {
+                let next = model.step(&states[at], &op, &budget).into_iter();
+                states.extend(next.filter(|state| seen.insert(*state)));
             }
             at += 1;
         }
@@ -180,64 +188,43 @@ impl<'m, M: Model> World<'m, M> {
     }
 
     /// The operations of which this holds.
-    fn which(&self, holds: impl Fn(&M::Op) -> bool) -> Vec<usize> {
-        (0..self.ops.len()).filter(|at| holds(&self.ops[*at])).collect()
+    fn which(&self, holds: impl Fn(&usize) -> bool) -> Vec<usize> {
+        (0..self.ops).filter(holds).collect()
     }
 
     /// The states that an operation may lead to, each once.
-    fn step(&self, from: &[M::State], op: usize) -> Vec<M::State> {
-        let mut seen: HashSet<M::State> = HashSet::default();
-        let next = from.iter().flat_map(|state| self.model.step(state, &self.ops[op], &self.budget));
-        next.filter(|state| seen.insert(state.clone())).collect()
+    fn step(&self, from: &[usize], op: usize) -> Vec<usize> {
+        let mut seen: HashSet<usize> = HashSet::default();
+        let next = from.iter().flat_map(|state| self.model.step(state, &op, &self.budget));
+        next.filter(|state| seen.insert(*state)).collect()
     }
 
     /// The states that operations may lead to one after another.
-    fn run(&self, from: &[M::State], word: &[usize]) -> Vec<M::State> {
+    fn run(&self, from: &[usize], word: &[usize]) -> Vec<usize> {
         word.iter().fold(from.to_vec(), |states, op| self.step(&states, *op))
     }
 
     /// Whether operations are admitted one after another.
-    fn admits(&self, from: &M::State, word: &[usize]) -> bool {
-        !self.run(std::slice::from_ref(from), word).is_empty()
+    fn admits(&self, from: usize, word: &[usize]) -> bool {
+        !self.run(&[from], word).is_empty()
     }
 
     /// Says how a law is broken.
-    fn broken(
-        &self,
-        law: &'static str,
-        state: &M::State,
-        word: &[usize],
-        (expected, found): (String, String),
-    ) -> Broken {
+    fn broken(&self, law: &'static str, state: usize, word: &[usize], texts: (String, String)) -> Broken {
         let ops = word.iter().map(|op| self.name(*op)).collect();
-        Broken { law, state: self.model.describe_state(state), ops, expected, found }
+        let (expected, found) = texts;
+        Broken { law, state: self.model.describe_state(&state), ops, expected, found }
     }
 
     fn name(&self, op: usize) -> String {
-        self.model.describe_op(&self.ops[op])
-    }
-
-    /// Steps must be the same whenever they are taken, and a copy of a state is equal to it.
-    fn breaks_steps(&self) -> Option<Broken> {
-        for state in &self.states {
-            for op in 0..self.ops.len() {
-                let [once, again] =
-                    [(); 2].map(|()| self.model.step(&state.clone(), &self.ops[op], &self.budget).into_iter());
-                let [once, again] = [once.collect::<Vec<_>>(), again.collect()];
-                if once != again {
-                    let texts = ("the same states from a copy of the state".into(), format!("{once:?} and {again:?}"));
-                    return Some(self.broken("step", state, &[op], texts));
-                }
-            }
-        }
-        None
+        self.model.describe_op(&op)
     }
 
     /// An operation that only reads leaves every state as it is.
     fn breaks_reads(&self) -> Option<Broken> {
-        for state in &self.states {
+        for state in self.states.iter().copied() {
             for op in self.which(|op| self.shortcuts.reads_only(op)) {
-                if let Some(other) = self.step(std::slice::from_ref(state), op).iter().find(|next| *next != state) {
+                if let Some(other) = self.step(&[state], op).iter().find(|next| **next != state) {
                     let found = format!("the state {}", self.model.describe_state(other));
                     return Some(self.broken("reads_only", state, &[op], ("the same state".into(), found)));
                 }

@@ -1,11 +1,11 @@
 //! Laws of parts, which do not see each other, and of registers, which hold what was written last.
 
 use super::{Broken, World};
-use crate::{Access, Model};
+use crate::Access;
 
-impl<M: Model> World<'_, M> {
+impl World<'_> {
     fn part(&self, op: usize) -> Option<u64> {
-        self.shortcuts.part(&self.ops[op])
+        self.shortcuts.part(&op)
     }
 
     /// Operations are admitted by the object exactly if those on each part are admitted alone.
@@ -13,9 +13,9 @@ impl<M: Model> World<'_, M> {
         let init = self.model.init();
         let parted = self.which(|op| self.shortcuts.part(op).is_some());
         if self.shortcuts.states_are_of_parts() {
-            let whole = (0..self.ops.len()).find(|op| self.part(*op).is_none())?;
+            let whole = (0..self.ops).find(|op| self.part(*op).is_none())?;
             let texts = ("a part, because each state is of one part".into(), "none".into());
-            return Some(self.broken("states_are_of_parts", &init, &[whole], texts));
+            return Some(self.broken("states_are_of_parts", init, &[whole], texts));
         }
         for word in Self::words(&parted, 4) {
             let mut parts: Vec<Option<u64>> = word.iter().map(|op| self.part(*op)).collect();
@@ -24,8 +24,8 @@ impl<M: Model> World<'_, M> {
             let alone = |part: &Option<u64>| -> Vec<usize> {
                 word.iter().copied().filter(|op| self.part(*op) == *part).collect()
             };
-            let is_whole = self.admits(&init, &word);
-            let refused = parts.iter().find(|part| !self.admits(&init, &alone(part)));
+            let is_whole = self.admits(init, &word);
+            let refused = parts.iter().find(|part| !self.admits(init, &alone(part)));
             let texts = match (is_whole, refused) {
                 (true, Some(Some(part))) => {
                     let part = self.model.describe_part(*part);
@@ -37,7 +37,7 @@ impl<M: Model> World<'_, M> {
                 ),
                 _ => continue,
             };
-            return Some(self.broken("part", &init, &word, texts));
+            return Some(self.broken("part", init, &word, texts));
         }
         None
     }
@@ -45,7 +45,7 @@ impl<M: Model> World<'_, M> {
     /// Operations of a register are admitted exactly if each read finds what was written last.
     pub(super) fn breaks_access(&self) -> Option<Broken> {
         let init = self.model.init();
-        let mut parts: Vec<Option<u64>> = (0..self.ops.len()).map(|op| self.part(op)).collect();
+        let mut parts: Vec<Option<u64>> = (0..self.ops).map(|op| self.part(op)).collect();
         parts.sort_unstable();
         parts.dedup();
         for part in parts {
@@ -54,7 +54,7 @@ impl<M: Model> World<'_, M> {
                 let mut held = self.shortcuts.initial_access();
                 let mut is_register = Some(true);
                 for op in &word {
-                    match (self.shortcuts.access(&self.ops[*op]), held) {
+                    match (self.shortcuts.access(op), held) {
                         (Some(Access::Write(value)), _) => held = Some(value),
                         (Some(Access::Read(value)), Some(held)) => {
                             is_register = is_register.map(|so_far| so_far && value == held);
@@ -63,11 +63,11 @@ impl<M: Model> World<'_, M> {
                         _ => is_register = None,
                     }
                 }
-                let is_admitted = self.admits(&init, &word);
+                let is_admitted = self.admits(init, &word);
                 if is_register.is_some_and(|is_register| is_register != is_admitted) {
                     let say = |is: bool| if is { "admitted" } else { "not admitted" };
                     let expected = format!("{}, as in a register", say(!is_admitted));
-                    return Some(self.broken("access", &init, &word, (expected, say(is_admitted).into())));
+                    return Some(self.broken("access", init, &word, (expected, say(is_admitted).into())));
                 }
             }
         }

@@ -1,22 +1,21 @@
 //! Laws of states that remember operations: such a state admits what it would if they took effect somewhere.
 
 use super::{Broken, World};
-use crate::Model;
 
 /// The number of the only operation that is under way.
 const FLIGHT: u32 = 0;
 
-impl<M: Model> World<'_, M> {
+impl World<'_> {
     pub(super) fn breaks_remembered(&self) -> Option<Broken> {
         self.breaks_kinds().or_else(|| self.breaks_pend()).or_else(|| self.breaks_begin())
     }
 
-    fn pend(&self, state: &M::State, op: usize) -> Option<M::State> {
-        self.shortcuts.pend(state, &self.ops[op])
+    fn pend(&self, state: usize, op: usize) -> Option<usize> {
+        self.shortcuts.pend(&state, &op)
     }
 
-    fn begin(&self, state: &M::State, op: usize) -> Option<M::State> {
-        self.shortcuts.begin(state, &self.ops[op], FLIGHT)
+    fn begin(&self, state: usize, op: usize) -> Option<usize> {
+        self.shortcuts.begin(&state, &op, FLIGHT)
     }
 
     /// Operations that the search places itself.
@@ -28,9 +27,9 @@ impl<M: Model> World<'_, M> {
     /// Whether an operation is remembered depends on it alone, and whatever is under way is admitted by every state.
     fn breaks_kinds(&self) -> Option<Broken> {
         let init = self.model.init();
-        for op in 0..self.ops.len() {
-            let (pends, begins) = (self.pend(&init, op).is_some(), self.begin(&init, op).is_some());
-            for state in &self.states {
+        for op in 0..self.ops {
+            let (pends, begins) = (self.pend(init, op).is_some(), self.begin(init, op).is_some());
+            for state in self.states.iter().copied() {
                 let say = |is: bool| if is { "a state" } else { "none" };
                 let (pends_here, begins_here) = (self.pend(state, op).is_some(), self.begin(state, op).is_some());
                 let law = if pends == pends_here { "begin" } else { "pend" };
@@ -49,7 +48,7 @@ impl<M: Model> World<'_, M> {
     }
 
     /// Whether a sequence is admitted with one more operation at one of the first places, counted from 0 to `last`.
-    fn admits_with(&self, state: &M::State, more: usize, word: &[usize], last: usize) -> bool {
+    fn admits_with(&self, state: usize, more: usize, word: &[usize], last: usize) -> bool {
         (0..=last).any(|at| self.admits(state, &[&word[..at], &[more], &word[at..]].concat()))
     }
 
@@ -59,9 +58,9 @@ impl<M: Model> World<'_, M> {
         let pending = self.which(|op| self.shortcuts.pend(&init, op).is_some());
         let words = Self::words(&self.stepped(), self.states.len() * pending.len() * 4);
         for op in pending {
-            for (word, state) in words.iter().flat_map(|word| self.states.iter().map(move |state| (word, state))) {
+            for (word, state) in words.iter().flat_map(|word| self.states.iter().copied().map(move |state| (word, state))) {
                 let Some(pends) = self.pend(state, op) else { continue };
-                let is_remembered = self.admits(&pends, word);
+                let is_remembered = self.admits(pends, word);
                 let is_placed = self.admits(state, word) || self.admits_with(state, op, word, word.len());
                 if is_remembered != is_placed {
                     let texts = texts(&self.name(op), "pending", is_placed);
@@ -78,7 +77,7 @@ impl<M: Model> World<'_, M> {
         let begun = self.which(|op| self.shortcuts.begin(&init, op, FLIGHT).is_some());
         let words = Self::words(&self.stepped(), self.states.len() * begun.len() * 8);
         for op in begun {
-            for (word, state) in words.iter().flat_map(|word| self.states.iter().map(move |state| (word, state))) {
+            for (word, state) in words.iter().flat_map(|word| self.states.iter().copied().map(move |state| (word, state))) {
                 for end in 0..=word.len() {
                     let is_remembered = self.admits_until(state, op, word, end);
                     let is_placed = self.admits_with(state, op, word, end);
@@ -87,7 +86,7 @@ impl<M: Model> World<'_, M> {
                         return Some(self.broken("end", state, word, texts(&self.name(op), &when, is_placed)));
                     }
                     if let Some(last) = end.checked_sub(1)
-                        && self.shortcuts.may_wait(&self.ops[word[last]])
+                        && self.shortcuts.may_wait(&word[last])
                         && is_remembered
                         && !self.admits_until(state, op, word, last)
                     {
@@ -103,10 +102,10 @@ impl<M: Model> World<'_, M> {
     }
 
     /// Whether a sequence is admitted while `op` is under way, which ends when `end` of it took effect.
-    fn admits_until(&self, state: &M::State, op: usize, word: &[usize], end: usize) -> bool {
+    fn admits_until(&self, state: usize, op: usize, word: &[usize], end: usize) -> bool {
         let Some(begun) = self.begin(state, op) else { return false };
         let before = self.run(&[begun], &word[..end]);
-        before.iter().any(|state| self.admits(&self.shortcuts.end(state, &self.ops[op], FLIGHT), &word[end..]))
+        before.iter().any(|state| self.admits(self.shortcuts.end(state, &op, FLIGHT), &word[end..]))
     }
 }
 

@@ -2,15 +2,15 @@
 //! that it shows is admitted.
 
 use super::{Broken, World};
-use crate::{Engine, Model, Operation, Outcome, Settings, check_with};
+use crate::{Engine, Operation, Outcome, Settings, check_with};
 
 /// Histories that are tried.
 const HISTORIES_MAX: usize = 4_000;
 
-impl<M: Model> World<'_, M> {
+impl World<'_> {
     /// Tries histories in which two operations overlap others: both return, or crash, or one of each.
     pub(super) fn breaks_search(&self) -> Option<Broken> {
-        let all: Vec<usize> = (0..self.ops.len()).collect();
+        let all: Vec<usize> = (0..self.ops).collect();
         let words = Self::words(&all, 1);
         let pairs: Vec<(usize, usize)> = all.iter().flat_map(|a| all.iter().map(move |b| (*a, *b))).collect();
         let shapes = [(true, true), (true, false), (false, false)];
@@ -27,7 +27,7 @@ impl<M: Model> World<'_, M> {
         let len = u64::try_from(word.len()).unwrap_or(u64::MAX / 8);
         let mut order = vec![a, b];
         let operation = |op: usize, call: u64, ret: Option<u64>| {
-            let operation = Operation::crashed(0, self.ops[op].clone(), call);
+            let operation = Operation::crashed(0, op, call);
             Operation { ret, ..operation }
         };
         // The first ends after half of the others, the second after all.
@@ -40,7 +40,7 @@ impl<M: Model> World<'_, M> {
             order.push(*op);
         }
         let settings = Settings { engine: Engine::JustInTime, ..Settings::default() };
-        let answer = check_with(self.model, &history, settings, &self.budget);
+        let answer = check_with(&self.model, &history, settings, &self.budget);
         let is_parted = answer.parts.len() > 1;
         let mut found = Ok(());
         for part in &answer.parts {
@@ -49,18 +49,18 @@ impl<M: Model> World<'_, M> {
                     let named: Vec<usize> = shown.iter().map(|at| order[*at]).collect();
                     let is_all =
                         (0..history.len()).all(|at| is_parted || history[at].ret.is_none() || shown.contains(&at));
-                    if !is_all || !self.admits(&self.model.init(), &named) {
+                    if !is_all || !self.admits(self.model.init(), &named) {
                         let names: Vec<String> = named.iter().map(|op| self.name(*op)).collect();
                         let found = format!("the order {}", names.join(", "));
                         let expected = "an order of all returned operations that the steps admit".into();
-                        return Some(self.broken("settle", &self.model.init(), &order, (expected, found)));
+                        return Some(self.broken("settle", self.model.init(), &order, (expected, found)));
                     }
                 }
                 Outcome::Refused(_) => found = Err(()),
                 Outcome::Unknown(_) => return None,
             }
         }
-        let is_linearizable = self.is_linearizable(&history, &order, &self.model.init(), &mut vec![false; order.len()]);
+        let is_linearizable = self.is_linearizable(&history, &order, self.model.init(), &mut vec![false; order.len()]);
         if found.is_ok() == is_linearizable {
             return None;
         }
@@ -72,15 +72,15 @@ impl<M: Model> World<'_, M> {
             how(returns.0),
             how(returns.1)
         );
-        Some(self.broken("shortcuts", &self.model.init(), &order, (expected, say(found.is_ok()).into())))
+        Some(self.broken("shortcuts", self.model.init(), &order, (expected, say(found.is_ok()).into())))
     }
 
     /// Whether the operations that are left can be placed in some order; those that crashed need not.
     fn is_linearizable(
         &self,
-        history: &[Operation<M::Op>],
+        history: &[Operation<usize>],
         ops: &[usize],
-        state: &M::State,
+        state: usize,
         placed: &mut Vec<bool>,
     ) -> bool {
         let left = |placed: &[bool]| -> Vec<usize> { (0..ops.len()).filter(|at| !placed[*at]).collect() };
@@ -88,8 +88,8 @@ impl<M: Model> World<'_, M> {
         let Some(first) = left.iter().filter_map(|at| history[*at].ret).min() else { return true };
         left.into_iter().filter(|at| history[*at].call <= first).any(|at| {
             placed[at] = true;
-            let next = self.step(std::slice::from_ref(state), ops[at]);
-            let is_it = next.iter().any(|state| self.is_linearizable(history, ops, state, placed));
+            let next = self.step(&[state], ops[at]);
+            let is_it = next.into_iter().any(|state| self.is_linearizable(history, ops, state, placed));
             placed[at] = false;
             is_it
         })
