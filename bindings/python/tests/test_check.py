@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from decimal import Decimal
+from enum import IntEnum
 from fractions import Fraction
 
 import histcheck
@@ -284,6 +285,15 @@ def test_numpys_bool_is_no_number():
     written = op("invoke", 0, "write", True), op("ok", 0, "write", True)
     assert histcheck.check([*written, op("invoke", 1, "read"), op("ok", 1, "read", Numpys(True))], "register").valid is True
     assert histcheck.check([*written, op("invoke", 1, "read"), op("ok", 1, "read", Numpys(1.0))], "register").valid is False
+
+
+def test_values_of_derived_types_are_what_they_derive_from():
+    Number = IntEnum("Number", ["ONE"])
+    Text, Items, Fields = (type("Derived", (base,), {}) for base in (str, list, dict))
+    for derived, plain in [(Number.ONE, 1), (Text("x"), "x"), (Items([1, 2]), [1, 2]), (Fields(a=1), {"a": 1})]:
+        written = op("invoke", 0, "write", derived), op("ok", 0, "write", derived)
+        read = [*written, op("invoke", 1, "read"), op("ok", 1, "read", plain)]
+        assert histcheck.check(read, "register").valid is True
 
 
 def test_an_array_is_a_list():

@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 fn refused_pairs(ops: &[Entry], workload: Workload<'_>, exact: Exact) -> Result<u32, String> {
     let text = text::edn(ops);
     let history = History::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let judge = |model: &String| {
+    let judge = |model: &'static str| {
         let report = check(&history, &Question { models: &[model], workload, ..Question::default() }, exact);
-        (model.clone(), report)
+        (model, report)
     };
-    let reports: BTreeMap<String, Report> = lattice::models().map(judge).collect();
-    let verdicts: BTreeMap<&String, Verdict> = reports.iter().map(|(model, report)| (model, report.verdict)).collect();
+    let reports: BTreeMap<&str, Report> = lattice::models().map(judge).collect();
+    let verdicts: BTreeMap<&str, Verdict> = reports.iter().map(|(model, report)| (*model, report.verdict)).collect();
     for (asked, report) in &reports {
         let listed = || report.not.iter().chain(&report.also_not).chain(&report.not_checked);
         let refused = verdicts.iter().filter(|(_, verdict)| **verdict == Verdict::Invalid);
@@ -30,11 +30,11 @@ fn refused_pairs(ops: &[Entry], workload: Workload<'_>, exact: Exact) -> Result<
     }
     let mut refused = 0;
     for (stronger, verdict) in &verdicts {
-        for weaker in lattice::implied(stronger).iter().filter(|weaker| verdicts[weaker] == Verdict::Invalid) {
+        for weaker in lattice::implied(stronger).iter().filter(|weaker| verdicts[*weaker] == Verdict::Invalid) {
             if *verdict != Verdict::Invalid {
                 return Err(format!("{weaker} is invalid, and {stronger} is {}:\n{text}", verdict.name()));
             }
-            refused += u32::from(weaker != *stronger);
+            refused += u32::from(weaker != stronger);
         }
     }
     Ok(refused)

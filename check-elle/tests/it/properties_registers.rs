@@ -29,15 +29,15 @@ fn orders() -> impl Strategy<Value = Option<Vec<u64>>> {
     prop::option::weighted(0.3, prop::sample::subsequence((0..60_u64).collect::<Vec<_>>(), 10..60).prop_shuffle())
 }
 
-fn models() -> impl Strategy<Value = Vec<String>> {
-    let models: Vec<String> = lattice::models().cloned().collect();
+fn models() -> impl Strategy<Value = Vec<&'static str>> {
+    let models: Vec<&'static str> = lattice::models().collect();
     let often = prop::sample::select(&["strict-serializable", "strong-session-serializable", "serializable"][..]);
-    prop_oneof![often.prop_map(|model| vec![model.to_owned()]), prop::sample::subsequence(models, 0..=2)]
+    prop_oneof![often.prop_map(|model| vec![model]), prop::sample::subsequence(models, 0..=2)]
 }
 
 /// None, mostly.
-fn anomalies() -> impl Strategy<Value = Vec<String>> {
-    let anomalies: Vec<String> = lattice::anomalies().cloned().collect();
+fn anomalies() -> impl Strategy<Value = Vec<&'static str>> {
+    let anomalies: Vec<&'static str> = lattice::anomalies().collect();
     prop_oneof![4 => Just(Vec::new()), 1 => prop::sample::subsequence(anomalies, 1..=2)]
 }
 
@@ -60,7 +60,7 @@ fn without_names(mut report: Report) -> Report {
 
 /// The models that a report rules out.
 fn ruled_out(report: &Report) -> Names {
-    report.not.iter().chain(&report.also_not).map(ToString::to_string).collect()
+    report.not.iter().chain(&report.also_not).map(|name| lattice::name(name)).collect()
 }
 
 /// The history with other keys, values and processes, in the same places.
@@ -127,8 +127,6 @@ proptest! {
         (models, anomalies) in (models(), anomalies()),
         (sources, order) in (combinations(), orders()),
     ) {
-        let models: Vec<&str> = models.iter().map(String::as_str).collect();
-        let anomalies: Vec<&str> = anomalies.iter().map(String::as_str).collect();
         let workload = Workload::RwRegister(Sources { transaction_order: order.as_deref(), ..sources });
         let question = Question { models: &models, anomalies: &anomalies, workload, ..Question::default() };
         if let Err(why) = compare(&text::edn(&ops), &question, checker) {

@@ -53,7 +53,9 @@ impl World<'_> {
         let all: Vec<usize> = (0..self.ops).collect();
         let words = Self::words(&all, self.states.len() * fleeting.len());
         for other in fleeting {
-            for (word, state) in words.iter().flat_map(|word| self.states.iter().copied().map(move |state| (word, state))) {
+            for (word, state) in
+                words.iter().flat_map(|word| self.states.iter().copied().map(move |state| (word, state)))
+            {
                 let with = [&[other], &word[..]].concat();
                 if !self.admits(state, &with) || self.admits(state, word) {
                     continue;

@@ -58,7 +58,9 @@ impl World<'_> {
         let pending = self.which(|op| self.shortcuts.pend(&init, op).is_some());
         let words = Self::words(&self.stepped(), self.states.len() * pending.len() * 4);
         for op in pending {
-            for (word, state) in words.iter().flat_map(|word| self.states.iter().copied().map(move |state| (word, state))) {
+            for (word, state) in
+                words.iter().flat_map(|word| self.states.iter().copied().map(move |state| (word, state)))
+            {
                 let Some(pends) = self.pend(state, op) else { continue };
                 let is_remembered = self.admits(pends, word);
                 let is_placed = self.admits(state, word) || self.admits_with(state, op, word, word.len());
@@ -77,7 +79,9 @@ impl World<'_> {
         let begun = self.which(|op| self.shortcuts.begin(&init, op, FLIGHT).is_some());
         let words = Self::words(&self.stepped(), self.states.len() * begun.len() * 8);
         for op in begun {
-            for (word, state) in words.iter().flat_map(|word| self.states.iter().copied().map(move |state| (word, state))) {
+            for (word, state) in
+                words.iter().flat_map(|word| self.states.iter().copied().map(move |state| (word, state)))
+            {
                 for end in 0..=word.len() {
                     let is_remembered = self.admits_until(state, op, word, end);
                     let is_placed = self.admits_with(state, op, word, end);

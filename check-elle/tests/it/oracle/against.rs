@@ -1,6 +1,7 @@
 //! Holds a checker against the oracle: the verdict, the types, the models, and every witness.
 
-use super::{Judgement, Question, Workload, judge, lattice::Names};
+use super::world::World;
+use super::{Judgement, Question, Workload, judge_world, lattice, lattice::Names};
 use check_elle::Exact;
 use check_elle::anomaly::{AnomalySet, AnomalyType};
 use check_elle::list_append::ListAppend;
@@ -69,9 +70,19 @@ pub(crate) fn compare(
 ///
 /// In what they differ, or why a witness proves nothing.
 pub(crate) fn agree(history: &History, question: &Question<'_>, report: &Report) -> Result<(), String> {
-    match judge(history, question) {
-        Ok(judgement) => agree_on(&judgement, report)?,
-        Err(_) => same("verdict of a malformed history", &Verdict::Unknown, &report.verdict)?,
+    agree_in(World::of(history, &question.workload).ok().as_ref(), history, question, report)
+}
+
+/// The same of a history as the oracle sees it; nothing if it has no verdict.
+pub(crate) fn agree_in(
+    world: Option<&World>,
+    history: &History,
+    question: &Question<'_>,
+    report: &Report,
+) -> Result<(), String> {
+    match world {
+        Some(world) => agree_on(&judge_world(world, question), report)?,
+        None => same("verdict of a malformed history", &Verdict::Unknown, &report.verdict)?,
     }
     for anomaly in &report.anomalies {
         let has_witness = anomaly.name == "empty-transaction-graph" || !anomaly.witnesses.is_empty();
@@ -112,7 +123,7 @@ pub(crate) fn certified(
 
 fn agree_on(judgement: &Judgement, report: &Report) -> Result<(), String> {
     let may_be = |name: &&str| judgement.anomaly_types.contains(*name) || !judgement.may_be.contains(*name);
-    let types: Names = report.anomaly_types().filter(may_be).map(str::to_owned).collect();
+    let types: Names = report.anomaly_types().filter(may_be).map(lattice::name).collect();
     same("anomaly types", &judgement.anomaly_types, &types)?;
     same("verdict", &judgement.verdict, &report.verdict)?;
     same_names("models ruled out", &judgement.not, &report.not)?;
@@ -125,10 +136,10 @@ fn agree_on(judgement: &Judgement, report: &Report) -> Result<(), String> {
 
 /// [`same`] of names, of which most lists are in order.
 fn same_names(what: &str, expected: &Names, found: &[Cow<'_, str>]) -> Result<(), String> {
-    if expected.iter().map(String::as_str).eq(found.iter().map(|name| &**name)) {
+    if expected.iter().copied().eq(found.iter().map(|name| &**name)) {
         return Ok(());
     }
-    same(what, expected, &found.iter().map(ToString::to_string).collect())
+    same(what, expected, &found.iter().map(|found| lattice::name(found)).collect())
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, oracle: &T, checker: &T) -> Result<(), String> {

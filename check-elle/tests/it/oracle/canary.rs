@@ -3,7 +3,7 @@
 use super::Question;
 use super::against::{checker, compare};
 use super::cases::{Case, edn};
-use super::lattice::Names;
+use super::lattice::{self, Names};
 use history_core::{History, Report, Verdict};
 
 /// The names of the cases in which a checker is caught.
@@ -14,7 +14,7 @@ pub(crate) fn is_caught(cases: &[Case], judge: impl Fn(&History, &Question<'_>) 
 
 /// The types of anomalies that the cases show.
 pub(crate) fn types(cases: &[Case]) -> Names {
-    cases.iter().flat_map(|case| case.types.split_whitespace().map(str::to_owned)).collect()
+    cases.iter().flat_map(|case| case.types.split_whitespace().map(lattice::name)).collect()
 }
 
 /// Makes sure that who always says valid is caught wherever that is wrong, and only there.
@@ -37,7 +37,7 @@ pub(crate) fn refuse_forgetful(cases: &[Case]) -> usize {
             report.anomalies.retain(|anomaly| anomaly.name != *forgotten);
             report
         });
-        let is_there = |case: &&Case| case.types.split_whitespace().any(|name| name == forgotten);
+        let is_there = |case: &&Case| case.types.split_whitespace().any(|name| name == *forgotten);
         let with: Vec<&str> = cases.iter().filter(is_there).map(|case| case.name).collect();
         assert_eq!(caught, with, "{forgotten}");
     }

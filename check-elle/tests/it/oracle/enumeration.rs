@@ -1,10 +1,11 @@
 //! Judging many histories: all that a world holds, or cases, by the checker, by the oracle, and by what the levels
 //! mean.
 
-use super::against::{agree, checker, compare};
+use super::against::{agree_in, checker, compare};
 use super::cases::{Case, edn};
 use super::choices::Choices;
-use super::lattice::Names;
+use super::lattice::{self, Names};
+use super::world::World;
 use super::worlds::{Size, history};
 use super::{Question, judge, laws};
 use history_core::{History, Verdict};
@@ -41,8 +42,9 @@ pub(crate) fn judge_each<'a>(size: &Size, samples: Option<u64>, questions: impl 
 
 fn judge_one(history: &History, question: &Question<'_>) -> Result<(), String> {
     let report = checker(history, question);
-    agree(history, question, &report)?;
-    laws::hold(history, question, report.verdict)
+    let world = World::of(history, &question.workload).ok();
+    agree_in(world.as_ref(), history, question, &report)?;
+    world.map_or(Ok(()), |world| laws::hold(&world, question, report.verdict))
 }
 
 /// In how many histories of a world the laws catch one who always says valid, and one who always says invalid.
@@ -51,8 +53,9 @@ pub(crate) fn caught_constants(size: &Size, question: &Question<'_>) -> [u32; 2]
     let mut caught = [0, 0];
     loop {
         let history = History::parse(&history(&mut choices, size)).expect("a history");
+        let world = World::of(&history, &question.workload);
         for (caught, verdict) in caught.iter_mut().zip([Verdict::Valid, Verdict::Invalid]) {
-            *caught += u32::from(laws::hold(&history, question, verdict).is_err());
+            *caught += u32::from(world.as_ref().is_ok_and(|world| laws::hold(world, question, verdict).is_err()));
         }
         if !choices.advance() {
             return caught;
@@ -68,7 +71,7 @@ pub(crate) fn oracle_errs(cases: &[Case]) -> Vec<String> {
             Ok(judgement) => (judgement.verdict.name(), judgement.anomaly_types),
             Err(_) => ("unknown", Names::new()),
         };
-        let expected = (case.verdict, case.types.split_whitespace().map(str::to_owned).collect());
+        let expected = (case.verdict, case.types.split_whitespace().map(lattice::name).collect());
         (got != expected).then(|| format!("{}: expected {expected:?}, not {got:?}", case.name))
     };
     cases.iter().filter_map(error).collect()

@@ -1,7 +1,7 @@
 //! Which models a cycle of any type rules out: those whose steps lead from some transaction back to it.
 
 use super::graph::{Graph, Order, Relation};
-use super::lattice::Names;
+use super::lattice::{self, Names};
 
 /// What may be a step.
 struct Steps {
@@ -33,8 +33,8 @@ const MODELS: [Steps; 13] = [
     steps("PL-SS", Order::Realtime, true, true, true),
 ];
 
-fn anomaly(steps: &Steps) -> String {
-    format!("{}-cycle-exists", steps.model)
+fn anomaly(steps: &Steps) -> &'static str {
+    lattice::name(&format!("{}-cycle-exists", steps.model))
 }
 
 /// The order that a cycle-exists anomaly takes in.

@@ -96,9 +96,7 @@ pub(crate) fn successors(world: &World, key: Name, element: Option<Name>) -> Vec
 impl Graph {
     /// The graph, each step between two transactions named by its strongest relation.
     pub(crate) fn of(world: &World, order: Order) -> Graph {
-        let mut graph = Graph::unnamed(world, order);
-        graph.keep_strongest();
-        graph
+        Graph::unnamed(world, order).named()
     }
 
     /// The graph with all relations that there are.
@@ -129,11 +127,13 @@ impl Graph {
 
     /// Of several relations by what two transactions wrote and read, the first of ww, wr and rw names the step between
     /// them. The specification does not say so; the reference does it.
-    fn keep_strongest(&mut self) {
-        for relations in self.edges.iter_mut().flatten() {
+    pub(crate) fn named(&self) -> Graph {
+        let mut named = self.clone();
+        for relations in named.edges.iter_mut().flatten() {
             let strongest = relations.iter().copied().filter(|relation| *relation != Relation::Order).min();
             relations.retain(|relation| *relation == Relation::Order || Some(*relation) == strongest);
         }
+        named
     }
 
     fn add(&mut self, world: &World, from: usize, to: usize, relation: Relation) {

@@ -2,9 +2,21 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
-pub(crate) type Names = BTreeSet<String>;
+/// Names by their spelling. Each is kept once, for there are few and they are compared for every history.
+pub(crate) type Names = BTreeSet<&'static str>;
+
+/// A name as [`Names`] holds it.
+pub(crate) fn name(text: &str) -> &'static str {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.get(text).copied().unwrap_or_else(|| {
+        let name: &'static str = text.to_owned().leak();
+        known.insert(name);
+        name
+    })
+}
 
 /// Left: an anomaly. Right: what it also is. `S` represents each suffix, `X` for each of [`SIX`].
 const ALSO_IS: &[(&str, &str)] = &[
@@ -112,42 +124,42 @@ const FORBIDS: &[(&str, &str)] = &[
     ("strict-serializable", "G1 G1c-realtime G2-realtime PL-SS-cycle-exists"),
 ];
 
-fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split_whitespace().map(str::to_owned)
+fn words(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.split_whitespace().map(name)
 }
 
 /// All that follows from the lists, worked out once.
 struct Lattice {
     /// For each anomaly all that it also is, itself included.
-    also_is: BTreeMap<String, Names>,
+    also_is: BTreeMap<&'static str, Names>,
     /// For each model itself and all weaker ones.
-    implied: BTreeMap<String, Names>,
+    implied: BTreeMap<&'static str, Names>,
     /// For each model all anomalies that rule it out.
-    ruled_out_by: BTreeMap<String, Names>,
+    ruled_out_by: BTreeMap<&'static str, Names>,
 }
 
 static LATTICE: LazyLock<Lattice> = LazyLock::new(|| {
     let also_is = closures(all_anomalies(), also_is_directly);
     let implied = closures(all_models(), |model| right_of(IMPLIES, model));
-    let forbidden = |model: &String| -> Names {
+    let forbidden = |model: &str| -> Names {
         let forbids: Names = implied[model].iter().flat_map(|weaker| right_of(FORBIDS, weaker)).collect();
-        also_is.iter().filter(|(_, also)| !also.is_disjoint(&forbids)).map(|(name, _)| name.clone()).collect()
+        also_is.iter().filter(|(_, also)| !also.is_disjoint(&forbids)).map(|(name, _)| *name).collect()
     };
-    let ruled_out_by = implied.keys().map(|model| (model.clone(), forbidden(model))).collect();
+    let ruled_out_by = implied.keys().map(|model| (*model, forbidden(model))).collect();
     Lattice { also_is, implied, ruled_out_by }
 });
 
 /// What stands to the right of a name.
-fn right_of(list: &[(&str, &str)], name: &str) -> Vec<String> {
+fn right_of(list: &[(&str, &'static str)], name: &str) -> Vec<&'static str> {
     list.iter().filter(|(left, _)| *left == name).flat_map(|(_, right)| words(right)).collect()
 }
 
 /// For each name all that follows from it, itself included.
-fn closures(names: Names, directly: impl Fn(&str) -> Vec<String>) -> BTreeMap<String, Names> {
-    let closure = |name: String| {
-        let mut all = Names::from([name.clone()]);
+fn closures(names: Names, directly: impl Fn(&str) -> Vec<&'static str>) -> BTreeMap<&'static str, Names> {
+    let closure = |name: &'static str| {
+        let mut all = Names::from([name]);
         loop {
-            let more: Vec<String> = all.iter().flat_map(|name| directly(name)).collect();
+            let more: Vec<&str> = all.iter().flat_map(|name| directly(name)).collect();
             let before = all.len();
             all.extend(more);
             if all.len() == before {
@@ -158,23 +170,24 @@ fn closures(names: Names, directly: impl Fn(&str) -> Vec<String>) -> BTreeMap<St
     names.into_iter().map(closure).collect()
 }
 
-fn also_is_directly(anomaly: &str) -> Vec<String> {
+fn also_is_directly(anomaly: &str) -> Vec<&'static str> {
     let mut also = right_of(ALSO_IS, anomaly);
     let (base, suffix) = match anomaly.rsplit_once('-') {
         Some((base, suffix @ ("process" | "realtime"))) => (base, format!("-{suffix}")),
         _ => (anomaly, String::new()),
     };
-    also.extend(right_of(ALSO_IS_SUFFIXED, base).into_iter().map(|word| word + &suffix));
+    also.extend(right_of(ALSO_IS_SUFFIXED, base).into_iter().map(|word| name(&format!("{word}{suffix}"))));
     match suffix.as_str() {
-        "" if SIX.contains(&base) => also.push(format!("{base}-process")),
-        "-process" if SIX.contains(&base) => also.push(format!("{base}-realtime")),
+        "" if SIX.contains(&base) => also.push(name(&format!("{base}-process"))),
+        "-process" if SIX.contains(&base) => also.push(name(&format!("{base}-realtime"))),
         _ => {}
     }
     also
 }
 
 fn all_anomalies() -> Names {
-    let suffixed = SIX.iter().flat_map(|name| ["", "-process", "-realtime"].map(|suffix| format!("{name}{suffix}")));
+    let suffixed =
+        SIX.iter().flat_map(|six| ["", "-process", "-realtime"].map(|suffix| name(&format!("{six}{suffix}"))));
     let implying = ALSO_IS.iter().flat_map(|(left, right)| words(left).chain(words(right)));
     let forbidden = FORBIDS.iter().flat_map(|(_, right)| words(right));
     suffixed.chain(implying).chain(forbidden).collect()
@@ -185,13 +198,13 @@ fn all_models() -> Names {
 }
 
 /// All models that are named anywhere.
-pub(crate) fn models() -> impl Iterator<Item = &'static String> {
-    LATTICE.implied.keys()
+pub(crate) fn models() -> impl Iterator<Item = &'static str> {
+    LATTICE.implied.keys().copied()
 }
 
 /// All anomalies that are named anywhere.
-pub(crate) fn anomalies() -> impl Iterator<Item = &'static String> {
-    LATTICE.also_is.keys()
+pub(crate) fn anomalies() -> impl Iterator<Item = &'static str> {
+    LATTICE.also_is.keys().copied()
 }
 
 /// The anomalies that this one also is, itself included.
@@ -222,8 +235,8 @@ pub(crate) fn ruled_out(anomalies: &Names) -> (Names, Names) {
 }
 
 fn work_out_ruled_out(anomalies: &Names) -> (Names, Names) {
-    let is_out = |(_, by): &(&String, &Names)| !by.is_disjoint(anomalies);
-    let out: Names = LATTICE.ruled_out_by.iter().filter(is_out).map(|(model, _)| model.clone()).collect();
-    let is_weakest = |model: &String| LATTICE.implied[model].intersection(&out).count() == 1;
-    out.iter().cloned().partition(is_weakest)
+    let is_out = |(_, by): &(&&str, &Names)| !by.is_disjoint(anomalies);
+    let out: Names = LATTICE.ruled_out_by.iter().filter(is_out).map(|(model, _)| *model).collect();
+    let is_weakest = |model: &&str| LATTICE.implied[model].intersection(&out).count() == 1;
+    out.iter().copied().partition(is_weakest)
 }

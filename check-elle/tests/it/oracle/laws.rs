@@ -7,7 +7,7 @@ use super::semantic::{
 };
 use super::world::World;
 use super::{Question, Workload};
-use history_core::{History, Verdict};
+use history_core::Verdict;
 
 /// What a level lets happen, and what a verdict on it has to do with that.
 struct Level {
@@ -73,22 +73,21 @@ pub(crate) fn is_implied(model: &str) -> bool {
 /// # Errors
 ///
 /// Which law it breaks.
-pub(crate) fn hold(history: &History, question: &Question<'_>, verdict: Verdict) -> Result<(), String> {
+pub(crate) fn hold(world: &World, question: &Question<'_>, verdict: Verdict) -> Result<(), String> {
     let Some(level) = LEVELS.iter().find(|level| question.models == [level.model]) else { return Ok(()) };
-    let Ok(world) = World::of(history, &question.workload) else { return Ok(()) };
-    let happened = (level.may_have_happened)(&world);
+    let happened = (level.may_have_happened)(world);
     if happened && verdict == Verdict::Invalid {
         return Err(format!("invalid, yet {} lets it happen", level.model));
     }
     let is_let = match level.law {
-        Law::Lets(let_happen) => let_happen(&world),
+        Law::Lets(let_happen) => let_happen(world),
         Law::Incomplete => true,
         Law::Implied => {
             let is_wrong = verdict == Verdict::Valid && !happened;
             return if is_wrong { Err(format!("valid, yet nothing shows {}", level.model)) } else { Ok(()) };
         }
     };
-    if !is_let && shows_all_orders(&world, &question.workload) && verdict != Verdict::Invalid {
+    if !is_let && shows_all_orders(world, &question.workload) && verdict != Verdict::Invalid {
         return Err(format!("{}, yet {} does not let it happen", verdict.name(), level.model));
     }
     Ok(())

@@ -80,7 +80,7 @@ impl<'a> Question<'a> {
     }
 
     pub(crate) fn is_prohibited(&self, anomaly: &str) -> bool {
-        let asked = also_is(anomaly).iter().any(|also| self.anomalies.contains(&also.as_str()));
+        let asked = also_is(anomaly).iter().any(|also| self.anomalies.contains(also));
         asked || self.models.iter().any(|model| forbids(model, anomaly))
     }
 
@@ -100,7 +100,7 @@ impl<'a> Question<'a> {
 
     fn work_out_order(&self) -> Order {
         let any = |suffix: &str, order: Order| {
-            let needs = |name: &&String| name.ends_with(suffix) || exists::order_of(name) == Some(order);
+            let needs = |name: &&str| name.ends_with(suffix) || exists::order_of(name) == Some(order);
             lattice::anomalies().filter(needs).any(|name| self.is_prohibited(name))
         };
         match (any("-realtime", Order::Realtime), any("-process", Order::Process)) {
@@ -118,7 +118,9 @@ fn types_there(graph: &Graph, order: Order) -> Vec<Names> {
         Order::Process => "-process",
         Order::Realtime => "-realtime",
     };
-    let name = |shape: cycles::Shape| format!("{}{}", shape.cycle_type(), if shape.ordered { suffix } else { "" });
+    let name = |shape: cycles::Shape| {
+        lattice::name(&format!("{}{}", shape.cycle_type(), if shape.ordered { suffix } else { "" }))
+    };
     let components = graph.components();
     components.iter().map(|component| cycles::shapes(graph, component).into_iter().map(name).collect()).collect()
 }
@@ -127,8 +129,8 @@ fn types_there(graph: &Graph, order: Order) -> Vec<Names> {
 pub(crate) fn cycle_types(graph: &Graph, order: Order) -> Names {
     let mut found = Names::new();
     for there in types_there(graph, order) {
-        let implied = |name: &String| there.iter().any(|other| other != name && also_is(other).contains(name));
-        found.extend(there.iter().filter(|name| !implied(name)).cloned());
+        let implied = |name: &&str| there.iter().any(|other| other != name && also_is(other).contains(name));
+        found.extend(there.iter().filter(|name| !implied(name)).copied());
     }
     found
 }
@@ -147,28 +149,32 @@ pub(crate) fn is_small(history: &History, question: &Question<'_>) -> bool {
 ///
 /// Why it has no verdict.
 pub(crate) fn judge(history: &History, question: &Question<'_>) -> Result<Judgement, String> {
-    let world = World::of(history, &question.workload)?;
+    World::of(history, &question.workload).map(|world| judge_world(&world, question))
+}
+
+/// What must be concluded of a history that has a verdict.
+pub(crate) fn judge_world(world: &World, question: &Question<'_>) -> Judgement {
     let order = question.order();
-    let graph = Graph::of(&world, order);
-    let orders = orders_there(&world, order);
+    let all = Graph::unnamed(world, order);
+    let graph = all.named();
+    let orders = orders_there(world, order);
     let mut found = cycle_types(&graph, orders[0]);
-    let direct = direct::types(&world);
+    let direct = direct::types(world);
     // Nobody knows whether it was never written.
     let is_unsaid = world.has_unsaid && !question.allow_garbage && direct.contains(&"garbage-read");
     let is_allowed = |name: &&str| (question.allow_garbage || is_unsaid) && *name == "garbage-read";
-    found.extend(direct.into_iter().filter(|name| !is_allowed(name)).map(str::to_owned));
+    found.extend(direct.into_iter().filter(|name| !is_allowed(name)));
     if graph.is_empty() {
-        found.insert(EMPTY.into());
+        found.insert(EMPTY);
     }
     let unnamed = exists::types(&graph, &orders);
     let standing =
-        if is_unsaid { Standing::default() } else { Standing::of(&world, &graph, &orders, &(&found | &unnamed)) };
+        if is_unsaid { Standing::default() } else { Standing::of(world, &graph, &orders, &(&found | &unnamed)) };
     let mut judgement = conclude(&found, &unnamed, &standing, question);
     if world.versions.is_some() {
-        let graph = Graph::unnamed(&world, order);
-        judgement.may_be = types_there(&graph, orders[0]).into_iter().flatten().collect();
+        judgement.may_be = types_there(&all, orders[0]).into_iter().flatten().collect();
     }
-    Ok(judgement)
+    judgement
 }
 
 /// The orders that the edges of an order are; the first one names them. Where it is not known when transactions were
@@ -186,10 +192,10 @@ const EMPTY: &str = "empty-transaction-graph";
 fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Question<'_>) -> Judgement {
     let found = named | unnamed;
     let prohibited: Names =
-        found.iter().filter(|name| *name != EMPTY && question.is_prohibited(name)).cloned().collect();
+        found.iter().copied().filter(|name| *name != EMPTY && question.is_prohibited(name)).collect();
     let mut anomaly_types = prohibited.clone();
     if named.contains(EMPTY) {
-        anomaly_types.insert(EMPTY.into());
+        anomaly_types.insert(EMPTY);
     }
     let verdict = match (prohibited.is_empty(), anomaly_types.is_empty()) {
         (false, _) => Verdict::Invalid,
@@ -198,8 +204,8 @@ fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Ques
         (true, true) => Verdict::Valid,
     };
     let (not, also_not) = if anomaly_types.is_empty() { Default::default() } else { lattice::ruled_out(&found) };
-    let known: Names = [&not, &also_not, &standing.shown(question)].into_iter().flatten().cloned().collect();
-    let not_checked = lattice::models().filter(|model| !known.contains(*model)).cloned().collect();
+    let known: Names = [&not, &also_not, &standing.shown(question)].into_iter().flatten().copied().collect();
+    let not_checked = lattice::models().filter(|model| !known.contains(model)).collect();
     let shown = anomaly_types.clone();
     anomaly_types.retain(|name| !unnamed.contains(name) || !is_redundant(name, &shown, unnamed));
     Judgement { verdict, anomaly_types, not, also_not, not_checked, found, may_be: Names::new() }
@@ -208,8 +214,8 @@ fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Ques
 /// Whether what is shown rules the model of a `-cycle-exists` out without it: a named type does, or a weaker model is
 /// out.
 fn is_redundant(name: &str, shown: &Names, unnamed: &Names) -> bool {
-    let (cycles, others): (Names, Names) = shown.iter().cloned().partition(|other| unnamed.contains(other));
+    let (cycles, others): (Names, Names) = shown.iter().copied().partition(|other| unnamed.contains(other));
     let model = exists::model_of(name);
-    let weaker = |other: &String| other != name && lattice::implied(&model).contains(&exists::model_of(other));
-    others.iter().any(|other| other != EMPTY && forbids(&model, other)) || cycles.iter().any(weaker)
+    let weaker = |other: &&str| *other != name && lattice::implied(&model).contains(&*exists::model_of(other));
+    others.iter().any(|other| *other != EMPTY && forbids(&model, other)) || cycles.iter().any(weaker)
 }

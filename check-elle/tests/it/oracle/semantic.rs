@@ -111,26 +111,65 @@ fn place_of(key: Name, element: Name, txns: &[&Txn]) -> Option<Place> {
 /// appended to one key.
 pub(crate) fn is_snapshot_isolated(world: &World, order: Order) -> bool {
     any_subset(world, |txns| {
-        // Each transaction is there twice: it begins, and it commits.
-        let mut events: Vec<usize> = (0..txns.len()).flat_map(|txn| [txn, txn]).collect();
-        loop {
-            match failed_event(&events, txns, world, order) {
-                // Whatever order the events after it are in, this one fails: continue after all these orders.
-                Some(failed_at) => events[failed_at + 1..].sort_unstable_by(|a, b| b.cmp(a)),
-                None if fits(world, &by_commit(&events, txns)) => return true,
-                None => {}
-            }
-            if !next_permutation(&mut events) {
-                return false;
-            }
-        }
+        let began = vec![None; txns.len()];
+        let mut schedule = Schedule { world, txns, order, began, committed: Vec::new() };
+        schedule.goes_on(&vec![Vec::new(); world.keys.len()], 0)
     })
 }
 
-/// The transactions in the order in which they committed.
-fn by_commit<'a>(events: &[usize], txns: &[&'a Txn]) -> Vec<&'a Txn> {
-    let is_commit = |at: &usize| events[..*at].contains(&events[*at]);
-    (0..events.len()).filter(is_commit).map(|at| txns[events[at]]).collect()
+/// How far transactions got under snapshot isolation: each begins, and later it commits.
+struct Schedule<'a> {
+    world: &'a World,
+    txns: &'a [&'a Txn],
+    order: Order,
+    /// How many had committed when a transaction began.
+    began: Vec<Option<usize>>,
+    /// In the order in which they did.
+    committed: Vec<usize>,
+}
+
+impl Schedule<'_> {
+    /// Whether what is left can happen, given what the committed ones left behind. Between two commits it does not
+    /// matter in which order transactions begin: only those from `first` on are tried.
+    fn goes_on(&mut self, states: &[Vec<Name>], first: usize) -> bool {
+        if self.committed.len() == self.txns.len() {
+            let by_commit: Vec<&Txn> = self.committed.iter().map(|txn| self.txns[*txn]).collect();
+            return fits(self.world, &by_commit);
+        }
+        (first..self.txns.len()).any(|txn| self.began[txn].is_none() && self.begins(txn, states))
+            || (0..self.txns.len()).any(|txn| self.commits(txn, states))
+    }
+
+    fn begins(&mut self, txn: usize, states: &[Vec<Name>]) -> bool {
+        let is_late = |other: usize| {
+            other != txn && !self.committed.contains(&other) && precedes(self.txns[other], self.txns[txn], self.order)
+        };
+        // What it reads is settled when it begins.
+        if (0..self.txns.len()).any(is_late) || !runs(self.world, self.txns[txn], &mut states.to_vec()) {
+            return false;
+        }
+        self.began[txn] = Some(self.committed.len());
+        let goes_on = self.goes_on(states, txn + 1);
+        self.began[txn] = None;
+        goes_on
+    }
+
+    fn commits(&mut self, txn: usize, states: &[Vec<Name>]) -> bool {
+        let Some(began) = self.began[txn].filter(|_| !self.committed.contains(&txn)) else { return false };
+        let is_of = |other: &usize, key: Name| self.txns[*other].writes().any(|(k, _)| k == key);
+        let is_overwritten = |(key, _): (Name, Name)| self.committed[began..].iter().any(|other| is_of(other, key));
+        if self.txns[txn].writes().any(is_overwritten) {
+            return false;
+        }
+        let mut after = states.to_vec();
+        for (key, element) in self.txns[txn].writes() {
+            self.world.put(&mut after[key], element);
+        }
+        self.committed.push(txn);
+        let goes_on = self.goes_on(&after, 0);
+        self.committed.pop();
+        goes_on
+    }
 }
 
 /// Whether registers that were written in this order had their versions in an order that the sources allow.
@@ -143,37 +182,6 @@ fn fits(world: &World, txns: &[&Txn]) -> bool {
         // Nothing is said of what was not written in the end.
         place(version).zip(place(next)).is_none_or(|(place, next)| place < next)
     })
-}
-
-/// The first event that cannot be, given those before it.
-fn failed_event(events: &[usize], txns: &[&Txn], world: &World, order: Order) -> Option<usize> {
-    let mut committed: Vec<Vec<Name>> = vec![Vec::new(); world.keys.len()];
-    let mut began: Vec<Option<usize>> = vec![None; txns.len()];
-    let mut ended: Vec<Option<usize>> = vec![None; txns.len()];
-    for (at, &event) in events.iter().enumerate() {
-        let txn = txns[event];
-        let Some(start) = began[event] else {
-            let is_early = |other: usize| other != event && ended[other].is_none() && precedes(txns[other], txn, order);
-            // What it reads is settled when it begins.
-            if (0..txns.len()).any(is_early) || !runs(world, txn, &mut committed.clone()) {
-                return Some(at);
-            }
-            began[event] = Some(at);
-            continue;
-        };
-        let overwritten = |(key, _): (Name, Name)| {
-            let met = |other: usize| ended[other].is_some_and(|end| end > start);
-            (0..txns.len()).any(|other| met(other) && txns[other].writes().any(|(k, _)| k == key))
-        };
-        if txn.writes().any(overwritten) {
-            return Some(at);
-        }
-        for (key, element) in txn.writes() {
-            world.put(&mut committed[key], element);
-        }
-        ended[event] = Some(at);
-    }
-    None
 }
 
 /// Executes a transaction. False if a read shows something else.

@@ -4,7 +4,7 @@
 use super::against::checker;
 use super::choices::Choices;
 use super::messy::{Entry, Shown, Who};
-use super::{Question, judge, text};
+use super::{Question, judge, lattice, text};
 use history_core::{History, Verdict};
 
 /// How an op is spoiled.
@@ -73,12 +73,12 @@ pub(crate) fn compare(text: &str, rest: &[Entry], how: How, question: &Question<
     let mut types = left.map(|left| left.anomaly_types).unwrap_or_default();
     if how == How::OtherMop {
         // It may have written any value.
-        let certain = |name: &String| ["internal", "incompatible-order"].contains(&&name[..]);
+        let certain = |name: &&str| ["internal", "incompatible-order"].contains(name);
         let is_certain = types.iter().any(certain);
-        types.retain(|name| is_certain && (certain(name) || name == "empty-transaction-graph"));
+        types.retain(|name| is_certain && (certain(name) || *name == "empty-transaction-graph"));
     }
     let expected = if types.is_empty() { Verdict::Unknown } else { Verdict::Invalid };
-    let got = report.anomaly_types().map(str::to_owned).collect();
+    let got = report.anomaly_types().map(lattice::name).collect();
     if (expected, &types) != (report.verdict, &got) {
         return Err(format!(
             "{expected:?} {types:?} is left, not {:?} {got:?}\n{text}\nof which is left\n{rest}",

@@ -47,10 +47,10 @@ pub(crate) fn is_decided(model: &str) -> bool {
 }
 
 /// The decided models, each with the order that its anomalies take.
-static DECIDED_ORDERS: LazyLock<BTreeMap<String, Order>> = LazyLock::new(|| {
-    let order = |model: &String| {
+static DECIDED_ORDERS: LazyLock<BTreeMap<&'static str, Order>> = LazyLock::new(|| {
+    let order = |model: &str| {
         let takes = |suffix: &str, order: Order| {
-            let needs = |name: &&String| name.ends_with(suffix) || exists::order_of(name) == Some(order);
+            let needs = |name: &&str| name.ends_with(suffix) || exists::order_of(name) == Some(order);
             lattice::anomalies().filter(needs).any(|name| forbids(model, name))
         };
         match (takes("-realtime", Order::Realtime), takes("-process", Order::Process)) {
@@ -60,12 +60,12 @@ static DECIDED_ORDERS: LazyLock<BTreeMap<String, Order>> = LazyLock::new(|| {
         }
     };
     let decided = lattice::models().filter(|model| is_decided(model));
-    decided.map(|model| (model.clone(), order(model))).collect()
+    decided.map(|model| (model, order(model))).collect()
 });
 
 /// What was asked for and cannot be searched for, each with the decided models that answer for it if they hold.
-fn undecided(question: &Question<'_>) -> Vec<Vec<&'static String>> {
-    let decided = || DECIDED_ORDERS.keys();
+fn undecided(question: &Question<'_>) -> Vec<Vec<&'static str>> {
+    let decided = || DECIDED_ORDERS.keys().copied();
     let models = question.models.iter().filter(|model| !is_decided(model));
     let anomalies = question.anomalies.iter().filter(|anomaly| NOT_SEARCHED.contains(anomaly));
     let anomalies = anomalies.map(|anomaly| if anomaly.starts_with("GSI") { "G-SI" } else { anomaly });
@@ -76,7 +76,7 @@ fn undecided(question: &Question<'_>) -> Vec<Vec<&'static String>> {
 /// The order that it takes to answer for what cannot be searched for.
 pub(crate) fn order(question: &Question<'_>) -> Order {
     let all = undecided(question);
-    let least = |models: &Vec<&String>| {
+    let least = |models: &Vec<&str>| {
         let orders = || models.iter().map(|model| DECIDED_ORDERS[*model]);
         [Order::None, Order::Process, Order::Realtime].into_iter().find(|order| orders().any(|own| own == *order))
     };
@@ -110,7 +110,7 @@ impl Standing {
         let settled = world.versions.is_none() || !found.contains("G1a") && !found.contains("G1b");
         let is_ordered = LazyLock::new(|| settled && is_ordered(world, graph));
         for (model, own) in DECIDED_ORDERS.iter() {
-            if found.iter().any(|anomaly| anomaly != super::EMPTY && forbids(model, anomaly))
+            if found.iter().any(|anomaly| *anomaly != super::EMPTY && forbids(model, anomaly))
                 || *own != Order::None && !orders.contains(own)
             {
                 continue;
@@ -123,21 +123,19 @@ impl Standing {
             // In an acyclic graph lists can be ordered where they were not read.
             let is_acyclic =
                 world.versions.is_none() && (forbids(model, "G2-item") || !forbids(model, "G-single-item"));
-            let contradicts = found.contains("internal") && NEED_A_SNAPSHOT.contains(&model.as_str())
+            let contradicts = found.contains("internal") && NEED_A_SNAPSHOT.contains(model)
                 || hides_reads(world) && forbids(model, "G1c");
             if contradicts || world.versions.is_none() && !is_acyclic && !*is_ordered {
-                standing.open.insert(model.clone());
+                standing.open.insert(model);
                 continue;
             }
-            standing.known.insert(model.clone());
+            standing.known.insert(model);
             if world.versions.is_some() && (garbage || !*is_ordered) {
-                standing.assumed.insert(model.clone());
+                standing.assumed.insert(model);
             }
             if !garbage && order_is_known && (is_acyclic || *is_ordered) {
-                standing.proven.insert(model.clone());
-                let weaker = lattice::implied(model).iter();
-                let new: Vec<&String> = weaker.filter(|weaker| !standing.known.contains(*weaker)).collect();
-                standing.known.extend(new.into_iter().cloned());
+                standing.proven.insert(model);
+                standing.known.extend(lattice::implied(model));
             }
         }
         standing.open = &standing.open - &standing.known;
@@ -151,7 +149,7 @@ impl Standing {
     /// that.
     pub(crate) fn shown(&self, question: &Question<'_>) -> Names {
         let asked = question.models.iter().filter(|model| self.known.contains(**model));
-        let answered: Names = asked.flat_map(|model| lattice::implied(model)).cloned().collect();
+        let answered: Names = asked.flat_map(|model| lattice::implied(model)).copied().collect();
         &self.known - &(&self.assumed - &answered)
     }
 

@@ -3,7 +3,7 @@
 use super::Workload;
 use super::against::{certified, checker};
 use super::cases::{Case, edn};
-use super::lattice::Names;
+use super::lattice::{self, Names};
 use history_core::{Datum, History, OpKind, Step, Witness, WitnessOp};
 
 /// All witnesses that the checker gives for the cases: case, history, anomaly and witness.
@@ -23,7 +23,7 @@ fn each_witness(cases: &[Case], mut see: impl FnMut(&Case, &History, &str, &Witn
 pub(crate) fn types(cases: &[Case]) -> Names {
     let mut types = Names::new();
     each_witness(cases, |_, _, anomaly, _| {
-        types.insert(anomaly.to_owned());
+        types.insert(lattice::name(anomaly));
     });
     types
 }
@@ -59,7 +59,7 @@ pub(crate) fn refuse_changed(cases: &[Case]) -> usize {
 pub(crate) fn refuse_other_types(cases: &[Case], exceptions: &[&str]) {
     let types = types(cases);
     each_witness(cases, |case, history, anomaly, witness| {
-        for other in types.iter().filter(|other| *other != anomaly && !exceptions.contains(&case.name)) {
+        for other in types.iter().filter(|other| **other != anomaly && !exceptions.contains(&case.name)) {
             let result = certified(history, &case.question(), other, witness);
             assert!(result.is_err(), "{}: {anomaly} passes for {other}", case.name);
         }
