@@ -99,7 +99,7 @@ impl World<'_> {
                 }
                 for other in others.iter().filter(|_| reached.len() < REACHED_MAX).copied().collect::<Vec<_>>() {
                     for next in self.step(&[state], other) {
-                        if seen.insert(next.clone()) {
+                        if seen.insert(next) {
                             reached.push((next, [&word[..], &[other]].concat()));
                         }
                     }

@@ -208,14 +208,8 @@ pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> Result<T, Caught> {
     })
 }
 
-/// Runs the body of a thread and reports its result to the execution.
-pub(crate) fn run_thread<T>(body: impl FnOnce() -> T, keep: impl FnOnce(T)) {
-    let mut whole = Some(|| keep(body()));
-    run_whole(&mut || whole.take().into_iter().for_each(|whole| whole()));
-}
-
-/// Compiled once, and not for each thread of a program.
-fn run_whole(body: &mut dyn FnMut()) {
+/// Runs the body of a thread and reports its end to the execution. Compiled once, and not for each thread of a program.
+pub(crate) fn run_thread(body: Box<dyn FnOnce() + '_>) {
     // Whatever the body leaves half done is not seen by any thread: a panic ends the execution.
     match catch(body) {
         Ok(()) => _ = with(Execution::finish),

@@ -230,14 +230,12 @@ impl Explorer {
     pub(crate) fn run(&mut self, scheduler: Box<dyn Scheduler>) -> Outcome {
         let program = Arc::clone(&self.program);
         let job = Box::new(move || {
-            runtime::run_thread(
-                || {
-                    program();
-                    // What the program holds goes away before it is finished.
-                    drop(program);
-                },
-                |()| thread::end_locals(),
-            );
+            runtime::run_thread(Box::new(|| {
+                program();
+                // What the program holds goes away before it is finished.
+                drop(program);
+                thread::end_locals();
+            }));
         });
         let Settings { steps_max, surprises_max, memory, leaks_fail, .. } = self.settings;
         let limits = Limits { steps_max, surprises_max, is_weak: memory == Memory::Weak, leaks_fail };

@@ -100,7 +100,28 @@ pub struct JoinHandle<T>(Joining<T>);
 
 enum Joining<T> {
     Managed { thread: Thread, object: ObjectId, result: Arc<Mutex<Option<T>>> },
-    Std { handle: std::thread::JoinHandle<T>, thread: Thread },
+    Std { handle: std::thread::JoinHandle<()>, thread: Thread, result: Arc<Mutex<Option<T>>> },
+}
+
+/// What a thread runs. Boxed, so that what starts and runs threads is compiled once, and not for each of a program.
+type Body<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Calls a function and leaves what it returns.
+fn body<'a, F, T>(f: F, result: Arc<Mutex<Option<T>>>) -> Body<'a>
+where
+    F: FnOnce() -> T + Send + 'a,
+    T: Send + 'a,
+{
+    Box::new(move || {
+        let value = f();
+        *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+    })
+}
+
+/// What a thread that has finished has left.
+fn left<T>(result: &Mutex<Option<T>>) -> T {
+    let left = result.lock().unwrap_or_else(PoisonError::into_inner).take();
+    left.expect("a thread that has finished has left its result")
 }
 
 impl<T> JoinHandle<T> {
@@ -117,15 +138,14 @@ impl<T> JoinHandle<T> {
     /// The same, recorded at a place.
     pub(crate) fn join_at(self, place: &'static Location<'static>) -> Result<T> {
         match self.0 {
-            Joining::Std { handle, .. } => handle.join(),
+            Joining::Std { handle, result, .. } => handle.join().map(|()| left(&result)),
             Joining::Managed { object, result, .. } => {
                 assert!(
                     runtime::is_managed(),
                     "a managed thread can be joined by a managed thread that does not panic"
                 );
                 runtime::pause_on(Some(object), Kind::Join, Gate::First, place);
-                let result = result.lock().unwrap_or_else(PoisonError::into_inner).take();
-                Ok(result.expect("a thread that has finished has left its result"))
+                Ok(left(&result))
             }
         }
     }
@@ -193,13 +213,25 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
+        let result = Arc::new(Mutex::new(None));
+        let body = body(f, Arc::clone(&result));
         if runtime::is_managed() {
-            let size = self.size();
-            return Ok(spawn_managed(self.name, size, Location::caller(), f));
+            let (thread, object) = self.spawn_managed(Location::caller(), body);
+            return Ok(JoinHandle(Joining::Managed { thread, object, result }));
         }
-        let handle = self.to_std().spawn(f)?;
-        let thread = Thread::of_std(handle.thread());
-        Ok(JoinHandle(Joining::Std { handle, thread }))
+        let (thread, handle) = self.spawn_std(body)?;
+        Ok(JoinHandle(Joining::Std { handle, thread, result }))
+    }
+
+    fn spawn_managed(self, place: &'static Location<'static>, body: Body<'static>) -> (Thread, ObjectId) {
+        let host = Host::Own(Box::new(move || run(body)), self.size());
+        let (thread, object) = runtime::spawn(self.name.clone(), place, || host);
+        (managed_handle(thread, object, self.name), object)
+    }
+
+    fn spawn_std(&self, body: Body<'static>) -> io::Result<(Thread, std::thread::JoinHandle<()>)> {
+        let handle = self.to_std().spawn(body)?;
+        Ok((Thread::of_std(handle.thread()), handle))
     }
 
     fn to_std(&self) -> std::thread::Builder {
@@ -236,27 +268,13 @@ fn managed_handle(thread: Managed, object: ObjectId, name: Option<String>) -> Th
     Thread(Handle::Managed { thread, object, name: name.map(Arc::from) })
 }
 
-/// Runs the body of a managed thread, keeps what it returns, and drops the thread's own variables. All of it is done
-/// before the thread has finished, so that what nobody joins for is dropped by it.
-fn run<T>(body: impl FnOnce() -> T, result: Arc<Mutex<Option<T>>>) {
-    runtime::run_thread(body, |value| {
-        *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
-        drop(result);
+/// Runs the body of a managed thread and drops the thread's own variables. All of it is done before the thread has
+/// finished, so that what nobody joins for is dropped by it.
+fn run(body: Body<'_>) {
+    runtime::run_thread(Box::new(move || {
+        body();
         end_locals();
-    });
-}
-
-fn spawn_managed<F, T>(name: Option<String>, size: StackSize, place: &'static Location<'static>, f: F) -> JoinHandle<T>
-where
-    F: FnOnce() -> T + Send + 'static,
-    T: Send + 'static,
-{
-    let result = Arc::new(Mutex::new(None));
-    let kept = Arc::clone(&result);
-    let body = Box::new(move || run(f, kept));
-    let (thread, object) = runtime::spawn(name.clone(), place, || Host::Own(body, size));
-    let thread = managed_handle(thread, object, name);
-    JoinHandle(Joining::Managed { thread, object, result })
+    }));
 }
 
 /// The running thread.

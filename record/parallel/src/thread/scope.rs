@@ -6,7 +6,7 @@
 //! turn, it goes back to whoever resumes it. It returns when its body is done, which waits for all threads of the
 //! scope. So no stack outlives what it borrows, and the compiler sees that it does not.
 
-use super::{Builder, Thread, managed_handle};
+use super::{Body, Builder, Thread, body, left, managed_handle};
 use crate::execution::Host;
 use crate::execution::coroutine::{self, Fiber, StackSize};
 use crate::op::{Gate, Kind, ObjectId, ThreadId};
@@ -18,8 +18,6 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-type Body<'scope> = Box<dyn FnOnce() + Send + 'scope>;
 
 /// As [`std::thread::Scope`].
 pub struct Scope<'scope, 'env> {
@@ -45,7 +43,7 @@ enum Inner<'scope, 'env> {
 pub struct ScopedJoinHandle<'scope, T>(Joining<'scope, T>);
 
 enum Joining<'scope, T> {
-    Std { handle: std::thread::ScopedJoinHandle<'scope, T>, thread: Thread },
+    Std { handle: std::thread::ScopedJoinHandle<'scope, ()>, thread: Thread, result: Arc<Mutex<Option<T>>> },
     Managed { thread: Thread, object: ObjectId, result: Arc<Mutex<Option<T>>>, is_joined: Arc<AtomicBool> },
 }
 
@@ -113,6 +111,26 @@ impl<'scope> Scope<'scope, '_> {
         lock(starting).take().map(ManuallyDrop::into_inner)
     }
 
+    fn spawn_managed(
+        &self,
+        builder: Builder,
+        place: &'static Location<'static>,
+        body: Body<'scope>,
+    ) -> (Thread, ObjectId, Arc<AtomicBool>) {
+        let Inner::Managed { owner, number, starting, threads } = &self.inner else {
+            unreachable!("threads of std's scopes are std's")
+        };
+        assert!(runtime::is_managed(), "a thread of a scope is started by a managed thread that does not panic");
+        let body: Body<'scope> = Box::new(move || super::run(body));
+        let (id, object) = runtime::spawn(builder.name.clone(), place, || {
+            *lock(starting) = Some(ManuallyDrop::new((body, builder.size())));
+            Host::Scope(*owner, *number)
+        });
+        let is_joined = Arc::new(AtomicBool::new(false));
+        lock(threads).push((object, Arc::clone(&is_joined)));
+        (managed_handle(id, object, builder.name), object, is_joined)
+    }
+
     /// Waits for the threads that nobody has joined.
     fn wait(&self, place: &'static Location<'static>) {
         let Inner::Managed { threads, .. } = &self.inner else { return };
@@ -155,26 +173,14 @@ impl Builder {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let (owner, number, starting, threads) = match &scope.inner {
-            Inner::Std(scope) => {
-                let handle = self.to_std().spawn_scoped(scope, f)?;
-                let thread = Thread::of_std(handle.thread());
-                return Ok(ScopedJoinHandle(Joining::Std { handle, thread }));
-            }
-            Inner::Managed { owner, number, starting, threads } => (*owner, *number, starting, threads),
-        };
-        assert!(runtime::is_managed(), "a thread of a scope is started by a managed thread that does not panic");
         let result = Arc::new(Mutex::new(None));
-        let kept = Arc::clone(&result);
-        let size = self.size();
-        let body = Box::new(move || super::run(f, kept));
-        let (id, object) = runtime::spawn(self.name.clone(), Location::caller(), || {
-            *lock(starting) = Some(ManuallyDrop::new((body, size)));
-            Host::Scope(owner, number)
-        });
-        let is_joined = Arc::new(AtomicBool::new(false));
-        lock(threads).push((object, Arc::clone(&is_joined)));
-        let thread = managed_handle(id, object, self.name);
+        let body = body(f, Arc::clone(&result));
+        if let Inner::Std(scope) = &scope.inner {
+            let handle = self.to_std().spawn_scoped(scope, body)?;
+            let thread = Thread::of_std(handle.thread());
+            return Ok(ScopedJoinHandle(Joining::Std { handle, thread, result }));
+        }
+        let (thread, object, is_joined) = scope.spawn_managed(self, Location::caller(), body);
         Ok(ScopedJoinHandle(Joining::Managed { thread, object, result, is_joined }))
     }
 }
@@ -188,7 +194,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     #[track_caller]
     pub fn join(self) -> super::Result<T> {
         match self.0 {
-            Joining::Std { handle, .. } => handle.join(),
+            Joining::Std { handle, result, .. } => handle.join().map(|()| left(&result)),
             Joining::Managed { object, result, is_joined, .. } => {
                 assert!(
                     runtime::is_managed(),
@@ -196,8 +202,7 @@ impl<T> ScopedJoinHandle<'_, T> {
                 );
                 runtime::pause_on(Some(object), Kind::Join, Gate::First, Location::caller());
                 is_joined.store(true, Relaxed);
-                let value = lock(&result).take();
-                Ok(value.expect("a thread that has finished has left its result"))
+                Ok(left(&result))
             }
         }
     }
