@@ -133,14 +133,14 @@ pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
     if let Ok(text) = value.cast_exact::<PyString>() {
         return Ok(Datum::Str(text.to_str()?.to_owned()));
     }
-    if let Ok(list) = value.cast_exact::<PyList>() {
-        return vector(list.len(), list.iter(), depth);
+    if let Ok(items) = value.cast_exact::<PyList>() {
+        return list(items, depth);
     }
     if value.is_none() {
         return Ok(Datum::Nil);
     }
-    if let Ok(tuple) = value.cast::<PyTuple>() {
-        return vector(tuple.len(), tuple.iter(), depth);
+    if let Ok(items) = value.cast::<PyTuple>() {
+        return items.iter().map(|item| datum(&item, depth + 1)).collect::<PyResult<_>>().map(Datum::Vector);
     }
     // A bool is an int in Python.
     if let Ok(value) = value.cast::<PyBool>() {
@@ -156,16 +156,27 @@ pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
     other(value, depth)
 }
 
+#[inline]
 fn int(number: &Bound<'_, PyInt>) -> PyResult<Datum> {
-    number.extract().map(Datum::Int).or_else(|_| Ok(Datum::Big(number.str()?.to_str()?.to_owned())))
+    match number.extract() {
+        Ok(number) => Ok(Datum::Int(number)),
+        Err(_) => Ok(Datum::Big(number.str()?.to_str()?.to_owned())),
+    }
 }
 
-fn vector<'py>(len: usize, items: impl Iterator<Item = Bound<'py, PyAny>>, depth: usize) -> PyResult<Datum> {
-    let mut all = Vec::with_capacity(len);
-    for item in items {
-        all.push(datum(&item, depth + 1)?);
+/// A list. Most of what histories hold are integers in lists.
+fn list(list: &Bound<'_, PyList>, depth: usize) -> PyResult<Datum> {
+    let len = list.len();
+    let mut items = Vec::with_capacity(len);
+    for at in 0..len {
+        // An error if the list became shorter meanwhile: numbers of other libraries are asked for their values.
+        let item = list.get_item(at)?;
+        items.push(match item.cast_exact::<PyInt>() {
+            Ok(number) => int(number)?,
+            Err(_) => datum(&item, depth + 1)?,
+        });
     }
-    Ok(Datum::Vector(all))
+    Ok(Datum::Vector(items))
 }
 
 /// What is rarely met: types derived from the usual ones, sets, and numbers of other libraries.
@@ -177,8 +188,8 @@ fn other(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(Datum::Str(text.to_str()?.to_owned()));
     }
-    if let Ok(list) = value.cast::<PyList>() {
-        return vector(list.len(), list.iter(), depth);
+    if let Ok(items) = value.cast::<PyList>() {
+        return list(items, depth);
     }
     if value.is_instance_of::<PySet>() || value.is_instance_of::<PyFrozenSet>() {
         let mut items = Vec::new();

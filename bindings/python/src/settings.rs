@@ -62,8 +62,7 @@ impl Settings {
         let mut read_as = ReadAs::default();
         let unknown = |what: &str, name: &str| PyValueError::new_err(format!("unknown {what} {name:?}"));
         read_as.format = format.map(|name| name.parse().map_err(|_| unknown("format", name))).transpose()?;
-        read_as.time_unit =
-            time_unit.map(|name| name.parse().map_err(|_| unknown("time unit", name))).transpose()?;
+        read_as.time_unit = time_unit.map(|name| name.parse().map_err(|_| unknown("time unit", name))).transpose()?;
         read_as.accepts_torn = accept_torn;
         let rule = clients.into_iter().fold(ClientRule::new(), ClientRule::client);
         read_as.clients = others.into_iter().fold(rule, ClientRule::other);

@@ -369,12 +369,13 @@ fn put(tape: &mut Tape, datum: &Datum, depth: usize) -> Result<u32, HistoryError
 }
 
 fn put_all(tape: &mut Tape, items: &[Datum], tag: Tag, run: Tag, depth: usize) -> Result<(), HistoryError> {
-    let start = tape.ints.len();
+    let ints = tape.ints.to_mut();
+    let start = ints.len();
     for item in items {
         match item {
-            Datum::Int(i) if i.unsigned_abs() < RUN_INT_END => tape.ints.to_mut().push(*i),
+            Datum::Int(i) if i.unsigned_abs() < RUN_INT_END => ints.push(*i),
             _ => {
-                tape.ints.to_mut().truncate(start);
+                ints.truncate(start);
                 let seq = tape.open(tag);
                 for item in items {
                     put(tape, item, depth + 1)?;
