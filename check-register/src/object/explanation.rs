@@ -1,9 +1,7 @@
 //! Why an operation could not be placed: the explanation of a refusal.
 
 use super::recorded::Recorded;
-use crate::engine::ids::OpId;
-use crate::history::Columns;
-use crate::models::Spec;
+use super::subject::{Subject, shortened};
 use crate::{Conflict, End, Held, Refusal};
 use history_core::explain::{self, Explanation, Names};
 use history_core::{Datum, OpKind, Witness, WitnessOp};
@@ -13,21 +11,15 @@ use std::fmt::Write as _;
 const STATES_MAX: usize = 8;
 
 /// The history that a witness is about.
-pub(super) struct Explainer<'a, S: Spec> {
-    pub(super) model: &'a S,
-    pub(super) columns: &'a Columns<S::Op>,
-    pub(super) recorded: &'a Recorded,
+pub(super) struct Explainer<'a> {
+    subject: &'a dyn Subject,
+    recorded: &'a Recorded,
     named: Names<usize>,
 }
 
-impl<'a, S: Spec> Explainer<'a, S> {
-    pub(super) fn new(model: &'a S, columns: &'a Columns<S::Op>, recorded: &'a Recorded) -> Explainer<'a, S> {
-        Explainer { model, columns, recorded, named: Names::default() }
-    }
-
-    /// What an operation did.
-    pub(super) fn what(&self, op: usize) -> String {
-        self.columns.op(OpId::new(op)).map_or_else(|| "nothing".into(), |op| self.model.describe_op(op))
+impl<'a> Explainer<'a> {
+    pub(super) fn new(subject: &'a dyn Subject, recorded: &'a Recorded) -> Explainer<'a> {
+        Explainer { subject, recorded, named: Names::default() }
     }
 
     /// An operation's name.
@@ -39,7 +31,7 @@ impl<'a, S: Spec> Explainer<'a, S> {
     fn when(&self, op: usize) -> String {
         let invoked = self.recorded.invoked(op);
         match self.recorded.completed(op) {
-            Some(completed) if self.columns.returns(OpId::new(op)) => format!("index {invoked} to {completed}"),
+            Some(completed) if self.subject.returns(op) => format!("index {invoked} to {completed}"),
             _ => format!("from index {invoked} on, outcome unknown"),
         }
     }
@@ -77,7 +69,7 @@ impl<'a, S: Spec> Explainer<'a, S> {
         if refusal.ends.is_empty() {
             _ = writeln!(then, "There are too many orders to list the states in which it could take effect.");
         } else {
-            let what = self.what(refusal.op);
+            let what = self.subject.what(refusal.op);
             let from = if refusal.ends.len() == 1 { "This state admits" } else { "None of these states admits" };
             let no = match refusal.ends.len() {
                 1 => "no",
@@ -99,7 +91,7 @@ impl<'a, S: Spec> Explainer<'a, S> {
         }
         let mut explanation = part.map_or_else(Explanation::default, |part| Explanation::default().about(part));
         for (at, op) in self.named.iter().enumerate() {
-            let what = format!("{}{}, {}", self.what(*op), self.by_process(*op), self.when(*op));
+            let what = format!("{}{}, {}", self.subject.what(*op), self.by_process(*op), self.when(*op));
             explanation.op(explain::name(at), what);
         }
         then.lines().for_each(|line| explanation.line(line));
@@ -199,7 +191,7 @@ impl<'a, S: Spec> Explainer<'a, S> {
 
     fn witness(&self, part: Option<&str>, refusal: &Refusal, explanation: String) -> Witness {
         let op = |(at, op): (usize, &usize)| {
-            let returned = self.columns.returns(OpId::new(*op));
+            let returned = self.subject.returns(*op);
             let (invoked_ns, completed_ns) = self.recorded.times(*op);
             WitnessOp {
                 name: explain::name(at),
@@ -207,7 +199,7 @@ impl<'a, S: Spec> Explainer<'a, S> {
                 process: self.recorded.client(*op),
                 kind: if returned { OpKind::Ok } else { OpKind::Info },
                 time_ns: if returned { completed_ns } else { invoked_ns },
-                value: self.columns.op(OpId::new(*op)).map_or(Datum::Nil, |op| self.model.datum(op)),
+                value: self.subject.datum(*op),
             }
         };
         let mut facts = Vec::new();
@@ -216,17 +208,5 @@ impl<'a, S: Spec> Explainer<'a, S> {
         let states: Vec<String> = refusal.ends.iter().map(|end| shortened(&end.state)).collect();
         facts.push(("states".into(), Datum::from(states)));
         Witness::new(self.named.iter().enumerate().map(op).collect(), explanation).with_facts(facts)
-    }
-}
-
-/// A state's description that may be long.
-pub(super) fn shortened(text: &str) -> String {
-    const CHARS_MAX: usize = 120;
-    match text.char_indices().nth(CHARS_MAX) {
-        None => text.to_owned(),
-        Some((end, _)) => {
-            let tail = text.char_indices().rev().nth(CHARS_MAX / 4).map_or(text.len(), |(start, _)| start.max(end));
-            format!("{} ... {}", &text[..end], &text[tail..])
-        }
     }
 }

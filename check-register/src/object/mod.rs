@@ -7,6 +7,7 @@ mod options;
 mod recorded;
 mod report;
 mod run;
+mod subject;
 mod timelines;
 
 use crate::Settings;

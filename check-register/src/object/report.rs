@@ -3,6 +3,7 @@
 use super::decoder::Decoder;
 use super::explanation::Explainer;
 use super::recorded::Recorded;
+use super::subject::{ModelSubject, Subject};
 use super::{Linearizable, timelines};
 use crate::engine::ids;
 use crate::history::Columns;
@@ -30,8 +31,18 @@ pub(super) fn report<S: Spec>(
     answer: &Answer,
     budget: &Budget,
 ) -> Report {
-    let mut report = Report::new(S::NAME, answer.verdict());
-    let explainer = || Explainer::new(&checker.model, columns, recorded);
+    let subject = ModelSubject { model: &checker.model, columns };
+    let mut report = of_answer(&subject, recorded, counts, answer);
+    decoder.conclude::<S>(ids::count(columns.len()), &mut report);
+    if budget.figures {
+        (report.figures, report.artifacts) = timelines::of(&subject, recorded, answer);
+    }
+    report
+}
+
+/// What the answer says.
+fn of_answer(subject: &dyn Subject, recorded: &Recorded, counts: Counts, answer: &Answer) -> Report {
+    let mut report = Report::new(subject.name(), answer.verdict());
     let (mut refused, mut unknown, mut stopped) = (0, 0, 0);
     let mut witnesses = Vec::new();
     for part in &answer.parts {
@@ -40,7 +51,7 @@ pub(super) fn report<S: Spec>(
             Outcome::Refused(refusal) => {
                 refused += 1;
                 if witnesses.len() < WITNESSES_MAX {
-                    witnesses.push(explainer().refusal(part.part.as_deref(), refusal));
+                    witnesses.push(Explainer::new(subject, recorded).refusal(part.part.as_deref(), refusal));
                 }
             }
             Outcome::Unknown(Reason::OtherPart) => stopped += 1,
@@ -71,7 +82,7 @@ pub(super) fn report<S: Spec>(
     }
     report.notes.extend(recorded.participants.note());
     if refused > 0 {
-        report.notes.extend(checker.model.assumes());
+        report.notes.extend(subject.assumes());
         report.anomalies.push(Anomaly { name: super::NONLINEARIZABLE.into(), count: refused, witnesses });
     }
     report.counts = vec![
@@ -81,9 +92,5 @@ pub(super) fn report<S: Spec>(
         ("nonclient-op-count".into(), recorded.participants.others()),
         ("part-count".into(), ids::count(answer.parts.len())),
     ];
-    decoder.conclude::<S>(ids::count(columns.len()), &mut report);
-    if budget.figures {
-        (report.figures, report.artifacts) = timelines::of(&checker.model, columns, recorded, answer);
-    }
     report
 }

@@ -1,13 +1,11 @@
 //! Timelines as figures: one for the object, or for each of its parts that is not linearizable.
 
-use super::explanation::{Explainer, shortened};
 use super::recorded::Recorded;
-use crate::engine::ids::{OpId, index, number};
-use crate::history::Columns;
-use crate::models::Spec;
+use super::subject::{Subject, shortened};
+use crate::engine::ids::{index, number};
 use crate::{Answer, Outcome, PartAnswer};
 use history_core::figure::{BARS_MAX, Bar, BarStatus, Content, Figure, ORDERS_MAX, Order, Scale, Timeline, window};
-use history_core::{Artifact, Budget, Client};
+use history_core::{Artifact, Client};
 use std::fmt::Write as _;
 
 /// Timelines, at the most. Parts that are not linearizable come first.
@@ -17,15 +15,10 @@ const PAGES_MAX: usize = 8;
 const LISTING_BYTES_MAX: usize = 32 << 20;
 
 /// The timelines of an answer, and its linearizations as text.
-pub(super) fn of<S: Spec>(
-    model: &S,
-    columns: &Columns<S::Op>,
-    recorded: &Recorded,
-    answer: &Answer,
-) -> (Vec<Figure>, Vec<Artifact>) {
+pub(super) fn of(subject: &dyn Subject, recorded: &Recorded, answer: &Answer) -> (Vec<Figure>, Vec<Artifact>) {
     let refused = answer.parts.iter().filter(|part| matches!(part.outcome, Outcome::Refused(_)));
     let linearizable = answer.parts.iter().filter(|part| matches!(part.outcome, Outcome::Linearizable(_)));
-    let pages = Pages { model, columns, recorded };
+    let pages = Pages { subject, recorded };
     let named = |what: &str, part: &PartAnswer| {
         part.part.as_ref().map_or_else(|| what.to_owned(), |part| format!("{what} {part}"))
     };
@@ -42,31 +35,27 @@ pub(super) fn of<S: Spec>(
     (refused.chain(linearizable).take(PAGES_MAX).filter_map(figure).collect(), orders)
 }
 
-struct Pages<'a, S: Spec> {
-    model: &'a S,
-    columns: &'a Columns<S::Op>,
+struct Pages<'a> {
+    subject: &'a dyn Subject,
     recorded: &'a Recorded,
 }
 
 /// What a timeline shows, in one sentence; `refused` is the operation that cannot be placed.
-fn summary<S: Spec>(refused: Option<&str>) -> String {
+fn summary(object: &str, refused: Option<&str>) -> String {
     match refused {
-        None => format!("These operations can be ordered as a {} allows; one such order is shown.", S::NAME),
+        None => format!("These operations can be ordered as a {object} allows; one such order is shown."),
         Some(op) => format!(
-            "{} cannot be placed: after every order of the operations before it, a {} does not allow it.",
-            sentence(op),
-            S::NAME
+            "{} cannot be placed: after every order of the operations before it, a {object} does not allow it.",
+            sentence(op)
         ),
     }
 }
 
-impl<S: Spec> Pages<'_, S> {
+impl Pages<'_> {
     /// The operations of a part, to which `one` of them belongs, in the order of their calls.
     fn ops(&self, part: &PartAnswer, one: usize) -> Vec<u32> {
-        let part_of = |op: usize| self.columns.op(OpId::new(op)).and_then(|op| self.model.shortcuts().part(op));
-        let wanted = part.part.as_ref().and_then(|_| part_of(one));
-        let is_wanted =
-            |op: &usize| self.columns.op(OpId::new(*op)).is_some() && (wanted.is_none() || part_of(*op) == wanted);
+        let wanted = part.part.as_ref().and_then(|_| self.subject.part(one));
+        let is_wanted = |op: &usize| self.subject.has(*op) && (wanted.is_none() || self.subject.part(*op) == wanted);
         (0..self.recorded.len()).filter(is_wanted).map(number).collect()
     }
 
@@ -96,7 +85,6 @@ impl<S: Spec> Pages<'_, S> {
         processes.sort_unstable();
         processes.dedup();
         let whose = |process: i64| self.recorded.participants.client(process);
-        let explainer = Explainer::new(self.model, self.columns, self.recorded);
         let refused_at = refused.and_then(position);
         let statuses = Statuses {
             outcome: &part.outcome,
@@ -109,17 +97,18 @@ impl<S: Spec> Pages<'_, S> {
             let (start, end) = span(*at);
             let status = statuses.of(*at, (start, end));
             let row = processes.binary_search(&self.recorded.process(op)).unwrap_or_default();
-            let (label, detail) = (shortened(&explainer.what(op)), String::new());
+            let (label, detail) = (shortened(&self.subject.what(op)), String::new());
             let completed = self.recorded.completed(op);
             Bar { row: number(row), index: self.recorded.invoked(op), completed, start, end, label, detail, status }
         };
-        let refusal =
-            refused.map(|op| format!("Here {} is not possible.", shortened(&explainer.what(op)))).unwrap_or_default();
+        let refusal = refused
+            .map(|op| format!("Here {} is not possible.", shortened(&self.subject.what(op))))
+            .unwrap_or_default();
         let named = part.part.as_ref().map(|part| format!("{part}: ")).unwrap_or_default();
         Some(Timeline {
             title: format!("{named}{}", if refused.is_some() { "not linearizable" } else { "linearizable" }),
             key: part.part.clone(),
-            summary: summary::<S>(refused.map(|op| explainer.what(op)).as_deref()),
+            summary: summary(self.subject.name(), refused.map(|op| self.subject.what(op)).as_deref()),
             scale,
             extent: Some(window.extent),
             rows: processes.iter().map(|process| row_name(process.map(whose))).collect(),
@@ -129,7 +118,7 @@ impl<S: Spec> Pages<'_, S> {
                 .map(|order| {
                     // To look for it takes as long as the order is.
                     let skipped = window.skipped(order);
-                    let states = self.states(&ops, order, skipped);
+                    let states = self.subject.states(&ops, order, skipped);
                     let shown = window.order(order, |steps| states[steps - skipped].clone());
                     Order { refusal: refusal.clone(), ..shown }
                 })
@@ -140,13 +129,12 @@ impl<S: Spec> Pages<'_, S> {
 
     /// A linearization as text: a line an operation, and the state after it.
     fn listing(&self, order: &[usize]) -> String {
-        let explainer = Explainer::new(self.model, self.columns, self.recorded);
         let ops: Vec<u32> = order.iter().copied().map(number).collect();
         let positions: Vec<u32> = (0..number(ops.len())).collect();
         let mut text = String::new();
-        for (op, state) in order.iter().zip(self.states(&ops, &positions, 1)) {
+        for (op, state) in order.iter().zip(self.subject.states(&ops, &positions, 1)) {
             let (index, process) = (self.recorded.invoked(*op), row_name(self.recorded.client(*op)));
-            let line = format!("{index}\t{process}\t{}\t{state}\n", shortened(&explainer.what(*op)));
+            let line = format!("{index}\t{process}\t{}\t{state}\n", shortened(&self.subject.what(*op)));
             if text.len() + line.len() > LISTING_BYTES_MAX {
                 _ = writeln!(text, "... more than {LISTING_BYTES_MAX} bytes in total");
                 break;
@@ -156,40 +144,6 @@ impl<S: Spec> Pages<'_, S> {
         text
     }
 
-    /// The states after the first `from` operations of an order, and after each further one.
-    fn states(&self, ops: &[u32], order: &[u32], from: usize) -> Vec<String> {
-        let budget = Budget::default();
-        let mut states = vec![self.model.init()];
-        let mut texts = Vec::new();
-        for (at, op) in order.iter().enumerate() {
-            if at >= from {
-                texts.push(self.describe(&states));
-            }
-            let op = self.columns.op(OpId::new(index(ops[index(*op)])));
-            let next =
-                |state: &S::State| op.map(|op| self.model.step(state, op, &budget).into_iter().collect::<Vec<_>>());
-            let mut reached: Vec<S::State> = Vec::new();
-            for state in states.iter().filter_map(next).flatten() {
-                if !reached.contains(&state) {
-                    reached.push(state);
-                }
-            }
-            states = reached;
-        }
-        texts.push(self.describe(&states));
-        texts
-    }
-
-    fn describe(&self, states: &[S::State]) -> String {
-        const SHOWN: usize = 4;
-        let mut texts: Vec<String> =
-            states.iter().take(SHOWN).map(|state| shortened(&self.model.describe_state(state))).collect();
-        if states.len() > SHOWN {
-            texts.push(format!("{} more", states.len() - SHOWN));
-        }
-        texts.join(" or ")
-    }
-
     /// Times if every operation has them and they agree with the order of the history, else positions.
     fn scale(&self, ops: &[u32]) -> Scale {
         let mut events: Vec<(u64, Option<i64>)> = Vec::with_capacity(2 * ops.len());
@@ -197,7 +151,7 @@ impl<S: Spec> Pages<'_, S> {
             let op = index(*op);
             let (invoked, completed) = self.recorded.times(op);
             events.push((self.recorded.invoked(op), invoked));
-            if self.columns.returns(OpId::new(op)) {
+            if self.subject.returns(op) {
                 events.extend(self.recorded.completed(op).map(|index| (index, completed)));
             }
         }
@@ -207,7 +161,7 @@ impl<S: Spec> Pages<'_, S> {
     }
 
     fn span(&self, op: usize, scale: Scale) -> (i64, Option<i64>) {
-        let returned = self.columns.returns(OpId::new(op));
+        let returned = self.subject.returns(op);
         match scale {
             Scale::Nanoseconds => {
                 let (start, end) = self.recorded.times(op);
