@@ -3,6 +3,7 @@
 use crate::anomaly::{self, AnomalySet};
 use crate::cycle_spec::{CYCLE_EXISTS, CYCLES, Suffix};
 use crate::model::{Model, ModelSet};
+use std::sync::LazyLock;
 
 pub use crate::set::RowSet;
 
@@ -126,7 +127,10 @@ pub fn redundant_cycle_exists(found: AnomalySet) -> AnomalySet {
 
 /// The friendly names of models, sorted.
 pub(crate) fn names(models: ModelSet) -> Vec<&'static str> {
-    let mut names: Vec<_> = models.iter().map(Model::name).collect();
-    names.sort_unstable();
-    names
+    static BY_NAME: LazyLock<Vec<Model>> = LazyLock::new(|| {
+        let mut all: Vec<Model> = ModelSet::ALL.iter().collect();
+        all.sort_unstable_by_key(|model| model.name());
+        all
+    });
+    BY_NAME.iter().filter(|model| models.contains(**model)).map(|model| model.name()).collect()
 }

@@ -4,6 +4,7 @@
 
 pub(crate) mod closure;
 
+use history_core::cast::Cast as _;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -105,7 +106,12 @@ impl<R: Row> RowSet<R> {
 
     /// Its rows, in the order of the table.
     pub fn iter(self) -> impl Iterator<Item = R> {
-        (0..R::COUNT).map(R::at).filter(move |&row| self.contains(row))
+        let mut left = self.bits;
+        std::iter::from_fn(move || {
+            let first = (left != 0).then(|| R::at(left.trailing_zeros().to_usize()));
+            left &= left.wrapping_sub(1);
+            first
+        })
     }
 }
 

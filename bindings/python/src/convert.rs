@@ -126,14 +126,14 @@ pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
     if depth > DEPTH_MAX {
         return Err(PyValueError::new_err(format!("a value is nested more than {DEPTH_MAX} deep")));
     }
-    // Nearly all values are of these types and of none derived from them, which one comparison tells.
+    // The most frequent one first, which one comparison tells: a bool is an int in Python, but not exactly one.
     if let Ok(number) = value.cast_exact::<PyInt>() {
         return int(number);
     }
-    if let Ok(text) = value.cast_exact::<PyString>() {
+    if let Ok(text) = value.cast::<PyString>() {
         return Ok(Datum::Str(text.to_str()?.to_owned()));
     }
-    if let Ok(items) = value.cast_exact::<PyList>() {
+    if let Ok(items) = value.cast::<PyList>() {
         return list(items, depth);
     }
     if value.is_none() {
@@ -142,9 +142,11 @@ pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
     if let Ok(items) = value.cast::<PyTuple>() {
         return items.iter().map(|item| datum(&item, depth + 1)).collect::<PyResult<_>>().map(Datum::Vector);
     }
-    // A bool is an int in Python.
     if let Ok(value) = value.cast::<PyBool>() {
         return Ok(Datum::Bool(value.is_true()));
+    }
+    if let Ok(number) = value.cast::<PyInt>() {
+        return int(number);
     }
     if let Ok(fields) = value.cast::<PyDict>() {
         let entries = fields.iter().map(|(key, value)| Ok((datum(&key, depth + 1)?, datum(&value, depth + 1)?)));
@@ -169,28 +171,22 @@ fn list(list: &Bound<'_, PyList>, depth: usize) -> PyResult<Datum> {
     let len = list.len();
     let mut items = Vec::with_capacity(len);
     for at in 0..len {
-        // An error if the list became shorter meanwhile: numbers of other libraries are asked for their values.
         let item = list.get_item(at)?;
         items.push(match item.cast_exact::<PyInt>() {
             Ok(number) => int(number)?,
             Err(_) => datum(&item, depth + 1)?,
         });
     }
+    // Numbers of other libraries were asked for their values: code of others has run.
+    if list.len() != len {
+        return Err(PyValueError::new_err("a list became longer or shorter while it was read"));
+    }
     Ok(Datum::Vector(items))
 }
 
-/// What is rarely met: types derived from the usual ones, sets, and numbers of other libraries.
+/// What is rarely met: sets, and numbers of other libraries.
 #[cold]
 fn other(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
-    if let Ok(number) = value.cast::<PyInt>() {
-        return int(number);
-    }
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Datum::Str(text.to_str()?.to_owned()));
-    }
-    if let Ok(items) = value.cast::<PyList>() {
-        return list(items, depth);
-    }
     if value.is_instance_of::<PySet>() || value.is_instance_of::<PyFrozenSet>() {
         let mut items = Vec::new();
         for item in value.try_iter()? {

@@ -302,6 +302,22 @@ def test_an_array_is_a_list():
     assert histcheck.check(with_array, "list-append").to_json() == histcheck.check(with_list, "list-append").to_json()
 
 
+def test_a_list_that_changes_while_it_is_read_is_refused():
+    class Changes(Numpys):
+        def __init__(self, change):
+            self.change = change
+
+        def tolist(self):
+            self.change()
+            return 1
+
+    for change in [lambda items: items.append(2), lambda items: items.pop()]:
+        items = []
+        items.extend([Changes(lambda: change(items)), 1])
+        with pytest.raises((IndexError, ValueError)):
+            histcheck.check(appends(op("ok", 3, "txn", [["r", "x", items]])), "list-append")
+
+
 def test_distinct_numbers_do_not_become_one_float():
     # As floats both are 0.1, and the read would be of what was written.
     written, read = Decimal("0.1"), Decimal("0.1000000000000000000001")

@@ -1,11 +1,16 @@
 //! Which levels have an axiom, and which of them to decide for one that is asked for.
 
 use crate::model::{Model, ModelSet};
+use crate::set::Row as _;
 use check_isolation::{Axiom, Base, Level};
+use std::sync::LazyLock;
 
 /// The axiom and the base that define a level, if it has any.
 pub(super) fn axiom_of(model: Model) -> Option<(Axiom, Base)> {
-    model.name().parse::<Level>().ok().and_then(Level::decided_by)
+    static ALL: LazyLock<Vec<Option<(Axiom, Base)>>> = LazyLock::new(|| {
+        ModelSet::ALL.iter().map(|model| model.name().parse::<Level>().ok().and_then(Level::decided_by)).collect()
+    });
+    ALL[model.index()]
 }
 
 /// The levels to decide for one: itself or, if it has no axiom, those around it, the nearest below first.

@@ -14,6 +14,8 @@ use crate::cycle_spec::Suffix;
 use crate::exact::{self, Answers, Exact};
 use crate::lattice::{self, NOT_SEARCHED, UNKNOWN};
 use crate::model::{self, Model, ModelSet};
+use crate::set::Row as _;
+use std::sync::LazyLock;
 
 pub(crate) use next::{Lacks, RECORD_READS};
 
@@ -60,7 +62,9 @@ impl Undecided {
 
 /// The edges that it takes to see all that rules a model out.
 fn order_of(model: Model) -> Suffix {
-    lattice::order_needed(model.prohibited())
+    static ALL: LazyLock<Vec<Suffix>> =
+        LazyLock::new(|| ModelSet::ALL.iter().map(|model| lattice::order_needed(model.prohibited())).collect());
+    ALL[model.index()]
 }
 
 /// Whether a model forbids a cycle of who read what of whom.

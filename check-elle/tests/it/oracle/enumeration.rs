@@ -6,8 +6,8 @@ use super::cases::{Case, edn};
 use super::choices::Choices;
 use super::lattice::{self, Names};
 use super::world::World;
-use super::worlds::{Size, history};
-use super::{Question, judge, laws};
+use super::worlds::{Kind, Size, history};
+use super::{Question, Workload, judge, laws};
 use history_core::{History, Verdict};
 
 /// Judges every history of a world, or only `samples` of them, spread evenly over the choices that make one. What is
@@ -22,8 +22,12 @@ pub(crate) fn judge_each<'a>(size: &Size, samples: Option<u64>, questions: impl 
         }
         let text = history(&mut choices, size);
         let parsed = History::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let mut world = World::read(&parsed, size.kind == Kind::Register).ok();
         for question in questions(judged) {
-            if let Err(why) = judge_one(&parsed, &question) {
+            if let (Some(world), Workload::RwRegister(sources)) = (&mut world, &question.workload) {
+                world.assume(sources);
+            }
+            if let Err(why) = judge_one(&parsed, world.as_ref(), &question) {
                 let Question { models, anomalies, workload, .. } = question;
                 wrong.push(format!("{why}\nmodels {models:?}, anomalies {anomalies:?}, {workload:?}\n{text}"));
             }
@@ -40,11 +44,10 @@ pub(crate) fn judge_each<'a>(size: &Size, samples: Option<u64>, questions: impl 
     }
 }
 
-fn judge_one(history: &History, question: &Question<'_>) -> Result<(), String> {
+fn judge_one(history: &History, world: Option<&World>, question: &Question<'_>) -> Result<(), String> {
     let report = checker(history, question);
-    let world = World::of(history, &question.workload).ok();
-    agree_in(world.as_ref(), history, question, &report)?;
-    world.map_or(Ok(()), |world| laws::hold(&world, question, report.verdict))
+    agree_in(world, history, question, &report)?;
+    world.map_or(Ok(()), |world| laws::hold(world, question, report.verdict))
 }
 
 /// In how many histories of a world the laws catch one who always says valid, and one who always says invalid.

@@ -2,6 +2,8 @@
 
 use super::graph::{Graph, Order, Relation};
 use super::lattice::{self, Names};
+use super::reach::Reach;
+use std::sync::LazyLock;
 
 /// What may be a step.
 struct Steps {
@@ -34,7 +36,9 @@ const MODELS: [Steps; 13] = [
 ];
 
 fn anomaly(steps: &Steps) -> &'static str {
-    lattice::name(&format!("{}-cycle-exists", steps.model))
+    static ALL: LazyLock<[&str; 13]> =
+        LazyLock::new(|| MODELS.map(|steps| lattice::name(&format!("{}-cycle-exists", steps.model))));
+    ALL[MODELS.iter().position(|other| other.model == steps.model).expect("one of them")]
 }
 
 /// The order that a cycle-exists anomaly takes in.
@@ -70,31 +74,29 @@ pub(crate) fn types(graph: &Graph, orders: &[Order]) -> Names {
 fn has_cycle(graph: &Graph, steps: &Steps) -> bool {
     // Each transaction is there twice: arrived at by rw (odd), or in another way.
     let n = graph.edges.len();
-    let mut reaches = vec![vec![false; 2 * n]; 2 * n];
+    let mut reach = Reach::new(2 * n);
     for from in 0..n {
         for to in 0..n {
             for relation in &graph.edges[from][to] {
                 match relation {
                     Relation::Rw => {
-                        reaches[2 * from][2 * to + 1] |= steps.rw;
-                        reaches[2 * from + 1][2 * to + 1] |= steps.rw_twice;
+                        if steps.rw {
+                            reach.add(2 * from, 2 * to + 1);
+                        }
+                        if steps.rw_twice {
+                            reach.add(2 * from + 1, 2 * to + 1);
+                        }
                     }
                     Relation::Wr if !steps.wr => {}
                     Relation::Order if steps.order == Order::None => {}
                     Relation::Ww | Relation::Wr | Relation::Order => {
-                        reaches[2 * from][2 * to] = true;
-                        reaches[2 * from + 1][2 * to] = true;
+                        reach.add(2 * from, 2 * to);
+                        reach.add(2 * from + 1, 2 * to);
                     }
                 }
             }
         }
     }
-    for via in 0..2 * n {
-        for from in 0..2 * n {
-            for to in 0..2 * n {
-                reaches[from][to] |= reaches[from][via] && reaches[via][to];
-            }
-        }
-    }
-    (0..2 * n).any(|node| reaches[node][node])
+    let reach = reach.closed();
+    (0..2 * n).any(|node| reach.contains(node, node))
 }

@@ -1,5 +1,6 @@
 //! Version orders and the graph between transactions, edge by edge from the table in the specification.
 
+use super::reach::Reach;
 use super::world::{Kind, Name, Txn, World};
 
 /// Kinds of edges.
@@ -186,18 +187,16 @@ impl Graph {
     /// The strongly connected components of more than one transaction: those that reach each other.
     pub(crate) fn components(&self) -> Vec<Vec<usize>> {
         let n = self.edges.len();
-        let mut reaches: Vec<Vec<bool>> =
-            self.edges.iter().map(|row| row.iter().map(|relations| !relations.is_empty()).collect()).collect();
-        for via in 0..n {
-            for from in 0..n {
-                for to in 0..n {
-                    reaches[from][to] |= reaches[from][via] && reaches[via][to];
-                }
+        let mut reach = Reach::new(n);
+        for (from, row) in self.edges.iter().enumerate() {
+            for (to, _) in row.iter().enumerate().filter(|(_, relations)| !relations.is_empty()) {
+                reach.add(from, to);
             }
         }
+        let reach = reach.closed();
         let mut components = Vec::new();
-        for (first, reached) in reaches.iter().enumerate() {
-            let together = |&other: &usize| reached[other] && reaches[other][first];
+        for first in 0..n {
+            let together = |&other: &usize| reach.contains(first, other) && reach.contains(other, first);
             let component: Vec<usize> = (0..n).filter(together).collect();
             if component.first() == Some(&first) {
                 components.push(component);

@@ -15,6 +15,7 @@ pub(crate) mod graph;
 pub(crate) mod lattice;
 pub(crate) mod laws;
 pub(crate) mod messy;
+pub(crate) mod reach;
 pub(crate) mod register_cases;
 pub(crate) mod registers;
 pub(crate) mod semantic;
@@ -30,8 +31,7 @@ use history_core::{History, Verdict};
 use lattice::{Names, also_is, forbids};
 use registers::Sources;
 use standing::Standing;
-use std::collections::BTreeMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::cell::RefCell;
 use world::World;
 
 /// What was asked of a history.
@@ -86,14 +86,19 @@ impl<'a> Question<'a> {
 
     /// The order that the question makes the graph take in. The same few questions are asked of many histories.
     pub(crate) fn order(&self) -> Order {
-        type Asked = (Vec<String>, Vec<String>);
-        static KNOWN: LazyLock<Mutex<BTreeMap<Asked, Order>>> = LazyLock::new(Mutex::default);
-        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let asked: Asked = (owned(self.models), owned(self.anomalies));
-        let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&asked).copied();
-        known.unwrap_or_else(|| {
+        /// Models, anomalies, and what follows from them.
+        type Known = (Vec<String>, Vec<String>, Order);
+        thread_local! {
+            static KNOWN: RefCell<Vec<Known>> = const { RefCell::new(Vec::new()) };
+        }
+        KNOWN.with_borrow_mut(|known| {
+            let is_asked = |(models, anomalies, _): &&Known| models == self.models && anomalies == self.anomalies;
+            if let Some((.., order)) = known.iter().find(is_asked) {
+                return *order;
+            }
+            let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
             let order = self.work_out_order();
-            KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(asked, order);
+            known.push((owned(self.models), owned(self.anomalies), order));
             order
         })
     }

@@ -109,10 +109,9 @@ impl Standing {
         // Of registers nobody can order what was read, but not left behind.
         let settled = world.versions.is_none() || !found.contains("G1a") && !found.contains("G1b");
         let is_ordered = LazyLock::new(|| settled && is_ordered(world, graph));
+        let (out, also_out) = lattice::ruled_out(found);
         for (model, own) in DECIDED_ORDERS.iter() {
-            if found.iter().any(|anomaly| *anomaly != super::EMPTY && forbids(model, anomaly))
-                || *own != Order::None && !orders.contains(own)
-            {
+            if out.contains(model) || also_out.contains(model) || *own != Order::None && !orders.contains(own) {
                 continue;
             }
             let order_is_known = match own {

@@ -3,7 +3,7 @@
 //! A register is seen as a list of what was written last: empty before all writes.
 
 use super::Workload;
-use super::registers::Versions;
+use super::registers::{Sources, Versions};
 use history_core::{History, OpKind, Pair, Process, Value};
 
 /// A key or an element, by its position among all names of the history.
@@ -105,8 +105,24 @@ impl Txn {
 impl World {
     /// The transactions of a history, or why it has no verdict.
     pub(crate) fn of(history: &History, workload: &Workload<'_>) -> Result<World, String> {
+        match workload {
+            Workload::ListAppend => World::read(history, false),
+            Workload::RwRegister(sources) => {
+                let mut world = World::read(history, true)?;
+                world.assume(sources);
+                Ok(world)
+            }
+        }
+    }
+
+    /// Takes versions to be ordered as these sources say, whatever others said before.
+    pub(crate) fn assume(&mut self, sources: &Sources<'_>) {
+        self.versions = Some(Versions::of(self, sources));
+    }
+
+    /// The transactions of a history of lists, or of registers of whose versions nothing is assumed.
+    pub(crate) fn read(history: &History, registers: bool) -> Result<World, String> {
         let mut world = World::default();
-        let registers = matches!(workload, Workload::RwRegister(_));
         // Invocations by clients without a name: each may belong to any completion.
         let mut nameless = Vec::new();
         for (at, op) in history.ops().enumerate() {
@@ -142,12 +158,10 @@ impl World {
         nameless.retain(is_open);
         world.txns.append(&mut nameless);
         world.txns.sort_by_key(|txn| txn.index);
-        match workload {
-            Workload::ListAppend => world.refuse_double_appends()?,
-            Workload::RwRegister(sources) => {
-                world.part_double_writes()?;
-                world.versions = Some(Versions::of(&world, sources));
-            }
+        if registers {
+            world.part_double_writes()?
+        } else {
+            world.refuse_double_appends()?
         }
         Ok(world)
     }
