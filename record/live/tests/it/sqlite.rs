@@ -2,8 +2,10 @@
 
 use crate::setup::Setup;
 use history_core::Verdict;
-use record_live::LiveError;
 use record_live::store::{Locks, Sqlite};
+use record_live::{LiveError, Request, Seat, Stands, Store as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 #[test]
 fn with_its_locks_sqlite_is_strictly_serializable() {
@@ -29,6 +31,29 @@ fn without_locks_it_is_not() {
     let ended = Setup { ops_max: 200_000, ..Setup::new(&store, "list-append") }.run(directory.path()).unwrap();
     assert_eq!(ended.report.verdict, Verdict::Invalid);
     assert!(ended.violated.is_some(), "a prefix showed it");
+}
+
+#[test]
+fn whoever_opens_it_without_locks_tries_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Sqlite::create(&directory.path().join("db"), Locks::None).unwrap();
+    let timeout = Duration::from_secs(5);
+    let seat = Seat { number: 0, seats: 4, node: 0, nodes: 1, process: 0, seed: 0, timeout, stands: Stands::AtNode };
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let (store, seat, is_over) = (&store, Seat { number, ..seat }, &is_over);
+            scope.spawn(move || {
+                let mut client = store.client(&seat).unwrap();
+                while !is_over.load(Ordering::Relaxed) {
+                    client.invoke(&Request::Write(1, 1)).unwrap();
+                }
+            });
+        }
+        let opened: Vec<_> = (0..1000).map(|_| store.client(&seat).map(drop)).collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(opened.iter().all(Result::is_ok), "{:?}", opened.iter().find(|opened| opened.is_err()));
+    });
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::SERVER;
 use crate::kind::{Exclusion, Kind, Make, Start, StoreOption};
+use crate::run::patience::{Patience, sleep};
 use crate::workload::{ACCOUNTS, INITIAL_BALANCE};
 use client::{SqliteClient, wait_for_locks};
 pub(super) use node::serve;
@@ -30,6 +31,9 @@ pub enum Locks {
     /// Not at all.
     None,
 }
+
+/// Between two attempts to open the file.
+const OPEN_AGAIN: Duration = Duration::from_millis(1);
 
 const LOCKS: StoreOption = StoreOption::text(
     "locks",
@@ -165,8 +169,14 @@ impl Store for Sqlite {
     }
 
     fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError> {
-        let connection = self.open(seat.timeout);
-        let connection = connection.map_err(|error| LiveError::store(format!("SQLite: {error}")))?;
-        Ok(Box::new(SqliteClient { connection }))
+        let patience = Patience::new(seat.timeout);
+        loop {
+            match self.open(seat.timeout) {
+                Ok(connection) => return Ok(Box::new(SqliteClient { connection })),
+                // Without locks, who opens the file while another one changes it may find it, or its journal, damaged.
+                Err(_) if self.settings.locks == Locks::None && patience.rest().is_some() => sleep(OPEN_AGAIN),
+                Err(error) => return Err(LiveError::store(format!("SQLite: {error}"))),
+            }
+        }
     }
 }
