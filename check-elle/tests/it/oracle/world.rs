@@ -159,9 +159,9 @@ impl World {
         world.txns.append(&mut nameless);
         world.txns.sort_by_key(|txn| txn.index);
         if registers {
-            world.part_double_writes()?
+            world.part_double_writes()?;
         } else {
-            world.refuse_double_appends()?
+            world.refuse_double_appends()?;
         }
         Ok(world)
     }

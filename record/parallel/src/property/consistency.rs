@@ -69,7 +69,7 @@ pub(super) fn judge_sequential<M: ParallelModel>(
             _ => None,
         };
         let is_open = response.is_none();
-        let done = Done { command: command_of(program, record).clone(), response };
+        let done = Done { command: command_of(model, program, records, record), response };
         lanes[lane_of(record)].push(Op { done, is_open });
     }
     Search { spec: Spec(model), lanes }.run()

@@ -2,6 +2,7 @@
 
 use super::passed::Passed;
 use super::program::Program;
+use super::reference::referred_to;
 use super::run::{Done, Found, Record, Spec, command_of, judged_records, operations};
 use super::steps::commands_of_steps;
 use super::{Outcome, ParallelModel};
@@ -13,6 +14,7 @@ use crate::op::extra;
 use check_register::{End, Model as _, check};
 use histcheck_draw::timeline::{self, Bar, BarStatus, Order, PageOptions, Scale, Step, Timeline};
 use history_core::{Budget, Datum, Format, History, HistoryBuilder, NewOp, OpKind, Writer};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 
@@ -31,6 +33,8 @@ pub struct Counterexample<C, R> {
     pub replay: String,
     /// The history, for other checkers; see [`ParallelModel::record`].
     pub history: History,
+    /// The commands that others refer to.
+    referred_to: BTreeSet<usize>,
     is_drawn: bool,
     search: Option<(Passed, usize)>,
     timeline: Timeline,
@@ -70,12 +74,12 @@ where
         M: ParallelModel<Command = C, Response = R>,
     {
         let mut failure = found.failure.clone();
-        add_notes(&mut failure, &program, found);
+        add_notes(model, &mut failure, &program, found);
         let mut records: Vec<&Record<R>> = found.records.iter().collect();
         records.sort_by_key(|record| record.called);
         let operated = |record: &&Record<R>| Operated {
             branch: record.lane,
-            command: command_of(&program, record).clone(),
+            command: command_of(model, &program, &found.records, record),
             outcome: record.returned.as_ref().map(|(_, outcome)| outcome.clone()),
             called: record.called,
             returned: record.returned.as_ref().map(|(returned, _)| *returned),
@@ -89,7 +93,8 @@ where
         let history = history(model, &program, &found.records);
         let timeline = draw(model, &program, found);
         let (is_drawn, search) = (origin.described.is_some(), origin.search);
-        Counterexample { program, failure, operations, replay, history, is_drawn, search, timeline }
+        let referred_to = referred_to(model, &program);
+        Counterexample { program, failure, operations, replay, history, referred_to, is_drawn, search, timeline }
     }
 
     /// The history as EDN, which `histcheck` reads.
@@ -135,15 +140,20 @@ fn answer<R: fmt::Debug>(outcome: Option<&Outcome<R>>) -> String {
 }
 
 /// Calls and returns in addition to the steps that they are part of.
-fn add_notes<C: fmt::Debug, R: fmt::Debug>(failure: &mut Failure, program: &Program<C>, found: &Found<R>) {
+fn add_notes<M: ParallelModel>(
+    model: &M,
+    failure: &mut Failure,
+    program: &Program<M::Command>,
+    found: &Found<M::Response>,
+) {
     let commands = commands_of_steps(&failure.steps, &found.lanes);
     let mut notes = Vec::new();
     for (at, (step, command)) in failure.steps.iter().zip(commands).enumerate() {
         let Some((lane, number)) = command else { continue };
-        let of = |record: &&Record<R>| record.lane == lane && record.number == number;
+        let of = |record: &&Record<M::Response>| record.lane == lane && record.number == number;
         let Some(record) = found.records.iter().find(of) else { continue };
         if step.has(extra::CALL) {
-            notes.push((at, format!("{:?} called", command_of(program, record))));
+            notes.push((at, format!("{:?} called", command_of(model, program, &found.records, record))));
         }
         if step.has(extra::RETURN) {
             let outcome = record.returned.as_ref().map(|(_, outcome)| outcome);
@@ -168,14 +178,14 @@ fn history<M: ParallelModel>(model: &M, program: &Program<M::Command>, records: 
     let mut builder = HistoryBuilder::new();
     for (_, is_call, record) in events {
         let process = &mut processes[record.lane.map_or(0, |branch| branch + 1)];
-        let command = command_of(program, record);
+        let command = command_of(model, program, records, record);
         let (kind, response) = match &record.returned {
             _ if is_call => (OpKind::Invoke, None),
             Some((_, Outcome::Returned(response))) => (OpKind::Ok, Some(response)),
             Some((_, Outcome::Failed)) => (OpKind::Fail, None),
             _ => (OpKind::Info, None),
         };
-        let (f, value): (String, Datum) = model.record(command, response);
+        let (f, value): (String, Datum) = model.record(&command, response);
         let pushed = builder.push_op(&NewOp::new(kind, *process).f(&f).value(value));
         pushed.expect("every process calls and returns in turn");
         if kind == OpKind::Info {
@@ -188,7 +198,7 @@ fn history<M: ParallelModel>(model: &M, program: &Program<M::Command>, records: 
 /// The timeline, with the linearizations that were found of what comes before the refused operation.
 fn draw<M: ParallelModel>(model: &M, program: &Program<M::Command>, found: &Found<M::Response>) -> Timeline {
     let spec = Spec(model);
-    let operations = operations(program, &found.records);
+    let operations = operations(model, program, &found.records);
     let judged: Vec<usize> = judged_records(&found.records).map(|(at, _)| at).collect();
     let status = |record: &Record<M::Response>| match &record.returned {
         Some((_, Outcome::Returned(_))) => BarStatus::Placed,
@@ -208,7 +218,7 @@ fn draw<M: ParallelModel>(model: &M, program: &Program<M::Command>, found: &Foun
             end,
             label: format!(
                 "{:?} -> {}",
-                command_of(program, record),
+                command_of(model, program, &found.records, record),
                 answer(record.returned.as_ref().map(|(_, outcome)| outcome))
             ),
             detail: String::new(),
@@ -282,7 +292,9 @@ impl<C: fmt::Debug, R: fmt::Debug> fmt::Display for Counterexample<C, R> {
                 self.program.len()
             )?;
         }
-        writeln!(f, "program:\n{}", self.program)?;
+        writeln!(f, "program:")?;
+        self.program.show(f, &self.referred_to)?;
+        writeln!(f)?;
         writeln!(f, "schedule, with {}:\n{}\n", preemptions(self.failure.preemptions()), self.failure.table())?;
         writeln!(f, "history:")?;
         let mut outside = 0;

@@ -3,6 +3,7 @@
 
 use super::ParallelModel;
 use super::program::{Program, makes_sense};
+use super::reference::{Reference, moved, with_responses};
 use crate::ids::index;
 use crate::scheduler::rng::Rng;
 use proptest::strategy::{Strategy, ValueTree};
@@ -50,6 +51,31 @@ struct Slot<C> {
     is_kept: bool,
 }
 
+/// The model's state after some commands, and their responses, each with the slot of its command.
+struct Reached<M: ParallelModel> {
+    state: M::State,
+    responses: Vec<(usize, M::Response)>,
+}
+
+impl<M: ParallelModel> Clone for Reached<M> {
+    fn clone(&self) -> Reached<M> {
+        Reached { state: self.state.clone(), responses: self.responses.clone() }
+    }
+}
+
+impl<M: ParallelModel> Reached<M> {
+    fn response(&self, slot: usize) -> Option<M::Response> {
+        self.responses.iter().find(|(of, _)| *of == slot).map(|(_, response)| response.clone())
+    }
+
+    fn step(&mut self, model: &M, slot: usize, command: &M::Command) {
+        let Some(command) = with_responses(model, command, |slot| self.response(slot)) else { return };
+        let (state, response) = model.step(&self.state, &command);
+        self.state = state;
+        self.responses.push((slot, response));
+    }
+}
+
 /// A program as it was drawn, with what was taken away from it since.
 pub(crate) struct Drawn<C> {
     seed: u64,
@@ -67,56 +93,64 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         let (low, high) = (*sizes.branches.start(), *sizes.branches.end());
         let branches = index(low + rng.below(high - low + 1));
         let mut drawn = Drawn { seed, branches, slots: Vec::new() };
-        let mut state = model.init();
+        let mut reached = Reached { state: model.init(), responses: Vec::new() };
         for _ in 0..rng.below(sizes.prefix_max + 1) {
-            state = drawn.draw(model, Part::Prefix, state, &mut runner);
+            drawn.draw(model, Part::Prefix, &mut reached, &mut runner);
         }
         // One branch after another, for what comes last.
-        let mut after = state.clone();
+        let mut after = reached.clone();
         for branch in 0..branches {
             let first = drawn.slots.len();
-            let mut own = state.clone();
+            let mut own = reached.clone();
             for _ in 0..=rng.below(sizes.commands_max) {
-                own = drawn.draw(model, Part::Branch(branch), own, &mut runner);
+                drawn.draw(model, Part::Branch(branch), &mut own, &mut runner);
             }
             if sizes.suffix_max > 0 {
-                after = drawn.slots[first..].iter().fold(after, |state, slot| model.step(&state, &slot.value).0);
+                for slot in first..drawn.slots.len() {
+                    after.step(model, slot, &drawn.slots[slot].value);
+                }
             }
         }
         for _ in 0..rng.below(sizes.suffix_max + 1) {
-            after = drawn.draw(model, Part::Suffix, after, &mut runner);
+            drawn.draw(model, Part::Suffix, &mut after, &mut runner);
         }
         drawn
     }
 
-    /// Adds a command that may be given in a state, and returns the state after it.
+    /// Adds a command that the model allows in the state reached, and continues to the state after it.
     fn draw<M: ParallelModel<Command = C>>(
         &mut self,
         model: &M,
         part: Part,
-        state: M::State,
+        reached: &mut Reached<M>,
         runner: &mut TestRunner,
-    ) -> M::State {
+    ) {
+        let earlier = reached.responses.iter().map(|(slot, _)| (Reference::to(*slot), self.slots[*slot].value.clone()));
+        let earlier: Vec<(Reference<M::Response>, C)> = earlier.collect();
+        let slot = self.slots.len();
         for _ in 0..DRAWS_MAX {
-            let Ok(tree) = model.generate(&state).new_tree(runner) else { continue };
+            let Ok(tree) = model.generate_after(&reached.state, &earlier).new_tree(runner) else { continue };
             let value = tree.current();
-            if !model.precondition(&state, &value) {
+            let is_possible = |command| model.precondition(&reached.state, &command);
+            if !with_responses(model, &value, |slot| reached.response(slot)).is_some_and(is_possible) {
                 continue;
             }
-            let next = model.step(&state, &value).0;
             let (tree, moves) = (Box::new(tree), Vec::new());
             self.slots.push(Slot { drawn: part, part, tree, moves, kept_moves: 0, value, is_kept: true });
-            if makes_sense(model, &self.program()) {
-                return next;
+            if makes_sense(model, &self.program(model)) {
+                reached.step(model, slot, &self.slots[slot].value);
+                return;
             }
             self.slots.pop();
         }
-        state
     }
 
     /// The program. Branches without commands are omitted.
-    pub(crate) fn program(&self) -> Program<C> {
-        let of = |part| self.kept_in(part).iter().map(|slot| self.slots[*slot].value.clone()).collect::<Vec<C>>();
+    pub(crate) fn program<M: ParallelModel<Command = C>>(&self, model: &M) -> Program<C> {
+        // A removed command has no position, so a program that refers to it makes no sense.
+        let position = |slot: usize| if self.is_kept(slot) { self.position(slot) } else { usize::MAX };
+        let command = |slot: &usize| moved(model, &self.slots[*slot].value, position);
+        let of = |part| self.kept_in(part).iter().map(command).collect::<Vec<C>>();
         let branches = (0..self.branches).map(|branch| of(Part::Branch(branch)));
         let branches = branches.filter(|commands| !commands.is_empty()).collect();
         Program { prefix: of(Part::Prefix), branches, suffix: of(Part::Suffix) }

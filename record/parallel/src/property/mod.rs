@@ -14,6 +14,7 @@ mod parallel;
 mod passed;
 mod persist;
 mod program;
+mod reference;
 mod run;
 mod shrink;
 mod statistics;
@@ -27,6 +28,7 @@ pub use enumerate::Enumerated;
 pub use parallel::{Parallel, Tested};
 pub use passed::Passed;
 pub use program::Program;
+pub use reference::Reference;
 pub use statistics::Statistics;
 
 use history_core::Datum;
@@ -95,6 +97,26 @@ pub trait ParallelModel: Send + Sync + 'static {
     /// Commands that make sense in a state.
     fn generate(&self, state: &Self::State) -> BoxedStrategy<Self::Command>;
 
+    /// Commands that make sense in a state, and may refer to the responses of earlier commands: those of the prefix and
+    /// of the same branch; in the suffix, all. The default is [`ParallelModel::generate`]. A model that overrides this
+    /// must override [`ParallelModel::references`] too.
+    fn generate_after(
+        &self,
+        state: &Self::State,
+        earlier: &[(Reference<Self::Response>, Self::Command)],
+    ) -> BoxedStrategy<Self::Command> {
+        let _ = earlier;
+        self.generate(state)
+    }
+
+    /// All references in a command. Each has its [`response`](Reference::response) when the model or the object
+    /// receives the command. If one of them has none, because its command failed or its outcome is unknown, the command
+    /// does not run, and is recorded as failed.
+    fn references<'c>(&self, command: &'c mut Self::Command) -> Vec<&'c mut Reference<Self::Response>> {
+        let _ = command;
+        Vec::new()
+    }
+
     /// Whether a command may be given in a state. Of programs with branches, only those are run in which it may be
     /// given however the branches interleave.
     fn precondition(&self, state: &Self::State, command: &Self::Command) -> bool {
@@ -108,6 +130,14 @@ pub trait ParallelModel: Send + Sync + 'static {
     /// The same for objects that may choose: all that a command may do.
     fn steps(&self, state: &Self::State, command: &Self::Command) -> Vec<(Self::State, Self::Response)> {
         vec![self.step(state, command)]
+    }
+
+    /// The states after a command with this response; empty if the response is wrong. The default is those of
+    /// [`ParallelModel::steps`] with an equal response. Override it for responses that a model cannot predict, such as
+    /// handles that only have to be new.
+    fn accept(&self, state: &Self::State, command: &Self::Command, response: &Self::Response) -> Vec<Self::State> {
+        let steps = self.steps(state, command).into_iter();
+        steps.filter(|(_, expected)| expected == response).map(|(state, _)| state).collect()
     }
 
     /// Gives a command to the real object.

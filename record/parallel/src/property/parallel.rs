@@ -160,13 +160,13 @@ impl<M: ParallelModel> Parallel<M> {
         for seed in kept.iter().copied().chain(self.seeds()) {
             passed.cases += 1;
             let drawn = Drawn::new(&*self.model, &self.sizes, seed);
-            runner.set_program(drawn.program());
+            runner.set_program(drawn.program(&*self.model));
             for scheduler in self.schedulers(seed) {
                 match runner.explore(scheduler) {
                     Ok(explored) => passed.executions += explored.executions,
                     Err(found) => {
                         passed.executions += found.failure.executions;
-                        let commands = drawn.program().len();
+                        let commands = drawn.program(&*self.model).len();
                         let executions_max = self.settings.simplify_max;
                         let shrinking = Shrinking { runner: &mut runner, drawn, found, executions_max };
                         let (drawn, found) = shrinking.shrink();
@@ -235,7 +235,7 @@ impl<M: ParallelModel> Parallel<M> {
         let schedule: Schedule = schedule.parse().unwrap_or_else(|error| panic!("{error}"));
         let drawn = Drawn::from_description(&*self.model, &self.sizes, drawn).unwrap_or_else(|error| panic!("{error}"));
         let mut runner = self.runner();
-        runner.set_program(drawn.program());
+        runner.set_program(drawn.program(&*self.model));
         match runner.explore(Box::new(Replay::new(&schedule))) {
             Ok(_) => Ok(()),
             Err(found) => Err(Box::new(self.counterexample(&drawn, &found, None))),
@@ -298,6 +298,6 @@ impl<M: ParallelModel> Parallel<M> {
         search: Option<(Passed, usize)>,
     ) -> Counterexample<M::Command, M::Response> {
         let origin = Origin { described: Some(drawn.describe()), search };
-        Counterexample::new(&*self.model, drawn.program(), found, &origin)
+        Counterexample::new(&*self.model, drawn.program(&*self.model), found, &origin)
     }
 }

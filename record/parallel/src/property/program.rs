@@ -2,8 +2,10 @@
 //! at what the branches have left.
 
 use super::ParallelModel;
-use std::collections::HashSet;
+use super::reference::{are_earlier, referred_to, with_responses};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
+use std::ops::Range;
 
 /// States that are looked at to see whether a program makes sense, at most. Programs that would take more are not run.
 const STATES_MAX: usize = 10_000;
@@ -51,6 +53,15 @@ impl<C> Program<C> {
         }
     }
 
+    /// The position among all commands of one with this number in a branch, or outside of them.
+    pub(crate) fn position(&self, branch: Option<usize>, number: usize) -> usize {
+        let Some(branch) = branch else {
+            let within: usize = self.branches.iter().map(Vec::len).sum();
+            return if number < self.prefix.len() { number } else { number + within };
+        };
+        self.prefix.len() + self.branches[..branch].iter().map(Vec::len).sum::<usize>() + number
+    }
+
     /// The branch of the command at a position among all commands, its number there, and how many its branch has.
     pub(crate) fn place(&self, position: usize) -> (Option<usize>, usize, usize) {
         let outside = self.prefix.len() + self.suffix.len();
@@ -67,10 +78,20 @@ impl<C> Program<C> {
 
 impl<C: fmt::Debug> fmt::Display for Program<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |f: &mut fmt::Formatter<'_>, name: &str, commands: &[C]| {
+        self.show(f, &BTreeSet::new())
+    }
+}
+
+impl<C: fmt::Debug> Program<C> {
+    /// Writes a line for each part, with the positions of these commands.
+    pub(crate) fn show(&self, f: &mut fmt::Formatter<'_>, numbered: &BTreeSet<usize>) -> fmt::Result {
+        let mut position = 0;
+        let mut line = |f: &mut fmt::Formatter<'_>, name: &str, commands: &[C]| {
             write!(f, "  {name:10}")?;
             for (at, command) in commands.iter().enumerate() {
-                write!(f, "{}{command:?}", if at > 0 { ", " } else { "" })?;
+                let number = if numbered.contains(&position) { format!("#{position} ") } else { String::new() };
+                write!(f, "{}{number}{command:?}", if at > 0 { ", " } else { "" })?;
+                position += 1;
             }
             writeln!(f)
         };
@@ -87,61 +108,89 @@ impl<C: fmt::Debug> fmt::Display for Program<C> {
     }
 }
 
+/// A state of the model, with the responses that commands refer to, by position.
+type Known<M> = (<M as ParallelModel>::State, BTreeMap<usize, <M as ParallelModel>::Response>);
+
+/// Explores the states that a program may lead a model to.
+struct Sense<'a, M: ParallelModel> {
+    model: &'a M,
+    program: &'a Program<M::Command>,
+    referred_to: BTreeSet<usize>,
+}
+
 /// Whether every command may be given whatever order the branches interleave in; of models that may choose, whatever
 /// they do.
 pub(crate) fn makes_sense<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> bool {
-    let before = in_order(model, HashSet::from([model.init()]), &program.prefix);
-    let after = before.and_then(|states| interleaved(model, states, &program.branches));
-    after.and_then(|states| in_order(model, states, &program.suffix)).is_some()
-}
-
-/// The states after commands that run one after another; `None` if one may not be given, or there are too many states.
-fn in_order<M: ParallelModel>(
-    model: &M,
-    mut states: HashSet<M::State>,
-    commands: &[M::Command],
-) -> Option<HashSet<M::State>> {
-    for command in commands {
-        if !states.iter().all(|state| model.precondition(state, command)) {
-            return None;
-        }
-        states = states.iter().flat_map(|state| model.steps(state, command)).map(|(state, _)| state).collect();
-        if states.len() > STATES_MAX {
-            return None;
-        }
+    if !are_earlier(model, program) {
+        return false;
     }
-    Some(states)
+    let sense = Sense { model, program, referred_to: referred_to(model, program) };
+    let prefix = 0..program.prefix.len();
+    let suffix = program.len() - program.suffix.len()..program.len();
+    let before = sense.in_order(HashSet::from([(model.init(), BTreeMap::new())]), prefix);
+    let after = before.and_then(|states| sense.interleaved(states));
+    after.and_then(|states| sense.in_order(states, suffix)).is_some()
 }
 
-/// The same of branches that run at once.
-fn interleaved<M: ParallelModel>(
-    model: &M,
-    states: HashSet<M::State>,
-    branches: &[Vec<M::Command>],
-) -> Option<HashSet<M::State>> {
-    // Where each branch is, with what the state may then be.
-    let start = vec![0_usize; branches.len()];
-    let mut seen: HashSet<(Vec<usize>, M::State)> = states.into_iter().map(|state| (start.clone(), state)).collect();
-    let mut open: Vec<_> = seen.iter().cloned().collect();
-    while let Some((at, state)) = open.pop() {
-        for (branch, commands) in branches.iter().enumerate() {
-            let Some(command) = commands.get(at[branch]) else { continue };
-            if !model.precondition(&state, command) {
+impl<M: ParallelModel> Sense<'_, M> {
+    /// The states after commands that run one after another; `None` if one may not be given, or there are too many
+    /// states.
+    fn in_order(&self, mut states: HashSet<Known<M>>, positions: Range<usize>) -> Option<HashSet<Known<M>>> {
+        for position in positions {
+            let mut next = HashSet::new();
+            for known in &states {
+                next.extend(self.after(known, position)?);
+            }
+            states = next;
+            if states.len() > STATES_MAX {
                 return None;
             }
-            let mut next = at.clone();
-            next[branch] += 1;
-            for (state, _) in model.steps(&state, command) {
-                let reached = (next.clone(), state);
-                if seen.insert(reached.clone()) {
-                    open.push(reached);
+        }
+        Some(states)
+    }
+
+    /// The same of branches that run at once.
+    fn interleaved(&self, states: HashSet<Known<M>>) -> Option<HashSet<Known<M>>> {
+        let branches = &self.program.branches;
+        // Where each branch is, with what the state may then be.
+        let start = vec![0_usize; branches.len()];
+        let mut seen: HashSet<(Vec<usize>, Known<M>)> =
+            states.into_iter().map(|known| (start.clone(), known)).collect();
+        let mut open: Vec<_> = seen.iter().cloned().collect();
+        while let Some((at, known)) = open.pop() {
+            for branch in (0..branches.len()).filter(|branch| at[*branch] < branches[*branch].len()) {
+                let mut next = at.clone();
+                next[branch] += 1;
+                for known in self.after(&known, self.program.position(Some(branch), at[branch]))? {
+                    let reached = (next.clone(), known);
+                    if seen.insert(reached.clone()) {
+                        open.push(reached);
+                    }
+                }
+                if seen.len() > STATES_MAX {
+                    return None;
                 }
             }
-            if seen.len() > STATES_MAX {
-                return None;
-            }
         }
+        let is_over = |at: &[usize]| at.iter().zip(branches).all(|(at, commands)| *at == commands.len());
+        Some(seen.into_iter().filter(|(at, _)| is_over(at)).map(|(_, known)| known).collect())
     }
-    let is_over = |at: &[usize]| at.iter().zip(branches).all(|(at, commands)| *at == commands.len());
-    Some(seen.into_iter().filter(|(at, _)| is_over(at)).map(|(_, state)| state).collect())
+
+    /// What a command may lead to; `None` if it may not be given.
+    fn after(&self, (state, responses): &Known<M>, position: usize) -> Option<Vec<Known<M>>> {
+        let (branch, number, _) = self.program.place(position);
+        let command =
+            with_responses(self.model, self.program.command(branch, number), |of| responses.get(&of).cloned())?;
+        if !self.model.precondition(state, &command) {
+            return None;
+        }
+        let known = |(state, response)| {
+            let mut responses = responses.clone();
+            if self.referred_to.contains(&position) {
+                responses.insert(position, response);
+            }
+            (state, responses)
+        };
+        Some(self.model.steps(state, &command).into_iter().map(known).collect())
+    }
 }

@@ -1,6 +1,7 @@
 //! Runs a program, records its history, and judges it.
 
 use super::program::Program;
+use super::reference::{referred_to, returned, with_responses};
 use super::steps::Lanes;
 use super::{Outcome, ParallelModel};
 use crate::execution;
@@ -39,9 +40,10 @@ impl<M: ParallelModel> Model for Spec<'_, M> {
     }
 
     fn step(&self, state: &M::State, op: &Self::Op, _: &Budget) -> Vec<M::State> {
-        let steps = self.0.steps(state, &op.command).into_iter();
-        let fits = steps.filter(|(_, response)| op.response.as_ref().is_none_or(|seen| seen == response));
-        fits.map(|(state, _)| state).collect()
+        match &op.response {
+            Some(response) => self.0.accept(state, &op.command, response),
+            None => self.0.steps(state, &op.command).into_iter().map(|(state, _)| state).collect(),
+        }
     }
 
     fn describe_op(&self, op: &Self::Op) -> String {
@@ -104,8 +106,9 @@ impl<M: ParallelModel> Runner<M> {
         let program = Arc::new(program);
         self.judged.clear();
         self.program = Arc::clone(&program);
-        let (model, records) = (Arc::clone(&self.model), Arc::clone(&self.records));
-        self.explorer.set_program(Arc::new(move || run(&model, &program, &records)));
+        let refers = !referred_to(&*self.model, &program).is_empty();
+        let given = Given { model: Arc::clone(&self.model), program, records: Arc::clone(&self.records), refers };
+        self.explorer.set_program(Arc::new(move || run(&given)));
     }
 
     /// The linearizable histories of this program that were seen.
@@ -140,7 +143,7 @@ fn judge_linearizable<M: ParallelModel>(
     program: &Program<M::Command>,
     records: &[Record<M::Response>],
 ) -> Option<Cause> {
-    let operations = operations(program, records);
+    let operations = operations(model, program, records);
     let verdict = check(&Spec(model), &operations, &Budget::default()).verdict();
     if verdict == Verdict::Valid {
         return None;
@@ -153,19 +156,36 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What each thread of an execution needs.
+struct Given<M: ParallelModel> {
+    model: Arc<M>,
+    program: Arc<Program<M::Command>>,
+    records: Records<M::Response>,
+    /// Whether any command refers to the response of another one.
+    refers: bool,
+}
+
+impl<M: ParallelModel> Clone for Given<M> {
+    fn clone(&self) -> Given<M> {
+        let Given { model, program, records, refers } = self;
+        let (model, program, records) = (Arc::clone(model), Arc::clone(program), Arc::clone(records));
+        Given { model, program, records, refers: *refers }
+    }
+}
+
 /// The program itself, as the first managed thread runs it.
-fn run<M: ParallelModel>(model: &Arc<M>, program: &Arc<Program<M::Command>>, records: &Records<M::Response>) {
-    lock(records).clear();
-    let system = Arc::new(model.start());
-    for (number, command) in program.prefix.iter().enumerate() {
-        give(&**model, &system, command, None, number, records);
+fn run<M: ParallelModel>(given: &Given<M>) {
+    lock(&given.records).clear();
+    let system = Arc::new(given.model.start());
+    let program = &given.program;
+    for number in 0..program.prefix.len() {
+        given.give(&system, None, number);
     }
     let spawn = |branch: usize| {
-        let (model, system) = (Arc::clone(model), Arc::clone(&system));
-        let (program, records) = (Arc::clone(program), Arc::clone(records));
+        let (given, system) = (given.clone(), Arc::clone(&system));
         let body = move || {
-            for (number, command) in program.branches[branch].iter().enumerate() {
-                give(&*model, &system, command, Some(branch), number, &records);
+            for number in 0..given.program.branches[branch].len() {
+                given.give(&system, Some(branch), number);
             }
         };
         let name = branch_name(branch);
@@ -179,8 +199,8 @@ fn run<M: ParallelModel>(model: &Arc<M>, program: &Arc<Program<M::Command>>, rec
     for thread in threads {
         thread.join().expect("a panic ends the execution");
     }
-    for (at, command) in program.suffix.iter().enumerate() {
-        give(&**model, &system, command, None, program.prefix.len() + at, records);
+    for at in 0..program.suffix.len() {
+        given.give(&system, None, program.prefix.len() + at);
     }
 }
 
@@ -188,24 +208,41 @@ fn branch_name(branch: usize) -> String {
     format!("branch {}", branch + 1)
 }
 
-/// Gives one command to the object. It is called together with its first step, and returns together with its last one.
-fn give<M: ParallelModel>(
-    model: &M,
-    system: &M::System,
-    command: &M::Command,
-    lane: Option<usize>,
-    number: usize,
-    records: &Records<M::Response>,
-) {
-    runtime::with(execution::Execution::call);
-    let outcome = model.run_real(system, command);
-    if runtime::with(|execution| execution.is_calling()) == Some(true) {
-        // It has touched nothing that others can see. Where it stands among what others do matters nevertheless.
-        runtime::pause_on(None, Kind::Call, Gate::Free, Location::caller());
+impl<M: ParallelModel> Given<M> {
+    /// Gives one command to the object. It is called together with its first step, and returns together with its last
+    /// one.
+    fn give(&self, system: &M::System, lane: Option<usize>, number: usize) {
+        let Given { model, program, records, refers } = self;
+        let command = program.command(lane, number);
+        let resolved = refers.then(|| with_recorded_responses(&**model, program, &lock(records), command));
+        runtime::with(execution::Execution::call);
+        let outcome = match resolved {
+            None => model.run_real(system, command),
+            Some(Some(command)) => model.run_real(system, &command),
+            Some(None) => Outcome::Failed,
+        };
+        if runtime::with(|execution| execution.is_calling()) == Some(true) {
+            // It has touched nothing that others can see. Where it stands among what others do matters nevertheless.
+            runtime::pause_on(None, Kind::Call, Gate::Free, Location::caller());
+        }
+        let times = runtime::with(execution::Execution::return_from_call);
+        let (called, returned) = times.expect("this is a managed thread");
+        lock(records).push(Record { lane, number, called, returned: Some((returned, outcome)) });
     }
-    let times = runtime::with(execution::Execution::return_from_call);
-    let (called, returned) = times.expect("this is a managed thread");
-    lock(records).push(Record { lane, number, called, returned: Some((returned, outcome)) });
+}
+
+/// A command with the responses that it refers to; `None` if one of those commands did not return.
+fn with_recorded_responses<M: ParallelModel>(
+    model: &M,
+    program: &Program<M::Command>,
+    records: &[Record<M::Response>],
+    command: &M::Command,
+) -> Option<M::Command> {
+    with_responses(model, command, |position| {
+        let (lane, number, _) = program.place(position);
+        let record = records.iter().find(|record| record.lane == lane && record.number == number)?;
+        record.returned.as_ref().and_then(|(_, outcome)| returned(outcome)).cloned()
+    })
 }
 
 /// The threads of the branches, by their names.
@@ -229,12 +266,13 @@ fn add_open<R>(records: &mut Vec<Record<R>>, outcome: &execution::Outcome, lanes
 }
 
 /// What is judged: all but what is known not to have happened. Operation `n` is the `n`th of [`judged_records`].
-pub(crate) fn operations<C: Clone, R: Clone>(
-    program: &Program<C>,
-    records: &[Record<R>],
-) -> Vec<Operation<Done<C, R>>> {
-    let operation = |record: &Record<R>| {
-        let command = command_of(program, record).clone();
+pub(crate) fn operations<M: ParallelModel>(
+    model: &M,
+    program: &Program<M::Command>,
+    records: &[Record<M::Response>],
+) -> Vec<Operation<Done<M::Command, M::Response>>> {
+    let operation = |record: &Record<M::Response>| {
+        let command = command_of(model, program, records, record);
         let process = record.lane.map_or(0, |branch| i64::from(small(branch)) + 1);
         match &record.returned {
             Some((returned, Outcome::Returned(response))) => {
@@ -253,7 +291,13 @@ pub(crate) fn judged_records<R>(records: &[Record<R>]) -> impl Iterator<Item = (
     records.iter().enumerate().filter(move |(_, record)| happened(record))
 }
 
-/// The command that a record is of.
-pub(crate) fn command_of<'a, C, R>(program: &'a Program<C>, record: &Record<R>) -> &'a C {
-    program.command(record.lane, record.number)
+/// The command of a record, with the responses that it refers to, if those commands returned.
+pub(crate) fn command_of<M: ParallelModel>(
+    model: &M,
+    program: &Program<M::Command>,
+    records: &[Record<M::Response>],
+    record: &Record<M::Response>,
+) -> M::Command {
+    let command = program.command(record.lane, record.number);
+    with_recorded_responses(model, program, records, command).unwrap_or_else(|| command.clone())
 }

@@ -48,7 +48,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
     /// Looks for a failure of the same kind of the program that is drawn now, under a schedule or one with few
     /// preemptions.
     fn fails(&mut self, hint: &Schedule) -> bool {
-        let program = self.drawn.program();
+        let program = self.drawn.program(&*self.runner.model);
         if program.is_empty() || !makes_sense(&*self.runner.model, &program) {
             return false;
         }
@@ -87,7 +87,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
                 self.drawn.keep(slot, true);
             }
         }
-        self.runner.set_program(self.drawn.program());
+        self.runner.set_program(self.drawn.program(&*self.runner.model));
         is_smaller
     }
 
@@ -130,14 +130,14 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         let fails = self.fails(&hint);
         if !fails {
             slots.iter().zip(before).for_each(|(slot, part)| self.drawn.put_in(*slot, part));
-            self.runner.set_program(self.drawn.program());
+            self.runner.set_program(self.drawn.program(&*self.runner.model));
         }
         fails
     }
 
     fn schedule_without(&self, slot: usize) -> Schedule {
         let Found { failure, lanes, .. } = &*self.found;
-        let (branch, number, len) = self.drawn.program().place(self.drawn.position(slot));
+        let (branch, number, len) = self.drawn.program(&*self.runner.model).place(self.drawn.position(slot));
         if branch.is_some_and(|branch| branch >= lanes.threads.len()) {
             return Schedule::in_full(&failure.steps);
         }
@@ -168,13 +168,13 @@ impl<M: ParallelModel> Shrinking<'_, M> {
             }
             self.drawn.put_back(slot, best);
         }
-        self.runner.set_program(self.drawn.program());
+        self.runner.set_program(self.drawn.program(&*self.runner.model));
         is_simpler
     }
 
     /// Looks for a schedule with as few preemptions as possible, and of those for one with as few picks.
     fn remove_preemptions(&mut self) {
-        self.runner.set_program(self.drawn.program());
+        self.runner.set_program(self.drawn.program(&*self.runner.model));
         let picks = self.found.failure.picks();
         (0..self.found.failure.preemptions()).any(|preemptions| self.try_bound(preemptions, picks));
         let preemptions = self.found.failure.preemptions();

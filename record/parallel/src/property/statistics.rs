@@ -31,7 +31,7 @@ impl<M: ParallelModel> Parallel<M> {
     pub fn statistics(&self) -> Statistics {
         let mut statistics = Statistics::default();
         for seed in self.seeds() {
-            let program = Drawn::new(self.model(), self.sizes(), seed).program();
+            let program = Drawn::new(self.model(), self.sizes(), seed).program(self.model());
             statistics.programs += 1;
             *statistics.branches.entry(program.branches.len()).or_default() += 1;
             for command in program.commands() {

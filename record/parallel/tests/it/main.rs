@@ -15,6 +15,7 @@ mod outcomes;
 mod picks;
 mod races;
 mod racy_counter;
+mod references;
 mod replay;
 mod report;
 mod ring;

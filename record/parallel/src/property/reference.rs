@@ -1,0 +1,130 @@
+//! References to the responses of earlier commands, such as a handle that the object creates.
+//!
+//! A generated command contains the position of the command whose response it needs. The response replaces the
+//! reference when the command runs, when the model checks whether the program makes sense, and when the history is
+//! judged.
+
+use super::{Outcome, ParallelModel, Program};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// The response of an earlier command, as a part of a later one.
+///
+/// ```
+/// use record_parallel::property::Reference;
+///
+/// let first: Reference<u64> = Reference::to(0);
+/// assert_eq!(format!("{first:?}"), "#0");
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Reference<R>(Target<R>);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Target<R> {
+    /// The command at this position.
+    Command(usize),
+    Response(R),
+}
+
+impl<R> Reference<R> {
+    /// A reference to the command at a position in a program.
+    ///
+    /// Positions count from 0: first the commands of the prefix, then those of each branch, then those of the suffix. A
+    /// command of a branch may refer to the prefix and to earlier commands of its branch, a command of the suffix to
+    /// all commands before it.
+    pub fn to(position: usize) -> Reference<R> {
+        Reference(Target::Command(position))
+    }
+
+    /// The response.
+    ///
+    /// # Panics
+    ///
+    /// If the command has not run yet. Commands that the model or the object receives always have their responses.
+    pub fn response(&self) -> &R {
+        match &self.0 {
+            Target::Response(response) => response,
+            Target::Command(position) => panic!("command #{position} has not run yet, so it has no response"),
+        }
+    }
+
+    /// The position of the command, if its response is not known yet.
+    fn position(&self) -> Option<usize> {
+        match self.0 {
+            Target::Command(position) => Some(position),
+            Target::Response(_) => None,
+        }
+    }
+}
+
+/// The response; if it is not known yet, `#` and the position of the command.
+impl<R: fmt::Debug> fmt::Debug for Reference<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Target::Command(position) => write!(f, "#{position}"),
+            Target::Response(response) => response.fmt(f),
+        }
+    }
+}
+
+/// The positions that a command refers to.
+pub(crate) fn positions<M: ParallelModel>(model: &M, command: &M::Command) -> Vec<usize> {
+    let mut command = command.clone();
+    model.references(&mut command).iter().filter_map(|reference| reference.position()).collect()
+}
+
+/// The positions of all commands of a program that another one refers to.
+pub(crate) fn referred_to<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> BTreeSet<usize> {
+    program.commands().flat_map(|command| positions(model, command)).collect()
+}
+
+/// The command with responses in place of its references; `None` if one is missing.
+pub(crate) fn with_responses<M: ParallelModel>(
+    model: &M,
+    command: &M::Command,
+    response: impl Fn(usize) -> Option<M::Response>,
+) -> Option<M::Command> {
+    let mut command = command.clone();
+    for reference in model.references(&mut command) {
+        if let Some(position) = reference.position() {
+            reference.0 = Target::Response(response(position)?);
+        }
+    }
+    Some(command)
+}
+
+/// The command with its references changed to other positions.
+pub(crate) fn moved<M: ParallelModel>(
+    model: &M,
+    command: &M::Command,
+    position: impl Fn(usize) -> usize,
+) -> M::Command {
+    let mut command = command.clone();
+    for reference in model.references(&mut command) {
+        if let Some(before) = reference.position() {
+            *reference = Reference::to(position(before));
+        }
+    }
+    command
+}
+
+/// Whether each command refers only to commands that always run before it.
+pub(crate) fn are_earlier<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> bool {
+    program.commands().enumerate().all(|(at, command)| {
+        let (own, ..) = program.place(at);
+        let is_suffix = at >= program.len() - program.suffix.len();
+        let is_earlier = |position: usize| {
+            let (branch, ..) = program.place(position);
+            position < at && (is_suffix || branch.is_none() || branch == own)
+        };
+        positions(model, command).into_iter().all(is_earlier)
+    })
+}
+
+/// The response of a command that returned.
+pub(crate) fn returned<R>(outcome: &Outcome<R>) -> Option<&R> {
+    match outcome {
+        Outcome::Returned(response) => Some(response),
+        Outcome::Failed | Outcome::Unknown => None,
+    }
+}

@@ -1,0 +1,222 @@
+//! A table with handles that no model can predict: commands refer to the responses of earlier ones.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use record_parallel::property::{Outcome, Parallel, ParallelModel, Program, Reference};
+use record_parallel::scheduler::Reduced;
+use record_parallel::sync::Mutex;
+use std::collections::BTreeSet;
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Command {
+    Open,
+    Close(Reference<Answer>),
+}
+
+use Command::{Close, Open};
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Answer {
+    Handle(u64),
+    WasOpen(bool),
+}
+
+/// What is wrong with a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    None,
+    /// It looks whether a handle is open, and then closes it.
+    ClosesTwice,
+    /// All handles are one.
+    RepeatsHandles,
+    /// It is full after one handle: a second one is not given.
+    IsFull,
+}
+
+struct Table(Fault);
+
+#[derive(Default)]
+struct System {
+    /// How many were opened, and those that are open.
+    handles: Mutex<(u64, BTreeSet<u64>)>,
+}
+
+/// Handles that were ever given, and those that are open.
+type Handles = (BTreeSet<u64>, BTreeSet<u64>);
+
+fn handle(command: &Command) -> u64 {
+    match command {
+        Close(reference) => match reference.response() {
+            Answer::Handle(handle) => *handle,
+            Answer::WasOpen(_) => panic!("only handles are referred to"),
+        },
+        Open => panic!("it has no handle"),
+    }
+}
+
+impl ParallelModel for Table {
+    type Command = Command;
+    type Response = Answer;
+    type State = Handles;
+    type System = System;
+
+    fn init(&self) -> Handles {
+        Handles::default()
+    }
+
+    fn start(&self) -> System {
+        System::default()
+    }
+
+    fn generate(&self, _: &Handles) -> BoxedStrategy<Command> {
+        Just(Open).boxed()
+    }
+
+    fn generate_after(&self, _: &Handles, earlier: &[(Reference<Answer>, Command)]) -> BoxedStrategy<Command> {
+        let opened = earlier.iter().filter(|(_, command)| *command == Open).map(|(answer, _)| answer.clone());
+        let opened: Vec<Reference<Answer>> = opened.collect();
+        if opened.is_empty() {
+            return Just(Open).boxed();
+        }
+        prop_oneof![Just(Open), select(opened).prop_map(Close)].boxed()
+    }
+
+    fn references<'c>(&self, command: &'c mut Command) -> Vec<&'c mut Reference<Answer>> {
+        match command {
+            Close(reference) => vec![reference],
+            Open => vec![],
+        }
+    }
+
+    fn step(&self, (given, open): &Handles, command: &Command) -> (Handles, Answer) {
+        let (mut given, mut open) = (given.clone(), open.clone());
+        match command {
+            Open => {
+                // Any that was not given before will do.
+                let handle = given.last().map_or(0, |last| last + 1);
+                given.insert(handle);
+                open.insert(handle);
+                ((given, open), Answer::Handle(handle))
+            }
+            Close(_) => {
+                let was_open = open.remove(&handle(command));
+                ((given, open), Answer::WasOpen(was_open))
+            }
+        }
+    }
+
+    fn accept(&self, state: &Handles, command: &Command, answer: &Answer) -> Vec<Handles> {
+        let (given, open) = state;
+        match answer {
+            Answer::Handle(handle) if *command == Open && !given.contains(handle) => {
+                let with = |handles: &BTreeSet<u64>| handles.iter().copied().chain([*handle]).collect();
+                vec![(with(given), with(open))]
+            }
+            Answer::Handle(_) => vec![],
+            Answer::WasOpen(_) => {
+                let (after, expected) = self.step(state, command);
+                if expected == *answer { vec![after] } else { vec![] }
+            }
+        }
+    }
+
+    fn run_real(&self, system: &System, command: &Command) -> Outcome<Answer> {
+        if *command == Open {
+            let (count, open) = &mut *system.handles.lock().unwrap();
+            if self.0 == Fault::IsFull && *count == 1 {
+                return Outcome::Failed;
+            }
+            *count += 1;
+            let handle = if self.0 == Fault::RepeatsHandles { 7 } else { *count * 7919 % 1009 };
+            open.insert(handle);
+            return Outcome::Returned(Answer::Handle(handle));
+        }
+        let handle = handle(command);
+        if self.0 == Fault::ClosesTwice {
+            let is_open = system.handles.lock().unwrap().1.contains(&handle);
+            system.handles.lock().unwrap().1.remove(&handle);
+            return Outcome::Returned(Answer::WasOpen(is_open));
+        }
+        Outcome::Returned(Answer::WasOpen(system.handles.lock().unwrap().1.remove(&handle)))
+    }
+}
+
+fn test(fault: Fault) -> Parallel<Table> {
+    Parallel::new(Table(fault)).suffix_max(1)
+}
+
+/// Closes what the command at this position opened.
+fn close(position: usize) -> Command {
+    Close(Reference::to(position))
+}
+
+/// One handle that two branches close.
+fn both_close() -> Program<Command> {
+    Program { prefix: vec![Open], branches: vec![vec![close(0)]; 2], suffix: vec![] }
+}
+
+#[test]
+fn a_correct_table_passes_and_handles_are_closed_at_once() {
+    let passed = test(Fault::None).run().unwrap();
+    assert_eq!(passed.cases, 100);
+    let statistics = test(Fault::None).statistics();
+    assert!(statistics.pairs[&("Close".to_owned(), "Close".to_owned())] > 20, "{statistics}");
+    assert!(test(Fault::None).verify(&both_close(), Reduced::new()).unwrap().is_complete);
+}
+
+#[test]
+fn what_is_closed_twice_is_shrunk_to_one_handle() {
+    for seed in 0..20 {
+        let found = test(Fault::ClosesTwice).seed(seed).run().unwrap_err();
+        assert_eq!(found.program, both_close(), "seed {seed}:\n{found}");
+        let report = found.to_string();
+        assert!(
+            report.starts_with("case") && report.contains("  first     #0 Open\n  branch 1  Close(#0)\n"),
+            "{report}"
+        );
+        // 7919 modulo 1009.
+        assert_eq!(report.matches("Close(Handle(856)) -> WasOpen(true)\n").count(), 2, "{report}");
+        let again = test(Fault::ClosesTwice).replay(&found.replay).unwrap_err();
+        assert_eq!((again.program, again.operations), (found.program, found.operations));
+    }
+}
+
+#[test]
+fn a_response_that_no_model_predicts_may_be_wrong() {
+    let found = test(Fault::RepeatsHandles).run().unwrap_err();
+    assert!(found.to_string().contains("Handle(7)"), "{found}");
+    assert_eq!(found.program.commands().collect::<Vec<_>>(), [&Open, &Open]);
+}
+
+#[test]
+fn without_the_response_it_refers_to_a_command_does_not_run() {
+    let program = Program { prefix: vec![Open, Open], branches: vec![vec![close(1)], vec![close(0)]], suffix: vec![] };
+    let explored = test(Fault::IsFull).verify(&program, Reduced::new()).unwrap();
+    assert!(explored.is_complete);
+    // It would panic without a handle.
+    test(Fault::IsFull).run().unwrap();
+}
+
+#[test]
+fn small_programs_are_enumerated_where_references_lead_somewhere() {
+    let sizes = |fault| Parallel::new(Table(fault)).prefix_max(1).branches(2..=2).commands_max(1);
+    let commands = [Open, close(0)];
+    // Of 9 programs the 3 whose prefix opens one, and the one that only opens in its branches.
+    let all = sizes(Fault::None).enumerate(&commands).unwrap();
+    assert_eq!((all.programs, all.skipped, all.is_complete), (4, 5, true));
+    let found = sizes(Fault::ClosesTwice).enumerate(&commands).unwrap_err();
+    assert_eq!(found.program, both_close());
+}
+
+#[test]
+#[should_panic(expected = "precondition")]
+fn another_branch_may_not_have_run_yet() {
+    let program = Program { prefix: vec![], branches: vec![vec![Open], vec![close(0)]], suffix: vec![] };
+    _ = test(Fault::None).verify(&program, Reduced::new());
+}
+
+#[test]
+fn what_comes_last_refers_to_the_branches() {
+    let program = Program { prefix: vec![], branches: vec![vec![Open], vec![Open]], suffix: vec![close(1), close(0)] };
+    assert!(test(Fault::None).verify(&program, Reduced::new()).unwrap().is_complete);
+}
