@@ -386,10 +386,11 @@ fn notes(job: &Live<'_>, seed: u64, ended: &Ended, ending: &Ending) -> Vec<Strin
     )];
     if let Some(violated) = ended.violated {
         notes.push(match violated.index {
-            Some(index) => format!(
-                "The violation was proved by the op at index {index}, and detected {} ops later.",
-                violated.ops.saturating_sub(index + 1)
-            ),
+            Some(index) => {
+                let later = violated.ops.saturating_sub(index + 1);
+                let ops = if later == 1 { "op" } else { "ops" };
+                format!("The violation was proved by the op at index {index}, and detected {later} {ops} later.")
+            }
             None => format!("The violation was found in the first {} ops.", violated.ops),
         });
     }

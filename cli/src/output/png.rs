@@ -56,8 +56,7 @@ fn paint(svg: &Artifact, fonts: &Arc<Database>) -> Result<Artifact, String> {
         ImageHrefResolver { resolve_data: Box::new(|_, _, _| None), resolve_string: Box::new(|_, _| None) };
     let tree = Tree::from_data(&svg.content, &options).map_err(|error| error.to_string())?;
     let size = tree.size();
-    let pixels = |scale: f32| size.width() * size.height() * scale * scale;
-    let scale = [SCALE, 1.0].into_iter().find(|scale| pixels(*scale) <= PIXELS_MAX);
+    let scale = scale_of(size.width(), size.height());
     let scale = scale.ok_or_else(|| format!("{} by {} pixels is too large", size.width(), size.height()))?;
     let whole = size.to_int_size().scale_by(scale);
     let pixmap = whole.and_then(|whole| Pixmap::new(whole.width(), whole.height()));
@@ -65,6 +64,11 @@ fn paint(svg: &Artifact, fonts: &Arc<Database>) -> Result<Artifact, String> {
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
     let content = pixmap.encode_png().map_err(|error| error.to_string())?;
     Ok(Artifact { path: format!("{}.png", stem(&svg.path).unwrap_or(&svg.path)), content })
+}
+
+/// By how much a picture of this size is enlarged; `None` if it is too large even at its own size.
+fn scale_of(width: f32, height: f32) -> Option<f32> {
+    [SCALE, 1.0].into_iter().find(|scale| width * height * scale * scale <= PIXELS_MAX)
 }
 
 /// The fonts of this machine; the names that represent any font of a kind represent one that is there.
@@ -124,9 +128,8 @@ mod tests {
         let sized = |width: &str, height: &str| SQUARE.replace("\"30\"", width).replace("\"20\"", height);
         let huge = sized("\"100000\"", "\"100000\"");
         assert!(paint(&svg(&huge), &fonts).unwrap_err().contains("too large"));
-        let long = sized("\"3000\"", "\"9000\"");
-        let pixmap = Pixmap::decode_png(&paint(&svg(&long), &fonts).unwrap().content).unwrap();
-        assert_eq!(pixmap.height(), 9000, "drawn at its own size");
+        assert_eq!(scale_of(3000.0, 9000.0), Some(1.0), "drawn at its own size");
+        assert_eq!((scale_of(3000.0, 2666.0), scale_of(3000.0, 10_667.0)), (Some(SCALE), None));
     }
 
     #[test]
