@@ -65,7 +65,7 @@ pub(super) fn judge_sequential<M: ParallelModel>(
     let mut lanes: Vec<Vec<Op<M>>> = (0..=last).map(|_| Vec::new()).collect();
     for record in sorted {
         let response = match &record.returned {
-            Some((_, Outcome::Returned(response))) => Some(response.clone()),
+            Some((_, Outcome::Returned(response))) => Some(M::Response::clone(response)),
             _ => None,
         };
         let is_open = response.is_none();

@@ -3,7 +3,7 @@
 use super::passed::Passed;
 use super::program::Program;
 use super::reference::referred_to;
-use super::run::{Done, Found, Record, Spec, command_of, judged_records, operations};
+use super::run::{Done, Found, Record, Spec, command_of, judged_records, operations, resolved};
 use super::steps::commands_of_steps;
 use super::{Outcome, ParallelModel};
 use crate::Failure;
@@ -80,7 +80,11 @@ where
         let operated = |record: &&Record<R>| Operated {
             branch: record.lane,
             command: command_of(model, &program, &found.records, record),
-            outcome: record.returned.as_ref().map(|(_, outcome)| outcome.clone()),
+            outcome: record.returned.as_ref().map(|(_, outcome)| match outcome {
+                Outcome::Returned(response) => Outcome::Returned(R::clone(response)),
+                Outcome::Failed => Outcome::Failed,
+                Outcome::Unknown => Outcome::Unknown,
+            }),
             called: record.called,
             returned: record.returned.as_ref().map(|(returned, _)| *returned),
         };
@@ -163,10 +167,11 @@ fn add_notes<M: ParallelModel>(
     failure.names.notes.extend(notes);
 }
 
-/// The history as ops. A process whose operation has an unknown outcome continues under another number.
+/// The history as ops, without commands that did not run. A process whose operation has an unknown outcome continues
+/// under another number.
 fn history<M: ParallelModel>(model: &M, program: &Program<M::Command>, records: &[Record<M::Response>]) -> History {
     let mut events: Vec<(u64, bool, &Record<M::Response>)> = Vec::new();
-    for record in records {
+    for record in records.iter().filter(|record| resolved(model, program, records, record).is_some()) {
         events.push((record.called, true, record));
         if let Some((returned, _)) = &record.returned {
             events.push((*returned, false, record));
@@ -185,7 +190,7 @@ fn history<M: ParallelModel>(model: &M, program: &Program<M::Command>, records: 
             Some((_, Outcome::Failed)) => (OpKind::Fail, None),
             _ => (OpKind::Info, None),
         };
-        let (f, value): (String, Datum) = model.record(&command, response);
+        let (f, value): (String, Datum) = model.record(&command, response.map(|response| &**response));
         let pushed = builder.push_op(&NewOp::new(kind, *process).f(&f).value(value));
         pushed.expect("every process calls and returns in turn");
         if kind == OpKind::Info {

@@ -10,6 +10,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// How large programs are.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ struct Slot<C> {
 /// The model's state after some commands, and their responses, each with the slot of its command.
 struct Reached<M: ParallelModel> {
     state: M::State,
-    responses: Vec<(usize, M::Response)>,
+    responses: Vec<(usize, Arc<M::Response>)>,
 }
 
 impl<M: ParallelModel> Clone for Reached<M> {
@@ -64,15 +65,15 @@ impl<M: ParallelModel> Clone for Reached<M> {
 }
 
 impl<M: ParallelModel> Reached<M> {
-    fn response(&self, slot: usize) -> Option<M::Response> {
-        self.responses.iter().find(|(of, _)| *of == slot).map(|(_, response)| response.clone())
+    fn response(&self, slot: usize) -> Option<Arc<M::Response>> {
+        self.responses.iter().find(|(of, _)| *of == slot).map(|(_, response)| Arc::clone(response))
     }
 
     fn step(&mut self, model: &M, slot: usize, command: &M::Command) {
         let Some(command) = with_responses(model, command, |slot| self.response(slot)) else { return };
         let (state, response) = model.step(&self.state, &command);
         self.state = state;
-        self.responses.push((slot, response));
+        self.responses.push((slot, Arc::new(response)));
     }
 }
 
@@ -148,7 +149,8 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
     /// The program. Branches without commands are omitted.
     pub(crate) fn program<M: ParallelModel<Command = C>>(&self, model: &M) -> Program<C> {
         // A removed command has no position, so a program that refers to it makes no sense.
-        let position = |slot: usize| if self.is_kept(slot) { self.position(slot) } else { usize::MAX };
+        let is_kept = |slot: usize| self.slots.get(slot).is_some_and(|slot| slot.is_kept);
+        let position = |slot: usize| if is_kept(slot) { self.position(slot) } else { usize::MAX };
         let command = |slot: &usize| moved(model, &self.slots[*slot].value, position);
         let of = |part| self.kept_in(part).iter().map(command).collect::<Vec<C>>();
         let branches = (0..self.branches).map(|branch| of(Part::Branch(branch)));

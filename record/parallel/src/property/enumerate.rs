@@ -1,12 +1,13 @@
 //! Every small program: all sequences of given commands, up to given sizes, each under one schedule of every kind.
 //!
 //! The smallest programs come first, so the first that fails has as few commands as any. Programs that differ only in
-//! the order of their branches are run once.
+//! the order of their branches are run once, unless commands refer to others by their positions.
 
 use super::ParallelModel;
 use super::counterexample::{Counterexample, Origin};
 use super::parallel::{Parallel, Tested};
 use super::program::{Program, makes_sense};
+use super::reference::positions;
 use crate::ids::index;
 use crate::scheduler::Reduced;
 
@@ -18,7 +19,8 @@ const PROGRAMS_MAX: usize = 100_000;
 pub struct Enumerated {
     /// Programs that were run.
     pub programs: u64,
-    /// Programs that were not, because a command of them might be given where its precondition does not hold.
+    /// Programs that were not, because a command of them might be given where its precondition does not hold, or refers
+    /// to one that does not always run before it.
     pub skipped: u64,
     /// Executions of all of them.
     pub executions: u64,
@@ -65,9 +67,11 @@ impl<M: ParallelModel> Parallel<M> {
         let prefixes = sequences(commands, 0, index(sizes.prefix_max));
         let suffixes = sequences(commands, 0, index(sizes.suffix_max));
         let branches = sequences(commands, 1, index(sizes.commands_max));
+        // References count the commands before them, so the order of the branches matters to them.
+        let refers = commands.iter().any(|command| !positions(self.model(), command).is_empty());
         let mut programs = Vec::new();
         for count in sizes.branches.clone() {
-            for chosen in combinations(branches.len(), index(count)) {
+            for chosen in combinations(branches.len(), index(count), refers) {
                 for (prefix, suffix) in
                     prefixes.iter().flat_map(|prefix| suffixes.iter().map(move |suffix| (prefix, suffix)))
                 {
@@ -104,14 +108,14 @@ fn sequences<C: Clone>(commands: &[C], len_min: usize, len_max: usize) -> Vec<Ve
     all
 }
 
-/// So many of `len` numbers, each any number of times, in ascending order.
-fn combinations(len: usize, count: usize) -> Vec<Vec<usize>> {
+/// So many of `len` numbers, each any number of times, in ascending order or in all orders.
+fn combinations(len: usize, count: usize, in_all_orders: bool) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count {
         all = all
             .iter()
             .flat_map(|chosen: &Vec<usize>| {
-                let from = chosen.last().copied().unwrap_or(0);
+                let from = if in_all_orders { 0 } else { chosen.last().copied().unwrap_or(0) };
                 (from..len).map(move |next| [&chosen[..], &[next]].concat())
             })
             .collect();
@@ -128,8 +132,9 @@ mod tests {
     fn all_sequences_and_combinations_are_there_once() {
         assert_eq!(sequences(&['a', 'b'], 0, 2).len(), 1 + 2 + 4);
         assert_eq!(sequences(&['a'], 1, 3), [vec!['a'; 1], vec!['a'; 2], vec!['a'; 3]]);
-        assert_eq!(combinations(2, 2), [[0, 0], [0, 1], [1, 1]]);
-        assert_eq!(combinations(4, 3).len(), 20);
-        assert_eq!(combinations(3, 0), [vec![]; 1]);
+        assert_eq!(combinations(2, 2, false), [[0, 0], [0, 1], [1, 1]]);
+        assert_eq!(combinations(4, 3, false).len(), 20);
+        assert_eq!(combinations(3, 0, false), [vec![]; 1]);
+        assert_eq!(combinations(2, 2, true), [[0, 0], [0, 1], [1, 0], [1, 1]]);
     }
 }

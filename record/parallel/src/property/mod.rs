@@ -79,7 +79,8 @@ pub trait ParallelModel: Send + Sync + 'static {
     /// What the object can be asked for.
     type Command: Clone + Eq + Hash + Debug + Send + Sync + 'static;
 
-    /// What it answers.
+    /// What it answers. A [`sync::Arc`](crate::sync::Arc) in a response counts as a leak, because the response is kept
+    /// to be judged: see [`Settings::leaks_allowed`](crate::Settings::leaks_allowed).
     type Response: Clone + Eq + Hash + Debug + Send + Sync + 'static;
 
     /// What the model remembers. Equal states are those that behave alike.
@@ -94,12 +95,12 @@ pub trait ParallelModel: Send + Sync + 'static {
     /// A new object. This and [`ParallelModel::run_real`] run in managed threads.
     fn start(&self) -> Self::System;
 
-    /// Commands that make sense in a state.
+    /// Commands that make sense in a state. Only [`ParallelModel::generate_after`] calls this.
     fn generate(&self, state: &Self::State) -> BoxedStrategy<Self::Command>;
 
     /// Commands that make sense in a state, and may refer to the responses of earlier commands: those of the prefix and
-    /// of the same branch; in the suffix, all. The default is [`ParallelModel::generate`]. A model that overrides this
-    /// must override [`ParallelModel::references`] too.
+    /// of the same branch; in the suffix, all. The earlier commands have no responses yet. The default is
+    /// [`ParallelModel::generate`]. A model that overrides this must override [`ParallelModel::references`] too.
     fn generate_after(
         &self,
         state: &Self::State,
@@ -110,15 +111,16 @@ pub trait ParallelModel: Send + Sync + 'static {
     }
 
     /// All references in a command. Each has its [`response`](Reference::response) when the model or the object
-    /// receives the command. If one of them has none, because its command failed or its outcome is unknown, the command
-    /// does not run, and is recorded as failed.
+    /// receives the command. If a referenced command failed, did not run, or has an unknown outcome, the command does
+    /// not run. It is reported as failed, and is not part of [`Counterexample::history`].
     fn references<'c>(&self, command: &'c mut Self::Command) -> Vec<&'c mut Reference<Self::Response>> {
         let _ = command;
         Vec::new()
     }
 
     /// Whether a command may be given in a state. Of programs with branches, only those are run in which it may be
-    /// given however the branches interleave.
+    /// given however the branches interleave. This uses the responses of [`ParallelModel::steps`], so a handle that
+    /// these predict should be as new as one of the object.
     fn precondition(&self, state: &Self::State, command: &Self::Command) -> bool {
         let _ = (state, command);
         true
@@ -134,7 +136,8 @@ pub trait ParallelModel: Send + Sync + 'static {
 
     /// The states after a command with this response; empty if the response is wrong. The default is those of
     /// [`ParallelModel::steps`] with an equal response. Override it for responses that a model cannot predict, such as
-    /// handles that only have to be new.
+    /// handles that only have to be new. A command without a response is judged by [`ParallelModel::steps`]: one with an
+    /// unknown outcome must not create a handle that the object may return later.
     fn accept(&self, state: &Self::State, command: &Self::Command, response: &Self::Response) -> Vec<Self::State> {
         let steps = self.steps(state, command).into_iter();
         steps.filter(|(_, expected)| expected == response).map(|(state, _)| state).collect()

@@ -4,7 +4,7 @@ use super::consistency::{Consistency, judge_sequential};
 use super::counterexample::{Counterexample, Origin};
 use super::draw::{Drawn, Sizes};
 use super::passed::Passed;
-use super::program::{Program, makes_sense};
+use super::program::{Program, nonsense};
 use super::run::{Found, Runner};
 use super::shrink::Shrinking;
 use super::{ParallelModel, persist};
@@ -251,9 +251,12 @@ impl<M: ParallelModel> Parallel<M> {
     ///
     /// # Panics
     ///
-    /// If the program has a command that might be given where its precondition does not hold.
+    /// If the program has a command that might be given where its precondition does not hold, or that refers to a command
+    /// that does not always run before it, or if it may lead the model to too many states.
     pub fn verify<S: Scheduler + 'static>(&self, program: &Program<M::Command>, scheduler: S) -> Tested<Explored, M> {
-        assert!(makes_sense(&*self.model, program), "a command may be given where its precondition does not hold");
+        if let Err(why) = nonsense(&*self.model, program) {
+            panic!("{why}");
+        }
         let mut runner = self.runner();
         runner.set_program(program.clone());
         runner

@@ -2,10 +2,11 @@
 //! at what the branches have left.
 
 use super::ParallelModel;
-use super::reference::{are_earlier, referred_to, with_responses};
+use super::reference::{dangling, referred_to, with_responses};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// States that are looked at to see whether a program makes sense, at most. Programs that would take more are not run.
 const STATES_MAX: usize = 10_000;
@@ -109,7 +110,7 @@ impl<C: fmt::Debug> Program<C> {
 }
 
 /// A state of the model, with the responses that commands refer to, by position.
-type Known<M> = (<M as ParallelModel>::State, BTreeMap<usize, <M as ParallelModel>::Response>);
+type Known<M> = (<M as ParallelModel>::State, BTreeMap<usize, Arc<<M as ParallelModel>::Response>>);
 
 /// Explores the states that a program may lead a model to.
 struct Sense<'a, M: ParallelModel> {
@@ -118,24 +119,58 @@ struct Sense<'a, M: ParallelModel> {
     referred_to: BTreeSet<usize>,
 }
 
+/// Why a program is not run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Nonsense<C> {
+    /// This command refers to one that does not always run before it.
+    Dangling(C),
+    /// This command might be given where its precondition does not hold.
+    Forbidden(C),
+    /// There are too many states to see whether it makes sense.
+    TooManyStates,
+}
+
+impl<C: fmt::Debug> fmt::Display for Nonsense<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Nonsense::Dangling(command) => {
+                write!(f, "{command:?} refers to a command that does not always run before it")
+            }
+            Nonsense::Forbidden(command) => {
+                write!(f, "{command:?} may be given where its precondition does not hold")
+            }
+            Nonsense::TooManyStates => {
+                write!(f, "the program may lead the model to more than {STATES_MAX} states: use fewer commands")
+            }
+        }
+    }
+}
+
 /// Whether every command may be given whatever order the branches interleave in; of models that may choose, whatever
 /// they do.
 pub(crate) fn makes_sense<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> bool {
-    if !are_earlier(model, program) {
-        return false;
+    nonsense(model, program).is_ok()
+}
+
+/// The same, with the reason if it does not make sense.
+pub(crate) fn nonsense<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> Result<(), Nonsense<M::Command>> {
+    if let Some(command) = dangling(model, program) {
+        return Err(Nonsense::Dangling(command.clone()));
     }
     let sense = Sense { model, program, referred_to: referred_to(model, program) };
     let prefix = 0..program.prefix.len();
     let suffix = program.len() - program.suffix.len()..program.len();
-    let before = sense.in_order(HashSet::from([(model.init(), BTreeMap::new())]), prefix);
-    let after = before.and_then(|states| sense.interleaved(states));
-    after.and_then(|states| sense.in_order(states, suffix)).is_some()
+    let before = sense.in_order(HashSet::from([(model.init(), BTreeMap::new())]), prefix)?;
+    let after = sense.interleaved(before)?;
+    sense.in_order(after, suffix).map(|_| ())
 }
 
+/// States, or why a program is not run.
+type Reached<M> = Result<HashSet<Known<M>>, Nonsense<<M as ParallelModel>::Command>>;
+
 impl<M: ParallelModel> Sense<'_, M> {
-    /// The states after commands that run one after another; `None` if one may not be given, or there are too many
-    /// states.
-    fn in_order(&self, mut states: HashSet<Known<M>>, positions: Range<usize>) -> Option<HashSet<Known<M>>> {
+    /// The states after commands that run one after another.
+    fn in_order(&self, mut states: HashSet<Known<M>>, positions: Range<usize>) -> Reached<M> {
         for position in positions {
             let mut next = HashSet::new();
             for known in &states {
@@ -143,14 +178,14 @@ impl<M: ParallelModel> Sense<'_, M> {
             }
             states = next;
             if states.len() > STATES_MAX {
-                return None;
+                return Err(Nonsense::TooManyStates);
             }
         }
-        Some(states)
+        Ok(states)
     }
 
     /// The same of branches that run at once.
-    fn interleaved(&self, states: HashSet<Known<M>>) -> Option<HashSet<Known<M>>> {
+    fn interleaved(&self, states: HashSet<Known<M>>) -> Reached<M> {
         let branches = &self.program.branches;
         // Where each branch is, with what the state may then be.
         let start = vec![0_usize; branches.len()];
@@ -168,29 +203,30 @@ impl<M: ParallelModel> Sense<'_, M> {
                     }
                 }
                 if seen.len() > STATES_MAX {
-                    return None;
+                    return Err(Nonsense::TooManyStates);
                 }
             }
         }
         let is_over = |at: &[usize]| at.iter().zip(branches).all(|(at, commands)| *at == commands.len());
-        Some(seen.into_iter().filter(|(at, _)| is_over(at)).map(|(_, known)| known).collect())
+        Ok(seen.into_iter().filter(|(at, _)| is_over(at)).map(|(_, known)| known).collect())
     }
 
-    /// What a command may lead to; `None` if it may not be given.
-    fn after(&self, (state, responses): &Known<M>, position: usize) -> Option<Vec<Known<M>>> {
+    /// What a command may lead to.
+    fn after(&self, (state, responses): &Known<M>, position: usize) -> Result<Vec<Known<M>>, Nonsense<M::Command>> {
         let (branch, number, _) = self.program.place(position);
-        let command =
-            with_responses(self.model, self.program.command(branch, number), |of| responses.get(&of).cloned())?;
+        let drawn = self.program.command(branch, number);
+        let command = with_responses(self.model, drawn, |of| responses.get(&of).cloned());
+        let command = command.ok_or_else(|| Nonsense::Dangling(drawn.clone()))?;
         if !self.model.precondition(state, &command) {
-            return None;
+            return Err(Nonsense::Forbidden(command));
         }
         let known = |(state, response)| {
             let mut responses = responses.clone();
             if self.referred_to.contains(&position) {
-                responses.insert(position, response);
+                responses.insert(position, Arc::new(response));
             }
             (state, responses)
         };
-        Some(self.model.steps(state, &command).into_iter().map(known).collect())
+        Ok(self.model.steps(state, &command).into_iter().map(known).collect())
     }
 }

@@ -4,9 +4,10 @@
 //! reference when the command runs, when the model checks whether the program makes sense, and when the history is
 //! judged.
 
-use super::{Outcome, ParallelModel, Program};
+use super::{ParallelModel, Program};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 /// The response of an earlier command, as a part of a later one.
 ///
@@ -23,15 +24,17 @@ pub struct Reference<R>(Target<R>);
 enum Target<R> {
     /// The command at this position.
     Command(usize),
-    Response(R),
+    /// Shared, since cloning a response may be a step of the schedule.
+    Response(Arc<R>),
 }
 
 impl<R> Reference<R> {
     /// A reference to the command at a position in a program.
     ///
     /// Positions count from 0: first the commands of the prefix, then those of each branch, then those of the suffix. A
-    /// command of a branch may refer to the prefix and to earlier commands of its branch, a command of the suffix to
-    /// all commands before it.
+    /// command may refer to earlier commands of its own part and to those of the prefix, a command of the suffix to all
+    /// commands before it. In generated programs, take references from
+    /// [`ParallelModel::generate_after`]: they follow the command when others are removed or moved.
     pub fn to(position: usize) -> Reference<R> {
         Reference(Target::Command(position))
     }
@@ -40,11 +43,15 @@ impl<R> Reference<R> {
     ///
     /// # Panics
     ///
-    /// If the command has not run yet. Commands that the model or the object receives always have their responses.
+    /// If the command has not run yet. [`ParallelModel::step`], [`ParallelModel::run_real`] and the other methods that
+    /// receive a command get it with all responses, except [`ParallelModel::generate_after`].
     pub fn response(&self) -> &R {
         match &self.0 {
             Target::Response(response) => response,
-            Target::Command(position) => panic!("command #{position} has not run yet, so it has no response"),
+            Target::Command(position) => panic!(
+                "command #{position} has no response yet; if a command runs that refers to it, \
+                 ParallelModel::references does not return all references"
+            ),
         }
     }
 
@@ -82,7 +89,7 @@ pub(crate) fn referred_to<M: ParallelModel>(model: &M, program: &Program<M::Comm
 pub(crate) fn with_responses<M: ParallelModel>(
     model: &M,
     command: &M::Command,
-    response: impl Fn(usize) -> Option<M::Response>,
+    response: impl Fn(usize) -> Option<Arc<M::Response>>,
 ) -> Option<M::Command> {
     let mut command = command.clone();
     for reference in model.references(&mut command) {
@@ -108,23 +115,16 @@ pub(crate) fn moved<M: ParallelModel>(
     command
 }
 
-/// Whether each command refers only to commands that always run before it.
-pub(crate) fn are_earlier<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> bool {
-    program.commands().enumerate().all(|(at, command)| {
-        let (own, ..) = program.place(at);
-        let is_suffix = at >= program.len() - program.suffix.len();
+/// The first command that refers to one that does not always run before it.
+pub(crate) fn dangling<'p, M: ParallelModel>(model: &M, program: &'p Program<M::Command>) -> Option<&'p M::Command> {
+    let is_dangling = |(at, command): &(usize, &M::Command)| {
+        let (own, ..) = program.place(*at);
+        let is_suffix = *at >= program.len() - program.suffix.len();
         let is_earlier = |position: usize| {
             let (branch, ..) = program.place(position);
-            position < at && (is_suffix || branch.is_none() || branch == own)
+            position < *at && (is_suffix || branch.is_none() || branch == own)
         };
-        positions(model, command).into_iter().all(is_earlier)
-    })
-}
-
-/// The response of a command that returned.
-pub(crate) fn returned<R>(outcome: &Outcome<R>) -> Option<&R> {
-    match outcome {
-        Outcome::Returned(response) => Some(response),
-        Outcome::Failed | Outcome::Unknown => None,
-    }
+        !positions(model, command).into_iter().all(is_earlier)
+    };
+    program.commands().enumerate().find(is_dangling).map(|(_, command)| command)
 }

@@ -1,7 +1,7 @@
 //! Runs a program, records its history, and judges it.
 
 use super::program::Program;
-use super::reference::{referred_to, returned, with_responses};
+use super::reference::{referred_to, with_responses};
 use super::steps::Lanes;
 use super::{Outcome, ParallelModel};
 use crate::execution;
@@ -62,11 +62,32 @@ pub(crate) struct Record<R> {
     /// Its number there; those of the suffix come after those of the prefix.
     pub(crate) number: usize,
     pub(crate) called: u64,
-    /// `None` if it has not returned.
-    pub(crate) returned: Option<(u64, Outcome<R>)>,
+    /// `None` if it has not returned. A response is shared with the commands that refer to it.
+    pub(crate) returned: Option<(u64, Outcome<Arc<R>>)>,
 }
 
-type Records<R> = Arc<Mutex<Vec<Record<R>>>>;
+type Records<R> = Arc<Mutex<Recorded<R>>>;
+
+/// The records of an execution.
+struct Recorded<R> {
+    records: Vec<Record<R>>,
+    /// Those of executions before it that nobody judges. They are dropped between executions, since to drop a response
+    /// may be a step of the schedule.
+    before: Vec<Record<R>>,
+}
+
+impl<R> Recorded<R> {
+    /// Begins an execution.
+    fn begin(&mut self) {
+        self.before.append(&mut self.records);
+    }
+}
+
+impl<R> Default for Recorded<R> {
+    fn default() -> Recorded<R> {
+        Recorded { records: Vec::new(), before: Vec::new() }
+    }
+}
 
 /// What is wrong with the history of a program, if anything is.
 type Judge<M> =
@@ -122,7 +143,8 @@ impl<M: ParallelModel> Runner<M> {
         let Runner { model, explorer, program, records, judge, judged } = self;
         let (mut history, mut lanes) = (Vec::new(), Lanes { threads: Vec::new() });
         let result = explorer.explore_until(scheduler, |outcome| {
-            history = std::mem::take(&mut *lock(records));
+            let Recorded { records, before: _ } = std::mem::take(&mut *lock(records));
+            history = records;
             lanes = lanes_of(outcome, program.branches.len());
             add_open(&mut history, outcome, &lanes);
             if outcome.cause.is_some() || judged.contains(&history) {
@@ -175,7 +197,7 @@ impl<M: ParallelModel> Clone for Given<M> {
 
 /// The program itself, as the first managed thread runs it.
 fn run<M: ParallelModel>(given: &Given<M>) {
-    lock(&given.records).clear();
+    lock(&given.records).begin();
     let system = Arc::new(given.model.start());
     let program = &given.program;
     for number in 0..program.prefix.len() {
@@ -214,7 +236,9 @@ impl<M: ParallelModel> Given<M> {
     fn give(&self, system: &M::System, lane: Option<usize>, number: usize) {
         let Given { model, program, records, refers } = self;
         let command = program.command(lane, number);
-        let resolved = refers.then(|| with_recorded_responses(&**model, program, &lock(records), command));
+        // The lock is not held while code of users runs.
+        let outcomes = |lane, number| outcome_of(&lock(records).records, lane, number);
+        let resolved = refers.then(|| with_recorded_responses(&**model, program, outcomes, command));
         runtime::with(execution::Execution::call);
         let outcome = match resolved {
             None => model.run_real(system, command),
@@ -225,24 +249,37 @@ impl<M: ParallelModel> Given<M> {
             // It has touched nothing that others can see. Where it stands among what others do matters nevertheless.
             runtime::pause_on(None, Kind::Call, Gate::Free, Location::caller());
         }
+        let outcome = match outcome {
+            Outcome::Returned(response) => Outcome::Returned(Arc::new(response)),
+            Outcome::Failed => Outcome::Failed,
+            Outcome::Unknown => Outcome::Unknown,
+        };
         let times = runtime::with(execution::Execution::return_from_call);
         let (called, returned) = times.expect("this is a managed thread");
-        lock(records).push(Record { lane, number, called, returned: Some((returned, outcome)) });
+        lock(records).records.push(Record { lane, number, called, returned: Some((returned, outcome)) });
     }
 }
 
 /// A command with the responses that it refers to; `None` if one of those commands did not return.
-fn with_recorded_responses<M: ParallelModel>(
+pub(crate) fn with_recorded_responses<M: ParallelModel>(
     model: &M,
     program: &Program<M::Command>,
-    records: &[Record<M::Response>],
+    records: impl Fn(Option<usize>, usize) -> Option<Outcome<Arc<M::Response>>>,
     command: &M::Command,
 ) -> Option<M::Command> {
     with_responses(model, command, |position| {
         let (lane, number, _) = program.place(position);
-        let record = records.iter().find(|record| record.lane == lane && record.number == number)?;
-        record.returned.as_ref().and_then(|(_, outcome)| returned(outcome)).cloned()
+        match records(lane, number)? {
+            Outcome::Returned(response) => Some(response),
+            Outcome::Failed | Outcome::Unknown => None,
+        }
     })
+}
+
+/// The outcome of a command, if it is over. Its response is not cloned, which could be a step of the schedule.
+pub(crate) fn outcome_of<R>(records: &[Record<R>], lane: Option<usize>, number: usize) -> Option<Outcome<Arc<R>>> {
+    let record = records.iter().find(|record| record.lane == lane && record.number == number)?;
+    record.returned.as_ref().map(|(_, outcome)| outcome.clone())
 }
 
 /// The threads of the branches, by their names.
@@ -276,7 +313,7 @@ pub(crate) fn operations<M: ParallelModel>(
         let process = record.lane.map_or(0, |branch| i64::from(small(branch)) + 1);
         match &record.returned {
             Some((returned, Outcome::Returned(response))) => {
-                let op = Done { command, response: Some(response.clone()) };
+                let op = Done { command, response: Some(M::Response::clone(response)) };
                 Operation::new(process, op, record.called, *returned)
             }
             _ => Operation::crashed(process, Done { command, response: None }, record.called),
@@ -298,6 +335,16 @@ pub(crate) fn command_of<M: ParallelModel>(
     records: &[Record<M::Response>],
     record: &Record<M::Response>,
 ) -> M::Command {
+    resolved(model, program, records, record).unwrap_or_else(|| program.command(record.lane, record.number).clone())
+}
+
+/// The same; `None` if one of those commands did not return, so that this one did not run.
+pub(crate) fn resolved<M: ParallelModel>(
+    model: &M,
+    program: &Program<M::Command>,
+    records: &[Record<M::Response>],
+    record: &Record<M::Response>,
+) -> Option<M::Command> {
     let command = program.command(record.lane, record.number);
-    with_recorded_responses(model, program, records, command).unwrap_or_else(|| command.clone())
+    with_recorded_responses(model, program, |lane, number| outcome_of(records, lane, number), command)
 }

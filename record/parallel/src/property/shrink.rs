@@ -4,8 +4,8 @@
 //! tried first; then all schedules with few preemptions, as many as there is room for. Two branches become one if the
 //! bug does not need both, and the first commands of a branch become part of the prefix if they need not run at once
 //! with others. When nothing of this goes on, schedules with fewer preemptions are tried. What is left is minimal in
-//! this sense: without any one command, no schedule among those that were tried shows a bug of the same kind, and none
-//! with fewer preemptions does.
+//! this sense: without any one command to which no other refers, no schedule among those that were tried shows a bug of
+//! the same kind, and none with fewer preemptions does.
 
 use super::ParallelModel;
 use super::draw::{Drawn, Part};

@@ -91,7 +91,7 @@ fn essence(records: &[Record<u32>]) -> Essence {
     records.sort_by_key(|record| (record.lane, record.number));
     let returned = |record: &Record<u32>| record.returned.as_ref().map_or(u64::MAX, |(at, _)| *at);
     let response = |record: &Record<u32>| match record.returned {
-        Some((_, Outcome::Returned(response))) => response,
+        Some((_, Outcome::Returned(ref response))) => **response,
         _ => u32::MAX,
     };
     let row = |record: &&Record<u32>| {

@@ -176,7 +176,7 @@ fn commands_become_simple_without_losing_the_bug() {
 }
 
 #[test]
-#[should_panic(expected = "a command may be given where its precondition does not hold")]
+#[should_panic(expected = "Take may be given where its precondition does not hold")]
 fn a_program_that_makes_no_sense_is_refused() {
     let program = Program { prefix: vec![], branches: vec![vec![Put(1)], vec![Take]], suffix: vec![] };
     let _ = Parallel::new(Bag { forgets: false }).verify(&program, Random::new(0, 1));

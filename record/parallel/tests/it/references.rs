@@ -1,11 +1,15 @@
 //! A table with handles that no model can predict: commands refer to the responses of earlier ones.
 
+use history_core::Datum;
 use proptest::prelude::*;
 use proptest::sample::select;
+use record_parallel::Settings;
 use record_parallel::property::{Outcome, Parallel, ParallelModel, Program, Reference};
 use record_parallel::scheduler::Reduced;
-use record_parallel::sync::Mutex;
+use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use record_parallel::sync::{Arc, Mutex};
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Command {
@@ -31,6 +35,7 @@ enum Fault {
     RepeatsHandles,
     /// It is full after one handle: a second one is not given.
     IsFull,
+    FullAndClosesTwice,
 }
 
 struct Table(Fault);
@@ -120,10 +125,17 @@ impl ParallelModel for Table {
         }
     }
 
+    fn record(&self, command: &Command, _: Option<&Answer>) -> (String, Datum) {
+        match command {
+            Open => ("open".to_owned(), Datum::Nil),
+            Close(_) => ("close".to_owned(), Datum::from(handle(command))),
+        }
+    }
+
     fn run_real(&self, system: &System, command: &Command) -> Outcome<Answer> {
         if *command == Open {
             let (count, open) = &mut *system.handles.lock().unwrap();
-            if self.0 == Fault::IsFull && *count == 1 {
+            if matches!(self.0, Fault::IsFull | Fault::FullAndClosesTwice) && *count == 1 {
                 return Outcome::Failed;
             }
             *count += 1;
@@ -132,7 +144,7 @@ impl ParallelModel for Table {
             return Outcome::Returned(Answer::Handle(handle));
         }
         let handle = handle(command);
-        if self.0 == Fault::ClosesTwice {
+        if matches!(self.0, Fault::ClosesTwice | Fault::FullAndClosesTwice) {
             let is_open = system.handles.lock().unwrap().1.contains(&handle);
             system.handles.lock().unwrap().1.remove(&handle);
             return Outcome::Returned(Answer::WasOpen(is_open));
@@ -201,22 +213,210 @@ fn without_the_response_it_refers_to_a_command_does_not_run() {
 fn small_programs_are_enumerated_where_references_lead_somewhere() {
     let sizes = |fault| Parallel::new(Table(fault)).prefix_max(1).branches(2..=2).commands_max(1);
     let commands = [Open, close(0)];
-    // Of 9 programs the 3 whose prefix opens one, and the one that only opens in its branches.
+    // Of 12 programs the 4 whose prefix opens one, and the one that only opens in its branches.
     let all = sizes(Fault::None).enumerate(&commands).unwrap();
-    assert_eq!((all.programs, all.skipped, all.is_complete), (4, 5, true));
+    assert_eq!((all.programs, all.skipped, all.is_complete), (5, 7, true));
     let found = sizes(Fault::ClosesTwice).enumerate(&commands).unwrap_err();
     assert_eq!(found.program, both_close());
+    // A branch may close what it has opened: as the first one, since the command is known by its position.
+    let within = Parallel::new(Table(Fault::None)).prefix_max(0).branches(2..=2).commands_max(2);
+    assert_eq!(within.enumerate(&commands).unwrap().programs, 4 + 2);
+}
+
+fn refusal(program: &Program<Command>) -> String {
+    let verify = || _ = test(Fault::None).verify(program, Reduced::new());
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(verify)).unwrap_err();
+    panic.downcast_ref::<String>().unwrap().clone()
 }
 
 #[test]
-#[should_panic(expected = "precondition")]
-fn another_branch_may_not_have_run_yet() {
-    let program = Program { prefix: vec![], branches: vec![vec![Open], vec![close(0)]], suffix: vec![] };
-    _ = test(Fault::None).verify(&program, Reduced::new());
+fn what_leads_nowhere_is_refused() {
+    let other_branch = Program { prefix: vec![], branches: vec![vec![Open], vec![close(0)]], suffix: vec![] };
+    let itself = Program { prefix: vec![close(0)], ..Program::default() };
+    for (program, command) in [(other_branch, "Close(#0)"), (itself, "Close(#0)")] {
+        let expected = format!("{command} refers to a command that does not always run before it");
+        assert_eq!(refusal(&program), expected);
+    }
+    let mut many = Program { prefix: vec![], branches: vec![vec![Open; 4]; 3], suffix: vec![] };
+    many.suffix = (0..12).map(close).collect();
+    assert!(refusal(&many).contains("more than 10000 states"), "{}", refusal(&many));
 }
 
 #[test]
 fn what_comes_last_refers_to_the_branches() {
     let program = Program { prefix: vec![], branches: vec![vec![Open], vec![Open]], suffix: vec![close(1), close(0)] };
     assert!(test(Fault::None).verify(&program, Reduced::new()).unwrap().is_complete);
+}
+
+#[test]
+fn a_command_that_did_not_run_is_not_in_the_history() {
+    let program = Program {
+        prefix: vec![Open, Open, close(1)],
+        branches: vec![vec![close(0)], vec![close(0), close(1)]],
+        suffix: vec![],
+    };
+    let found = test(Fault::FullAndClosesTwice).verify(&program, Reduced::new()).unwrap_err();
+    // The record of a command calls `handle`, which panics without its response.
+    assert!(!found.edn().contains('#'), "{}", found.edn());
+    assert!(found.to_string().contains("Close(#1) -> failed"), "{found}");
+}
+
+/// An object whose responses are counted under the schedule: to clone one is a step of its own.
+struct Shared;
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Asked {
+    New,
+    Get(Reference<Number>),
+}
+
+#[derive(Clone, Debug)]
+struct Number(u32, Arc<AtomicU32>);
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Number) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Number {}
+
+impl Hash for Number {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.hash(hasher);
+    }
+}
+
+impl ParallelModel for Shared {
+    type Command = Asked;
+    type Response = Number;
+    type State = u32;
+    type System = ();
+
+    fn init(&self) -> u32 {
+        0
+    }
+
+    fn start(&self) {}
+
+    fn generate(&self, _: &u32) -> BoxedStrategy<Asked> {
+        Just(Asked::New).boxed()
+    }
+
+    fn references<'c>(&self, command: &'c mut Asked) -> Vec<&'c mut Reference<Number>> {
+        match command {
+            Asked::Get(reference) => vec![reference],
+            Asked::New => vec![],
+        }
+    }
+
+    fn step(&self, count: &u32, command: &Asked) -> (u32, Number) {
+        let number = |count| Number(count, Arc::new(AtomicU32::new(0)));
+        match command {
+            Asked::New => (*count, number(0)),
+            Asked::Get(_) => (count + 1, number(count + 1)),
+        }
+    }
+
+    fn run_real(&self, (): &(), command: &Asked) -> Outcome<Number> {
+        Outcome::Returned(match command {
+            Asked::New => Number(0, Arc::new(AtomicU32::new(0))),
+            Asked::Get(reference) => {
+                let Number(_, count) = reference.response();
+                Number(count.fetch_add(1, SeqCst) + 1, Arc::clone(count))
+            }
+        })
+    }
+}
+
+#[test]
+fn no_lock_is_held_over_a_response() {
+    let get = Asked::Get(Reference::to(0));
+    let program = Program { prefix: vec![Asked::New], branches: vec![vec![get.clone()], vec![get]], suffix: vec![] };
+    let settings = Settings::default().leaks_allowed();
+    let explored = Parallel::new(Shared).settings(settings).verify(&program, Reduced::new()).unwrap();
+    assert!(explored.is_complete);
+}
+
+/// A model that forgets that a command has a reference.
+struct Forgetful;
+
+impl ParallelModel for Forgetful {
+    type Command = Command;
+    type Response = Answer;
+    type State = Handles;
+    type System = System;
+
+    fn init(&self) -> Handles {
+        Handles::default()
+    }
+
+    fn start(&self) -> System {
+        System::default()
+    }
+
+    fn generate(&self, _: &Handles) -> BoxedStrategy<Command> {
+        Just(close(0)).boxed()
+    }
+
+    fn step(&self, state: &Handles, command: &Command) -> (Handles, Answer) {
+        Table(Fault::None).step(state, command)
+    }
+
+    fn run_real(&self, system: &System, command: &Command) -> Outcome<Answer> {
+        Table(Fault::None).run_real(system, command)
+    }
+}
+
+#[test]
+#[should_panic(expected = "ParallelModel::references does not return all references")]
+fn a_reference_that_the_model_forgets_is_named() {
+    _ = Parallel::new(Forgetful).run();
+}
+
+/// Simplifies a command to one that refers to a command which was never drawn.
+struct Astray;
+
+impl ParallelModel for Astray {
+    type Command = Command;
+    type Response = Answer;
+    type State = Handles;
+    type System = System;
+
+    fn init(&self) -> Handles {
+        Handles::default()
+    }
+
+    fn start(&self) -> System {
+        System::default()
+    }
+
+    fn generate(&self, _: &Handles) -> BoxedStrategy<Command> {
+        prop_oneof![1 => (0_usize..60).prop_map(close), 4 => Just(Open)].boxed()
+    }
+
+    fn references<'c>(&self, command: &'c mut Command) -> Vec<&'c mut Reference<Answer>> {
+        Table(Fault::None).references(command)
+    }
+
+    fn step(&self, state: &Handles, command: &Command) -> (Handles, Answer) {
+        match command {
+            Close(reference) if matches!(reference.response(), Answer::WasOpen(_)) => {
+                (state.clone(), Answer::WasOpen(false))
+            }
+            _ => Table(Fault::None).step(state, command),
+        }
+    }
+
+    fn run_real(&self, _: &System, _: &Command) -> Outcome<Answer> {
+        Outcome::Returned(Answer::Handle(1))
+    }
+}
+
+#[test]
+fn references_that_lead_nowhere_do_not_keep_programs_from_shrinking() {
+    for seed in 0..20 {
+        let found = Parallel::new(Astray).seed(seed).run().unwrap_err();
+        assert_eq!(found.program.commands().collect::<Vec<_>>(), [&Open], "seed {seed}");
+    }
 }
