@@ -13,7 +13,7 @@ const OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(
         SUB_VIA,
         OptionKind::Names,
-        "How consumers get their keys: assign, subscribe, or both. With subscribe, poll-skip and nonmonotonic-poll are allowed.",
+        "How consumers get their keys: assign, subscribe, or assign,subscribe. With subscribe, poll-skip and nonmonotonic-poll are allowed.",
     )
     .with_value_name("WAYS")
     .with_default("assign"),

@@ -11,6 +11,7 @@ use crate::seen::Seen;
 use history_core::cast::Cast as _;
 use history_core::{
     Budget, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Report, Run, UndecodedOps,
+    Verdict,
 };
 use std::ops::ControlFlow;
 
@@ -26,6 +27,8 @@ const CAUSES_MAX: usize = 64;
 #[derive(Clone, Debug)]
 struct Open {
     row: Row,
+    /// Whether it has a value.
+    is_said: bool,
     items: Vec<Item>,
 }
 
@@ -81,7 +84,7 @@ impl LogRun {
         self.items = self.spare.pop().unwrap_or_default();
         // The list has the room of the longest op so far.
         items.shrink_to_fit();
-        let mut open = Open { row, items };
+        let mut open = Open { row, is_said: !op.value.is_nil(), items };
         match op.pair {
             Pair::Invokes { slot } => {
                 let slot = slot.to_usize();
@@ -139,7 +142,9 @@ impl LogRun {
             return decode::other(op);
         };
         let invocation = self.take_open(op);
-        let items = match self.completed(op, function, invocation.as_ref()) {
+        let items = match is_said(op, function, invocation.as_ref())
+            .and_then(|()| self.completed(op, function, invocation.as_ref()))
+        {
             Ok(items) => items,
             Err(fault) => {
                 self.unanswered.extend(invocation);
@@ -214,6 +219,12 @@ impl LogRun {
         certain.look(items, is_excused, &mut self.scratch);
         self.violated |= certain.violated;
         let shows = certain.shows && row.kind == OpKind::Ok;
+        if row.oks_before.is_none() && matches!(row.kind, OpKind::Ok | OpKind::Info) {
+            self.seen.first_uninvoked.get_or_insert(row.index);
+        }
+        if !self.seen.related && row.kind != OpKind::Fail {
+            self.relate(op, items);
+        }
         let messages = &mut self.seen.messages;
         self.seen.ops.push(row);
         self.seen.ops.shown.push(items, messages, is_excused);
@@ -238,6 +249,15 @@ impl LogRun {
         self.seen.oks += u32::from(row.kind == OpKind::Ok);
         self.excused = excused;
         shows
+    }
+
+    /// Notes whether an op has a log in common with one before it.
+    fn relate(&mut self, op: OpId, items: &[Item]) {
+        for item in items {
+            if let Item::Polled(key) | Item::Send { key, .. } = *item {
+                self.seen.related |= *self.seen.first_of.entry(key).or_insert(op) != op;
+            }
+        }
     }
 
     #[cold]
@@ -276,6 +296,22 @@ impl LogRun {
             self.enter(&open.row, &open.items);
         }
     }
+}
+
+/// Whether an ok op says at one of its ends what it did: what was acknowledged may be lost, and a client's position is
+/// not known any more once it has done something unknown.
+fn is_said(op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<(), OpFault> {
+    if op.kind != OpKind::Ok || !op.value.is_nil() {
+        return Ok(());
+    }
+    let polls = |open: &Open| open.items.iter().any(|item| matches!(item, Item::Poll));
+    let expected = match invocation {
+        // Not even what it polled is said by an invocation.
+        Some(open) if open.is_said && !polls(open) => return Ok(()),
+        _ if function.is_assignment() => "a vector of keys",
+        _ => "a vector of micro-ops",
+    };
+    Err(OpFault::Undecodable(format!("expected {expected}, found nil")))
 }
 
 /// The message that an item sends.
@@ -367,6 +403,24 @@ impl LogRun {
     fn conclude(&self, is_whole: bool, budget: &Budget) -> Report {
         let mut report = analysis::report(&self.seen, self.options, is_whole, budget);
         self.seen.coverage.conclude(&EXPECTED, &mut report);
+        if report.verdict == Verdict::Valid {
+            for doubt in self.doubts() {
+                report.verdict = Verdict::Unknown;
+                report.notes.push(doubt);
+            }
+        }
         report
+    }
+
+    /// Why a history is unknown in which nothing is wrong.
+    fn doubts(&self) -> impl Iterator<Item = String> {
+        let unrelated = (!self.seen.related)
+            .then(|| "No two ops are about the same log, so nothing could have been wrong.".to_owned());
+        let untimed = self.seen.first_uninvoked.map(|index| {
+            format!(
+                "The invocation of the op at index {index} is unknown, so whether the order of real time was obeyed is unknown."
+            )
+        });
+        unrelated.into_iter().chain(untimed)
     }
 }

@@ -1,7 +1,7 @@
 //! All that is known of a history so far: what the run fills in and the analysis looks at.
 
 use crate::columns::messages::Messages;
-use crate::columns::{MsgId, OpId, Ops};
+use crate::columns::{KeyId, MsgId, OpId, Ops};
 use history_core::{Coverage, UndecodedOps};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,11 @@ pub(crate) struct Seen {
     /// What crashed sends, polls and transactions say of their cause.
     pub(crate) causes: BTreeMap<String, u64>,
     pub(crate) clients: u64,
+    /// The first op that may have happened and whose invocation is unknown, by its index.
+    pub(crate) first_uninvoked: Option<u64>,
+    /// Whether two ops are about the same log; until then, the first op of each log.
+    pub(crate) related: bool,
+    pub(crate) first_of: BTreeMap<KeyId, OpId>,
     pub(crate) coverage: Coverage,
     pub(crate) undecoded: UndecodedOps,
     /// The index of the first of these.

@@ -69,10 +69,10 @@ pub fn can_judge(setup: &Setup<'_>) -> Result<(), String> {
     let about = setup.checker.about();
     if about.is_keyed {
         let of_one_key = match &about.members[..] {
-            [(name, _)] => format!("-m {name} --keyed"),
-            _ => "--keyed with the checker of one key".to_owned(),
+            [(name, _)] => format!("pass -m {name} --keyed instead"),
+            _ => "check it on one machine".to_owned(),
         };
-        return Err(format!("{name} separates the keys itself, but scale must do this: pass {of_one_key} instead"));
+        return Err(format!("{name} separates the keys itself, but scale must do this: {of_one_key}"));
     }
     if setup.keyed != histcheck_front::setup::WhetherKeyed::Yes {
         return Err(format!(

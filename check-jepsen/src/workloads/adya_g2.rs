@@ -58,7 +58,10 @@ impl Checker for AdyaG2 {
     }
 
     fn about(&self) -> history_core::About {
-        history_core::About::default().with_parts(history_core::Parts::Reads)
+        let mut about = history_core::About::default().with_parts(history_core::Parts::Reads);
+        // Its values are [key [a b]].
+        about.is_keyed = true;
+        about
     }
 
     fn start(&self, _options: &Options) -> Result<Box<dyn Run>, OptionError> {

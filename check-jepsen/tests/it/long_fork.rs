@@ -413,3 +413,54 @@ fn a_fork_of_a_long_key_is_told() {
         report.anomalies[0].witnesses[0].explanation.len()
     );
 }
+
+/// Both ends of a transaction.
+fn both(process: u32, invoked: &str, ok: &str) -> String {
+    format!(
+        "{{:process {process}, :type :invoke, :f :txn, :value {invoked}}}\n{{:process {process}, :type :ok, :f :txn, :value {ok}}}\n"
+    )
+}
+
+fn long_fork(text: &str) -> history_core::Report {
+    LongFork::default().check(&history_core::History::parse(text).unwrap()).unwrap()
+}
+
+/// A transaction that does something else than it was asked for hides forks.
+#[test]
+fn a_completion_does_what_was_invoked() {
+    let writes = both(0, "[[:w 0 1]]", "[[:w 0 1]]") + &both(0, "[[:w 1 1]]", "[[:w 1 1]]");
+    let read = |ok: &str| both(1, "[[:r 0 nil] [:r 1 nil]]", ok);
+    let first = read("[[:r 0 1] [:r 1 nil]]");
+    assert_eq!(long_fork(&(writes.clone() + &first + &read("[[:r 1 1] [:r 0 nil]]"))).verdict, Verdict::Invalid);
+    assert_eq!(long_fork(&(writes.clone() + &first + &read("[[:r 1 1] [:r 0 1]]"))).verdict, Verdict::Valid);
+    let other = [
+        read("[[:r 0 nil] [:r 2 1]]"),
+        read("[[:r 0 1]]"),
+        read("[]"),
+        read("[[:w 0 2]]"),
+        both(2, "[[:w 2 1]]", "[[:w 1 1]]"),
+        both(2, "[[:w 2 1]]", "[[:w 2 2]]"),
+        both(2, "[[:w 2 1]]", "[[:r 0 1] [:r 1 1]]"),
+    ];
+    for other in other {
+        let report = long_fork(&(writes.clone() + &first + &other));
+        assert_eq!(report.verdict, Verdict::Unknown, "{other}");
+        let said = "the completion's micro-operations differ from its invocation's";
+        assert!(report.notes.iter().any(|note| note.contains(said)), "{other}: {:?}", report.notes);
+    }
+}
+
+#[test]
+fn values_that_nobody_wrote_are_noted() {
+    let noted = |text: &str| {
+        let report = long_fork(text);
+        assert_eq!(report.verdict, Verdict::Valid);
+        report.notes.iter().find(|note| note.contains("no op writes")).cloned()
+    };
+    let read = both(1, "[[:r 0 nil] [:r 1 nil]]", "[[:r 0 2] [:r 1 nil]]");
+    let write = |value: u32| both(0, &format!("[[:w 0 {value}]]"), &format!("[[:w 0 {value}]]"));
+    assert_eq!(noted(&(write(2) + &read)), None);
+    for text in [write(1) + &read, read.clone()] {
+        assert_eq!(noted(&text).unwrap(), "Reads show 1 key with a value that no op writes.");
+    }
+}

@@ -79,3 +79,19 @@ fn keys_within_keys_are_not_counted() {
         assert!(text.contains(said), "{text}");
     }
 }
+
+#[test]
+fn keys_are_left_to_a_checker_that_separates_them() {
+    let insert = |process: u32, ids: &str| {
+        ["invoke", "ok"]
+            .map(|kind| format!("{{:process {process}, :type :{kind}, :f :insert, :value [1 {ids}]}}\n"))
+            .concat()
+    };
+    let history = insert(0, "[1 nil]") + &insert(1, "[nil 2]");
+    for keyed in ["--keyed", "--keyed=auto", "--keyed=no"] {
+        histcheck(&format!("-m adya-g2 {keyed} -")).stdin(history.clone()).assert().code(1).stdout_eq("-\tfalse\n");
+    }
+    let several = histcheck("-m adya-g2,set --keyed=auto -").stdin(history).assert().code(1);
+    let said = stderr(&several);
+    assert!(said.contains("checked as a whole") && said.contains("separates the keys itself"), "{said}");
+}

@@ -275,8 +275,27 @@ fn auto_splits_only_what_looks_like_ops_on_one_key() {
     assert!(!keyed(&(one("[1 2]", "write") + "{:process 1, :type :invoke, :f :read, :value nil}")));
     assert!(!keyed(&op(0, "[1 nil]", "ok", "7")), "a result without a key");
     assert!(keyed(&op(0, "[1 nil]", "info", ":timeout")));
+    assert!(keyed(&one("[1.5 nil]", "read")), "a key may be any number");
+    // What a failure says is not a value.
+    let cas = |kind: &str, value: &str| {
+        let invocation = one("[1 [7 8]]", "cas");
+        format!("{invocation}{{:process 0, :type :{kind}, :f :cas, :value {value}}}\n")
+    };
+    for kind in ["fail", "info"] {
+        for value in ["[1 :precondition-failed]", "[7 8]", "[[7 8] nil]", "[]", ":timeout"] {
+            assert!(keyed(&cas(kind, value)), "{kind} {value}");
+        }
+    }
+    assert!(!keyed(&cas("ok", "[7 8]")));
+    // A set that was read may contain lists.
+    let read = one("nil, :key 1", "read") + "{:process 0, :type :ok, :f :read, :value [[0 0]], :key 1}";
+    assert!(keyed(&read));
     assert!(!keyed("{:process 0, :type :ok, :f :read, :value [1 2]}"), "without invocations nothing is known");
     assert!(!keyed("{:process :nemesis, :type :info, :f :read, :value [1 2]}"));
+}
+
+fn one_txn() -> String {
+    "{:process 0, :type :invoke, :f :txn, :value [[:w 1 2]], :key 1}".to_owned()
 }
 
 #[test]
@@ -290,6 +309,10 @@ fn auto_says_what_it_decided_and_why() {
     );
     let (_, told) = auto(&op(0, "[1 2]", "ok", "[1 2]"));
     let said = "each key is checked separately: all 1 invocations have a value of the form [key value]";
+    assert_eq!(told[0].to_string(), said);
+    let (_, told) = auto(&one_txn());
+    let said = "the history is checked as a whole: the op at index 0 (line 1) may be a transaction, whose \
+                micro-operations have keys of their own; --keyed checks each key separately";
     assert_eq!(told[0].to_string(), said);
     let (_, told) = auto("{:process :nemesis, :type :info}");
     assert_eq!(told[0].to_string(), "the history is checked as a whole: nothing was invoked");

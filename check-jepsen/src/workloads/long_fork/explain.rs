@@ -35,6 +35,11 @@ impl LongForkRun {
         if found.count > 0 {
             report.verdict = Verdict::Invalid;
         }
+        let unwritten = self.unwritten();
+        if whole && unwritten > 0 {
+            let keys = witness::counted(unwritten, "key");
+            report.notes.push(format!("Reads show {keys} with a value that no op writes."));
+        }
         report.counts = vec![
             ("read-count".into(), self.reads),
             ("early-read-count".into(), self.early),

@@ -20,7 +20,15 @@ const UNLESS_GENERAL: &str = "each key may be written once; with --general, seve
 struct Key {
     /// The only value that reads have shown.
     value: u32,
-    written: bool,
+    /// The value that was written.
+    written: u32,
+}
+
+/// What an invocation says of a transaction: which keys it reads, or what it writes.
+#[derive(Clone, Debug)]
+struct Begun {
+    writes: bool,
+    mops: Vec<(u32, u32)>,
 }
 
 #[derive(Clone)]
@@ -37,8 +45,10 @@ pub(super) struct LongForkRun {
     pub(super) invocations: bool,
     /// Whether two reads fork.
     forked: bool,
-    /// Of transactions in flight, those that write.
-    writers: InFlight<()>,
+    /// Transactions in flight whose invocations say what they do.
+    begun: InFlight<Begun>,
+    /// Lists for those to come.
+    spare: Vec<Vec<(u32, u32)>>,
     pub(super) reads: u64,
     /// Reads that show nothing, and those that show everything.
     pub(super) early: u64,
@@ -60,7 +70,8 @@ impl LongForkRun {
             pairs: options.general.then(|| Rows::new(2)),
             invocations: false,
             forked: false,
-            writers: InFlight::default(),
+            begun: InFlight::default(),
+            spare: Vec::new(),
             reads: 0,
             early: 0,
             late: 0,
@@ -87,7 +98,10 @@ impl LongForkRun {
                     let mop = (self.key(key)?, self.value(value)?);
                     self.read.push(mop);
                 }
-                Some("r") => self.read.push((0, NIL)),
+                Some("r") => {
+                    let key = self.key(key)?;
+                    self.read.push((key, NIL));
+                }
                 Some("w") => {
                     let mop = (self.key(key)?, self.value(value)?);
                     self.written.push(mop);
@@ -105,7 +119,7 @@ impl LongForkRun {
     fn key(&mut self, key: Value<'_>) -> Result<u32, OpFault> {
         let id = self.keys.id(key)?;
         if id.at() == self.known.len() {
-            self.known.push(Key { value: UNSEEN, written: false });
+            self.known.push(Key { value: UNSEEN, written: UNSEEN });
         }
         Ok(id.at().to_u32())
     }
@@ -133,7 +147,7 @@ impl LongForkRun {
                     let (key, value) = (self.key_datum(*key), self.value_datum(*value));
                     return Err(refuse(format!("{value} is written to the key {key} a second time")));
                 }
-            } else if std::mem::replace(&mut self.known[key.to_usize()].written, true) {
+            } else if std::mem::replace(&mut self.known[key.to_usize()].written, *value) != UNSEEN {
                 let key = self.key_datum(*key);
                 return Err(refuse(format!("the key {key} was already written ({UNLESS_GENERAL})")));
             }
@@ -201,6 +215,44 @@ impl LongForkRun {
         Ok(())
     }
 
+    /// Keeps what an invocation says of its transaction.
+    fn begin(&mut self, op: &Op<'_>) {
+        let writes = !self.written.is_empty();
+        if !writes && self.read.is_empty() {
+            return;
+        }
+        let mut mops = self.spare.pop().unwrap_or_default();
+        mops.clear();
+        if writes {
+            mops.extend_from_slice(&self.written);
+        } else {
+            self.read.sort_unstable();
+            self.read.dedup();
+            mops.extend_from_slice(&self.read);
+        }
+        self.begun.put(op, Begun { writes, mops });
+    }
+
+    /// Whether the transaction at hand, which was ok, is the one that was begun.
+    fn is_begun(&mut self, begun: Begun) -> bool {
+        let Begun { writes, mops } = begun;
+        let is_same = if writes || !self.written.is_empty() {
+            writes && self.written == mops
+        } else {
+            self.read.sort_unstable();
+            self.read.dedup();
+            self.read.iter().map(|(key, _)| key).eq(mops.iter().map(|(key, _)| key))
+        };
+        self.spare.push(mops);
+        is_same
+    }
+
+    /// How many keys reads show with a value that no op writes; 0 where keys may take several.
+    pub(super) fn unwritten(&self) -> u64 {
+        let is_unwritten = |key: &&Key| key.value != UNSEEN && key.written != key.value;
+        if self.is_general() { 0 } else { self.known.iter().filter(is_unwritten).count().to_u64() }
+    }
+
     pub(super) fn is_general(&self) -> bool {
         self.pairs.is_some()
     }
@@ -239,7 +291,8 @@ impl Workload for LongForkRun {
     };
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
-        let writer = op.kind != OpKind::Invoke && self.writers.take(op.pair).is_some();
+        let begun = if op.kind == OpKind::Invoke { None } else { self.begun.take(op.pair) };
+        let writer = begun.as_ref().is_some_and(|begun| begun.writes);
         self.invocations |= op.kind == OpKind::Invoke;
         let ok = op.kind == OpKind::Ok;
         let counts = op.kind == OpKind::Invoke || op.pair == Pair::Alone && !self.invocations;
@@ -260,10 +313,14 @@ impl Workload for LongForkRun {
             Err(OpFault::Undecodable(_)) if !of_this_workload => return Ok(OpUse::PassedOver),
             decoded => decoded?,
         }
+        if op.kind == OpKind::Invoke {
+            self.begin(op);
+        } else if let Some(begun) = begun
+            && !self.is_begun(begun)
+        {
+            return Err(refuse("the completion's micro-operations differ from its invocation's".into()));
+        }
         if !self.written.is_empty() {
-            if op.kind == OpKind::Invoke {
-                self.writers.put(op, ());
-            }
             if counts {
                 self.write()?;
             }

@@ -49,6 +49,8 @@ pub struct KeyedAuto<'c> {
     whole: Branch<'c>,
     form: Option<Form>,
     invocations: u32,
+    /// The name of the checker, if it separates the keys itself.
+    separates_itself: Option<String>,
     /// Which of the two, once it is decided.
     decided: Option<Way>,
     announce: Box<dyn FnMut(&Decision) + Send + 'c>,
@@ -80,7 +82,7 @@ impl<'c> KeyedAuto<'c> {
         options: &Options,
         announce: impl FnMut(&Decision) + Send + 'c,
     ) -> Result<KeyedAuto<'c>, OptionError> {
-        Ok(KeyedAuto::new(checker.start(options)?, Keyed::start(checker, options)?, announce))
+        Ok(KeyedAuto::new(checker, checker.start(options)?, Keyed::start(checker, options)?, announce))
     }
 
     /// The same of a history that is still being written: see [`Checker::start_online`].
@@ -93,11 +95,20 @@ impl<'c> KeyedAuto<'c> {
         options: &Options,
         announce: impl FnMut(&Decision) + Send + 'c,
     ) -> Result<KeyedAuto<'c>, OptionError> {
-        Ok(KeyedAuto::new(checker.start_online(options)?, Keyed::start_online(checker, options)?, announce))
+        let (whole, keyed) = (checker.start_online(options)?, Keyed::start_online(checker, options)?);
+        Ok(KeyedAuto::new(checker, whole, keyed, announce))
     }
 
-    fn new(whole: Box<dyn Run>, keyed: Keyed<'c>, announce: impl FnMut(&Decision) + Send + 'c) -> KeyedAuto<'c> {
+    fn new(
+        checker: &dyn Checker,
+        whole: Box<dyn Run>,
+        keyed: Keyed<'c>,
+        announce: impl FnMut(&Decision) + Send + 'c,
+    ) -> KeyedAuto<'c> {
+        let about = checker.about();
+        let separates_itself = about.is_keyed || about.members.iter().any(|(_, member)| member.is_keyed);
         KeyedAuto {
+            separates_itself: separates_itself.then(|| checker.name().to_owned()),
             keyed: Branch::new(Box::new(Keyed { guessed: true, ..keyed })),
             whole: Branch::new(whole),
             form: None,
@@ -107,23 +118,32 @@ impl<'c> KeyedAuto<'c> {
         }
     }
 
-    /// Looks at an op of a client. Whether it can be one on a single key.
-    fn has_key(&mut self, op: &Op<'_>) -> bool {
+    /// Looks at an op of a client. Why it cannot be one on a single key, if so.
+    fn obstacle(&mut self, op: &Op<'_>) -> Option<String> {
+        if let Some(checker) = &self.separates_itself {
+            return Some(format!("{checker} separates the keys itself"));
+        }
         let form = match (self.form, op.kind) {
             (Some(form), _) => form,
             (None, OpKind::Invoke) => *self.form.insert(Form::of(op)),
             // Without invocations a list that was read looks like a pair.
-            (None, _) => return false,
+            (None, _) => return Some(format!("the op at {} has no invocation", op.place())),
         };
-        let (invokes, ok) = (op.kind == OpKind::Invoke, op.kind == OpKind::Ok);
-        self.invocations += u32::from(invokes);
-        match form {
-            Form::Field => (!invokes || field(op).is_some()) && !is_nested(op.value),
-            Form::Pair => match op.value.as_pair() {
+        self.invocations += u32::from(op.kind == OpKind::Invoke);
+        let has_one = match (form, op.kind) {
+            // It is of the key of its invocation, whatever its value is.
+            (_, OpKind::Fail | OpKind::Info) | (Form::Field, OpKind::Ok) => true,
+            (Form::Field, OpKind::Invoke) if field(op).is_some() && is_nested(op.value) => {
+                let what = "may be a transaction, whose micro-operations have keys of their own";
+                return Some(format!("the op at {} {what}; --keyed checks each key separately", op.place()));
+            }
+            (Form::Field, OpKind::Invoke) => field(op).is_some(),
+            (Form::Pair, kind) => match op.value.as_pair() {
                 Some((key, value)) => is_atom(key) && (!is_cas(op.f) || value.is_nil() || value.as_pair().is_some()),
-                None => !invokes && (op.value.is_nil() || !ok),
+                None => kind == OpKind::Ok && op.value.is_nil(),
             },
-        }
+        };
+        (!has_one).then(|| format!("the op at {} does not have exactly one key", op.place()))
     }
 
     /// The way that was decided on, once it is.
@@ -148,7 +168,13 @@ impl<'c> KeyedAuto<'c> {
 fn is_atom(value: Value<'_>) -> bool {
     matches!(
         value,
-        Value::Int(_) | Value::Big(_) | Value::Str(_) | Value::Keyword(_) | Value::Symbol(_) | Value::Char(_)
+        Value::Int(_)
+            | Value::Big(_)
+            | Value::Float(_)
+            | Value::Str(_)
+            | Value::Keyword(_)
+            | Value::Symbol(_)
+            | Value::Char(_)
     )
 }
 
@@ -166,8 +192,8 @@ fn is_cas(f: Option<&str>) -> bool {
 impl Run for KeyedAuto<'_> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         if self.decided.is_none() && op.process.is_client() {
-            if !self.has_key(op) {
-                self.decide(Way::Whole, || format!("the op at {} does not have exactly one key", op.place()));
+            if let Some(because) = self.obstacle(op) {
+                self.decide(Way::Whole, || because);
             } else if self.invocations >= INVOCATIONS {
                 self.decide(Way::Keyed, String::new);
             }
