@@ -25,10 +25,10 @@
 //!
 //! What the method rests on is checked, and the verdict is unknown without it: each read is of as many different keys
 //! as a group has, each key is written once at the most (by invocations, whatever became of them; by completions in a
-//! history that has no invocations), a completion has the writes, or the keys to read, of its invocation, no key is seen
-//! with two values, and `nil` is never written. With `general` each
-//! value is written to a key once at the most. Transactions are recognized by what they are, not by their `:f`, and
-//! those that both read and write cannot be judged.
+//! history that has no invocations), a completion has the writes, or the keys to read, of its invocation, no key is
+//! seen with two values, and `nil` is never written. With `general` each value is written to a key once at the most.
+//! Transactions are recognized by what they are, not by their `:f`, and those that both read and write cannot be
+//! judged.
 //!
 //! What is **observed** is an `ok` read of two keys or more that shows at least one of them: without one the verdict is
 //! unknown, because nothing could fork.
