@@ -219,7 +219,7 @@ impl LogRun {
         certain.look(items, is_excused, &mut self.scratch);
         self.violated |= certain.violated;
         let shows = certain.shows && row.kind == OpKind::Ok;
-        if row.oks_before.is_none() && matches!(row.kind, OpKind::Ok | OpKind::Info) {
+        if row.oks_before.is_none() && row.kind != OpKind::Fail {
             self.seen.first_uninvoked.get_or_insert(row.index);
         }
         if !self.seen.related && row.kind != OpKind::Fail {

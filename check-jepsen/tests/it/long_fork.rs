@@ -448,6 +448,11 @@ fn a_completion_does_what_was_invoked() {
         let said = "the completion's micro-operations differ from its invocation's";
         assert!(report.notes.iter().any(|note| note.contains(said)), "{other}: {:?}", report.notes);
     }
+    // Other reads fork nevertheless; and a read of one key with two values is called that.
+    let fork = first.clone() + &read("[[:r 2 nil] [:r 3 nil]]") + &read("[[:r 1 1] [:r 0 nil]]");
+    assert_eq!(long_fork(&(writes.clone() + &fork)).verdict, Verdict::Invalid);
+    let twice = long_fork(&(writes + &first + &read("[[:r 0 1] [:r 0 nil] [:r 1 nil]]")));
+    assert!(twice.notes.iter().any(|note| note.contains("shows the key 0 twice")), "{:?}", twice.notes);
 }
 
 #[test]

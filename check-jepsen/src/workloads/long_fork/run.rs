@@ -233,18 +233,21 @@ impl LongForkRun {
         self.begun.put(op, Begun { writes, mops });
     }
 
-    /// Whether the transaction at hand, which was ok, is the one that was begun.
-    fn is_begun(&mut self, begun: Begun) -> bool {
+    /// Whether the transaction at hand, which was ok, is the one that was begun. If not, a read counts for nothing, but
+    /// who knows what was written?
+    fn compare(&mut self, begun: Begun) -> Result<(), OpFault> {
+        const DIFFERS: &str = "the completion's micro-operations differ from its invocation's";
         let Begun { writes, mops } = begun;
-        let is_same = if writes || !self.written.is_empty() {
-            writes && self.written == mops
+        let compared = if writes || !self.written.is_empty() {
+            if writes && self.written == mops { Ok(()) } else { Err(refuse(DIFFERS.into())) }
         } else {
             self.read.sort_unstable();
-            self.read.dedup();
-            self.read.iter().map(|(key, _)| key).eq(mops.iter().map(|(key, _)| key))
+            let keys = self.read.chunk_by(|a, b| a.0 == b.0).map(|of_key| of_key[0].0);
+            let is_same = keys.eq(mops.iter().map(|(key, _)| *key));
+            if is_same { Ok(()) } else { Err(OpFault::Undecodable(DIFFERS.into())) }
         };
         self.spare.push(mops);
-        is_same
+        compared
     }
 
     /// How many keys reads show with a value that no op writes; 0 where keys may take several.
@@ -315,10 +318,8 @@ impl Workload for LongForkRun {
         }
         if op.kind == OpKind::Invoke {
             self.begin(op);
-        } else if let Some(begun) = begun
-            && !self.is_begun(begun)
-        {
-            return Err(refuse("the completion's micro-operations differ from its invocation's".into()));
+        } else if let Some(begun) = begun {
+            self.compare(begun)?;
         }
         if !self.written.is_empty() {
             if counts {

@@ -36,6 +36,10 @@ enum Fault {
     /// It is full after one handle: a second one is not given.
     IsFull,
     FullAndClosesTwice,
+    /// The model does not say that a command has a reference.
+    ForgetsReferences,
+    /// All handles are one, and commands may refer to any position, and be simplified to one that does.
+    RefersAnywhere,
 }
 
 struct Table(Fault);
@@ -53,7 +57,8 @@ fn handle(command: &Command) -> u64 {
     match command {
         Close(reference) => match reference.response() {
             Answer::Handle(handle) => *handle,
-            Answer::WasOpen(_) => panic!("only handles are referred to"),
+            // A handle that nobody has.
+            Answer::WasOpen(_) => u64::MAX,
         },
         Open => panic!("it has no handle"),
     }
@@ -74,22 +79,26 @@ impl ParallelModel for Table {
     }
 
     fn generate(&self, _: &Handles) -> BoxedStrategy<Command> {
-        Just(Open).boxed()
+        match self.0 {
+            Fault::ForgetsReferences => Just(close(0)).boxed(),
+            Fault::RefersAnywhere => prop_oneof![1 => (0_usize..60).prop_map(close), 4 => Just(Open)].boxed(),
+            _ => Just(Open).boxed(),
+        }
     }
 
-    fn generate_after(&self, _: &Handles, earlier: &[(Reference<Answer>, Command)]) -> BoxedStrategy<Command> {
+    fn generate_after(&self, state: &Handles, earlier: &[(Reference<Answer>, Command)]) -> BoxedStrategy<Command> {
         let opened = earlier.iter().filter(|(_, command)| *command == Open).map(|(answer, _)| answer.clone());
         let opened: Vec<Reference<Answer>> = opened.collect();
-        if opened.is_empty() {
-            return Just(Open).boxed();
+        if opened.is_empty() || matches!(self.0, Fault::ForgetsReferences | Fault::RefersAnywhere) {
+            return self.generate(state);
         }
         prop_oneof![Just(Open), select(opened).prop_map(Close)].boxed()
     }
 
     fn references<'c>(&self, command: &'c mut Command) -> Vec<&'c mut Reference<Answer>> {
         match command {
-            Close(reference) => vec![reference],
-            Open => vec![],
+            Close(reference) if self.0 != Fault::ForgetsReferences => vec![reference],
+            _ => vec![],
         }
     }
 
@@ -139,7 +148,8 @@ impl ParallelModel for Table {
                 return Outcome::Failed;
             }
             *count += 1;
-            let handle = if self.0 == Fault::RepeatsHandles { 7 } else { *count * 7919 % 1009 };
+            let repeats = matches!(self.0, Fault::RepeatsHandles | Fault::RefersAnywhere);
+            let handle = if repeats { 7 } else { *count * 7919 % 1009 };
             open.insert(handle);
             return Outcome::Returned(Answer::Handle(handle));
         }
@@ -338,85 +348,16 @@ fn no_lock_is_held_over_a_response() {
     assert!(explored.is_complete);
 }
 
-/// A model that forgets that a command has a reference.
-struct Forgetful;
-
-impl ParallelModel for Forgetful {
-    type Command = Command;
-    type Response = Answer;
-    type State = Handles;
-    type System = System;
-
-    fn init(&self) -> Handles {
-        Handles::default()
-    }
-
-    fn start(&self) -> System {
-        System::default()
-    }
-
-    fn generate(&self, _: &Handles) -> BoxedStrategy<Command> {
-        Just(close(0)).boxed()
-    }
-
-    fn step(&self, state: &Handles, command: &Command) -> (Handles, Answer) {
-        Table(Fault::None).step(state, command)
-    }
-
-    fn run_real(&self, system: &System, command: &Command) -> Outcome<Answer> {
-        Table(Fault::None).run_real(system, command)
-    }
-}
-
 #[test]
 #[should_panic(expected = "ParallelModel::references does not return all references")]
 fn a_reference_that_the_model_forgets_is_named() {
-    _ = Parallel::new(Forgetful).run();
-}
-
-/// Simplifies a command to one that refers to a command which was never drawn.
-struct Astray;
-
-impl ParallelModel for Astray {
-    type Command = Command;
-    type Response = Answer;
-    type State = Handles;
-    type System = System;
-
-    fn init(&self) -> Handles {
-        Handles::default()
-    }
-
-    fn start(&self) -> System {
-        System::default()
-    }
-
-    fn generate(&self, _: &Handles) -> BoxedStrategy<Command> {
-        prop_oneof![1 => (0_usize..60).prop_map(close), 4 => Just(Open)].boxed()
-    }
-
-    fn references<'c>(&self, command: &'c mut Command) -> Vec<&'c mut Reference<Answer>> {
-        Table(Fault::None).references(command)
-    }
-
-    fn step(&self, state: &Handles, command: &Command) -> (Handles, Answer) {
-        match command {
-            Close(reference) if matches!(reference.response(), Answer::WasOpen(_)) => {
-                (state.clone(), Answer::WasOpen(false))
-            }
-            _ => Table(Fault::None).step(state, command),
-        }
-    }
-
-    fn run_real(&self, _: &System, _: &Command) -> Outcome<Answer> {
-        Outcome::Returned(Answer::Handle(1))
-    }
+    _ = test(Fault::ForgetsReferences).run();
 }
 
 #[test]
 fn references_that_lead_nowhere_do_not_keep_programs_from_shrinking() {
     for seed in 0..20 {
-        let found = Parallel::new(Astray).seed(seed).run().unwrap_err();
-        assert_eq!(found.program.commands().collect::<Vec<_>>(), [&Open], "seed {seed}");
+        let found = test(Fault::RefersAnywhere).seed(seed).run().unwrap_err();
+        assert_eq!(found.program.commands().collect::<Vec<_>>(), [&Open, &Open], "seed {seed}");
     }
 }
