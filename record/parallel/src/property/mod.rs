@@ -136,8 +136,8 @@ pub trait ParallelModel: Send + Sync + 'static {
 
     /// The states after a command with this response; empty if the response is wrong. The default is those of
     /// [`ParallelModel::steps`] with an equal response. Override it for responses that a model cannot predict, such as
-    /// handles that only have to be new. A command without a response is judged by [`ParallelModel::steps`]: one with an
-    /// unknown outcome must not create a handle that the object may return later.
+    /// handles that only have to be new. A command without a response is judged by [`ParallelModel::steps`]: one with
+    /// an unknown outcome must not create a handle that the object may return later.
     fn accept(&self, state: &Self::State, command: &Self::Command, response: &Self::Response) -> Vec<Self::State> {
         let steps = self.steps(state, command).into_iter();
         steps.filter(|(_, expected)| expected == response).map(|(state, _)| state).collect()

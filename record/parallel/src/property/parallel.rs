@@ -251,8 +251,8 @@ impl<M: ParallelModel> Parallel<M> {
     ///
     /// # Panics
     ///
-    /// If the program has a command that might be given where its precondition does not hold, or that refers to a command
-    /// that does not always run before it, or if it may lead the model to too many states.
+    /// If the program has a command that might be given where its precondition does not hold, or that refers to a
+    /// command that does not always run before it, or if it may lead the model to too many states.
     pub fn verify<S: Scheduler + 'static>(&self, program: &Program<M::Command>, scheduler: S) -> Tested<Explored, M> {
         if let Err(why) = nonsense(&*self.model, program) {
             panic!("{why}");
