@@ -282,9 +282,13 @@ fn shell(place: &Path, command: &str) -> (i32, String) {
         .current_dir(place)
         .env("PATH", path)
         .env("NO_COLOR", "1")
-        // What crates of a page do is shown, not how fast.
+        // What crates of a page do is shown, not how fast: all are built as for development, and what they share once.
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+        .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
+        .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_INCREMENTAL", "0")
+        .env("CARGO_BUILD_BUILD_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside"))
         .env_remove("HISTCHECK_PLUGINS")
         .env_remove("CARGO_TARGET_DIR")
         .output()

@@ -1,37 +1,19 @@
 //! "Complete" means complete: what small programs can come to, written down here, is what both searches find.
 
+use crate::noting::{complete, under};
 use record_parallel::scheduler::{Exhaustive, Random, Reduced};
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use record_parallel::sync::{Arc, Mutex, Once, OnceLock, RwLock, TryLockError, Weak, mpsc};
 use record_parallel::{Settings, explore, thread};
-use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc as StdArc, Mutex as StdMutex};
 use std::time::Duration;
 
-/// What a program returns over all schedules of a search, which must be complete.
-fn search<T: Ord + Clone + Debug + Send + 'static>(program: fn() -> T, is_reduced: bool) -> Vec<T> {
-    let seen = StdArc::new(StdMutex::new(BTreeSet::new()));
-    let kept = StdArc::clone(&seen);
-    let body = move || _ = kept.lock().unwrap().insert(program());
-    let explored = if is_reduced {
-        explore(&Settings::default(), Reduced::new(), body)
-    } else {
-        explore(&Settings::default(), Exhaustive::new(), body)
-    };
-    let explored = explored.unwrap_or_else(|failure| panic!("reduced: {is_reduced}: {failure}"));
-    assert!(explored.is_complete, "{explored:?}");
-    seen.lock().unwrap().iter().cloned().collect()
-}
-
+/// A program returns these values, which are in order, and no others.
 #[track_caller]
-fn comes_to<T: Ord + Clone + Debug + Send + 'static>(program: fn() -> T, expected: impl Into<BTreeSet<T>>) {
-    let expected: BTreeSet<T> = expected.into();
-    for is_reduced in [false, true] {
-        let seen: BTreeSet<T> = search(program, is_reduced).into_iter().collect();
-        assert_eq!(seen, expected, "reduced: {is_reduced}");
-    }
+fn comes_to<T: Ord + Debug + Send + 'static, const N: usize>(program: fn() -> T, expected: [T; N]) {
+    assert_eq!(complete(&Settings::default(), program).seen, expected);
 }
 
 /// Two numbers that threads share.
@@ -402,11 +384,8 @@ fn a_thread_that_sleeps_may_go_on_at_once() {
     comes_to(|| program(|| thread::sleep(Duration::from_secs(1)), 1), [0, 1]);
     comes_to(|| program(thread::yield_now, 1), [0, 1]);
     comes_to(|| program(thread::yield_now, 3), [0, 1]);
-    let seen = StdArc::new(StdMutex::new(BTreeSet::new()));
-    let kept = StdArc::clone(&seen);
-    let body = move || _ = kept.lock().unwrap().insert(program(thread::yield_now, 2));
-    explore(&Settings::default(), Random::new(0, 200), body).unwrap();
-    assert_eq!(*seen.lock().unwrap(), BTreeSet::from([0, 1]));
+    let seen = under(&Settings::default(), Random::new(0, 200), || program(thread::yield_now, 2)).1;
+    assert_eq!(seen, [0, 1]);
 }
 
 #[test]

@@ -1,34 +1,20 @@
 //! Loops that wait: their schedules come to an end under both searches, whether they yield or not, and nothing else is
 //! lost.
 
+use crate::noting::under_both;
 use record_parallel::scheduler::{Exhaustive, Pct, Random, Reduced};
 use record_parallel::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use record_parallel::sync::{Mutex, mpsc};
 use record_parallel::{Cause, Explored, Settings, explore, thread};
-use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex as StdMutex};
 
 /// What a program returns over all schedules, and how many there are; the reduced search must agree.
-fn all<T: Ord + Clone + Debug + Send + 'static>(
-    program: impl Fn() -> T + Send + Sync + Copy + 'static,
-) -> (Explored, Vec<T>) {
-    let run = |is_reduced| {
-        let seen = Arc::new(StdMutex::new(BTreeSet::new()));
-        let kept = Arc::clone(&seen);
-        let body = move || _ = kept.lock().unwrap().insert(program());
-        let explored = if is_reduced {
-            explore(&Settings::default(), Reduced::new().executions_max(200_000), body)
-        } else {
-            explore(&Settings::default(), Exhaustive::new().executions_max(200_000), body)
-        };
-        let explored = explored.unwrap_or_else(|failure| panic!("{failure}"));
-        (explored, seen.lock().unwrap().clone())
-    };
-    let (full, reduced) = (run(false), run(true));
-    assert!(!full.0.is_complete || reduced.0.is_complete, "{reduced:?}, {full:?}");
-    assert_eq!(full.1, reduced.1);
-    (full.0, full.1.into_iter().collect())
+fn all<T: Ord + Debug + Send + 'static>(program: impl Fn() -> T + Send + Sync + Copy + 'static) -> (Explored, Vec<T>) {
+    let both = under_both(&Settings::default(), 200_000, program);
+    let (full, reduced) = (both.full, both.reduced);
+    assert!(!full.is_complete || reduced.is_complete, "{reduced:?}, {full:?}");
+    (full, both.seen)
 }
 
 #[test]

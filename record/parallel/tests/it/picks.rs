@@ -1,13 +1,13 @@
 //! What the program leaves open is chosen by the schedule: which waiter is notified, time-outs, waits that end without
 //! a reason, weak exchanges that fail without one, and numbers.
 
+use crate::noting::complete;
 use record_parallel::scheduler::{Exhaustive, Pct, Random, Reduced, Replay, RoundRobin, Scheduler};
 use record_parallel::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use record_parallel::sync::{Condvar, Mutex, mpsc};
 use record_parallel::{Cause, Explored, Failure, Schedule, Settings, choose, explore, simplify, thread};
-use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex as StdMutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -17,25 +17,10 @@ fn settings(surprises_max: u32) -> Settings {
 }
 
 /// What a program returns over all schedules with so many surprises, under both searches.
-fn all<T: Ord + Clone + Debug + Send + 'static>(surprises_max: u32, program: fn() -> T) -> (Explored, Vec<T>) {
-    let run = |is_reduced: bool| {
-        let seen = Arc::new(StdMutex::new(BTreeSet::new()));
-        let kept = Arc::clone(&seen);
-        let body = move || _ = kept.lock().unwrap().insert(program());
-        let settings = settings(surprises_max);
-        let explored = if is_reduced {
-            explore(&settings, Reduced::new(), body)
-        } else {
-            explore(&settings, Exhaustive::new(), body)
-        };
-        let explored = explored.unwrap_or_else(|failure| panic!("{failure}"));
-        assert!(explored.is_complete, "{explored:?}");
-        (explored, seen.lock().unwrap().clone())
-    };
-    let (full, reduced) = (run(false), run(true));
-    assert_eq!(full.1, reduced.1);
-    assert!(reduced.0.executions <= full.0.executions, "{reduced:?}, {full:?}");
-    (full.0, full.1.into_iter().collect())
+fn all<T: Ord + Debug + Send + 'static>(surprises_max: u32, program: fn() -> T) -> (Explored, Vec<T>) {
+    let both = complete(&settings(surprises_max), program);
+    assert!(both.reduced.executions <= both.full.executions, "{:?}, {:?}", both.reduced, both.full);
+    (both.full, both.seen)
 }
 
 fn fails<S: Scheduler + 'static>(scheduler: S, program: fn()) -> Box<Failure> {

@@ -1,11 +1,12 @@
 //! The drop-in types: what they do under a schedule, and that outside of one they do what those of std do.
 
+use crate::noting::complete;
 use record_parallel::scheduler::{Exhaustive, Random, Reduced};
 use record_parallel::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use record_parallel::sync::{Barrier, Condvar, Mutex, Once, OnceLock, RwLock, TryLockError, mpsc};
 use record_parallel::{Cause, Explored, Failure, Kind, Settings, explore, thread};
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex as StdMutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Runs a program under all schedules, and under those of the reduced search.
@@ -17,22 +18,8 @@ fn all(program: impl Fn() + Send + Sync + Clone + 'static) -> Result<Explored, B
 }
 
 /// What a program returns, over all schedules; the two searches must agree.
-fn results<T: Ord + Clone + std::fmt::Debug + Send + 'static>(program: fn() -> T) -> Vec<T> {
-    let run = |is_reduced| {
-        let seen = Arc::new(StdMutex::new(BTreeSet::new()));
-        let kept = Arc::clone(&seen);
-        let body = move || _ = kept.lock().unwrap().insert(program());
-        let explored = if is_reduced {
-            explore(&Settings::default(), Reduced::new(), body)
-        } else {
-            explore(&Settings::default(), Exhaustive::new(), body)
-        };
-        assert!(explored.unwrap_or_else(|failure| panic!("{failure}")).is_complete);
-        seen.lock().unwrap().clone()
-    };
-    let full = run(false);
-    assert_eq!(run(true), full);
-    full.into_iter().collect()
+fn results<T: Ord + std::fmt::Debug + Send + 'static>(program: fn() -> T) -> Vec<T> {
+    complete(&Settings::default(), program).seen
 }
 
 fn deadlock(program: impl Fn() + Send + Sync + Clone + 'static) -> Vec<Kind> {

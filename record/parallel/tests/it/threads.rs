@@ -1,32 +1,17 @@
 //! Threads beyond `spawn`: scopes, variables of threads, stacks of another size, values that are made once.
 
+use crate::noting::complete;
 use record_parallel::scheduler::{Exhaustive, Random, Reduced};
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use record_parallel::sync::{LazyLock, Mutex, Once, OnceLock, RwLock, RwLockWriteGuard};
 use record_parallel::{Cause, Check, Settings, explore, hint, thread, thread_local};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex as StdMutex};
 
 /// What a program returns over all schedules; the same under both searches.
-fn all<T: Ord + Clone + Debug + Send + 'static>(program: impl Fn() -> T + Send + Sync + Copy + 'static) -> Vec<T> {
-    let run = |is_reduced| {
-        let seen = Arc::new(StdMutex::new(BTreeSet::new()));
-        let kept = Arc::clone(&seen);
-        let body = move || _ = kept.lock().unwrap().insert(program());
-        let settings = Settings { surprises_max: 0, ..Settings::default() };
-        let explored = if is_reduced {
-            explore(&settings, Reduced::new(), body)
-        } else {
-            explore(&settings, Exhaustive::new(), body)
-        };
-        assert!(explored.unwrap_or_else(|failure| panic!("{failure}")).is_complete);
-        seen.lock().unwrap().clone()
-    };
-    let (full, reduced) = (run(false), run(true));
-    assert_eq!(full, reduced);
-    full.into_iter().collect()
+fn all<T: Ord + Debug + Send + 'static>(program: impl Fn() -> T + Send + Sync + Copy + 'static) -> Vec<T> {
+    complete(&Settings { surprises_max: 0, ..Settings::default() }, program).seen
 }
 
 #[test]

@@ -3,37 +3,20 @@
 mod axioms;
 mod random;
 
-use record_parallel::scheduler::{Exhaustive, Random, Reduced};
+use crate::noting::complete;
+use record_parallel::scheduler::{Random, Reduced};
 use record_parallel::sync::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
 use record_parallel::sync::{Mutex, RwLock, mpsc};
 use record_parallel::{Explored, Settings, explore, thread};
-use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex as StdMutex};
 
 use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// What a program returns over all schedules, under both searches, and how many executions the reduced one took.
-fn all<T: Ord + Clone + Debug + Send + 'static>(
-    program: impl Fn() -> T + Send + Sync + Copy + 'static,
-) -> (Vec<T>, Explored) {
-    let run = |is_reduced| {
-        let seen = Arc::new(StdMutex::new(BTreeSet::new()));
-        let kept = Arc::clone(&seen);
-        let body = move || _ = kept.lock().unwrap().insert(program());
-        let settings = Settings { surprises_max: 0, ..Settings::default() };
-        let explored = if is_reduced {
-            explore(&settings, Reduced::new(), body)
-        } else {
-            explore(&settings, Exhaustive::new(), body)
-        };
-        let explored = explored.unwrap_or_else(|failure| panic!("{failure}"));
-        assert!(explored.is_complete, "{explored:?}");
-        (explored, seen.lock().unwrap().clone())
-    };
-    let (full, reduced) = (run(false), run(true));
-    assert_eq!(full.1, reduced.1);
-    (full.1.into_iter().collect(), reduced.0)
+fn all<T: Ord + Debug + Send + 'static>(program: impl Fn() -> T + Send + Sync + Copy + 'static) -> (Vec<T>, Explored) {
+    let both = complete(&Settings { surprises_max: 0, ..Settings::default() }, program);
+    (both.seen, both.reduced)
 }
 
 fn three() -> [Arc<[AtomicU32; 3]>; 4] {

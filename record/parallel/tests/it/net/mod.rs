@@ -6,14 +6,12 @@ mod partition;
 mod store;
 mod streams;
 
+use crate::noting::under;
+use record_parallel::Settings;
 use record_parallel::net::{Fault, Network, NetworkSettings};
 use record_parallel::scheduler::Random;
 use record_parallel::tokio::io::{AsyncReadExt, AsyncWriteExt};
 use record_parallel::tokio::net::{TcpListener, TcpStream};
-use record_parallel::{Settings, explore};
-use std::collections::BTreeSet;
-use std::fmt::Debug;
-use std::sync::{Arc, Mutex};
 
 /// A network on which only these faults happen.
 fn only(faults: &[Fault]) -> Network {
@@ -21,14 +19,8 @@ fn only(faults: &[Fault]) -> Network {
 }
 
 /// What a program returns under many random schedules.
-fn sampled<T: Ord + Clone + Debug + Send + 'static>(surprises_max: u32, program: fn() -> T) -> Vec<T> {
-    let seen = Arc::new(Mutex::new(BTreeSet::new()));
-    let kept = Arc::clone(&seen);
-    let settings = Settings { surprises_max, ..Settings::default() };
-    let explored = explore(&settings, Random::new(0, 2000), move || _ = kept.lock().unwrap().insert(program()));
-    explored.unwrap_or_else(|failure| panic!("{failure}"));
-    let seen = seen.lock().unwrap();
-    seen.iter().cloned().collect()
+fn sampled<T: Ord + Send + 'static>(surprises_max: u32, program: fn() -> T) -> Vec<T> {
+    under(&Settings { surprises_max, ..Settings::default() }, Random::new(0, 2000), program).1
 }
 
 /// A server that answers each connection's bytes with the same ones.

@@ -1,10 +1,14 @@
 //! Goes on after each execution and notes what became of it: the outcomes of a program under all schedules of a search.
 
-use record_parallel::scheduler::{Choice, Ended, Exhaustive, Pick, Reduced, Scheduler};
+mod seen;
+
+use record_parallel::scheduler::{Choice, Ended, Pick, Reduced, Scheduler};
 use record_parallel::{Cause, Explored, Settings, ThreadId, explore};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
+
+pub(crate) use seen::{complete, under, under_both};
 
 /// What the threads of one execution saw.
 pub(crate) type Seen = Vec<Vec<u32>>;
@@ -48,38 +52,17 @@ pub(crate) fn settings(surprises_max: u32) -> Settings {
     Settings { surprises_max, ..Settings::default() }
 }
 
-/// What a program returns over all schedules of a search with so many surprises.
-fn search<T: Ord + Clone + Debug + Send + 'static>(
-    surprises: u32,
-    is_reduced: bool,
-    program: fn() -> T,
-) -> (Explored, Vec<T>) {
-    let seen = Arc::new(Mutex::new(BTreeSet::new()));
-    let kept = Arc::clone(&seen);
-    let body = move || _ = kept.lock().unwrap().insert(program());
-    let settings = settings(surprises);
-    let explored =
-        if is_reduced { explore(&settings, Reduced::new(), body) } else { explore(&settings, Exhaustive::new(), body) };
-    let explored = explored.unwrap_or_else(|failure| panic!("reduced: {is_reduced}: {failure}"));
-    assert!(explored.is_complete, "{explored:?}");
-    let seen = seen.lock().unwrap().iter().cloned().collect();
-    (explored, seen)
-}
-
-/// The same under both searches.
-pub(crate) fn all<T: Ord + Clone + Debug + Send + 'static>(surprises: u32, program: fn() -> T) -> (Explored, Vec<T>) {
-    let (_, full) = search(surprises, false, program);
-    let (explored, reduced) = search(surprises, true, program);
-    assert_eq!(full, reduced, "left: exhaustive, right: reduced");
-    (explored, reduced)
+/// What a program returns over all schedules with so many surprises; the same under both searches.
+pub(crate) fn all<T: Ord + Debug + Send + 'static>(surprises: u32, program: fn() -> T) -> (Explored, Vec<T>) {
+    let both = complete(&settings(surprises), program);
+    (both.reduced, both.seen)
 }
 
 /// The same of a program that has too many schedules to try all of them.
-pub(crate) fn reduced<T: Ord + Clone + Debug + Send + 'static>(
-    surprises: u32,
-    program: fn() -> T,
-) -> (Explored, Vec<T>) {
-    search(surprises, true, program)
+pub(crate) fn reduced<T: Ord + Send + 'static>(surprises: u32, program: fn() -> T) -> (Explored, Vec<T>) {
+    let (explored, seen) = under(&settings(surprises), Reduced::new(), program);
+    assert!(explored.is_complete, "{explored:?}");
+    (explored, seen)
 }
 
 /// All that the threads of a program can see, or `None` if it can come to a deadlock or a livelock; and how many
