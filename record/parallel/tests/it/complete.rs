@@ -13,7 +13,7 @@ use std::time::Duration;
 /// A program returns these values, which are in order, and no others.
 #[track_caller]
 fn comes_to<T: Ord + Debug + Send + 'static, const N: usize>(program: fn() -> T, expected: [T; N]) {
-    assert_eq!(complete(&Settings::default(), program).seen, expected);
+    assert_eq!(complete(&Settings::default(), program).seen, Vec::from(expected));
 }
 
 /// Two numbers that threads share.
