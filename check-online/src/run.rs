@@ -291,17 +291,3 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
         Ok(self.report())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn whatever_can_be_checked_can_be_watched() {
-        // `linearizable` is these by an option, and answers at the end; `linearizable-register` is one of them by key,
-        // and `versioned-register` watches by itself.
-        let mut names: Vec<String> =
-            check_register::checkers().iter().map(|checker| checker.name().to_owned()).collect();
-        names.retain(|name| !["linearizable", "linearizable-register", "versioned-register"].contains(&name.as_str()));
-        let online: Vec<String> = super::checkers().iter().map(|checker| checker.name().to_owned()).collect();
-        assert_eq!(online, names);
-    }
-}

@@ -10,3 +10,13 @@ mod nothing;
 mod online_equals_batch;
 mod prose;
 mod vacuous;
+
+#[test]
+fn whatever_can_be_checked_can_be_watched() {
+    // `linearizable` is these by an option, and answers at the end; `linearizable-register` is one of them by key, and
+    // `versioned-register` watches by itself.
+    let mut names: Vec<String> = check_register::checkers().iter().map(|checker| checker.name().to_owned()).collect();
+    names.retain(|name| !["linearizable", "linearizable-register", "versioned-register"].contains(&name.as_str()));
+    let online: Vec<String> = check_online::checkers().iter().map(|checker| checker.name().to_owned()).collect();
+    assert_eq!(online, names);
+}

@@ -3,6 +3,7 @@
 mod brute;
 mod engines;
 mod hidden;
+mod laws;
 mod nothing;
 mod recorded;
 mod slices;
