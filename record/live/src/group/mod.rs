@@ -5,7 +5,6 @@ mod watchdog;
 
 use crate::error::LiveError;
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,12 +21,10 @@ pub(crate) struct Group {
 impl Group {
     /// Starts a command as the first process of a new group. The name is for messages.
     pub(crate) fn start(name: &str, command: &mut Command) -> Result<Group, LiveError> {
-        let spawned = command.process_group(0).spawn();
-        let child = spawned.map_err(|source| LiveError::Start {
+        let child = watchdog::start_group(command).map_err(|source| LiveError::Start {
             program: format!("{} ({name})", command.get_program().to_string_lossy()),
             source,
         })?;
-        watchdog::add(child.id());
         Ok(Group { name: name.to_owned(), child })
     }
 

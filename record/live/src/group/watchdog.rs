@@ -4,38 +4,73 @@
 //! however that ends, and then the shell kills the groups that are left and removes the directories. In a world of
 //! namespaces the kernel does that.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 const SCRIPT: &str = r#"
 groups=
+starting=
 directory=
 undo=
+# without LIST WORD: the list without the word, as $left.
+without() {
+    left=
+    for one in $1; do [ "$one" = "$2" ] || left="$left $one"; done
+}
 while read -r what value; do
     case $what in
-    +) groups="$groups $value" ;;
-    -)
-        left=
-        for group in $groups; do [ "$group" = "$value" ] || left="$left $group"; done
-        groups=$left
+    starts) starting="$starting $value" ;;
+    fails) without "$starting" "$value"; starting=$left ;;
+    +)
+        groups="$groups ${value% *}"
+        without "$starting" "${value#* }"
+        starting=$left
         ;;
+    -) without "$groups" "$value"; groups=$left ;;
     directory) directory=$value ;;
     undo) undo=$value ;;
     esac
 done
 for group in $groups; do kill -9 "-$group"; done
+# Twice, for one may have been about to begin.
+for round in 1 2; do
+    [ -n "$starting" ] || break
+    for mark in $starting; do
+        for one in /proc/[0-9]*; do
+            grep -qsaF "HISTCHECK_GROUP=$mark" "$one/environ" && kill -9 "${one#/proc/}"
+        done
+    done
+    [ $round = 2 ] || sleep 1
+done
 [ -z "$undo" ] || sh -c "$undo"
 [ -z "$directory" ] || rm -rf -- "$directory"
 "#;
 
+/// The variable that marks the processes of a group.
+const MARK: &str = "HISTCHECK_GROUP";
+
+/// How many groups were started.
+static STARTED: AtomicU64 = AtomicU64::new(0);
+
 static PIPE: Mutex<Option<ChildStdin>> = Mutex::new(None);
 
-/// A group of processes is to be killed if this process is.
-pub(super) fn add(group: u32) {
-    tell(&format!("+ {group}\n"));
+/// Starts a command as the first process of a group that is to be killed if this process is.
+///
+/// If this process is killed before it can tell the group's number, the group is found by a mark in the environment of
+/// its processes, where the system has `/proc`.
+pub(super) fn start_group(command: &mut Command) -> io::Result<Child> {
+    let mark = format!("{}-{}.", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
+    tell(&format!("starts {mark}\n"));
+    let spawned = command.process_group(0).env(MARK, &mark).spawn();
+    match &spawned {
+        Ok(child) => tell(&format!("+ {} {mark}\n", child.id())),
+        Err(_) => tell(&format!("fails {mark}\n")),
+    }
+    spawned
 }
 
 /// The group has ended.
@@ -74,4 +109,37 @@ fn start() -> Option<ChildStdin> {
     // In a group of its own it outlives what is sent to that of this process, such as Ctrl-C.
     shell.args(["-c", SCRIPT]).process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     shell.spawn().ok()?.stdin.take()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::{MARK, SCRIPT};
+    use std::io::Write as _;
+    use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+    use std::process::{Child, Command, Stdio};
+
+    fn sleeper(mark: &str) -> Child {
+        Command::new("sleep").arg("1000").env(MARK, mark).process_group(0).spawn().unwrap()
+    }
+
+    #[test]
+    fn whoever_was_started_is_killed_also_if_nobody_could_say_who_it_is() {
+        let (mut told, mut untold, mut ended) = (sleeper("t-1."), sleeper("t-2."), sleeper("t-3."));
+        let mut shell = Command::new("sh").args(["-c", SCRIPT]).stdin(Stdio::piped()).spawn().unwrap();
+        let lines = format!(
+            "starts t-1.\n+ {} t-1.\nstarts t-2.\nstarts t-3.\n+ {1} t-3.\n- {1}\nstarts t-4.\nfails t-4.\n",
+            told.id(),
+            ended.id()
+        );
+        shell.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        shell.wait().unwrap();
+        for killed in [&mut told, &mut untold] {
+            // Whoever was not killed ends by this signal, which is another.
+            Command::new("kill").arg(killed.id().to_string()).status().unwrap();
+            assert_eq!(killed.wait().unwrap().signal(), Some(9));
+        }
+        assert_eq!(ended.try_wait().unwrap(), None, "what has ended as a group is left alone");
+        ended.kill().unwrap();
+        ended.wait().unwrap();
+    }
 }
