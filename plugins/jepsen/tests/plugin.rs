@@ -1,30 +1,19 @@
-//! The library that Cargo builds of this crate is a plugin with the checkers of check-jepsen and check-log,
-//! and they judge as those do.
+//! The library of this crate is a plugin with the checkers of check-jepsen and check-log.
 
-use histcheck_plugin::host::{self, Trust};
-use histcheck_plugin::{Checker, History, Verdict};
+#[path = "../../as_built.rs"]
+mod as_built;
 
 #[test]
 fn the_plugin_has_all_checkers_and_they_judge() {
     let mut local = check_jepsen::checkers();
     local.extend(check_log::checkers());
-    // Cargo puts it beside its tests.
-    let name = format!("{}histcheck_jepsen{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    let plugin = host::load(&std::env::current_exe().unwrap().with_file_name(name), Trust::All).unwrap();
-    let names = |checkers: &[Box<dyn Checker>]| checkers.iter().map(|one| one.name().to_owned()).collect::<Vec<_>>();
-    assert_eq!(names(&plugin.checkers), names(&local));
-
-    let history = History::parse(
+    as_built::assert_is_plugin(
+        "histcheck_jepsen",
+        &local,
+        "unique-ids",
         "{:process 0, :type :invoke, :f :generate}
-         {:process 0, :type :ok, :f :generate, :value 7}
-         {:process 0, :type :invoke, :f :generate}
-         {:process 0, :type :ok, :f :generate, :value 7}",
+             {:process 0, :type :ok, :f :generate, :value 7}
+             {:process 0, :type :invoke, :f :generate}
+             {:process 0, :type :ok, :f :generate, :value 7}",
     );
-    let history = history.unwrap();
-    let judged = |checkers: &[Box<dyn Checker>]| {
-        checkers.iter().find(|one| one.name() == "unique-ids").unwrap().check(&history).unwrap()
-    };
-    let report = judged(&plugin.checkers);
-    assert_eq!(report.verdict, Verdict::Invalid);
-    assert_eq!(report.anomalies, judged(&local).anomalies);
 }
