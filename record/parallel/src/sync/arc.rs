@@ -1,8 +1,10 @@
 //! Counted pointers: what others can see of them is how many there are, and who drops the last one.
 
-use crate::object::Object;
+mod counts;
+
 use crate::op::Kind;
 use crate::runtime;
+use counts::{Counts, Met};
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,8 +12,6 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync as std_sync;
-
-const OPEN: [bool; 2] = [true; 2];
 
 /// As [`std::sync::Arc`], with pause points where the number of pointers changes or is looked at.
 ///
@@ -22,19 +22,15 @@ const OPEN: [bool; 2] = [true; 2];
 pub struct Arc<T: ?Sized> {
     /// `None` only while it is taken apart.
     inner: Option<std_sync::Arc<T>>,
-    counts: std_sync::Arc<Object>,
+    counts: Counts,
     place: &'static Location<'static>,
 }
 
 /// As [`std::sync::Weak`].
 pub struct Weak<T: ?Sized> {
     inner: std_sync::Weak<T>,
-    counts: std_sync::Arc<Object>,
+    counts: Counts,
     place: &'static Location<'static>,
-}
-
-fn counts(made: &'static Location<'static>) -> std_sync::Arc<Object> {
-    std_sync::Arc::new(Object::new("Arc", made))
 }
 
 impl<T> Arc<T> {
@@ -45,20 +41,20 @@ impl<T> Arc<T> {
     }
 
     fn of(value: T, place: &'static Location<'static>) -> Arc<T> {
-        let counts = counts(place);
-        counts.set_live(true);
-        Arc { inner: Some(std_sync::Arc::new(value)), counts, place }
+        let (inner, counts) = (std_sync::Arc::new(value), Counts::new(place));
+        counts.meet(std_sync::Arc::as_ptr(&inner)).set_live(true);
+        Arc { inner: Some(inner), counts, place }
     }
 
     /// The first pointer to a value that holds a weak one to itself.
     #[track_caller]
     pub fn new_cyclic(make: impl FnOnce(&Weak<T>) -> T) -> Arc<T> {
         let place = Location::caller();
-        let counts = counts(place);
+        let counts = Counts::new(place);
         let inner = std_sync::Arc::new_cyclic(|weak| {
-            make(&Weak { inner: weak.clone(), counts: std_sync::Arc::clone(&counts), place })
+            make(&Weak { inner: weak.clone(), counts: counts.clone(), place })
         });
-        counts.set_live(true);
+        counts.meet(std_sync::Arc::as_ptr(&inner)).set_live(true);
         Arc { inner: Some(inner), counts, place }
     }
 
@@ -69,12 +65,13 @@ impl<T> Arc<T> {
     /// The pointer, if there are others.
     #[track_caller]
     pub fn try_unwrap(this: Arc<T>) -> Result<T, Arc<T>> {
-        this.counts.touch(Kind::Count);
-        let (counts, place) = (std_sync::Arc::clone(&this.counts), this.place);
+        let met = this.meet();
+        met.touch(Kind::Count);
+        let (counts, place) = (this.counts.clone(), this.place);
         let result = std_sync::Arc::try_unwrap(this.take());
         if result.is_ok() {
-            counts.acquire(false);
-            counts.set_live(false);
+            met.acquire();
+            met.set_live(false);
         }
         result.map_err(|inner| Arc { inner: Some(inner), counts, place })
     }
@@ -82,15 +79,15 @@ impl<T> Arc<T> {
     /// The value, if this is the last pointer to it. Of several threads that do this, one gets it.
     #[track_caller]
     pub fn into_inner(this: Arc<T>) -> Option<T> {
-        this.counts.touch(Kind::Count);
-        let counts = std_sync::Arc::clone(&this.counts);
+        let met = this.meet();
+        met.touch(Kind::Count);
         let value = std_sync::Arc::into_inner(this.take());
         if value.is_some() {
-            counts.acquire(false);
-            counts.set_live(false);
+            met.acquire();
+            met.set_live(false);
         } else {
             // It is dropped like any other pointer.
-            counts.release();
+            met.release();
         }
         value
     }
@@ -107,17 +104,19 @@ impl<T: Clone> Arc<T> {
     #[track_caller]
     pub fn make_mut(this: &mut Arc<T>) -> &mut T {
         let place = Location::caller();
-        this.counts.touch(Kind::Count);
+        let met = this.meet();
+        met.touch(Kind::Count);
         let inner = this.inner.as_mut().expect("it is there until it is taken apart");
         if std_sync::Arc::strong_count(inner) > 1 {
             *this = Arc::of((**inner).clone(), place);
         } else {
-            this.counts.acquire(false);
+            met.acquire();
             if std_sync::Arc::get_mut(inner).is_none() {
                 // Weak pointers lose the value: they stay behind with the counts that they know.
-                this.counts.set_live(false);
-                this.counts = counts(place);
-                this.counts.set_live(true);
+                met.set_live(false);
+                this.counts = Counts::new(place);
+                std_sync::Arc::make_mut(inner);
+                this.meet().set_live(true);
             }
         }
         std_sync::Arc::make_mut(this.inner.as_mut().expect("it is there until it is taken apart"))
@@ -128,31 +127,32 @@ impl<T: ?Sized> Arc<T> {
     /// A weak pointer to the value.
     #[track_caller]
     pub fn downgrade(this: &Arc<T>) -> Weak<T> {
-        this.counts.touch(Kind::Clone);
-        let counts = std_sync::Arc::clone(&this.counts);
+        this.meet().touch(Kind::Clone);
+        let counts = this.counts.clone();
         Weak { inner: std_sync::Arc::downgrade(this.inner()), counts, place: Location::caller() }
     }
 
     /// How many pointers there are.
     #[track_caller]
     pub fn strong_count(this: &Arc<T>) -> usize {
-        this.counts.touch(Kind::Count);
+        this.meet().touch(Kind::Count);
         std_sync::Arc::strong_count(this.inner())
     }
 
     /// How many weak pointers there are.
     #[track_caller]
     pub fn weak_count(this: &Arc<T>) -> usize {
-        this.counts.touch(Kind::Count);
+        this.meet().touch(Kind::Count);
         std_sync::Arc::weak_count(this.inner())
     }
 
     /// The value, to be changed, if there is no other pointer to it.
     #[track_caller]
     pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
-        this.counts.touch(Kind::Count);
+        let met = this.meet();
+        met.touch(Kind::Count);
         let value = std_sync::Arc::get_mut(this.inner.as_mut()?)?;
-        this.counts.acquire(false);
+        met.acquire();
         Some(value)
     }
 
@@ -166,6 +166,12 @@ impl<T: ?Sized> Arc<T> {
         std_sync::Arc::as_ptr(this.inner())
     }
 
+    #[inline]
+    fn meet(&self) -> Met {
+        self.counts.meet(Arc::as_ptr(self))
+    }
+
+    #[inline]
     fn inner(&self) -> &std_sync::Arc<T> {
         self.inner.as_ref().expect("it is there until it is taken apart")
     }
@@ -177,9 +183,20 @@ impl<T: ?Sized> Arc<T> {
 }
 
 impl<T: ?Sized> Drop for Arc<T> {
+    #[inline]
     fn drop(&mut self) {
+        if runtime::is_active() {
+            self.drop_active();
+        }
+    }
+}
+
+impl<T: ?Sized> Arc<T> {
+    #[cold]
+    fn drop_active(&self) {
         let Some(inner) = &self.inner else { return };
-        let is_managed = self.counts.pause_at(Kind::Drop, self.place, || OPEN);
+        let met = self.meet();
+        let is_managed = met.pause_at(Kind::Drop, self.place);
         // Which of two goes first makes no difference unless one of them is then the last, and someone sees that it is.
         let count = std_sync::Arc::strong_count(inner);
         if is_managed && (count > 2 || !std::mem::needs_drop::<T>()) {
@@ -187,18 +204,19 @@ impl<T: ?Sized> Drop for Arc<T> {
         }
         if count == 1 {
             // Whoever drops the value has seen what the others did before they dropped theirs.
-            self.counts.acquire(false);
-            self.counts.set_live(false);
+            met.acquire();
+            met.set_live(false);
         }
     }
 }
 
 impl<T: ?Sized> Clone for Arc<T> {
     #[track_caller]
+    #[inline]
     fn clone(&self) -> Arc<T> {
-        self.counts.touch(Kind::Clone);
+        self.meet().touch(Kind::Clone);
         let inner = Some(std_sync::Arc::clone(self.inner()));
-        Arc { inner, counts: std_sync::Arc::clone(&self.counts), place: Location::caller() }
+        Arc { inner, counts: self.counts.clone(), place: Location::caller() }
     }
 }
 
@@ -207,9 +225,9 @@ impl<T: ?Sized> From<std_sync::Arc<T>> for Arc<T> {
     #[track_caller]
     fn from(inner: std_sync::Arc<T>) -> Arc<T> {
         let place = Location::caller();
-        let counts = counts(place);
+        let counts = Counts::new(place);
         // Somebody else's pointers may keep the value.
-        counts.set_live(std_sync::Arc::strong_count(&inner) == 1);
+        counts.meet(std_sync::Arc::as_ptr(&inner)).set_live(std_sync::Arc::strong_count(&inner) == 1);
         Arc { inner: Some(inner), counts, place }
     }
 }
@@ -316,7 +334,7 @@ impl<T> Weak<T> {
     #[track_caller]
     pub fn new() -> Weak<T> {
         let place = Location::caller();
-        Weak { inner: std_sync::Weak::new(), counts: counts(place), place }
+        Weak { inner: std_sync::Weak::new(), counts: Counts::new(place), place }
     }
 }
 
@@ -331,25 +349,30 @@ impl<T: ?Sized> Weak<T> {
     /// A pointer to the value, if there is still one.
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
-        self.counts.touch(Kind::Count);
-        let (counts, place) = (std_sync::Arc::clone(&self.counts), Location::caller());
-        let inner = self.inner.upgrade()?;
-        counts.acquire(false);
-        Some(Arc { inner: Some(inner), counts, place })
+        let met = self.meet();
+        met.touch(Kind::Count);
+        let inner = Some(self.inner.upgrade()?);
+        met.acquire();
+        Some(Arc { inner, counts: self.counts.clone(), place: Location::caller() })
     }
 
     /// How many pointers to the value there are that are not weak.
     #[track_caller]
     pub fn strong_count(&self) -> usize {
-        self.counts.touch(Kind::Count);
+        self.meet().touch(Kind::Count);
         self.inner.strong_count()
     }
 
     /// How many weak pointers to the value there are; 0 if there is no value.
     #[track_caller]
     pub fn weak_count(&self) -> usize {
-        self.counts.touch(Kind::Count);
+        self.meet().touch(Kind::Count);
         self.inner.weak_count()
+    }
+
+    #[inline]
+    fn meet(&self) -> Met {
+        self.counts.meet(self.inner.as_ptr())
     }
 
     /// Whether two pointers are to one value.
@@ -360,7 +383,7 @@ impl<T: ?Sized> Weak<T> {
 
 impl<T: ?Sized> Drop for Weak<T> {
     fn drop(&mut self) {
-        if self.counts.pause_at(Kind::Drop, self.place, || OPEN) {
+        if self.meet().pause_at(Kind::Drop, self.place) {
             // It drops nothing that anyone sees; only who counts notices.
             runtime::look();
         }
@@ -370,9 +393,8 @@ impl<T: ?Sized> Drop for Weak<T> {
 impl<T: ?Sized> Clone for Weak<T> {
     #[track_caller]
     fn clone(&self) -> Weak<T> {
-        self.counts.touch(Kind::Clone);
-        let counts = std_sync::Arc::clone(&self.counts);
-        Weak { inner: self.inner.clone(), counts, place: Location::caller() }
+        self.meet().touch(Kind::Clone);
+        Weak { inner: self.inner.clone(), counts: self.counts.clone(), place: Location::caller() }
     }
 }
 

@@ -5,20 +5,30 @@ use crate::op::{Gate, Kind};
 use crate::runtime;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-/// Takes a lock of std in whatever way `attempt` does: by waiting for it under a schedule, or as std does.
+/// Waits for a lock under a schedule, until it can be taken at once, and notes that whoever runs takes it: how its gates
+/// stand before that, and then. Whether std's could be taken says `is_free`.
 #[track_caller]
-pub(crate) fn acquire<G>(
+pub(crate) fn await_turn(
     object: &Object,
-    kind: Kind,
-    gate: Gate,
-    open: impl Fn() -> [bool; 2],
-    attempt: impl FnOnce() -> TryLockResult<G>,
-    wait: impl FnOnce() -> LockResult<G>,
-) -> LockResult<G> {
-    if !object.pause(kind, gate, open) {
-        return if runtime::is_active() { at_once(object, attempt) } else { wait() };
-    }
-    at_once(object, attempt)
+    (kind, gate): (Kind, Gate),
+    gates: impl Fn() -> [bool; 2],
+    is_free: impl FnOnce() -> bool,
+    held: [bool; 2],
+) {
+    object.pause(kind, gate, gates);
+    take(object, is_free(), held);
+}
+
+/// Notes that whoever runs takes a lock which is free.
+#[track_caller]
+pub(crate) fn take(object: &Object, is_free: bool, held: [bool; 2]) {
+    // Waiting would stop all managed threads.
+    assert!(
+        is_free,
+        "{object:?} is held by a thread that cannot run: one outside of this execution, or, if this is a destructor of a \
+         thread that panics, another of this execution"
+    );
+    hold(object, held);
 }
 
 /// Notes that whoever runs has taken a lock, and which of its gates that leaves open.
@@ -28,19 +38,6 @@ pub(crate) fn hold(object: &Object, open: [bool; 2]) {
         execution.set_gates(id, open);
         execution.hold(id);
     });
-}
-
-/// Takes a lock that is free.
-pub(crate) fn at_once<G>(object: &Object, attempt: impl FnOnce() -> TryLockResult<G>) -> LockResult<G> {
-    match attempt() {
-        Ok(guard) => Ok(guard),
-        Err(TryLockError::Poisoned(guard)) => Err(guard),
-        // Waiting would stop all managed threads.
-        Err(TryLockError::WouldBlock) => panic!(
-            "{object:?} is held by a thread that cannot run: one outside of this execution, or, if this is a destructor of a \
-             thread that panics, another of this execution"
-        ),
-    }
 }
 
 /// A guard around a guard, poisoned or not.

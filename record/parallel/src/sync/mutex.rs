@@ -7,6 +7,9 @@ use crate::runtime;
 use std::panic::Location;
 use std::sync::{LockResult, TryLockResult};
 
+/// The gates of one that is locked.
+const HELD: [bool; 2] = [false, true];
+
 /// As [`std::sync::Mutex`].
 pub struct Mutex<T: ?Sized> {
     object: Object,
@@ -52,20 +55,21 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// In a managed thread, if a thread that is not managed holds it.
     #[track_caller]
+    #[inline]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        if !runtime::is_active() {
-            return lock::map(self.inner.lock(), |guard| self.wrap(guard, Location::caller()));
+        if runtime::is_active() {
+            self.await_turn();
         }
-        let result = lock::acquire(
-            &self.object,
-            Kind::Lock,
-            Gate::First,
-            || self.gates(),
-            || self.inner.try_lock(),
-            || self.inner.lock(),
-        );
         let place = Location::caller();
-        lock::map(result, |guard| self.guard(guard, place))
+        lock::map(self.inner.lock(), |guard| self.wrap(guard, place))
+    }
+
+    /// Not part of `lock`, so that a guard stays in registers outside of executions.
+    #[track_caller]
+    #[cold]
+    fn await_turn(&self) {
+        let (op, gates) = ((Kind::Lock, Gate::First), || self.gates());
+        lock::await_turn(&self.object, op, gates, || self.is_free(), HELD);
     }
 
     /// Locks the mutex if it is free.
@@ -103,8 +107,12 @@ impl<T: ?Sized> Mutex<T> {
         self.inner.get_mut()
     }
 
+    fn is_free(&self) -> bool {
+        lock::is_free(&self.inner.try_lock())
+    }
+
     fn gates(&self) -> [bool; 2] {
-        [lock::is_free(&self.inner.try_lock()), true]
+        [self.is_free(), true]
     }
 
     fn guard<'a>(
@@ -112,7 +120,7 @@ impl<T: ?Sized> Mutex<T> {
         inner: std::sync::MutexGuard<'a, T>,
         place: &'static Location<'static>,
     ) -> MutexGuard<'a, T> {
-        lock::hold(&self.object, [false, true]);
+        lock::hold(&self.object, HELD);
         MutexGuard { inner: Some(inner), mutex: self, is_changed: false, place }
     }
 }
@@ -149,10 +157,11 @@ impl<T: ?Sized> Mutex<T> {
 
     /// A guard of a mutex that this thread has been let through to.
     pub(super) fn relock(&self, place: &'static Location<'static>) -> LockResult<MutexGuard<'_, T>> {
-        lock::map(lock::at_once(&self.object, || self.inner.try_lock()), |guard| self.guard(guard, place))
+        lock::take(&self.object, self.is_free(), HELD);
+        lock::map(self.inner.lock(), |guard| self.wrap(guard, place))
     }
 
-    /// A guard around one of std, outside of executions.
+    /// A guard around one of std, of which executions know.
     pub(super) fn wrap<'a>(
         &'a self,
         inner: std::sync::MutexGuard<'a, T>,
@@ -163,12 +172,19 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[inline]
     fn drop(&mut self) {
-        if !runtime::is_active() {
-            self.inner = None;
+        if runtime::is_active() {
+            self.drop_active();
         }
+    }
+}
+
+impl<T: ?Sized> MutexGuard<'_, T> {
+    #[cold]
+    fn drop_active(&mut self) {
         if self.inner.is_some() {
-            if self.mutex.object.pause_at(Kind::Unlock, self.place, || [false, true]) && !self.is_changed {
+            if self.mutex.object.pause_at(Kind::Unlock, self.place, || HELD) && !self.is_changed {
                 runtime::look();
             }
             self.unlock();

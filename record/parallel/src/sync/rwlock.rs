@@ -7,6 +7,10 @@ use crate::runtime;
 use std::panic::Location;
 use std::sync::{LockResult, TryLockResult};
 
+/// The gates of one that some read, and of one that somebody writes.
+const READ: [bool; 2] = [true, false];
+const WRITTEN: [bool; 2] = [false, false];
+
 /// As [`std::sync::RwLock`].
 pub struct RwLock<T: ?Sized> {
     object: Object,
@@ -57,21 +61,20 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// If a thread panicked while it held the lock for writing.
     #[track_caller]
+    #[inline]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        if !runtime::is_active() {
-            let place = Location::caller();
-            return lock::map(self.inner.read(), |inner| RwLockReadGuard { inner: Some(inner), lock: self, place });
+        if runtime::is_active() {
+            self.await_read();
         }
-        let result = lock::acquire(
-            &self.object,
-            Kind::ReadLock,
-            Gate::First,
-            || self.gates(),
-            || self.inner.try_read(),
-            || self.inner.read(),
-        );
         let place = Location::caller();
-        lock::map(result, |guard| self.read_guard(guard, place))
+        lock::map(self.inner.read(), |inner| RwLockReadGuard { inner: Some(inner), lock: self, place })
+    }
+
+    #[track_caller]
+    #[cold]
+    fn await_read(&self) {
+        let (op, gates) = ((Kind::ReadLock, Gate::First), || self.gates());
+        lock::await_turn(&self.object, op, gates, || self.gates()[0], READ);
     }
 
     /// Waits until nobody reads or writes, and locks for writing.
@@ -80,22 +83,21 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// If a thread panicked while it held the lock for writing.
     #[track_caller]
+    #[inline]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        if !runtime::is_active() {
-            let (place, lock) = (Location::caller(), self);
-            let guard = |inner| RwLockWriteGuard { inner: Some(inner), lock, is_changed: false, place };
-            return lock::map(self.inner.write(), guard);
+        if runtime::is_active() {
+            self.await_write();
         }
-        let result = lock::acquire(
-            &self.object,
-            Kind::Lock,
-            Gate::Second,
-            || self.gates(),
-            || self.inner.try_write(),
-            || self.inner.write(),
-        );
-        let place = Location::caller();
-        lock::map(result, |guard| self.write_guard(guard, place))
+        let (place, lock) = (Location::caller(), self);
+        let guard = |inner| RwLockWriteGuard { inner: Some(inner), lock, is_changed: false, place };
+        lock::map(self.inner.write(), guard)
+    }
+
+    #[track_caller]
+    #[cold]
+    fn await_write(&self) {
+        let (op, gates) = ((Kind::Lock, Gate::Second), || self.gates());
+        lock::await_turn(&self.object, op, gates, || self.gates()[1], WRITTEN);
     }
 
     /// Locks for reading if nobody writes.
@@ -157,7 +159,7 @@ impl<T: ?Sized> RwLock<T> {
         inner: std::sync::RwLockReadGuard<'a, T>,
         place: &'static Location<'static>,
     ) -> RwLockReadGuard<'a, T> {
-        lock::hold(&self.object, [true, false]);
+        lock::hold(&self.object, READ);
         RwLockReadGuard { inner: Some(inner), lock: self, place }
     }
 
@@ -166,7 +168,7 @@ impl<T: ?Sized> RwLock<T> {
         inner: std::sync::RwLockWriteGuard<'a, T>,
         place: &'static Location<'static>,
     ) -> RwLockWriteGuard<'a, T> {
-        lock::hold(&self.object, [false, false]);
+        lock::hold(&self.object, WRITTEN);
         RwLockWriteGuard { inner: Some(inner), lock: self, is_changed: false, place }
     }
 }
@@ -176,29 +178,43 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     #[track_caller]
     pub fn downgrade(mut this: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
         let (lock, place) = (this.lock, Location::caller());
-        lock.object.pause(Kind::Unlock, Gate::Free, || [false, false]);
+        lock.object.pause(Kind::Unlock, Gate::Free, || WRITTEN);
         let inner = this.inner.take().expect("it is there until the guard is dropped");
         lock.read_guard(std::sync::RwLockWriteGuard::downgrade(inner), place)
     }
 }
 
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
+    #[inline]
     fn drop(&mut self) {
-        if !runtime::is_active() {
-            return;
+        if runtime::is_active() {
+            self.drop_active();
         }
-        self.lock.object.pause_at(Kind::ReadUnlock, self.place, || [true, false]);
+    }
+}
+
+impl<T: ?Sized> RwLockReadGuard<'_, T> {
+    #[cold]
+    fn drop_active(&mut self) {
+        self.lock.object.pause_at(Kind::ReadUnlock, self.place, || READ);
         self.inner = None;
         self.lock.object.set_gates(self.lock.gates());
     }
 }
 
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
+    #[inline]
     fn drop(&mut self) {
-        if !runtime::is_active() || self.inner.is_none() {
-            return;
+        if runtime::is_active() && self.inner.is_some() {
+            self.drop_active();
         }
-        if self.lock.object.pause_at(Kind::Unlock, self.place, || [false, false]) && !self.is_changed {
+    }
+}
+
+impl<T: ?Sized> RwLockWriteGuard<'_, T> {
+    #[cold]
+    fn drop_active(&mut self) {
+        if self.lock.object.pause_at(Kind::Unlock, self.place, || WRITTEN) && !self.is_changed {
             runtime::look();
         }
         self.inner = None;

@@ -408,3 +408,20 @@ fn a_parked_thread_that_yields_first_finds_both() {
         [0, 1],
     );
 }
+
+#[test]
+fn a_pointer_from_outside_of_executions_is_counted_in_them() {
+    static SHARED: StdMutex<Option<Arc<u32>>> = StdMutex::new(None);
+    *SHARED.lock().unwrap() = Some(Arc::new(0));
+    comes_to(
+        || {
+            let mine = SHARED.lock().unwrap().clone().unwrap();
+            let (first, second) = (mine.clone(), mine.clone());
+            let threads = [thread::spawn(move || drop(first)), thread::spawn(move || drop(second))];
+            let counts = [Arc::strong_count(&mine), Arc::strong_count(&mine)];
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            counts
+        },
+        [[2, 2], [3, 2], [3, 3], [4, 2], [4, 3], [4, 4]],
+    );
+}
