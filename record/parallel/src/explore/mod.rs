@@ -160,7 +160,9 @@ pub fn explore<S: Scheduler + 'static>(
 /// about the program.
 ///
 /// Schedules without any preemption are tried first, then those with one, and so on; of those with equally many, the
-/// ones with fewer [picks](crate::scheduler::Pick) that are not 0 come first. [`Settings::simplify_max`] in all.
+/// ones with fewer [picks](crate::scheduler::Pick) that are not 0 come first. [`Settings::simplify_max`] in all. At the
+/// end, each thread's steps in a row become fewer as long as that leads to the same failure: a loop that waits goes
+/// round once, and not a hundred times.
 pub fn simplify(
     settings: &Settings,
     failure: Box<Failure>,
@@ -195,6 +197,9 @@ pub fn choose(options: u32) -> u32 {
     let high = choose(options.div_ceil(Picks::OPTIONS_MAX)) * Picks::OPTIONS_MAX;
     high + choose((options - high).min(Picks::OPTIONS_MAX))
 }
+
+/// Executions in which a failure is looked for that takes fewer steps, at most.
+const SHORTER_MAX: usize = 200;
 
 /// How many steps two executions have in common from the beginning.
 fn common(first: &[Step], second: &[Step]) -> usize {
@@ -318,9 +323,15 @@ impl Explorer {
             return failure;
         }
         let (most, picks) = (failure.preemptions(), failure.picks());
-        if most + picks == 0 || !self.fails_again(&failure) {
+        if !self.fails_again(&failure) {
             return failure;
         }
+        let calmer = self.calm(failure, most, picks);
+        self.shorten(calmer)
+    }
+
+    /// Looks for fewer preemptions and picks than these.
+    fn calm(&mut self, failure: Box<Failure>, most: usize, picks: usize) -> Box<Failure> {
         let mut left = self.settings.simplify_max;
         let bounds = (0..=most).flat_map(|preemptions| (0..=picks).map(move |picks| (preemptions, picks)));
         for (preemptions, picks) in bounds.take_while(|bound| *bound != (most, picks)) {
@@ -336,6 +347,31 @@ impl Explorer {
             if left == 0 {
                 break;
             }
+        }
+        failure
+    }
+
+    /// Looks for a shorter execution with no more preemptions and picks. Each attempt may leak the stacks of threads
+    /// that a failure cuts off, so there are few.
+    fn shorten(&mut self, mut failure: Box<Failure>) -> Box<Failure> {
+        let mut left = SHORTER_MAX;
+        let mut at = 0;
+        while let Some(steps) = failure.schedule.run(at) {
+            let fewer = (0..).map(|bits| 1 << bits).take_while(|fewer| *fewer < steps);
+            for fewer in fewer {
+                if left == 0 {
+                    return failure;
+                }
+                left -= 1;
+                let replay = Replay::as_far_as_possible(&failure.schedule.with_run(at, fewer));
+                let Err(shorter) = self.explore(Box::new(replay)) else { continue };
+                let is_no_worse = shorter.preemptions() <= failure.preemptions() && shorter.picks() <= failure.picks();
+                if is_no_worse && shorter.steps.len() < failure.steps.len() && shorter.cause.is_like(&failure.cause) {
+                    failure = Box::new(Failure { executions: failure.executions, ..*shorter });
+                    break;
+                }
+            }
+            at += 1;
         }
         failure
     }

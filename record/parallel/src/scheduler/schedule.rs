@@ -69,6 +69,18 @@ impl Schedule {
         steps.iter().map(|step| (step.thread, step.picks)).collect()
     }
 
+    /// How many steps the thread takes whose turn comes so many turns later.
+    pub(crate) fn run(&self, at: usize) -> Option<u32> {
+        self.runs.get(at).map(|run| run.steps)
+    }
+
+    /// The same with so many steps in one of its runs.
+    pub(crate) fn with_run(&self, at: usize, steps: u32) -> Schedule {
+        let mut changed = self.clone();
+        changed.runs[at].steps = steps;
+        changed
+    }
+
     fn push(&mut self, thread: ThreadId, more: u32) {
         match self.runs.last_mut() {
             Some(last) if last.thread == thread && last.picks.is_empty() => {

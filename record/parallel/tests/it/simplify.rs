@@ -1,9 +1,10 @@
 //! Simplifying looks for the same failure, and not for any.
 
-use record_parallel::scheduler::{Exhaustive, Replay};
-use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use record_parallel::scheduler::{Exhaustive, Reduced, Replay};
+use record_parallel::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use record_parallel::sync::{Mutex, OnceLock};
 use record_parallel::{Cause, Kind, Schedule, Settings, explore, simplify, thread};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 static FIRST: Mutex<()> = Mutex::new(());
@@ -79,4 +80,34 @@ fn a_panic_at_another_place_is_another_failure() {
     let simplest = simplify(&settings, found, in_two_places);
     let Cause::Panic { message, .. } = &simplest.cause else { panic!("{simplest}") };
     assert_eq!((message.as_str(), &simplest.schedule), ("in the middle", &schedule));
+}
+
+/// A worker may find its queue empty, and then that it should end. Before that it may look any number of times.
+fn last_message() {
+    let shared = Arc::new((Mutex::new(VecDeque::new()), AtomicBool::new(false)));
+    let other = Arc::clone(&shared);
+    let worker = thread::spawn(move || {
+        loop {
+            if let Some(work) = other.0.lock().unwrap().pop_front() {
+                return work;
+            }
+            if other.1.load(SeqCst) {
+                return 0;
+            }
+            thread::yield_now();
+        }
+    });
+    shared.0.lock().unwrap().push_back(1);
+    shared.1.store(true, SeqCst);
+    assert_eq!(worker.join().unwrap(), 1);
+}
+
+#[test]
+fn a_loop_that_waits_goes_round_as_often_as_it_must() {
+    let settings = Settings::default();
+    let found = explore(&settings, Reduced::new(), last_message).unwrap_err();
+    assert!(found.steps.len() > 20, "nothing to shorten: {found}");
+    let simplest = simplify(&settings, found, last_message);
+    assert_eq!(simplest.schedule.to_string(), "ab2a", "{simplest}");
+    assert!(explore(&settings, Replay::new(&simplest.schedule), last_message).is_err());
 }
