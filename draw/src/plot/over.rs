@@ -15,6 +15,9 @@ const LANES_MAX: usize = 20;
 const NAME_CHARS_MAX: usize = 12;
 /// Names of faults that are shown for several at one place.
 const NAMED_MAX: usize = 5;
+/// Faults that are no wider, and no farther apart, cannot be told apart; and how wide a group of them is, at most.
+const NARROW: i64 = 4;
+const GROUP_MAX: i64 = 12;
 
 /// The annotations of a lane.
 pub(super) struct Lane<'a> {
@@ -103,17 +106,23 @@ impl Group<'_> {
     }
 }
 
-/// The faults, in the order of their beginnings. Those that begin and end at the same pixels are one group.
+/// The faults, in the order of their beginnings. Those that cannot be told apart are one group.
 fn groups(bands: &[Band], time: Time) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (x, width, room, fault) in places(bands.iter().filter(|band| band.lane.is_none()), time) {
-        match groups.last_mut() {
-            // The room is that of the last one: before it, there is none.
-            Some(last) if (last.x, last.width) == (x, width) => {
+        let joins = |last: &Group<'_>| {
+            let is_narrow = width <= NARROW && last.width <= GROUP_MAX;
+            let is_near = x <= last.x + last.width + NARROW && x + width <= last.x + GROUP_MAX;
+            (last.x, last.width) == (x, width) || is_narrow && is_near
+        };
+        match groups.last_mut().filter(|last| joins(last)) {
+            Some(last) => {
                 last.faults.push(fault);
-                last.room = room;
+                last.width = last.width.max(x + width - last.x);
+                // The room is that of the last one: before it, there is none.
+                last.room = room + x - last.x;
             }
-            _ => groups.push(Group { x, width, room, faults: vec![fault] }),
+            None => groups.push(Group { x, width, room, faults: vec![fault] }),
         }
     }
     groups

@@ -186,19 +186,28 @@ fn what_a_chart_omits_or_guesses_stands_below_it() {
     assert_eq!(run.notes(), ["2 of 4 annotations are outside of the run's times and not drawn."]);
 }
 
-#[test]
-fn faults_at_one_place_are_one_band_that_counts_them() {
+/// The titles of the faults in a panel of a run of 51 microseconds with so many of them.
+fn titles_of_faults(count: u64, time: impl Fn(u64) -> u64) -> Vec<String> {
     let mut text = String::new();
-    for at in 0..700 {
-        _ = writeln!(text, "{{:process :nemesis, :type :info, :f :shrink-{at}, :time {}}}", 1000 + at % 2);
+    for at in 0..count {
+        _ = writeln!(text, "{{:process :nemesis, :type :info, :f :shrink-{at}, :time {}}}", time(at));
     }
     text += "{:process 0, :type :invoke, :f :read, :time 0} {:process 0, :type :ok, :f :read, :time 51000}";
     let drawings = drawn(&text);
     let raw = of(&drawings, "latency-raw.svg");
-    let titles: Vec<&str> =
-        raw.descendants().filter(|node| node.has_tag_name("title")).filter_map(|node| node.text()).collect();
-    let bands: Vec<&&str> = titles.iter().filter(|title| title.contains("fault")).collect();
-    assert_eq!(bands, [&"700 faults: shrink-0, shrink-1, shrink-2, shrink-3, shrink-4 and 695 more"]);
+    let titles = raw.descendants().filter(|node| node.has_tag_name("title")).filter_map(|node| node.text());
+    titles.filter(|title| title.contains("fault")).map(str::to_owned).collect()
+}
+
+#[test]
+fn faults_at_one_place_are_one_band_that_counts_them() {
+    let one_band = ["700 faults: shrink-0, shrink-1, shrink-2, shrink-3, shrink-4 and 695 more"];
+    assert_eq!(titles_of_faults(700, |at| 1000 + at % 2), one_band);
+    // All over the run, each but a pixel away from the next one.
+    let bands = titles_of_faults(700, |at| 1000 + 70 * at);
+    let counted: u64 = bands.iter().map(|title| title.split(' ').next().unwrap().parse::<u64>().unwrap()).sum();
+    assert!(counted == 700 && (50..150).contains(&bands.len()), "{counted} in {} bands", bands.len());
+    assert_eq!(titles_of_faults(2, |at| 1000 + 2000 * at), ["fault: shrink-0", "fault: shrink-1"]);
 }
 
 #[test]
