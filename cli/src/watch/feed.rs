@@ -1,5 +1,6 @@
 //! The ops of a history while it is being written: out of a text, or from those who write them.
 
+use super::ahead::{Ahead, ReadOn};
 use super::inbox::{Inbox, Text};
 use super::refused::{Refusal, Refused};
 use histcheck_front::ReadAs;
@@ -31,7 +32,7 @@ impl Placed {
 
 /// Where the ops come from.
 pub(super) enum Feed {
-    Text(Box<Reader<'static>>),
+    Text(Ahead),
     Writers(Writers),
 }
 
@@ -52,22 +53,36 @@ impl Feed {
         let is_cut = inbox.is_cut();
         let reader = Reader::new(Text::new(inbox));
         let reader = if followed { reader.growing() } else { reader.growing_if(is_cut) };
-        Feed::Text(Box::new(read_as.reader(reader)))
+        Feed::Text(Ahead::new(read_as.reader(reader)))
     }
 
     /// Goes on behind what was read when the feed of a text was [saved](Feed::save).
     pub(super) fn resume(self, state: &[u8]) -> Result<Feed, Damaged> {
         match self {
-            Feed::Text(reader) => Ok(Feed::Text(Box::new(reader.resume(state)?))),
+            Feed::Text(ahead) => Ok(Feed::Text(ahead.resume(state)?)),
             Feed::Writers(_) => Err(Damaged),
         }
     }
 
-    /// The byte where the next op is read, and the reader's state; `None` if it cannot be read from there.
-    pub(super) fn save(&self) -> Option<(u64, Vec<u8>)> {
+    /// From where it can be read on after the last batch.
+    pub(super) fn read_on(&self) -> &ReadOn {
         match self {
-            Feed::Text(reader) => reader.save(),
-            Feed::Writers(_) => None,
+            Feed::Text(ahead) => &ahead.place().read_on,
+            Feed::Writers(_) => &ReadOn::Never,
+        }
+    }
+
+    /// Lets that be known after each batch, where it is cheap.
+    pub(super) fn save_after_each(&mut self) {
+        if let Feed::Text(ahead) = self {
+            ahead.save_after_each();
+        }
+    }
+
+    /// Lets it be known after one of the next batches.
+    pub(super) fn want_save(&self) {
+        if let Feed::Text(ahead) = self {
+            ahead.want_save();
         }
     }
 
@@ -83,37 +98,37 @@ impl Feed {
     /// If the source cannot be read, or its text is not a history. `batch` then holds the ops before the error.
     pub(super) fn read_batch(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
         match self {
-            Feed::Text(reader) => reader.read_batch(batch),
+            Feed::Text(ahead) => ahead.read_batch(batch),
             Feed::Writers(writers) => writers.read_batch(batch),
         }
     }
 
     pub(super) fn ops(&self) -> u64 {
         match self {
-            Feed::Text(reader) => reader.ops(),
+            Feed::Text(ahead) => ahead.place().ops,
             Feed::Writers(writers) => writers.ops,
         }
     }
 
     pub(super) fn in_flight(&self) -> usize {
         match self {
-            Feed::Text(reader) => reader.in_flight(),
+            Feed::Text(ahead) => ahead.place().in_flight,
             Feed::Writers(writers) => writers.in_flight,
         }
     }
 
-    /// The names for clients that no process had so far.
-    pub(super) fn unmatched(&self) -> Vec<String> {
+    /// The names for clients that no process had, at the end.
+    pub(super) fn unmatched(&self) -> &[String] {
         match self {
-            Feed::Text(reader) => reader.unmatched().map(str::to_owned).collect(),
-            Feed::Writers(writers) => writers.unmatched.clone(),
+            Feed::Text(ahead) => &ahead.place().unmatched,
+            Feed::Writers(writers) => &writers.unmatched,
         }
     }
 
     /// Where the op begins that the end of the text cut.
     pub(super) fn cut_off(&self) -> Option<Position> {
         match self {
-            Feed::Text(reader) => reader.cut_off(),
+            Feed::Text(ahead) => ahead.place().cut_off,
             Feed::Writers(_) => None,
         }
     }
@@ -121,7 +136,7 @@ impl Feed {
     /// How many operations are not ordered after the one before them of the same client.
     pub(super) fn dropped_client_orders(&self) -> u64 {
         match self {
-            Feed::Text(reader) => reader.dropped_client_orders(),
+            Feed::Text(ahead) => ahead.place().dropped_client_orders,
             Feed::Writers(_) => 0,
         }
     }

@@ -1,11 +1,12 @@
 //! `histcheck watch`: the verdict while the history is still being written.
 //!
-//! Other threads bring text, or the ops of several writers ([`source`]); one reads and judges them. Where it is slower,
-//! those who write wait. What is certain is printed at the op that proves it. In which order the ops of several writers
+//! Other threads bring text, which one more reads ([`ahead`]), or the ops of several writers ([`source`]); one judges
+//! them. Where it is slower, those who write wait. What is certain is printed at the op that proves it. In which order the ops of several writers
 //! count, and why that raises no false alarm, is said in [`order`].
 
 mod address;
 mod again;
+mod ahead;
 mod checkpoint;
 mod feed;
 mod follow;
@@ -167,6 +168,7 @@ fn open(job: &Watch<'_>) -> Result<(source::Opened, Kept), String> {
     if let (Some(resume), Some(state)) = (&resume, state) {
         opened.feed = opened.feed.resume(state).map_err(|damaged| resume.damaged(damaged))?;
     }
+    opened.feed.save_after_each();
     Ok((opened, Kept { keeper: Some(keeper), resume }))
 }
 
@@ -351,7 +353,7 @@ impl<'w> Watched<'w, '_> {
         }
         if is_whole {
             let unmatched = Unmatched::default();
-            unmatched.add(Some(&feed.unmatched()));
+            unmatched.add(Some(feed.unmatched()));
             self.status.suspended(|| unmatched.warnings().iter().for_each(|warning| diagnose::warning(warning)));
         }
     }

@@ -13,6 +13,7 @@ mod resume;
 
 pub(super) use resume::Resume;
 
+use super::ahead::ReadOn;
 use super::feed::Feed;
 use crate::output::diagnose;
 use build::Build;
@@ -78,13 +79,6 @@ pub(super) struct Keeper {
     has_failed: bool,
 }
 
-/// Why no checkpoint was written.
-enum Unwritten {
-    /// There will be none.
-    Never(String),
-    Now(String),
-}
-
 impl Keeper {
     /// Goes on from the last checkpoint, if there is one.
     ///
@@ -123,52 +117,63 @@ impl Keeper {
         if self.written.elapsed() < self.to.every { Ok(None) } else { self.write(run, feed, printed) }
     }
 
-    /// Writes a checkpoint. A warning, if that failed.
+    /// Writes a checkpoint, if the text can be read on from here. A warning, if that failed.
     ///
     /// # Errors
     ///
     /// As [`Keeper::keep`].
     pub(super) fn write(&mut self, run: &dyn Run, feed: &Feed, printed: Printed) -> Result<Option<String>, String> {
-        if feed.ops() == 0 {
-            return Ok(None);
-        }
+        let place = match feed.read_on() {
+            ReadOn::Later => {
+                feed.want_save();
+                return Ok(None);
+            }
+            _ if feed.ops() == 0 => return Ok(None),
+            ReadOn::Never => return Err(self.never()),
+            ReadOn::At(byte, reader) => (*byte, reader.clone()),
+        };
         let had_failed = self.has_failed;
-        let written = self.try_write(run, feed, printed);
+        let written = self.try_write(run, feed.ops(), place, printed);
         self.written = Instant::now();
         self.has_failed = written.is_err();
         match written {
-            Err(Unwritten::Never(why)) => Err(why),
-            Err(Unwritten::Now(why)) if !had_failed => {
+            Err(why) if !had_failed => {
                 Ok(Some(format!("checkpoint not written: {why}; the watch continues, and the last checkpoint is kept")))
             }
             _ => Ok(None),
         }
     }
 
-    fn try_write(&self, run: &dyn Run, feed: &Feed, printed: Printed) -> Result<(), Unwritten> {
+    fn never(&self) -> String {
+        let (history, why) =
+            (self.history.display(), "a checkpoint needs text in EDN, JSON or Jepsen's history.txt, not compressed");
+        format!("--checkpoint: {history} cannot be read from the middle: {why}")
+    }
+
+    /// Writes a checkpoint after so many ops. Why not, if that failed.
+    fn try_write(
+        &self,
+        run: &dyn Run,
+        ops: u64,
+        (byte, reader): (u64, Vec<u8>),
+        printed: Printed,
+    ) -> Result<(), String> {
         let history = self.history.display();
         if self.is_replaced.load(Ordering::SeqCst) {
             let why = format!("{history} was emptied or replaced, but a checkpoint needs a file that only grows");
-            return Err(Unwritten::Now(why));
+            return Err(why);
         }
-        let (byte, reader) = feed.save().ok_or_else(|| {
-            let why = "a checkpoint needs text in EDN, JSON or Jepsen's history.txt, not compressed";
-            Unwritten::Never(format!("--checkpoint: {history} cannot be read from the middle: {why}"))
-        })?;
-        let now = |error: std::io::Error| Unwritten::Now(error.to_string());
+        let now = |error: std::io::Error| error.to_string();
         let read = Fingerprint::of(&self.history, byte).map_err(now)?;
         let bytes_max = usize::try_from(self.to.bytes_max).unwrap_or(usize::MAX);
-        let too_large = || {
-            let why = format!("it would take more than {bytes_max} bytes (--checkpoint-max-size)");
-            Unwritten::Now(why)
-        };
+        let too_large = || format!("it would take more than {bytes_max} bytes (--checkpoint-max-size)");
         let state = match run.save(bytes_max) {
             Saved::Ops => None,
             Saved::State { state, first_ops } => Some((state, first_ops)),
             Saved::TooLarge => return Err(too_large()),
         };
         let settings = self.settings.clone();
-        let checkpoint = Checkpoint { settings, read, ops: feed.ops(), reader, state, printed };
+        let checkpoint = Checkpoint { settings, read, ops, reader, state, printed };
         let bytes = file::encode(&checkpoint, &self.build, bytes_max).ok_or_else(too_large)?;
         file::write(&self.to.path, &bytes).map_err(now)
     }

@@ -51,9 +51,8 @@ impl<T> Arc<T> {
     pub fn new_cyclic(make: impl FnOnce(&Weak<T>) -> T) -> Arc<T> {
         let place = Location::caller();
         let counts = Counts::new(place);
-        let inner = std_sync::Arc::new_cyclic(|weak| {
-            make(&Weak { inner: weak.clone(), counts: counts.clone(), place })
-        });
+        let inner =
+            std_sync::Arc::new_cyclic(|weak| make(&Weak { inner: weak.clone(), counts: counts.clone(), place }));
         counts.meet(std_sync::Arc::as_ptr(&inner)).set_live(true);
         Arc { inner: Some(inner), counts, place }
     }
