@@ -419,7 +419,9 @@ fn a_pointer_from_outside_of_executions_is_counted_in_them() {
             let (first, second) = (mine.clone(), mine.clone());
             let threads = [thread::spawn(move || drop(first)), thread::spawn(move || drop(second))];
             let counts = [Arc::strong_count(&mine), Arc::strong_count(&mine)];
-            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            for thread in threads {
+                thread.join().unwrap();
+            }
             counts
         },
         [[2, 2], [3, 2], [3, 3], [4, 2], [4, 3], [4, 4]],
