@@ -6,12 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// Batches that wait to be judged. Whoever reads more waits too.
 const WAITING_MAX: usize = 2;
-
-/// Operations in flight up to which saving the reader's state after each batch takes less than a tenth of the time.
-const IN_FLIGHT_MAX: usize = 1000;
 
 /// The ops of a text, which another thread reads as soon as the first batch is asked for.
 pub(super) struct Ahead {
@@ -22,10 +20,10 @@ pub(super) struct Ahead {
     saves: Saves,
 }
 
-/// After which batches the reader's state is saved.
+/// After which batches the reader's state is saved: that takes time for each process that there has been.
 #[derive(Clone, Default)]
 struct Saves {
-    after_each: bool,
+    every: Option<Duration>,
     after_next: Arc<AtomicBool>,
 }
 
@@ -68,9 +66,8 @@ pub(super) enum ReadOn {
 }
 
 impl Place {
-    fn of(reader: &Reader<'_>, is_end: bool, saves: &Saves) -> Place {
-        let is_cheap = saves.after_each && reader.in_flight() <= IN_FLIGHT_MAX;
-        let read_on = if is_end || is_cheap || saves.after_next.swap(false, Ordering::Relaxed) {
+    fn of(reader: &Reader<'_>, is_end: bool, is_saved: bool) -> Place {
+        let read_on = if is_saved {
             reader.save().map_or(ReadOn::Never, |(byte, state)| ReadOn::At(byte, state))
         } else {
             ReadOn::Later
@@ -89,14 +86,13 @@ impl Place {
 
 impl Ahead {
     pub(super) fn new(reader: Reader<'static>) -> Ahead {
-        let saves = Saves::default();
-        let place = Place::of(&reader, false, &saves);
+        let (saves, place) = (Saves::default(), Place::of(&reader, false, false));
         Ahead { state: State::Ready(Box::new(reader)), place, end: None, saves }
     }
 
-    /// Lets each batch come with a place from which the text can be read on, as long as that is cheap.
-    pub(super) fn save_after_each(&mut self) {
-        self.saves.after_each = true;
+    /// Lets a batch come with a place from which the text can be read on after each such time.
+    pub(super) fn save_every(&mut self, time: Duration) {
+        self.saves.every = Some(time);
     }
 
     /// Goes on behind a [place](ReadOn::At), before anything was read.
@@ -141,11 +137,17 @@ fn begin(mut reader: Reader<'static>, saves: Saves) -> State {
     let (to_judge, parts): (SyncSender<Part>, Receiver<Part>) = sync_channel(WAITING_MAX);
     let (judged, to_fill) = channel::<Batch>();
     thread::spawn(move || {
+        let mut last_saved = Instant::now();
         loop {
             let mut batch = to_fill.try_recv().unwrap_or_default();
             let more = reader.read_batch(&mut batch);
             let is_end = !matches!(more, Ok(true));
-            let place = Place::of(&reader, is_end, &saves);
+            let is_due = saves.every.is_some_and(|every| last_saved.elapsed() >= every);
+            let is_saved = saves.after_next.swap(false, Ordering::Relaxed) || is_due || matches!(more, Ok(false));
+            if is_saved {
+                last_saved = Instant::now();
+            }
+            let place = Place::of(&reader, is_end, is_saved);
             if to_judge.send(Part { batch, more, place }).is_err() || is_end {
                 return;
             }
@@ -191,11 +193,8 @@ mod tests {
     }
 
     #[test]
-    fn a_place_to_read_on_from_comes_with_each_batch_or_once_it_is_wanted() {
-        let lost = |process| format!("{{:process {process}, :type :invoke, :f :read}}\n");
-        let text: String = (0..200_000).map(lost).collect();
-        let mut ahead = Ahead::new(Reader::new(std::io::Cursor::new(text.into_bytes())));
-        ahead.save_after_each();
+    fn a_place_to_read_on_from_comes_once_it_is_wanted_and_at_the_end() {
+        let mut ahead = Ahead::new(Reader::new(std::io::Cursor::new(OPS.repeat(100_000).into_bytes())));
         let mut batch = Batch::new();
         let mut saved = Vec::new();
         for at in 0.. {
@@ -207,7 +206,7 @@ mod tests {
                 false => break,
             }
         }
-        let (wanted, end) = (saved[3..].iter().filter(|saved| **saved).count(), saved.last());
-        assert_eq!((wanted, end), (2, Some(&true)), "one that was wanted, and the end: {saved:?}");
+        let (count, end) = (saved.iter().filter(|saved| **saved).count(), saved.last());
+        assert_eq!((count, end), (2, Some(&true)), "one that was wanted, and the end: {saved:?}");
     }
 }

@@ -7,6 +7,7 @@ use histcheck_front::ReadAs;
 use history_core::cast::Cast as _;
 use history_core::state::Damaged;
 use history_core::{Batch, ErrorKind, HistoryError, Merge, Position, Reader};
+use std::time::Duration;
 
 /// What writers of ops bring.
 pub(super) enum FromWriters {
@@ -72,10 +73,10 @@ impl Feed {
         }
     }
 
-    /// Lets that be known after each batch, where it is cheap.
-    pub(super) fn save_after_each(&mut self) {
+    /// Lets that be known after each such time.
+    pub(super) fn save_every(&mut self, time: Duration) {
         if let Feed::Text(ahead) = self {
-            ahead.save_after_each();
+            ahead.save_every(time);
         }
     }
 

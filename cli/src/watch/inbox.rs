@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Arrivals that wait to be read. Whoever brings more waits too: nothing is lost, and memory stays small.
-const WAITING_MAX: usize = 64;
+const WAITING_MAX: usize = 16;
 /// Bytes of text in one arrival, but for a line that is longer.
 pub(super) const ARRIVAL_BYTES: usize = 64 << 10;
 

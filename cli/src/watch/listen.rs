@@ -2,7 +2,7 @@
 
 use super::order::{Order, Stop, WriterId};
 use super::socket::Listener;
-use super::stream::Stream;
+use super::socket::stream::Stream;
 use super::writer::{self, Unfinished};
 use crate::output::diagnose;
 use histcheck_front::ReadAs;

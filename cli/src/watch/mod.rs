@@ -1,8 +1,8 @@
 //! `histcheck watch`: the verdict while the history is still being written.
 //!
 //! Other threads bring text, which one more reads ([`ahead`]), or the ops of several writers ([`source`]); one judges
-//! them. Where it is slower, those who write wait. What is certain is printed at the op that proves it. In which order the ops of several writers
-//! count, and why that raises no false alarm, is said in [`order`].
+//! them. Where it is slower, those who write wait. What is certain is printed at the op that proves it. In which order
+//! the ops of several writers count, and why that raises no false alarm, is said in [`order`].
 
 mod address;
 mod again;
@@ -18,7 +18,6 @@ mod refused;
 mod socket;
 mod source;
 mod status;
-mod stream;
 mod writer;
 
 use crate::job::{Check, PageAt};
@@ -31,6 +30,7 @@ use crate::serve::page::Page;
 use crate::serve::rest::Rest;
 use crate::serve::shown::Shown;
 pub(crate) use address::Address;
+use ahead::ReadOn;
 pub(crate) use checkpoint::Checkpoints;
 use checkpoint::{Keeper, Printed, Resume};
 use feed::Feed;
@@ -168,7 +168,7 @@ fn open(job: &Watch<'_>) -> Result<(source::Opened, Kept), String> {
     if let (Some(resume), Some(state)) = (&resume, state) {
         opened.feed = opened.feed.resume(state).map_err(|damaged| resume.damaged(damaged))?;
     }
-    opened.feed.save_after_each();
+    opened.feed.save_every(checkpoints.every);
     Ok((opened, Kept { keeper: Some(keeper), resume }))
 }
 
@@ -273,9 +273,11 @@ impl<'w> Watched<'w, '_> {
             if let Some(page) = self.page {
                 page.pass(feed.ops(), feed.in_flight().to_u64(), run.configurations());
             }
-            // At a limit it does not matter whether there would be more.
+            // At a limit it does not matter whether there would be more, except that a checkpoint needs a place to read
+            // on from.
             if !flow.is_break()
                 && let Some(why) = self.limit.reached(feed.ops())
+                && (more.is_err() || !self.awaits_checkpoint(feed))
             {
                 self.keep(run.as_ref(), feed, true)?;
                 let mut report = limit::report(self.job.check.setup.checker.name(), run.as_ref(), &why, feed.ops());
@@ -331,6 +333,15 @@ impl<'w> Watched<'w, '_> {
         })?;
         resume.restore(run).map_err(|damaged| Stopped::Checkpoint(resume.damaged(damaged)))?;
         Ok(if self.printed.is_violated { flow } else { ControlFlow::Continue(()) })
+    }
+
+    /// Whether there can be a checkpoint only after one of the next batches.
+    fn awaits_checkpoint(&self, feed: &Feed) -> bool {
+        let awaits = self.keeper.is_some() && matches!(feed.read_on(), ReadOn::Later);
+        if awaits {
+            feed.want_save();
+        }
+        awaits
     }
 
     /// Writes a checkpoint, if it is time to or this `is_last`.

@@ -40,7 +40,7 @@
 use super::feed::{FromWriters, Placed};
 use super::inbox::{Arrival, Sender};
 use super::refused::{Doubt, Refusal};
-use super::stream::Stream;
+use super::socket::stream::Stream;
 use history_core::{Batch, Merge, OpKind, Process};
 use std::fmt;
 use std::io;

@@ -2,9 +2,9 @@
 
 #[cfg(unix)]
 pub(super) mod datagram;
+pub(super) mod stream;
 
 use super::address::Address;
-use super::stream::Stream;
 use std::io;
 use std::net::TcpListener;
 #[cfg(unix)]
@@ -12,6 +12,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 #[cfg(unix)]
 use std::path::Path;
 use std::path::PathBuf;
+use stream::Stream;
 
 /// A socket that writers connect to.
 pub(super) enum Listener {

@@ -2,7 +2,7 @@
 
 use super::inbox::ARRIVAL_BYTES;
 use super::order::{Order, ProcessId, Stop, WriterId};
-use super::stream::Stream;
+use super::socket::stream::Stream;
 use histcheck_front::ReadAs;
 use history_core::{Lines, OpKind};
 use std::collections::{HashSet, VecDeque};

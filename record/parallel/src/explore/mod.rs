@@ -199,7 +199,10 @@ pub fn choose(options: u32) -> u32 {
 }
 
 /// Executions in which a failure is looked for that takes fewer steps, at most.
-const SHORTER_MAX: usize = 200;
+const SHORTER_MAX: u64 = 200;
+
+/// Stacks that these executions may leak, at most, if each leaks all of its own.
+const STACKS_MAX: usize = 500;
 
 /// How many steps two executions have in common from the beginning.
 fn common(first: &[Step], second: &[Step]) -> usize {
@@ -326,13 +329,13 @@ impl Explorer {
         if !self.fails_again(&failure) {
             return failure;
         }
-        let calmer = self.calm(failure, most, picks);
-        self.shorten(calmer)
+        let (all, reserved) = (self.settings.simplify_max, SHORTER_MAX.min(self.settings.simplify_max / 4));
+        let calmer = self.calm(failure, (most, picks), all - reserved);
+        self.shorten(calmer, reserved)
     }
 
-    /// Looks for fewer preemptions and picks than these.
-    fn calm(&mut self, failure: Box<Failure>, most: usize, picks: usize) -> Box<Failure> {
-        let mut left = self.settings.simplify_max;
+    /// Looks for fewer preemptions and picks than these, in so many executions.
+    fn calm(&mut self, failure: Box<Failure>, (most, picks): (usize, usize), mut left: u64) -> Box<Failure> {
         let bounds = (0..=most).flat_map(|preemptions| (0..=picks).map(move |picks| (preemptions, picks)));
         for (preemptions, picks) in bounds.take_while(|bound| *bound != (most, picks)) {
             let bound = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
@@ -351,10 +354,15 @@ impl Explorer {
         failure
     }
 
-    /// Looks for a shorter execution with no more preemptions and picks. Each attempt may leak the stacks of threads
-    /// that a failure cuts off, so there are few.
-    fn shorten(&mut self, mut failure: Box<Failure>) -> Box<Failure> {
-        let mut left = SHORTER_MAX;
+    /// Looks for a shorter execution with no more preemptions and picks, in so many executions. Each may leak the
+    /// stacks of threads that a failure cuts off, so there are few.
+    fn shorten(&mut self, mut failure: Box<Failure>, left: u64) -> Box<Failure> {
+        // One that ends at the limit of steps ends there always.
+        if matches!(failure.cause, Cause::Livelock(_)) {
+            return failure;
+        }
+        let threads = failure.steps.iter().map(|step| step.thread.at()).max().map_or(1, |last| last + 1);
+        let mut left = left.min(wide(STACKS_MAX / threads));
         let mut at = 0;
         while let Some(steps) = failure.schedule.run(at) {
             let fewer = (0..).map(|bits| 1 << bits).take_while(|fewer| *fewer < steps);

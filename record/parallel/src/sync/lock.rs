@@ -5,8 +5,8 @@ use crate::op::{Gate, Kind};
 use crate::runtime;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-/// Waits for a lock under a schedule, until it can be taken at once, and notes that whoever runs takes it: how its gates
-/// stand before that, and then. Whether std's could be taken says `is_free`.
+/// Waits for a lock under a schedule, until it can be taken at once, and notes that whoever runs takes it: how its
+/// gates stand before that, and then. Whether std's could be taken says `is_free`.
 #[track_caller]
 pub(crate) fn await_turn(
     object: &Object,

@@ -5,14 +5,14 @@ use std::net::{Shutdown, TcpStream};
 
 /// A connection. Reads and writes never wait: [`Stream::wait`] does.
 #[derive(Debug)]
-pub(super) enum Stream {
+pub(in crate::watch) enum Stream {
     Tcp(TcpStream),
     #[cfg(unix)]
     Unix(std::os::unix::net::UnixStream),
 }
 
 impl Stream {
-    pub(super) fn tcp(stream: TcpStream) -> io::Result<Stream> {
+    pub(in crate::watch) fn tcp(stream: TcpStream) -> io::Result<Stream> {
         stream.set_nonblocking(true)?;
         // An acknowledgement is a line of its own, and someone waits for it. Where it cannot be hastened, it comes
         // later.
@@ -21,13 +21,13 @@ impl Stream {
     }
 
     #[cfg(unix)]
-    pub(super) fn unix(stream: std::os::unix::net::UnixStream) -> io::Result<Stream> {
+    pub(in crate::watch) fn unix(stream: std::os::unix::net::UnixStream) -> io::Result<Stream> {
         stream.set_nonblocking(true)?;
         Ok(Stream::Unix(stream))
     }
 
     /// The address of whoever has connected, where it has one.
-    pub(super) fn peer(&self) -> Option<String> {
+    pub(in crate::watch) fn peer(&self) -> Option<String> {
         match self {
             Stream::Tcp(stream) => stream.peer_addr().ok().map(|address| address.to_string()),
             #[cfg(unix)]
@@ -35,7 +35,7 @@ impl Stream {
         }
     }
 
-    pub(super) fn read(&self, out: &mut [u8]) -> io::Result<usize> {
+    pub(in crate::watch) fn read(&self, out: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Tcp(stream) => (&*stream).read(out),
             #[cfg(unix)]
@@ -43,7 +43,7 @@ impl Stream {
         }
     }
 
-    pub(super) fn write(&self, text: &[u8]) -> io::Result<usize> {
+    pub(in crate::watch) fn write(&self, text: &[u8]) -> io::Result<usize> {
         match self {
             Stream::Tcp(stream) => (&*stream).write(text),
             #[cfg(unix)]
@@ -53,7 +53,7 @@ impl Stream {
 
     /// Waits until there is something to read, be it the end; or, if that is wanted, something can be written.
     #[cfg(unix)]
-    pub(super) fn wait(&self, to_write: bool) {
+    pub(in crate::watch) fn wait(&self, to_write: bool) {
         use rustix::event::{PollFd, PollFlags, poll};
         let flags = if to_write { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let socket = match self {
@@ -66,22 +66,22 @@ impl Stream {
 
     /// Nothing can be waited for here but time.
     #[cfg(not(unix))]
-    pub(super) fn wait(&self, _to_write: bool) {
+    pub(in crate::watch) fn wait(&self, _to_write: bool) {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 
     /// Whether a connection that is closed before all was read loses what it wrote last: TCP drops what was not sent
     /// yet.
-    pub(super) fn loses_when_reset(&self) -> bool {
+    pub(in crate::watch) fn loses_when_reset(&self) -> bool {
         matches!(self, Stream::Tcp(_))
     }
 
     /// Makes reading come to its end.
-    pub(super) fn end_reading(&self) {
+    pub(in crate::watch) fn end_reading(&self) {
         self.shutdown(Shutdown::Read);
     }
 
-    pub(super) fn close(&self) {
+    pub(in crate::watch) fn close(&self) {
         self.shutdown(Shutdown::Both);
     }
 
