@@ -57,7 +57,7 @@ impl Feed {
         Feed::Text(Ahead::new(read_as.reader(reader)))
     }
 
-    /// Goes on behind what was read when the feed of a text was [saved](Feed::save).
+    /// Goes on behind what was read when the feed of a text was [saved](ReadOn::At).
     pub(super) fn resume(self, state: &[u8]) -> Result<Feed, Damaged> {
         match self {
             Feed::Text(ahead) => Ok(Feed::Text(ahead.resume(state)?)),

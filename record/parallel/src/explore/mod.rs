@@ -24,7 +24,7 @@ pub struct Settings {
     /// So many executions, the first ones, are repeated to see whether the program does the same under the same
     /// schedule.
     pub repeated: u64,
-    /// Executions that the search for a failure of fewer preemptions may take.
+    /// Executions that the search for a simpler failure may take.
     pub simplify_max: u64,
     /// Surprises of each thread in one execution, at most: waits that time out although others could continue, waits
     /// that end without a notification, and weak exchanges that fail without a reason. As many faults of the simulated
