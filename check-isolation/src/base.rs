@@ -63,25 +63,47 @@ impl Frame {
     fn add_events(&mut self, txns: &Transactions) {
         let mut ends: Vec<u64> = txns.ids().map(|txn| txns.end(txn)).filter(|end| *end != u64::MAX).collect();
         ends.sort_unstable();
-        // For each transaction, how many had completed when it was invoked.
-        let before = |txn: TxnId| ends.partition_point(|end| *end < txns.begin(txn));
-        let mut used: Vec<usize> = txns.ids().map(before).filter(|count| *count > 0).collect();
-        used.sort_unstable();
-        used.dedup();
-        self.events = used.len();
+        // For each transaction, how many had completed when it was invoked. Rows are near the order of completion.
+        let mut near = 0;
+        let mut count = |is_before: &dyn Fn(u64) -> bool| {
+            near = partition_point_near(&ends, near, is_before);
+            near
+        };
+        let completed: Vec<u32> = txns.ids().map(|txn| count(&|end| end < txns.begin(txn)).to_u32()).collect();
+        // For each such count, how many smaller ones somebody waits for.
+        let mut events_below = vec![0_u32; ends.len() + 2];
+        completed.iter().filter(|count| **count > 0).for_each(|count| events_below[count.to_usize() + 1] = 1);
+        for count in 1..events_below.len() {
+            events_below[count] += events_below[count - 1];
+        }
+        self.events = events_below[ends.len() + 1].to_usize();
         for txn in txns.ids() {
-            if let Ok(at) = used.binary_search(&before(txn)) {
-                self.begins_at[txn.at()] = at.to_u32();
+            if completed[txn.at()] > 0 {
+                self.begins_at[txn.at()] = events_below[completed[txn.at()].to_usize()];
             }
             if txns.end(txn) != u64::MAX {
-                let rank = ends.partition_point(|end| *end <= txns.end(txn));
-                let at = used.partition_point(|count| *count < rank);
-                if at < used.len() {
-                    self.ends_at[txn.at()] = at.to_u32();
+                let event = events_below[count(&|end| end <= txns.end(txn))];
+                if event.to_usize() < self.events {
+                    self.ends_at[txn.at()] = event;
                 }
             }
         }
     }
+}
+
+/// The number of values that a test accepts, which are the first ones; found in steps that double from a place near it.
+fn partition_point_near(sorted: &[u64], near: usize, is_before: &dyn Fn(u64) -> bool) -> usize {
+    let (mut low, mut high, mut step) = (near, near, 1);
+    while low > 0 && !is_before(sorted[low - 1]) {
+        low = low.saturating_sub(step);
+        step *= 2;
+    }
+    step = 1;
+    while high < sorted.len() && is_before(sorted[high]) {
+        high = (high + step).min(sorted.len());
+        step *= 2;
+    }
+    low + sorted[low..high].partition_point(|value| is_before(*value))
 }
 
 /// All arcs of base, reads and known orders; and further ones between transactions.

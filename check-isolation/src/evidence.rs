@@ -178,6 +178,42 @@ impl Refutation {
             == (&other.cycle, &other.items, other.by, other.is_complete)
     }
 
+    /// The same of other transactions: `of` gives the one that each stands for.
+    pub(crate) fn about(mut self, of: impl Fn(TxnId) -> TxnId) -> Refutation {
+        let order = |order: &mut Before| (order.first, order.second) = (of(order.first), of(order.second));
+        let links = |links: &mut Vec<Link>| {
+            for link in links {
+                (link.from, link.to) = (of(link.from), of(link.to));
+                if let Relation::Rw(_, writer) = &mut link.relation {
+                    *writer = of(*writer);
+                }
+            }
+        };
+        let fact = |fact: &mut Fact| {
+            order(&mut fact.order);
+            match &mut fact.because {
+                Because::Visible { reader: txn, path } | Because::Replaced { version: txn, path } => {
+                    *txn = of(*txn);
+                    links(path);
+                }
+                Because::Inevitable { path } => links(path),
+                Because::Lemma(_) => {}
+            }
+        };
+        for item in &mut self.items {
+            match item {
+                Item::Fact(own) => fact(own),
+                Item::Lemma(lemma) => {
+                    lemma.assumed.iter_mut().for_each(order);
+                    lemma.facts.iter_mut().for_each(fact);
+                    links(&mut lemma.cycle);
+                }
+            }
+        }
+        links(&mut self.cycle);
+        self
+    }
+
     /// Whether it takes a case analysis: some order was assumed and led to a contradiction.
     pub fn has_cases(&self) -> bool {
         self.items.iter().any(|item| matches!(item, Item::Lemma(_)))

@@ -15,14 +15,19 @@ const STALE_ROUNDS_MAX: usize = 8;
 /// Derivations that name transactions to take out, at the most.
 const ROUNDS_MAX: usize = 64;
 
-/// Decides a level without a base by sessions, if that succeeds. `stale_readers` finds transactions that contradict
-/// their sessions; `alone` decides the level with all the sessions that it is given.
+/// Decides a level without a base by sessions, if that succeeds. Those who are misplaced are taken out of theirs at
+/// once. `stale_readers` finds transactions that contradict their sessions; `alone` decides the level with all the
+/// sessions that it is given.
 pub(crate) fn decide(
     txns: &Transactions,
+    misplaced: &[TxnId],
     stale_readers: impl Fn(&Transactions) -> Vec<TxnId>,
     alone: impl Fn(&Transactions) -> Outcome,
 ) -> Option<Outcome> {
     let mut soft = txns.clone();
+    for txn in misplaced {
+        soft.isolate(*txn);
+    }
     for _ in 0..STALE_ROUNDS_MAX {
         let stale = stale_readers(&soft);
         if stale.is_empty() {

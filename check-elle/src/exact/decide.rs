@@ -79,7 +79,7 @@ pub(crate) fn decide<A: Analysis>(
                 debug_assert!(answers.violated.contains(level), "{level}: {refutation:?}");
                 refutations.push(*refutation);
             }
-            Outcome::Unknown(why) => answers.open.push((level, because(why))),
+            Outcome::Unknown(why) => answers.open.push((level, because(why, exact))),
         }
     }
     answers.is_complete = answers.open.is_empty() && answers.ambiguous.is_empty();
@@ -98,10 +98,16 @@ fn limited(budget: &Budget, exact: Exact, mops: usize) -> Budget {
     budget
 }
 
-fn because(why: Undecided) -> String {
+/// Why a level is open, as a clause, and what to do if the steps were too few.
+fn because(why: Undecided, exact: Exact) -> String {
     match why {
         Undecided::Spent { what, decided } => {
-            format!("{}, when {decided} orders of two writers were known", what.because())
+            let spent = format!("{}, when {decided} orders of two writers were known", what.because());
+            if exact == Exact::Limited {
+                format!("{spent}. --exact full takes as many steps as it needs")
+            } else {
+                spent
+            }
         }
         Undecided::NoAxiom => "it has no axiom".to_owned(),
     }

@@ -3,7 +3,7 @@
 use super::analysis::Analysis;
 use super::expected::Expected;
 use super::fold::Counts;
-use super::standing::{Lacks, MORE_STEPS, Standing, Undecided};
+use super::standing::{Lacks, Standing, Undecided};
 use super::{explain, figures};
 use crate::anomaly::{self, AnomalySet, AnomalyType};
 use crate::cycles::{self, Found};
@@ -121,8 +121,7 @@ fn decided<A: Analysis>(_: &A, _: ModelSet, _: &Expected, _: &Budget) -> Answers
 fn undecided_exactly(answers: &Answers) -> impl Iterator<Item = String> {
     answers.open.iter().map(|(model, why)| {
         format!(
-            "No cycle of known dependencies rules out {model}, but no commit order that proves it was found: {why}. \
-             {MORE_STEPS}."
+            "No cycle of known dependencies rules out {model}, but no commit order that proves it was found: {why}."
         )
     })
 }

@@ -3,8 +3,9 @@
 //! hands on.
 //!
 //! 0. Known versions, where nothing is left to choose: one graph, in linear time (`versions`).
-//! 1. A serial order that is near that of completions, without a search (`guess`): it explains every level. Most stores
-//!    are nearly right.
+//! 1. An order near that of completions, repaired where it does not explain the history (`guess`): it explains every
+//!    weaker axiom, too. Most stores are nearly right. What the repairs find to contradict itself is mostly a part of the
+//!    history, which is decided by itself (`part`).
 //! 2. Stronger levels, each with a part of the steps: an order that explains one of them explains this one. With
 //!    sessions and real time there are few chains. Where sessions are not asked for, also what is left of them once
 //!    those who break them are taken out ([`crate::relax`]). At the same base, serializable leaves the fewest choices.
@@ -27,18 +28,23 @@
 mod build;
 mod guess;
 mod learn;
+mod order;
 mod parallel;
+mod part;
 mod paths;
 mod readers;
 mod replay;
 mod rules;
 mod shape;
 mod state;
+#[cfg(test)]
+mod tests;
 mod versions;
 
 use crate::base::{self, Frame};
 use crate::chains::Chains;
 use crate::evidence::{Before, Outcome, Refutation, Undecided};
+use crate::ids::TxnId;
 use crate::level::{Axiom, Base};
 use crate::relax;
 use crate::transactions::Transactions;
@@ -59,6 +65,8 @@ const STEPS_PART: u64 = 16;
 const RELAXED_PART: u64 = 4;
 /// Times that each clock is joined, at the least, before there is an answer. Where the steps are fewer, none are taken.
 const STEPS_PER_CLOCK: u64 = 4;
+/// A part of the history that is smaller by this than the whole is decided first.
+const SMALL_PART: usize = 2;
 /// Steps for each transaction without which no stronger level is tried.
 const STEPS_PER_TXN: u64 = 16;
 /// Bytes of clocks unless the budget says otherwise.
@@ -73,16 +81,14 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
     if let Some(outcome) = versions::decide(txns, axiom, base) {
         return outcome;
     }
+    let misplaced = match guess_any(txns, axiom, base, budget) {
+        Ok(outcome) => return outcome,
+        Err(misplaced) => misplaced,
+    };
     let steps_max = budget.states_max.unwrap_or(STEPS_MAX);
     let part = steps_max / STEPS_PART;
     if part < STEPS_PER_TXN * txns.len().to_u64() {
         return decide_alone(txns, axiom, base, budget, steps_max);
-    }
-    for frame in [Base::RealTime, Base::Session] {
-        let guessed = (frame >= base).then(|| guess::serial_order(txns, frame, budget)).flatten();
-        if let Some(order) = guessed {
-            return Outcome::Holds(order);
-        }
     }
     let stronger = [(Axiom::Serializable, Base::RealTime), (Axiom::Snapshot, Base::RealTime), (axiom, Base::Session)];
     for (other, frame) in stronger {
@@ -99,6 +105,7 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
             let other = *other;
             let outcome = relax::decide(
                 txns,
+                &misplaced,
                 |soft| weak::stale_readers(soft, budget),
                 |soft| decide_alone(soft, other, Base::Session, budget, part / RELAXED_PART),
             );
@@ -115,6 +122,30 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
         }
     }
     decide_alone(txns, axiom, base, budget, steps_max)
+}
+
+/// Guesses an order, of a stronger axiom first, as these leave fewer choices; or finds a part of the history that nothing
+/// explains. Else the transactions that seem not to be where their sessions and real time put them.
+fn guess_any(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Result<Outcome, Vec<TxnId>> {
+    let mut misplaced = Vec::new();
+    for other in [Axiom::Serializable, Axiom::Snapshot, Axiom::Prefix] {
+        if !other.is_at_least(axiom) {
+            continue;
+        }
+        let failed = match guess::order(txns, other, base, budget) {
+            Ok(order) => return Ok(Outcome::Holds(order)),
+            Err(failed) => failed,
+        };
+        let is_part = (1..=txns.len() / SMALL_PART).contains(&failed.contradicted.len());
+        if other == axiom
+            && is_part
+            && let Some(refutation) = part::refute(txns, failed.contradicted, axiom, base, budget)
+        {
+            return Ok(Outcome::from(refutation));
+        }
+        misplaced = failed.misplaced;
+    }
+    Err(misplaced)
 }
 
 /// Decides a level without looking at others.

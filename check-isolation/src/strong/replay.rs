@@ -6,7 +6,7 @@
 
 use super::parallel;
 use super::state::State;
-use crate::evidence::{Before, Moment, Order};
+use crate::evidence::{Before, Order};
 use crate::ids::TxnId;
 use crate::level::Axiom;
 use history_core::cast::Cast as _;
@@ -28,7 +28,11 @@ impl State<'_> {
         self.steps += (order.len() + self.arcs.len()).to_u64();
         if self.shape.axiom == Axiom::ParallelSnapshot {
             let open = parallel::replay(self, &order);
-            return if open.is_empty() { Replayed::Explains(self.as_order(&order)) } else { Replayed::Open(open) };
+            return if open.is_empty() {
+                Replayed::Explains(self.shape.order(order.into_iter()))
+            } else {
+                Replayed::Open(open)
+            };
         }
         let mut place = vec![0_u32; self.nodes];
         order.iter().enumerate().for_each(|(at, node)| place[node.to_usize()] = at.to_u32());
@@ -51,7 +55,7 @@ impl State<'_> {
                 }
             }
         }
-        if open.is_empty() { Replayed::Explains(self.as_order(&order)) } else { Replayed::Open(open) }
+        if open.is_empty() { Replayed::Explains(self.shape.order(order.into_iter())) } else { Replayed::Open(open) }
     }
 
     fn replay_reads(&self, txn: TxnId, last: &[TxnId], place: &[u32], open: &mut Vec<Before>) {
@@ -68,14 +72,6 @@ impl State<'_> {
             let (first, second) = if is_reader_nearer { (read.writer, other) } else { (other, read.writer) };
             open.push(Before { key: read.key, first, second });
         }
-    }
-
-    fn as_order(&self, order: &[u32]) -> Order {
-        let moment = |node: &u32| {
-            let txn = self.shape.txn(*node);
-            if self.shape.is_commit(*node) { Moment::Commit(txn) } else { Moment::Begin(txn) }
-        };
-        Order { moments: order.iter().map(moment).collect() }
     }
 
     /// The nodes of transactions in a topological order, of those that may be next the one with the least row.

@@ -4,6 +4,7 @@
 //! other's commit, and the order of two writers from commit to start (snapshot isolation: they may not overlap) or from
 //! commit to commit (prefix). Cerone and Gotsman (JACM 2018); Viper (`EuroSys` 2023) calls this a polygraph.
 
+use crate::evidence::{Moment, Order};
 use crate::ids::TxnId;
 use crate::level::Axiom;
 use history_core::cast::Cast as _;
@@ -63,6 +64,15 @@ impl Shape {
     #[inline]
     pub(super) fn has_rw_arcs(self) -> bool {
         self.axiom != Axiom::ParallelSnapshot
+    }
+
+    /// These nodes of transactions as an order.
+    pub(super) fn order(self, nodes: impl Iterator<Item = u32>) -> Order {
+        let moment = |node: u32| {
+            let txn = self.txn(node);
+            if self.is_commit(node) { Moment::Commit(txn) } else { Moment::Begin(txn) }
+        };
+        Order { moments: nodes.map(moment).collect() }
     }
 
     /// Nodes of `txns` transactions.

@@ -75,16 +75,34 @@ impl<'t> Backwards<'t> {
             self.ended.row(event).iter().for_each(|txn| each(txn.to_usize()));
             return;
         }
-        if self.previous[node] != NONE {
-            each(self.previous[node].to_usize());
-        }
-        if self.frame.begins_at[node] != NONE {
-            each(n + self.frame.begins_at[node].to_usize());
-        }
-        for read in self.txns.reads(TxnId::new(node)) {
+        let txn = TxnId::new(node);
+        self.previous(txn).into_iter().chain(self.event_before(txn)).for_each(&mut each);
+        for read in self.txns.reads(txn) {
             if read.writer != TxnId::NONE {
                 each(read.writer.at());
             }
+        }
+    }
+
+    /// The node before a transaction in its session.
+    #[inline]
+    pub(crate) fn previous(&self, txn: TxnId) -> Option<usize> {
+        let node = self.previous[txn.at()];
+        (node != NONE).then(|| node.to_usize())
+    }
+
+    /// The event that a transaction's invocation comes after.
+    #[inline]
+    pub(crate) fn event_before(&self, txn: TxnId) -> Option<usize> {
+        let event = self.frame.begins_at[txn.at()];
+        (event != NONE).then(|| self.txns.len() + event.to_usize())
+    }
+
+    /// Those that are before a transaction in a known order of writers.
+    #[inline]
+    pub(crate) fn each_ordered(&self, txn: TxnId, each: impl FnMut(TxnId)) {
+        if self.ordered.len() > 0 {
+            self.ordered.row(txn.at()).iter().map(|before| TxnId::from(*before)).for_each(each);
         }
     }
 

@@ -67,6 +67,7 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
     if (axiom, base) == (Axiom::Causal, Base::None) && may_relax {
         let outcome = relax::decide(
             txns,
+            &[],
             |soft| stale_readers(soft, budget),
             |soft| decide_alone(soft, axiom, Base::Session, budget),
         );
@@ -164,14 +165,6 @@ fn holds(txns: &Transactions, frame: &Frame, axiom: Axiom, budget: &Budget) -> R
         order
     };
     Ok(Some(Outcome::Holds(in_order(txns, &order))))
-}
-
-/// The orders of writers that causal consistency forces, if it holds as far as reads of first states show.
-pub(crate) fn causal_orders(backwards: &Backwards<'_>, frame: &Frame, budget: &Budget) -> Option<Vec<(TxnId, TxnId)>> {
-    let order = backwards.order(&Csr::default())?;
-    let forced = causal::forced(backwards, frame, &order, budget).ok()?;
-    let is_possible = forced.iter().all(|case| case.second != TxnId::NONE);
-    is_possible.then(|| forced.iter().map(|case| (case.first, case.second)).collect())
 }
 
 /// The transactions in an order of all nodes.

@@ -137,7 +137,7 @@ fn random_histories_of_which_orders_of_writers_are_known() {
 #[test]
 fn spent_steps_leave_the_answer_open() {
     let (mut source, mut open) = (Random(22), 0);
-    for _ in 0..60 {
+    for _ in 0..200 {
         let txns = random(&mut source, 12, 3, 3);
         for level in levels(&[Base::None]) {
             let mut budget = Budget::default();

@@ -19,9 +19,6 @@ use std::sync::LazyLock;
 
 pub(crate) use next::{Lacks, RECORD_READS};
 
-/// What to do if the steps were too few, as a sentence without its full stop.
-pub(crate) const MORE_STEPS: &str = "--exact full takes as many steps as it needs";
-
 const READ_COMMITTED: Model = model::named("read-committed");
 const REPEATABLE_READ: Model = model::named("repeatable-read");
 const MONOTONIC_ATOMIC_VIEW: Model = model::named("monotonic-atomic-view");
@@ -251,7 +248,7 @@ impl Standing {
             };
             let orders = match (answers.why_ambiguous(model), answers.why_open(model)) {
                 (Some(why), _) => why.to_owned(),
-                (None, Some(why)) => format!("no order that decides it was found: {why}. {MORE_STEPS}"),
+                (None, Some(why)) => format!("no order that decides it was found: {why}"),
                 (None, None) => "possible orders were not searched".to_owned(),
             };
             format!("Whether {model} holds is unknown: {doubt}, and {orders}.")
@@ -308,7 +305,7 @@ impl Standing {
             return format!(": {why}");
         }
         if let Some(why) = answers.why_open(model) {
-            return format!(": no commit order that decides it was found, because {why}. {MORE_STEPS}");
+            return format!(": no commit order that decides it was found, because {why}");
         }
         match (self.doubts.garbage.as_ref().or(self.doubts.unexplained.as_ref()), exact) {
             (_, Exact::No) => ": with --exact no, no commit order is looked for, which would decide it".to_owned(),
