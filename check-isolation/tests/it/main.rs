@@ -8,6 +8,7 @@ mod mini;
 mod oracle;
 mod prefixes;
 mod relaxed;
+mod repaired;
 mod small;
 mod special_cases;
 mod timestamps;
