@@ -1,7 +1,7 @@
 //! One level of one history: the question that this crate answers.
 
 use crate::evidence::{Outcome, Undecided};
-use crate::level::{Axiom, Level};
+use crate::level::{Axiom, Base, Level};
 use crate::transactions::Transactions;
 use crate::{strong, weak};
 use history_core::Budget;
@@ -15,7 +15,16 @@ use history_core::Budget;
 pub fn decide(txns: &Transactions, level: Level, budget: &Budget) -> Outcome {
     match level.decided_by() {
         None => Outcome::Unknown(Undecided::NoAxiom),
-        Some((axiom, base)) if axiom <= Axiom::Causal => weak::decide(txns, axiom, base, budget),
+        Some((Axiom::Causal, base)) => causal(txns, base, budget),
+        Some((axiom, base)) if axiom < Axiom::Causal => weak::decide(txns, axiom, base, budget),
         Some((axiom, base)) => strong::decide(txns, axiom, base, budget),
     }
+}
+
+/// Decides causal consistency. Where a few transactions break their sessions there are many chains, but mostly an order
+/// of a stronger level.
+fn causal(txns: &Transactions, base: Base, budget: &Budget) -> Outcome {
+    weak::by_stronger_base(txns, Axiom::Causal, base, budget)
+        .or_else(|| strong::guess(txns, base, budget).map(Outcome::Holds))
+        .unwrap_or_else(|| weak::decide_itself(txns, Axiom::Causal, base, budget))
 }

@@ -43,7 +43,7 @@ mod versions;
 
 use crate::base::{self, Frame};
 use crate::chains::Chains;
-use crate::evidence::{Before, Outcome, Refutation, Undecided};
+use crate::evidence::{Before, Moment, Order, Outcome, Refutation, Undecided};
 use crate::ids::TxnId;
 use crate::level::{Axiom, Base};
 use crate::relax;
@@ -65,6 +65,8 @@ const STEPS_PART: u64 = 16;
 const RELAXED_PART: u64 = 4;
 /// Times that each clock is joined, at the least, before there is an answer. Where the steps are fewer, none are taken.
 const STEPS_PER_CLOCK: u64 = 4;
+/// Axioms of which orders are guessed, those first that leave the fewest choices.
+const GUESSED: [Axiom; 3] = [Axiom::Serializable, Axiom::Snapshot, Axiom::Prefix];
 /// A part of the history that is smaller by this than the whole is decided first.
 const SMALL_PART: usize = 2;
 /// Steps for each transaction without which no stronger level is tried.
@@ -124,11 +126,18 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
     decide_alone(txns, axiom, base, budget, steps_max)
 }
 
-/// Guesses an order, of a stronger axiom first, as these leave fewer choices; or finds a part of the history that nothing
+/// The commits of an order of one of these levels, which all imply causal consistency, if one is guessed.
+pub(crate) fn guess(txns: &Transactions, base: Base, budget: &Budget) -> Option<Order> {
+    let mut order = GUESSED.into_iter().find_map(|axiom| guess::order(txns, axiom, base, budget).ok())?;
+    order.moments.retain(|moment| matches!(moment, Moment::Commit(_)));
+    Some(order)
+}
+
+/// Guesses an order, of a stronger axiom first; or finds a part of the history that nothing
 /// explains. Else the transactions that seem not to be where their sessions and real time put them.
 fn guess_any(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Result<Outcome, Vec<TxnId>> {
     let mut misplaced = Vec::new();
-    for other in [Axiom::Serializable, Axiom::Snapshot, Axiom::Prefix] {
+    for other in GUESSED {
         if !other.is_at_least(axiom) {
             continue;
         }

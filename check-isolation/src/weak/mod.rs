@@ -52,17 +52,25 @@ const RELAXING_STEPS_PER_TXN: u64 = 256;
 const CHAINS_FEW: usize = 64;
 
 /// Decides a level whose axiom is at most [`Axiom::Causal`]. Without a base there are many chains, and with sessions if
-/// clients go on under new numbers, so causal consistency is first tried with a stronger base: with sessions if these
-/// are few, else in real time, with as many chains as clients at once. Then it is decided with sessions as far as these
-/// hold.
+/// clients go on under new numbers, so causal consistency is first tried with a stronger base. Then it is decided with
+/// sessions as far as these hold.
 pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
-    if axiom == Axiom::Causal && base != Base::RealTime {
-        let stronger = if has_few_sessions(txns) { Base::Session } else { Base::RealTime };
-        let outcome = decide_alone(txns, axiom, stronger, budget);
-        if stronger == base || matches!(outcome, Outcome::Holds(_)) {
-            return outcome;
-        }
+    by_stronger_base(txns, axiom, base, budget).unwrap_or_else(|| decide_itself(txns, axiom, base, budget))
+}
+
+/// Causal consistency by a base of few chains: with sessions if these are few, else in real time, with as many chains as
+/// clients at once. Nothing if that does not answer.
+pub(crate) fn by_stronger_base(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Option<Outcome> {
+    if axiom != Axiom::Causal || base == Base::RealTime {
+        return None;
     }
+    let stronger = if has_few_sessions(txns) { Base::Session } else { Base::RealTime };
+    let outcome = decide_alone(txns, axiom, stronger, budget);
+    (stronger == base || matches!(outcome, Outcome::Holds(_))).then_some(outcome)
+}
+
+/// Decides a level that no stronger base answered.
+pub(crate) fn decide_itself(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
     let may_relax = budget.states_max.is_none_or(|max| max / RELAXING_STEPS_PER_TXN >= txns.len().to_u64());
     if (axiom, base) == (Axiom::Causal, Base::None) && may_relax {
         let outcome = relax::decide(
