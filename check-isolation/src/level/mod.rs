@@ -5,6 +5,7 @@ mod table;
 use history_core::cast::Cast as _;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 use table::{Decision, LEVELS};
 
 /// Which writers a read must not miss: the part of a level's definition beside its [`Base`].
@@ -130,6 +131,11 @@ impl Level {
 
     /// All weaker levels: whatever obeys this one obeys them. Itself included.
     pub fn weaker(self) -> Levels {
+        static WEAKER: LazyLock<Vec<Levels>> = LazyLock::new(|| Level::all().map(Level::all_implied).collect());
+        WEAKER[usize::from(self.0)]
+    }
+
+    fn all_implied(self) -> Levels {
         let mut all = Levels::default();
         let mut waiting = vec![self];
         while let Some(level) = waiting.pop() {

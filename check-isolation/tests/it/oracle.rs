@@ -14,12 +14,10 @@ fn base_order(txns: &Transactions, base: Base) -> Relation {
 }
 
 fn closure(mut relation: Relation) -> Relation {
-    let n = relation.len();
-    for via in 0..n {
-        for from in 0..n {
-            for to in 0..n {
-                relation[from][to] |= relation[from][via] && relation[via][to];
-            }
+    for via in 0..relation.len() {
+        let behind = relation[via].clone();
+        for from in relation.iter_mut().filter(|from| from[via]) {
+            from.iter_mut().zip(&behind).for_each(|(to, is_behind)| *to |= is_behind);
         }
     }
     relation
