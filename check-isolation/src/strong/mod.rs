@@ -4,8 +4,8 @@
 //!
 //! 0. Known versions, where nothing is left to choose: one graph, in linear time (`versions`).
 //! 1. An order near that of completions, repaired where it does not explain the history (`guess`): it explains every
-//!    weaker axiom, too. Most stores are nearly right. What the repairs find to contradict itself is mostly a part of the
-//!    history, which is decided by itself (`part`).
+//!    weaker axiom, too. Most stores are nearly right. What the repairs find to contradict itself is mostly a part of
+//!    the history, which is decided by itself (`part`).
 //! 2. Stronger levels, each with a part of the steps: an order that explains one of them explains this one. With
 //!    sessions and real time there are few chains. Where sessions are not asked for, also what is left of them once
 //!    those who break them are taken out ([`crate::relax`]). At the same base, serializable leaves the fewest choices.

@@ -70,7 +70,8 @@ pub(super) struct Ordered<'t> {
     added: Vec<Added>,
     /// What those rest on that follow.
     grounds: Vec<Ground>,
-    /// For each transaction, whether it need not come after those before it in sessions and real time, but for the base.
+    /// For each transaction, whether it need not come after those before it in sessions and real time, as far as the
+    /// base does not ask for that.
     is_free: Vec<bool>,
     /// Those that need not.
     pub(super) free: Vec<TxnId>,

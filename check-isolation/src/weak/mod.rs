@@ -58,8 +58,8 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
     by_stronger_base(txns, axiom, base, budget).unwrap_or_else(|| decide_itself(txns, axiom, base, budget))
 }
 
-/// Causal consistency by a base of few chains: with sessions if these are few, else in real time, with as many chains as
-/// clients at once. Nothing if that does not answer.
+/// Causal consistency by a base of few chains: with sessions if these are few, else in real time, with as many chains
+/// as clients at once. Nothing if that does not answer.
 pub(crate) fn by_stronger_base(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Option<Outcome> {
     if axiom != Axiom::Causal || base == Base::RealTime {
         return None;
