@@ -23,9 +23,9 @@ use history_core::Budget;
 use history_core::cast::Cast as _;
 use history_core::hash::HashSet;
 
-/// Nodes that are walked to or moved: for each node of the graph, and at the least.
-const STEPS_PER_NODE: u64 = 64;
-const STEPS_MIN: u64 = 1 << 20;
+/// Nodes that are walked to, moved or run once more: for each node of the graph, and at the least.
+const STEPS_PER_NODE: u64 = 128;
+const STEPS_MIN: u64 = 1 << 22;
 /// Repairs between two looks at the budget.
 const LOOK_EVERY: u32 = 256;
 
@@ -170,6 +170,7 @@ impl<'t> Replay<'t> {
 
     /// Takes back what ran from a place on.
     fn rewind(&mut self, place: usize) {
+        self.order.steps += self.at.saturating_sub(place).to_u64();
         self.at_most = self.at_most.max(self.at);
         let own = self.shape.nodes(self.txns.len());
         while self.at > place {

@@ -87,7 +87,7 @@ pub(super) struct Ordered<'t> {
     met: Vec<Met>,
     /// Those that move behind others, for a moment.
     behind: Vec<u32>,
-    /// Nodes that were met or moved.
+    /// Nodes that were met or moved; those that replay them add theirs.
     pub(super) steps: u64,
 }
 
