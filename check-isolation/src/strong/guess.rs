@@ -26,6 +26,11 @@ use history_core::hash::HashSet;
 /// Nodes that are walked to, moved or run once more: for each node of the graph, and at the least.
 const STEPS_PER_NODE: u64 = 128;
 const STEPS_MIN: u64 = 1 << 22;
+/// Steps that no history takes more of: walks, of which each is a step at least, are told apart by 32 bits.
+const STEPS_MAX: u64 = 1 << 31;
+/// Bytes of what was decided: for each node of the graph, and at the least.
+const BYTES_PER_NODE: u64 = 256;
+const BYTES_MIN: u64 = 1 << 24;
 /// Repairs between two looks at the budget.
 const LOOK_EVERY: u32 = 256;
 
@@ -52,11 +57,15 @@ pub(super) fn order(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budg
 fn near(txns: &Transactions, axiom: Axiom, base: Base, frame: Base, budget: &Budget) -> Option<Result<Order, Failed>> {
     let (frame, shape) = (Frame::new(txns, frame), Shape::new(axiom));
     let backwards = Backwards::new(txns, &frame);
-    let steps_max = STEPS_MIN.max(STEPS_PER_NODE * backwards.nodes().to_u64());
+    let nodes = backwards.nodes().to_u64();
+    let (steps_max, bytes_max) =
+        ((STEPS_PER_NODE * nodes).clamp(STEPS_MIN, STEPS_MAX), BYTES_MIN.max(BYTES_PER_NODE * nodes));
     let mut replay = Replay::new(txns, shape, Ordered::new(&backwards, base, shape)?);
     let mut repairs = 0_u32;
     while let Some(open) = replay.run() {
-        if replay.order.steps > steps_max || (repairs.is_multiple_of(LOOK_EVERY) && budget.check(0, 0).is_err()) {
+        let bytes = replay.order.bytes();
+        let is_over = || repairs.is_multiple_of(LOOK_EVERY) && budget.check(0, bytes).is_err();
+        if replay.order.steps > steps_max || bytes > bytes_max || is_over() {
             return Some(Err(Failed { misplaced: replay.order.free, contradicted: Vec::new() }));
         }
         repairs += 1;

@@ -158,6 +158,11 @@ impl<'t> Ordered<'t> {
         }
     }
 
+    /// Bytes of what was added.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.added.len() * size_of::<Added>() + self.grounds.len() * size_of::<Ground>()).to_u64()
+    }
+
     pub(super) fn nodes(&self) -> &[u32] {
         &self.nodes
     }

@@ -100,3 +100,28 @@ fn whatever_is_said_of_longer_histories_is_certified() {
     let [broken, held] = counts[serializable.name()];
     assert!(broken > 10 && held > 10, "{counts:?}");
 }
+
+/// The rows of the contradiction come last, and the first in time: it is told by its rows in the whole history.
+#[test]
+fn what_a_part_shows_is_told_of_the_whole_history() {
+    let mut txns = Transactions::default();
+    let (x, y) = (KeyId::new(0), KeyId::new(1));
+    let mut push = |(begin, end): (u64, u64), reads: &[Read], writes: &[KeyId]| {
+        txns.push(&NewTxn { begin: Some(begin), end: Some(end), reads, writes, ..NewTxn::default() })
+    };
+    for at in 0..300 {
+        push((100 + 2 * at, 101 + 2 * at), &[], &[KeyId::new(2)]);
+    }
+    let of = |key: KeyId, writer: TxnId| Read { key, writer };
+    let first = push((1, 2), &[], &[x, y]);
+    let skewed = [push((3, 6), &[of(x, first), of(y, first)], &[y]), push((4, 7), &[of(x, first), of(y, first)], &[x])];
+    for name in ["serializable", "strict-serializable"] {
+        let outcome = decide(&txns, name.parse().unwrap(), &Budget::default());
+        let Outcome::Violated(refutation) = outcome else { panic!("{name}: {outcome:?}") };
+        certify(&txns, &refutation).unwrap_or_else(|why| panic!("{name}: {why}: {refutation:#?}"));
+        let named = |txn: &TxnId| refutation.cycle.iter().any(|link| link.from == *txn);
+        assert!(skewed.iter().all(named), "{name}: {refutation:#?}");
+    }
+    let snapshots = decide(&txns, "strong-snapshot-isolation".parse().unwrap(), &Budget::default());
+    assert!(matches!(snapshots, Outcome::Holds(_)), "{snapshots:?}");
+}
