@@ -67,6 +67,8 @@ pub use checking::keyed::parts as keyed_parts;
 pub use checking::keyed::{Decision, Keyed, KeyedAuto};
 pub use checking::options::{OptionError, OptionKind, OptionSpec, Options};
 pub use checking::report::{Anomaly, Artifact, KeyReport, Report, Step, Verdict, Witness, WitnessOp};
+#[doc(hidden)]
+pub use checking::share;
 pub use common::mops::{MopParts, Mops};
 pub use common::{
     FunctionsInFlight, Id, IntMap, Interner, KeyedIds, NextStep, OpFault, UndecodedOps, UnknownName, cast, explain,

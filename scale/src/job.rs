@@ -1,6 +1,8 @@
 //! What there is to do, and what comes of it.
 
+use histcheck_front::setup::WhetherKeyed;
 use histcheck_front::{ReadAs, Setup};
+use history_core::share::Share;
 use history_core::{HistoryError, Report};
 use std::path::PathBuf;
 
@@ -12,18 +14,46 @@ const RANGE_BYTES: u64 = 8 << 20;
 #[expect(missing_debug_implementations, reason = "a checker need not have one")]
 #[non_exhaustive]
 pub struct Job<'c> {
-    /// The checker and its options. Each key is judged on its own, whatever the setup says.
+    /// The checker and its options. Each key is judged on its own, but for transactions: see [`can_judge`].
     pub setup: &'c Setup<'c>,
     /// The histories.
     pub histories: Vec<History>,
     /// Bytes of the ranges into which files are cut. Nothing but memory and time may depend on it.
     pub range_bytes: u64,
+    /// A limit on the memory for a history of transactions, if there is one.
+    pub spill: Option<Spill>,
+}
+
+/// A limit on the memory for a history of transactions: [`judge`](crate::judge) then reads it several times, each time
+/// for other keys, and keeps dependencies in files without names. A report on an invalid history is one on some of its
+/// keys.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Spill {
+    /// The directory for files.
+    pub dir: PathBuf,
+    /// Bytes of memory that this process may have.
+    pub bytes_max: u64,
+    /// How many it has, if that is known.
+    pub memory: fn() -> Option<u64>,
+}
+
+impl Spill {
+    /// A limit of so many bytes, of which `memory` says how many are in use.
+    pub fn new(dir: impl Into<PathBuf>, bytes_max: u64, memory: fn() -> Option<u64>) -> Spill {
+        Spill { dir: dir.into(), bytes_max, memory }
+    }
 }
 
 impl<'c> Job<'c> {
     /// These histories.
     pub fn new(setup: &'c Setup<'c>, histories: Vec<History>) -> Job<'c> {
-        Job { setup, histories, range_bytes: RANGE_BYTES }
+        Job { setup, histories, range_bytes: RANGE_BYTES, spill: None }
+    }
+
+    /// Whether the histories are of transactions, of which each worker judges a share.
+    pub(crate) fn is_of_transactions(&self) -> bool {
+        has_shares(self.setup)
     }
 }
 
@@ -58,8 +88,9 @@ pub struct Judged {
 
 /// Why a checker's histories cannot be judged by many workers.
 ///
-/// Only histories of keys can: each key is judged on its own (`--keyed`). Transactions on several keys, and workloads
-/// whose ops have no keys, are one history that has to be judged as a whole.
+/// Histories of keys can, if each key is judged on its own (`--keyed`), and histories of transactions of a checker that
+/// can judge the keys of each worker apart (list-append). Other workloads whose ops have no keys are one history that
+/// has to be judged as a whole.
 ///
 /// # Errors
 ///
@@ -74,11 +105,17 @@ pub fn can_judge(setup: &Setup<'_>) -> Result<(), String> {
         };
         return Err(format!("{name} separates the keys itself, but scale must do this: {of_one_key}"));
     }
-    if setup.keyed != histcheck_front::setup::WhetherKeyed::Yes {
+    if setup.keyed != WhetherKeyed::Yes && !has_shares(setup) {
         return Err(format!(
             "scale checks each key separately, but {name} without --keyed checks a history as a whole: pass --keyed if each op is \
              about one key, else check it on one machine"
         ));
     }
     Ok(())
+}
+
+/// Whether many workers can judge the history without judging each key on its own.
+fn has_shares(setup: &Setup<'_>) -> bool {
+    let has_shares = || setup.checker.start_share(&setup.options, Share::All).is_ok_and(|run| run.is_some());
+    setup.keyed == WhetherKeyed::No && has_shares()
 }

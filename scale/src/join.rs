@@ -6,7 +6,9 @@
 
 use crate::packet::{Base, Packet};
 use crate::part::{Doing, Summary};
-use history_core::IntMap;
+use history_core::cast::Cast as _;
+use history_core::share::Totals;
+use history_core::{IntMap, Participants};
 use std::collections::BTreeMap;
 
 /// What is known of the ranges so far.
@@ -17,6 +19,7 @@ pub(crate) struct Join {
     lines: u64,
     indices: Indices,
     others: BTreeMap<String, u64>,
+    completed: [u64; 3],
 }
 
 /// The indices of the ops so far.
@@ -45,7 +48,13 @@ impl Join {
     /// # Errors
     ///
     /// If it is irregular or does not fit those before, in words.
-    pub(crate) fn add(&mut self, summary: Summary, completing: &Packet, ops_max: u64) -> Result<Joined, String> {
+    pub(crate) fn add(
+        &mut self,
+        summary: Summary,
+        completing: &Packet,
+        workers: usize,
+        ops_max: u64,
+    ) -> Result<Joined, String> {
         if let Some(why) = summary.irregular {
             return Err(why);
         }
@@ -61,16 +70,19 @@ impl Join {
         for client in &summary.clients {
             let doing = self.clients.get(client.number).copied().unwrap_or(Doing::Idle);
             match (client.completes_first, doing) {
-                (false, Doing::Idle) => {}
-                (true, Doing::Waits(worker)) => {
+                (None, Doing::Idle) => {}
+                (Some(own), Doing::Waits(to)) if to.has(own) => {
                     let (head, text) = ops.next().ok_or("an op is missing")?;
-                    let packet = packets.entry(worker).or_insert_with(|| Packet::of(summary.range));
-                    packet.push(*head, text);
+                    for worker in to.each(workers) {
+                        let packet = packets.entry(worker).or_insert_with(|| Packet::of(summary.range));
+                        packet.push(*head, text);
+                    }
                 }
                 _ => return Err("an op does not follow the one before of its client".to_owned()),
             }
             self.clients.insert(client.number, client.at_end);
         }
+        self.completed.iter_mut().zip(summary.completed).for_each(|(all, own)| *all += own);
         for (name, ops) in summary.others {
             *self.others.entry(name).or_default() += ops;
         }
@@ -95,9 +107,13 @@ impl Join {
         self.ops
     }
 
-    /// Ops of processes that are not clients, by name.
-    pub(crate) fn others(&self) -> &BTreeMap<String, u64> {
-        &self.others
+    /// What is known of the whole without looking at what its ops did.
+    pub(crate) fn totals(&self) -> Totals {
+        let [ok, fail, info] = self.completed;
+        let in_flight = self.clients.values().filter(|doing| matches!(doing, Doing::Waits(_))).count().to_u64();
+        let mut participants = Participants::new();
+        self.others.iter().for_each(|(name, ops)| participants.add_others(name, *ops));
+        Totals { ok, fail, info: info + in_flight, participants }
     }
 }
 
@@ -106,7 +122,7 @@ mod tests {
     use super::*;
     use crate::part::{Reading, read};
     use crate::ranges::Ranges;
-    use history_core::cast::Cast as _;
+    use crate::to::WhereKeys;
     use history_core::{Format, Reader};
     use std::io::Cursor;
     use std::ops::ControlFlow;
@@ -114,11 +130,12 @@ mod tests {
     /// The ops of a text that is cut into ranges, as (line, index) by worker; or that it is irregular.
     fn joined(text: &str, range_bytes: u64) -> Result<Vec<Vec<(u64, u64)>>, String> {
         let len = text.len().to_u64();
-        let (reading, ranges) = (Reading { format: Format::Edn, is_field: false, len }, Ranges { len, range_bytes });
+        let (reading, ranges) =
+            (Reading { format: Format::Edn, keys: WhereKeys::Pair, len }, Ranges { len, range_bytes });
         let (mut join, mut all) = (Join::default(), vec![Vec::new(); 2]);
         for range in 0..ranges.count() {
             let part = read(&mut Cursor::new(text), reading, None, (ranges, range), 2).unwrap();
-            let joined = join.add(part.summary, &part.completing, 1000)?;
+            let joined = join.add(part.summary, &part.completing, 2, 1000)?;
             let own = part.packets.iter().enumerate();
             for (worker, packet) in own.chain(joined.packets.iter().map(|(worker, packet)| (*worker, packet))) {
                 all[worker].extend(packet.ops().map(|(head, _)| {
@@ -195,7 +212,7 @@ mod tests {
     fn too_many_ops_are_irregular() {
         let summary = |ops| Summary { ops, ..Summary::default() };
         let mut join = Join::default();
-        assert!(join.add(summary(10), &Packet::default(), 15).is_ok());
-        assert!(join.add(summary(6), &Packet::default(), 15).is_err());
+        assert!(join.add(summary(10), &Packet::default(), 2, 15).is_ok());
+        assert!(join.add(summary(6), &Packet::default(), 2, 15).is_err());
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Session<'s> {
 type Summarized = Result<Option<Summary>, SentError>;
 
 /// Something in the ranges is unusual: the history is to be read as a whole.
-struct Irregular;
+pub(crate) struct Irregular;
 
 /// What the first worker says of a round of ranges.
 #[derive(Serialize, Deserialize)]
@@ -75,12 +75,17 @@ impl Session<'_> {
     pub(crate) fn judge(mut self) -> Option<Judged> {
         let (path, read_as) = (&self.history.path, &self.history.read_as);
         let stamp = Stamp::of(path);
-        let own = self.meeting.is_first().then(|| plan::plan(path, read_as));
+        let of_txns = self.job.is_of_transactions();
+        if of_txns && self.meeting.workers() == 1 {
+            return self.alone();
+        }
+        let own = self.meeting.is_first().then(|| plan::plan(path, read_as, of_txns));
         let by_ranges = match self.meeting.told_by_first(own.as_ref()) {
+            Plan::Ranges(reading) if of_txns => self.by_shares(reading),
             Plan::Ranges(reading) => self.by_ranges(reading),
             Plan::Whole => Err(Irregular),
         };
-        let judged = by_ranges.unwrap_or_else(|Irregular| self.whole());
+        let judged = by_ranges.unwrap_or_else(|Irregular| if of_txns { self.alone() } else { self.whole() });
         let same = self.meeting.all(&(Stamp::of(&self.history.path) == stamp));
         judged.map(|mut judged| {
             if same.contains(&false) {
@@ -92,19 +97,37 @@ impl Session<'_> {
 
     /// Reads the history by ranges, and judges it.
     fn by_ranges(&mut self, reading: Reading) -> Result<Option<Judged>, Irregular> {
-        let ranges = Ranges { len: reading.len, range_bytes: self.job.range_bytes.max(1) };
-        let setup = self.job.setup;
-        let started = Keys::start(
-            &*setup.checker,
-            &setup.options,
-            reading.form(),
-            reading.format,
-            self.history.read_as.time_unit,
-        );
-        let mut keys = match started {
+        let (setup, unit) = (self.job.setup, self.history.read_as.time_unit);
+        let form = reading.keys.form();
+        let mut keys = match Keys::start(&*setup.checker, &setup.options, form, reading.format, unit) {
             Ok(keys) => keys,
             Err(error) => return Ok(self.say(Err(error))),
         };
+        let join = match self.read_ranges(reading, &mut |packets, base| {
+            keys.take(packets.iter().filter(|packet| packet.range == base.range), base);
+        }) {
+            Ok(join) => join,
+            Err(None) => return Err(Irregular),
+            Err(Some(error)) => return Ok(self.say(Err(error))),
+        };
+        if self.meeting.all(&keys.runs.trouble().is_some()).contains(&true) {
+            return Err(Irregular);
+        }
+        if let Some(error) = self.first_failure(&keys) {
+            return Ok(self.say(Err(error)));
+        }
+        let outcome = self.finish(keys, None, false, &join.totals().participants);
+        Ok(outcome.map(|outcome| Judged { outcome, unmatched: Some(Vec::new()), decisions: Vec::new() }))
+    }
+
+    /// Reads all ranges in rounds. `take` gets the packets of each round for this worker, and what is before a range of
+    /// it. What the first worker knows of the ranges; else why nothing can be read, or that the ranges are irregular.
+    pub(crate) fn read_ranges(
+        &mut self,
+        reading: Reading,
+        take: &mut dyn FnMut(&[Packet], &Base),
+    ) -> Result<Join, Option<HistoryError>> {
+        let ranges = Ranges { len: reading.len, range_bytes: self.job.range_bytes.max(1) };
         let mut source = plan::file(&self.history.path).ok_or_else(gone).and_then(File::open);
         let mut join = Join::default();
         let workers = self.meeting.workers().to_u64();
@@ -118,28 +141,15 @@ impl Session<'_> {
                 Ok(None)
             };
             let (packets, summaries) = self.send_part(part);
-            let joined = self.meeting.is_first().then(|| join_round(&mut join, summaries));
-            match self.send_joined(joined, packets) {
-                Ok((bases, packets)) => bases.iter().for_each(|base| {
-                    keys.take(packets.iter().filter(|packet| packet.range == base.range), base);
-                }),
-                Err(None) => return Err(Irregular),
-                Err(Some(error)) => return Ok(self.say(Err(error))),
-            }
+            let joined = self.meeting.is_first().then(|| join_round(&mut join, summaries, workers.to_usize()));
+            let (bases, packets) = self.send_joined(joined, packets)?;
+            bases.iter().for_each(|base| take(&packets, base));
         }
-        let troubles = self.meeting.all(&keys.runs.trouble().is_some());
         // A history without ops has no verdict either.
-        let is_empty = self.meeting.told_by_first(Some(&(join.ops() == 0)));
-        if is_empty || troubles.contains(&true) {
-            return Err(Irregular);
+        if self.meeting.told_by_first(Some(&(join.ops() == 0))) {
+            return Err(None);
         }
-        if let Some(error) = self.first_failure(&keys) {
-            return Ok(self.say(Err(error)));
-        }
-        let mut participants = Participants::new();
-        join.others().iter().for_each(|(name, ops)| participants.add_others(name, *ops));
-        let outcome = self.finish(keys, None, false, &participants);
-        Ok(outcome.map(|outcome| Judged { outcome, unmatched: Some(Vec::new()), decisions: Vec::new() }))
+        Ok(join)
     }
 
     /// Sends what a range has to where it belongs. The packets for this worker; and for the first worker, of each range
@@ -337,13 +347,13 @@ impl Session<'_> {
     }
 
     /// What the first worker says of the history.
-    fn say(&self, outcome: Result<history_core::Report, HistoryError>) -> Option<Judged> {
+    pub(crate) fn say(&self, outcome: Result<history_core::Report, HistoryError>) -> Option<Judged> {
         self.meeting.is_first().then_some(Judged { outcome, unmatched: None, decisions: Vec::new() })
     }
 }
 
 /// Joins the ranges of a round.
-fn join_round(join: &mut Join, summaries: Vec<(Summarized, Packet)>) -> (Round, Vec<Joined>) {
+fn join_round(join: &mut Join, summaries: Vec<(Summarized, Packet)>, workers: usize) -> (Round, Vec<Joined>) {
     let (mut bases, mut all) = (Vec::new(), Vec::new());
     for (summary, completing) in summaries {
         let summary = match summary {
@@ -352,7 +362,7 @@ fn join_round(join: &mut Join, summaries: Vec<(Summarized, Packet)>) -> (Round, 
             Ok(None) => continue,
             Err(error) => return (Round::Failed(error), Vec::new()),
         };
-        match join.add(summary, &completing, Limits::default().ops_max) {
+        match join.add(summary, &completing, workers, Limits::default().ops_max) {
             Ok(joined) => {
                 bases.push(joined.base);
                 all.push(joined);

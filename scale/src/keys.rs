@@ -1,10 +1,10 @@
-//! One worker's keys: their ops, range by range, into the runs of the checker.
+//! One worker's ops, range by range, and its keys: ops into the runs of the checker.
 
 use crate::packet::{Base, Packet};
 use histcheck_front::setup;
 use history_core::keyed_parts::{Form, KeyRuns};
 use history_core::part::PartReader;
-use history_core::{Checker, ErrorKind, Format, HistoryError, OptionError, Options, TimeUnit};
+use history_core::{Checker, ErrorKind, Format, HistoryError, Op, OptionError, Options, TimeUnit};
 use std::cell::Cell;
 
 thread_local! {
@@ -28,12 +28,51 @@ pub(crate) fn is_guarded() -> bool {
     GUARDED.get()
 }
 
-/// The keys of one worker.
-pub(crate) struct Keys<'c> {
-    pub(crate) runs: KeyRuns<'c>,
+/// Ops that came in packets, read again.
+pub(crate) struct Feed {
     reader: PartReader,
     /// The index of the first op that cannot be judged, and why.
     failed: Option<(u64, HistoryError)>,
+}
+
+impl Feed {
+    /// Of texts in this format.
+    pub(crate) fn new(format: Format, unit: Option<TimeUnit>) -> Feed {
+        Feed { reader: PartReader::new(format, unit), failed: None }
+    }
+
+    /// Gives the ops of one range, which may come in several packets, to `see`, in their order; up to the first one that
+    /// it cannot judge.
+    pub(crate) fn feed<'p>(
+        &mut self,
+        packets: impl IntoIterator<Item = &'p Packet>,
+        base: &Base,
+        mut see: impl FnMut(&Op<'_>) -> Result<(), HistoryError>,
+    ) {
+        let mut ops: Vec<_> = packets.into_iter().flat_map(Packet::ops).collect();
+        ops.sort_unstable_by_key(|(head, _)| head.seq);
+        for (head, text) in ops {
+            if self.failed.is_some() {
+                return;
+            }
+            let place = head.place(base);
+            let (reader, see) = (&mut self.reader, &mut see);
+            if let Err(error) = guarded(|| reader.read(text, &place, see)) {
+                self.failed = Some((place.index, error));
+            }
+        }
+    }
+
+    /// The place of the first op that cannot be judged among all ops, and why.
+    pub(crate) fn failed(&self) -> Option<&(u64, HistoryError)> {
+        self.failed.as_ref()
+    }
+}
+
+/// The keys of one worker.
+pub(crate) struct Keys<'c> {
+    pub(crate) runs: KeyRuns<'c>,
+    feed: Feed,
 }
 
 impl<'c> Keys<'c> {
@@ -45,29 +84,23 @@ impl<'c> Keys<'c> {
         format: Format,
         unit: Option<TimeUnit>,
     ) -> Result<Keys<'c>, HistoryError> {
-        let unfit = |error: OptionError| HistoryError::new(ErrorKind::Unexpected, error.to_string());
         let runs = KeyRuns::start(checker, options, form).map_err(unfit)?;
-        Ok(Keys { runs, reader: PartReader::new(format, unit), failed: None })
+        Ok(Keys { runs, feed: Feed::new(format, unit) })
     }
 
     /// Takes the ops of one range, which may come in several packets, in their order.
     pub(crate) fn take<'p>(&mut self, packets: impl IntoIterator<Item = &'p Packet>, base: &Base) {
-        let mut ops: Vec<_> = packets.into_iter().flat_map(Packet::ops).collect();
-        ops.sort_unstable_by_key(|(head, _)| head.seq);
-        for (head, text) in ops {
-            if self.failed.is_some() || self.runs.trouble().is_some() {
-                return;
-            }
-            let place = head.place(base);
-            let (runs, reader) = (&mut self.runs, &mut self.reader);
-            if let Err(error) = guarded(|| reader.read(text, &place, |op| runs.observe(op))) {
-                self.failed = Some((place.index, error));
-            }
-        }
+        let runs = &mut self.runs;
+        self.feed.feed(packets, base, |op| if runs.trouble().is_some() { Ok(()) } else { runs.observe(op) });
     }
 
     /// The place of the first op that cannot be judged among all ops, and why.
     pub(crate) fn failed(&self) -> Option<&(u64, HistoryError)> {
-        self.failed.as_ref()
+        self.feed.failed()
     }
+}
+
+/// Why a checker does not start with its options.
+pub(crate) fn unfit(error: OptionError) -> HistoryError {
+    HistoryError::new(ErrorKind::Unexpected, error.to_string())
 }

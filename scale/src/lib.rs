@@ -12,12 +12,12 @@ mod peers;
 mod plan;
 mod ranges;
 mod run;
-mod sample;
+mod to;
+mod txns;
 mod whole;
 mod wire;
 
 pub use histcheck_front;
-pub use job::{History, Job, Judged, can_judge};
-pub use peers::Cluster;
+pub use job::{History, Job, Judged, Spill, can_judge};
+pub use peers::{Cluster, Sample};
 pub use run::{judge, judge_with_others};
-pub use sample::Sample;

@@ -7,8 +7,8 @@
 
 use crate::packet::{Head, Packet};
 use crate::ranges::{self, Ranges};
+use crate::to::{To, WhereKeys};
 use history_core::cast::Cast as _;
-use history_core::keyed_parts::{Form, place_of};
 use history_core::{ClientRule, Format, IntMap, Limits, Lines, Op, OpKind, Process, TimeUnit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,17 +22,10 @@ const NUMBERS_FROM: i64 = -(1 << 62);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reading {
     pub(crate) format: Format,
-    /// Whether keys are in a field of their own.
-    pub(crate) is_field: bool,
+    /// Where ops have their keys.
+    pub(crate) keys: WhereKeys,
     /// Bytes of the file.
     pub(crate) len: u64,
-}
-
-impl Reading {
-    /// How ops say their keys.
-    pub(crate) fn form(self) -> Form {
-        if self.is_field { Form::Field } else { Form::Pair }
-    }
 }
 
 /// What a client is doing.
@@ -40,8 +33,8 @@ impl Reading {
 pub(crate) enum Doing {
     /// Nothing.
     Idle,
-    /// An operation on a key of this worker is in flight.
-    Waits(usize),
+    /// An operation on keys of these workers is in flight.
+    Waits(To),
     /// It ended in an info, and never comes back.
     Crashed,
 }
@@ -50,8 +43,9 @@ pub(crate) enum Doing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Client {
     pub(crate) number: i64,
-    /// Whether its first op here completes one that is invoked in an earlier range.
-    pub(crate) completes_first: bool,
+    /// Of its first op here, if that completes one that is invoked in an earlier range: workers of the keys that it
+    /// names.
+    pub(crate) completes_first: Option<To>,
     /// What it is doing at the end of the range.
     pub(crate) at_end: Doing,
 }
@@ -69,6 +63,8 @@ pub(crate) struct Summary {
     pub(crate) clients: Vec<Client>,
     /// The clients whose first op completes an operation of an earlier range, in the order of these ops.
     pub(crate) completing: Vec<i64>,
+    /// Completions: how many `ok`, `fail` and `info`.
+    pub(crate) completed: [u64; 3],
     /// Ops of processes that are not clients, by name.
     pub(crate) others: BTreeMap<String, u64>,
     /// What is unusual, if anything is.
@@ -100,7 +96,8 @@ pub(crate) fn read(
     let lines = Lines::new(Some(reading.format));
     let mut reader = PartOf {
         lines: unit.into_iter().fold(lines, Lines::with_time_unit),
-        form: reading.form(),
+        keys: reading.keys,
+        places: Vec::new(),
         rule: ClientRule::new(),
         known: IntMap::default(),
         part: Part {
@@ -137,7 +134,9 @@ pub(crate) fn read(
 /// A range that is being read.
 struct PartOf {
     lines: Lines,
-    form: Form,
+    keys: WhereKeys,
+    /// Of the micro-ops at hand.
+    places: Vec<u64>,
     rule: ClientRule,
     /// Where in the summary each client is.
     known: IntMap<usize>,
@@ -172,12 +171,12 @@ impl PartOf {
             }
             _ => return Err("a client has no number".to_owned()),
         };
-        let to = place(&mut self.part, &mut self.known, self.form, number, &op)?;
-        let packet = match to {
-            Some(worker) => &mut self.part.packets[worker],
-            None => &mut self.part.completing,
-        };
-        packet.push(head, line);
+        let workers = self.part.packets.len();
+        let own = To::of(&op, self.keys, workers, &mut self.places)?;
+        match place(&mut self.part.summary, &mut self.known, number, &op, own)? {
+            Some(to) => to.each(workers).for_each(|worker| self.part.packets[worker].push(head, line)),
+            None => self.part.completing.push(head, line),
+        }
         Ok(())
     }
 }
@@ -198,26 +197,20 @@ fn take_index(summary: &mut Summary, written: Option<u64>, seq: u64) -> Result<(
     }
 }
 
-/// The worker of the next op of a client; none if only an earlier range has its key.
+/// The workers of the next op of a client, which names keys of `own`; none if only an earlier range knows all of them.
 fn place(
-    part: &mut Part,
+    summary: &mut Summary,
     known: &mut IntMap<usize>,
-    form: Form,
     number: i64,
     op: &Op<'_>,
-) -> Result<Option<usize>, String> {
-    let summary = &mut part.summary;
+    own: To,
+) -> Result<Option<To>, String> {
     let at = known.get(number).copied();
     let client = at.map(|at| &mut summary.clients[at]);
     let invokes = op.kind == OpKind::Invoke;
     let (to, at_end) = match client.as_ref().map(|client| client.at_end) {
-        None | Some(Doing::Idle) if invokes => {
-            // Without a key the op ends the history, wherever that is found.
-            let workers = part.packets.len().to_u64();
-            let worker = form.written(op).map_or(0, |(key, _)| (place_of(key) % workers).to_usize());
-            (Some(worker), Doing::Waits(worker))
-        }
-        Some(Doing::Waits(worker)) if !invokes => (Some(worker), after(op.kind)),
+        None | Some(Doing::Idle) if invokes => (Some(own), Doing::Waits(own)),
+        Some(Doing::Waits(to)) if !invokes && to.has(own) => (Some(to), after(op.kind)),
         None => (None, after(op.kind)),
         Some(_) => return Err("an op does not follow the one before of its client".to_owned()),
     };
@@ -225,10 +218,17 @@ fn place(
         client.at_end = at_end;
     } else {
         known.insert(number, summary.clients.len());
-        summary.clients.push(Client { number, completes_first: to.is_none(), at_end });
+        let completes_first = to.is_none().then_some(own);
+        summary.clients.push(Client { number, completes_first, at_end });
     }
     if to.is_none() {
         summary.completing.push(number);
+    }
+    match op.kind {
+        OpKind::Invoke => {}
+        OpKind::Ok => summary.completed[0] += 1,
+        OpKind::Fail => summary.completed[1] += 1,
+        OpKind::Info => summary.completed[2] += 1,
     }
     Ok(to)
 }
@@ -254,7 +254,7 @@ mod tests {
 
     fn read_range(text: &str, range_bytes: u64, range: u64) -> Part {
         let len = text.len().to_u64();
-        let reading = Reading { format: Format::Edn, is_field: false, len };
+        let reading = Reading { format: Format::Edn, keys: WhereKeys::Pair, len };
         read(&mut Cursor::new(text), reading, None, (Ranges { len, range_bytes }, range), 3).unwrap()
     }
 
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!((ops, lines, indices, irregular), (6, 7, None, None));
         let doing: Vec<_> =
             clients.iter().map(|client| (client.number, client.completes_first, client.at_end)).collect();
-        assert_eq!(doing, [(0, false, Doing::Idle), (1, false, Doing::Crashed)]);
+        assert_eq!(doing, [(0, None, Doing::Idle), (1, None, Doing::Crashed)]);
         assert!(completing.is_empty());
         assert_eq!(others.into_iter().collect::<Vec<_>>(), [("nemesis".to_owned(), 1), ("setup".to_owned(), 1)]);
         let seqs: Vec<Vec<u64>> =
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_file_of_another_length_is_refused() {
-        let reading = Reading { format: Format::Edn, is_field: false, len: 10 };
+        let reading = Reading { format: Format::Edn, keys: WhereKeys::Pair, len: 10 };
         let ranges = Ranges { len: 10, range_bytes: 100 };
         let error = read(&mut Cursor::new(HISTORY), reading, None, (ranges, 0), 1).unwrap_err();
         assert_eq!(error.to_string(), "the file changed while it was read");

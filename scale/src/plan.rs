@@ -1,6 +1,7 @@
 //! How a history is read: cut into ranges, or as a whole. The beginning of its file decides.
 
 use crate::part::Reading;
+use crate::to::WhereKeys;
 use histcheck_front::ReadAs;
 use history_core::cast::Cast as _;
 use history_core::keyed_parts::Form;
@@ -29,8 +30,8 @@ pub(crate) fn file(path: &Path) -> Option<PathBuf> {
     std::fs::metadata(&path).is_ok_and(|found| found.is_file()).then_some(path)
 }
 
-/// The plan for a history that is read so.
-pub(crate) fn plan(path: &Path, read_as: &ReadAs) -> Plan {
+/// The plan for a history that is read so; `of_txns`: its ops are transactions, whose keys are in their micro-ops.
+pub(crate) fn plan(path: &Path, read_as: &ReadAs, of_txns: bool) -> Plan {
     let is_plain = read_as.clients == ClientRule::new()
         && read_as.first_value == FirstValue::default()
         && read_as.clock_error == Duration::ZERO
@@ -41,7 +42,11 @@ pub(crate) fn plan(path: &Path, read_as: &ReadAs) -> Plan {
         let head = head(&mut file).ok()?;
         of_head(&head, len, read_as)
     };
-    if is_plain { by_ranges().map_or(Plan::Whole, Plan::Ranges) } else { Plan::Whole }
+    match by_ranges().filter(|_| is_plain) {
+        Some(reading) if of_txns => Plan::Ranges(Reading { keys: WhereKeys::MicroOps, ..reading }),
+        Some(reading) => Plan::Ranges(reading),
+        None => Plan::Whole,
+    }
 }
 
 fn head(file: &mut File) -> io::Result<Vec<u8>> {
@@ -79,7 +84,8 @@ fn of_head(head: &[u8], len: u64, read_as: &ReadAs) -> Option<Reading> {
             _ => return None,
         }
     }
-    Some(Reading { format, is_field: form? == Form::Field, len })
+    let keys = if form? == Form::Field { WhereKeys::Field } else { WhereKeys::Pair };
+    Some(Reading { format, keys, len })
 }
 
 /// What shows that a file is the one that it was.
@@ -100,7 +106,7 @@ mod tests {
 
     fn of(text: &str) -> Option<(Format, bool)> {
         let reading = of_head(text.as_bytes(), text.len().to_u64(), &ReadAs::default());
-        reading.map(|reading| (reading.format, reading.is_field))
+        reading.map(|reading| (reading.format, reading.keys == WhereKeys::Field))
     }
 
     #[test]

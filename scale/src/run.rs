@@ -4,6 +4,7 @@ use crate::job::{Job, Judged};
 use crate::judge::Session;
 use crate::meeting::{self, Invitation, Meeting};
 use crate::peers::{Cluster, Fault, Peers, WORKER};
+use crate::txns::passes;
 use std::any::Any;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,12 +13,16 @@ use timely::communication::allocator::ProcessBuilder;
 use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
 use timely::communication::{AllocatorBuilder, Hooks};
 
-/// Judges all histories with so many workers in this process: the same answers as of one machine.
+/// Judges all histories with so many workers in this process: the same answers as of one machine. If the job has a limit
+/// on memory ([`Job::spill`]), one worker judges transactions.
 ///
 /// # Panics
 ///
 /// If the system does not let it start a thread.
 pub fn judge(job: &Job<'_>, workers: NonZeroUsize) -> Vec<Judged> {
+    if let Some(spill) = job.spill.as_ref().filter(|_| job.is_of_transactions()) {
+        return job.histories.iter().map(|history| passes::judge(job, history, spill)).collect();
+    }
     let hooks = Hooks::default();
     let builders = ProcessBuilder::new_typed_vector(workers.get(), hooks.refill, hooks.spill);
     let _fault = Fault::of_process();

@@ -105,17 +105,31 @@ pub(crate) struct SentEnd {
     /// See [`KeyEnd::first`].
     pub(crate) first: u64,
     key: Datum,
-    report: Result<Option<Report>, SentError>,
+    report: Result<Option<SentReport>, SentError>,
+}
+
+/// A [`Report`] on its way.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SentReport(Report);
+
+impl From<Report> for SentReport {
+    fn from(mut report: Report) -> SentReport {
+        replace(&mut report, sealed);
+        SentReport(report)
+    }
+}
+
+impl From<SentReport> for Report {
+    fn from(sent: SentReport) -> Report {
+        let mut report = sent.0;
+        replace(&mut report, opened);
+        report
+    }
 }
 
 impl From<KeyEnd> for SentEnd {
     fn from(end: KeyEnd) -> SentEnd {
-        let seal = |report: Option<Report>| {
-            report.map(|mut report| {
-                replace(&mut report, sealed);
-                report
-            })
-        };
+        let seal = |report: Option<Report>| report.map(SentReport::from);
         SentEnd {
             first: end.first,
             key: sealed(&end.key),
@@ -126,12 +140,7 @@ impl From<KeyEnd> for SentEnd {
 
 impl From<SentEnd> for KeyEnd {
     fn from(sent: SentEnd) -> KeyEnd {
-        let open = |report: Option<Report>| {
-            report.map(|mut report| {
-                replace(&mut report, opened);
-                report
-            })
-        };
+        let open = |report: Option<SentReport>| report.map(Report::from);
         KeyEnd { first: sent.first, key: opened(&sent.key), report: sent.report.map(open).map_err(HistoryError::from) }
     }
 }

@@ -6,10 +6,10 @@ use super::mop::{How, Mop, Selects};
 use super::predicate::Predicate;
 use crate::ids::{KeyId, TxnId};
 use crate::txn::expected::Expected;
-use crate::txn::fold::{Counts, Malformed, Workload};
-use crate::txn::{Txns, mop, report};
+use crate::txn::fold::{Malformed, Workload};
+use crate::txn::{Txns, mop};
 use history_core::hash::HashSet;
-use history_core::{Budget, Interner, Op, OpKind, Report, Value};
+use history_core::{Budget, Interner, Op, OpKind, Value};
 
 /// A history on its way through the closed-predicate checker.
 pub(crate) struct PredicateRun {
@@ -89,11 +89,13 @@ impl PredicateRun {
 
 impl Workload for PredicateRun {
     type Mop = Mop;
+    type Known = Universe;
 
     const NAME: &'static str = "closed-predicate";
     const MOPS: &'static str = "[:r key value], [:rp predicate {key value}], [:insert key value], [:w key value] or \
         [:delete key], with the predicate :true, [:= value] or [:mod modulus remainder]";
     const IDS_MAX: usize = mop::IDS_MAX;
+    const WRITES: &'static [&'static str] = &["insert", "w", "delete"];
     const VALUES_MAY_BE_MISSING: bool = true;
 
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
@@ -199,9 +201,8 @@ impl Workload for PredicateRun {
         malformed
     }
 
-    fn report(self, txns: Txns<Mop>, counts: Counts, writes_known: bool, budget: &Budget) -> Report {
+    fn known(self, txns: Txns<Mop>, writes_known: bool, budget: &Budget) -> (Universe, Expected) {
         let PredicateRun { expected, interner, keys, selects, .. } = self;
-        let universe = Universe::new(interner, keys, selects, txns, writes_known, budget);
-        report::report(Self::NAME, &universe, &expected, counts, budget)
+        (Universe::new(interner, keys, selects, txns, writes_known, budget), expected)
     }
 }

@@ -30,7 +30,8 @@ use crate::exact::{EXACT, Exact};
 use crate::model::Model;
 use crate::txn::expected::{self, Expected};
 use crate::txn::fold::TxnRun;
-use history_core::{Checker, OptionError, OptionSpec, Options, Run};
+use history_core::share::{Share, ShareRun, Totals};
+use history_core::{Checker, OptionError, OptionSpec, Options, Report, Run};
 use run::ListAppendRun;
 
 /// The list-append checker and what is asked of it.
@@ -124,6 +125,15 @@ impl Checker for ListAppend {
     fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let expected = self.expected().with_options(options)?;
         Ok(online::start(expected, self.start(options)?))
+    }
+
+    fn start_share(&self, options: &Options, share: Share) -> Result<Option<Box<dyn ShareRun>>, OptionError> {
+        let expected = self.expected().with_options(options)?;
+        Ok(Some(Box::new(TxnRun::of_share(ListAppendRun::new(expected), share))))
+    }
+
+    fn join_shares(&self, reports: Vec<Report>, totals: &Totals) -> Option<Report> {
+        crate::txn::share::join(reports, totals)
     }
 }
 

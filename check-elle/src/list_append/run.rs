@@ -6,10 +6,10 @@ use super::states::{ElemFlags, States};
 use super::within::{Findings, Within};
 use crate::ids::{ElemId, KeyId, TxnId};
 use crate::txn::expected::Expected;
-use crate::txn::fold::{Counts, Malformed, Workload};
-use crate::txn::{Txns, mop, report};
+use crate::txn::fold::{Malformed, Workload};
+use crate::txn::{Txns, mop};
 use history_core::cast::Cast as _;
-use history_core::{Budget, Interner, OpKind, Report, Value};
+use history_core::{Budget, Interner, OpKind, Value};
 
 /// A history on its way through the list-append checker.
 pub(crate) struct ListAppendRun {
@@ -68,10 +68,12 @@ impl ListAppendRun {
 
 impl Workload for ListAppendRun {
     type Mop = Mop;
+    type Known = Lists;
 
     const NAME: &'static str = "list-append";
     const MOPS: &'static str = "[:r key list] or [:append key value]";
     const IDS_MAX: usize = mop::IDS_MAX;
+    const WRITES: &'static [&'static str] = &["append"];
 
     #[inline]
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
@@ -164,9 +166,8 @@ impl Workload for ListAppendRun {
         self.within.look(&mut self.states, kind, txn, mops, &mut self.found);
     }
 
-    fn report(self, txns: Txns<Mop>, counts: Counts, writes_known: bool, budget: &Budget) -> Report {
+    fn known(self, txns: Txns<Mop>, writes_known: bool, _: &Budget) -> (Lists, Expected) {
         let ListAppendRun { expected, interner, states, found, .. } = self;
-        let lists = Lists::new(interner, states, txns, found, writes_known);
-        report::report(Self::NAME, &lists, &expected, counts, budget)
+        (Lists::new(interner, states, txns, found, writes_known), expected)
     }
 }

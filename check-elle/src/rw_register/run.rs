@@ -7,10 +7,10 @@ use super::versions::{Flags, Version, Versions};
 use super::within::{Findings, Repeated, Within};
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::txn::expected::Expected;
-use crate::txn::fold::{Counts, Malformed, Workload};
-use crate::txn::{Txns, mop, report};
+use crate::txn::fold::{Malformed, Workload};
+use crate::txn::{Txns, mop};
 use history_core::cast::Cast as _;
-use history_core::{Budget, Datum, Interner, OpKind, Report, Value};
+use history_core::{Budget, Datum, Interner, OpKind, Value};
 
 /// A history on its way through the rw-register checker.
 pub(crate) struct RwRegisterRun {
@@ -84,10 +84,12 @@ impl RwRegisterRun {
 
 impl Workload for RwRegisterRun {
     type Mop = Mop;
+    type Known = Registers;
 
     const NAME: &'static str = "rw-register";
     const MOPS: &'static str = "[:r key value], or [:w key value] of a value other than nil";
     const IDS_MAX: usize = mop::IDS_MAX;
+    const WRITES: &'static [&'static str] = &["w"];
 
     #[inline]
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
@@ -161,9 +163,8 @@ impl Workload for RwRegisterRun {
         self.within.look(&mut self.versions, kind, txn, mops, &mut self.found);
     }
 
-    fn report(self, txns: Txns<Mop>, counts: Counts, writes_known: bool, budget: &Budget) -> Report {
+    fn known(self, txns: Txns<Mop>, writes_known: bool, _: &Budget) -> (Registers, Expected) {
         let RwRegisterRun { expected, sources, interner, versions, found, .. } = self;
-        let registers = Registers::new(interner, versions, txns, found, &sources, writes_known);
-        report::report(Self::NAME, &registers, &expected, counts, budget)
+        (Registers::new(interner, versions, txns, found, &sources, writes_known), expected)
     }
 }

@@ -192,6 +192,8 @@ pub(crate) struct Open<M> {
     pub(crate) time_ns: Option<i64>,
     /// How many transactions had completed `ok` when it was invoked.
     pub(crate) oks_before: u32,
+    /// Whether it writes a key of another share.
+    pub(crate) writes_elsewhere: bool,
     pub(crate) mops: Vec<M>,
 }
 
@@ -205,6 +207,7 @@ impl<M> Default for Open<M> {
             process: None,
             time_ns: None,
             oks_before: 0,
+            writes_elsewhere: false,
             mops: Vec::new(),
         }
     }

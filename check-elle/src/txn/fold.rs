@@ -1,16 +1,22 @@
 //! The fold: ops become columns, each looked at once, whatever a workload's micro-ops are.
 
+use super::analysis::Analysis;
 use super::columns::{Open, Txns};
+use super::expected::Expected;
+use super::report;
 use crate::ids::TxnId;
 use crate::lattice;
 use crate::model::ModelSet;
 use history_core::cast::Cast as _;
+use history_core::share::Share;
 use history_core::{Budget, ErrorKind, HistoryError, NextStep, Op, OpKind, Pair, Process, Report, Run, Value, Verdict};
 use std::ops::ControlFlow;
 
 /// What a workload's micro-ops mean.
 pub(crate) trait Workload: Send {
     type Mop: Copy + PartialEq + Send;
+    /// What is known of a history that was read.
+    type Known: Analysis<Mop = Self::Mop>;
 
     /// The checker's name.
     const NAME: &'static str;
@@ -18,6 +24,8 @@ pub(crate) trait Workload: Send {
     const MOPS: &'static str;
     /// Ids stay below this.
     const IDS_MAX: usize;
+    /// Names of micro-ops that write.
+    const WRITES: &'static [&'static str];
     /// Whether a micro-op may have no value, `[f key]`, which is as good as nil.
     const VALUES_MAY_BE_MISSING: bool = false;
 
@@ -57,8 +65,9 @@ pub(crate) trait Workload: Send {
     /// that only shows now, if there is such a thing.
     fn settle(&mut self, txns: &mut Txns<Self::Mop>) -> Option<Malformed>;
 
-    /// The end of the history. Unless all `writes_known`, other ops than these may have written something.
-    fn report(self, txns: Txns<Self::Mop>, counts: Counts, writes_known: bool, budget: &Budget) -> Report;
+    /// The end of the history: what is known of it, and what is expected. Unless all `writes_known`, other ops than
+    /// these may have written something.
+    fn known(self, txns: Txns<Self::Mop>, writes_known: bool, budget: &Budget) -> (Self::Known, Expected);
 }
 
 /// How many ops of each kind there were.
@@ -133,12 +142,31 @@ pub(crate) struct TxnRun<W: Workload> {
     /// Whether some micro-op could not be decoded.
     writes_unknown: bool,
     mops: Vec<W::Mop>,
+    /// Which keys count.
+    share: Share,
+    /// Whether the op at hand writes a key of another share.
+    writes_elsewhere: bool,
+}
+
+/// A history of transactions at its end.
+pub(crate) struct Ended<K> {
+    pub(crate) known: K,
+    expected: Expected,
+    counts: Counts,
+    pub(crate) malformed: Option<Malformed>,
 }
 
 impl<W: Workload> TxnRun<W> {
     pub(crate) fn new(workload: W) -> TxnRun<W> {
+        TxnRun::of_share(workload, Share::All)
+    }
+
+    /// Of a history of which only these keys count.
+    pub(crate) fn of_share(workload: W, share: Share) -> TxnRun<W> {
         TxnRun {
             workload,
+            share,
+            writes_elsewhere: false,
             txns: Txns::default(),
             open: Vec::new(),
             nameless: Vec::new(),
@@ -167,6 +195,7 @@ impl<W: Workload> TxnRun<W> {
 
     /// Decodes an op's micro-ops: all that can be, and why another cannot.
     fn read_mops(&mut self, op: &Op<'_>, mops: &mut Vec<W::Mop>) -> Result<Result<(), String>, HistoryError> {
+        self.writes_elsewhere = false;
         let items = match op.value {
             Value::Nil => return Ok(Ok(())),
             Value::Vector(items) | Value::List(items) => items,
@@ -182,6 +211,9 @@ impl<W: Workload> TxnRun<W> {
         };
         let mut read = Ok(());
         for item in items {
+            if self.share.is_part() && self.is_elsewhere(item) {
+                continue;
+            }
             match self.read_mop(op, item) {
                 Some(mop) => mops.push(mop),
                 None if read.is_ok() => {
@@ -194,6 +226,15 @@ impl<W: Workload> TxnRun<W> {
             return Err(HistoryError::new(ErrorKind::Limit, "more than 2^31 micro-ops or versions"));
         }
         Ok(read)
+    }
+
+    /// Whether a micro-op is on a key of another share.
+    fn is_elsewhere(&mut self, item: Value<'_>) -> bool {
+        let mut parts = item.as_seq().into_iter().flatten();
+        let (Some(f), Some(key)) = (parts.next(), parts.next()) else { return false };
+        let is_elsewhere = !self.share.has(key);
+        self.writes_elsewhere |= is_elsewhere && f.as_name().is_some_and(|f| W::WRITES.contains(&f));
+        is_elsewhere
     }
 
     #[inline]
@@ -217,6 +258,7 @@ impl<W: Workload> TxnRun<W> {
             Process::Other(_) | Process::Unknown => None,
         };
         let oks = self.counts.ok.to_u32();
+        let writes_elsewhere = self.writes_elsewhere;
         let fill = |open: &mut Open<W::Mop>| {
             open.waits = true;
             open.left_out = false;
@@ -225,6 +267,7 @@ impl<W: Workload> TxnRun<W> {
             open.process = process;
             open.time_ns = op.time;
             open.oks_before = oks;
+            open.writes_elsewhere = writes_elsewhere;
             open.mops.clear();
             open.mops.extend_from_slice(mops);
         };
@@ -259,6 +302,7 @@ impl<W: Workload> TxnRun<W> {
             }
             oks_before = Some(open.oks_before);
             is_said |= open.has_value;
+            self.writes_elsewhere |= open.writes_elsewhere;
             if op.value.is_nil() {
                 mops.extend_from_slice(&open.mops);
             } else if open.has_value && op.kind != OpKind::Fail && !is_same(open.mops.iter(), mops.iter(), W::is_write)
@@ -274,13 +318,17 @@ impl<W: Workload> TxnRun<W> {
         if !is_said && op.kind != OpKind::Fail {
             self.counts.unsaid.get_or_insert(op.index);
         }
+        if self.share.is_part() && mops.is_empty() {
+            return;
+        }
         self.claim(op, mops, true);
         match op.kind {
             OpKind::Ok => self.counts.ok += 1,
             OpKind::Fail => self.counts.fail += 1,
             OpKind::Info | OpKind::Invoke => self.counts.info += 1,
         }
-        if op.kind == OpKind::Fail && !mops.iter().any(|mop| W::is_write(*mop)) {
+        let writes = self.writes_elsewhere || mops.iter().any(|mop| W::is_write(*mop));
+        if op.kind == OpKind::Fail && !writes {
             return;
         }
         let txn = TxnId::new(self.txns.len());
@@ -331,10 +379,23 @@ impl<W: Workload> TxnRun<W> {
         self.malformed.get_or_insert(Malformed { index: op.index, line, reason });
     }
 
+    /// Ends the history; or what is malformed, if so much is that the rest was not read.
+    pub(crate) fn end(mut self, budget: &Budget) -> Result<Ended<W::Known>, Malformed> {
+        if let Some(malformed) = self.malformed.take_if(|_| self.malformed_count > MALFORMED_MAX) {
+            return Err(malformed);
+        }
+        self.push_open();
+        let TxnRun { mut workload, mut txns, counts, malformed, writes_unknown, .. } = self;
+        let settled = workload.settle(&mut txns);
+        budget.begin("inferring dependencies");
+        let (known, expected) = workload.known(txns, !writes_unknown, budget);
+        Ok(Ended { known, expected, counts, malformed: malformed.or(settled) })
+    }
+
     /// Rows for what was never answered: it may have happened.
     fn push_open(&mut self) {
         let mut open: Vec<Open<W::Mop>> = std::mem::take(&mut self.open);
-        open.retain(|open| open.waits);
+        open.retain(|open| open.waits && !(self.share.is_part() && open.mops.is_empty()));
         // An invocation without a client's name belongs to the completion with its writes, if there is one.
         let mut nameless = std::mem::take(&mut self.nameless);
         nameless.retain(|open| !open.mops.iter().any(|mop| W::is_write(*mop) && self.workload.is_completed(*mop)));
@@ -358,6 +419,16 @@ impl<W: Workload> TxnRun<W> {
             let txn = TxnId::new(self.txns.len());
             self.txns.push_open(open);
             self.workload.enter(txn, OpKind::Info, &open.mops);
+        }
+    }
+}
+
+impl<K: Analysis> Ended<K> {
+    pub(crate) fn report(&self, checker: &'static str, budget: &Budget) -> Report {
+        let report = report::report(checker, &self.known, &self.expected, self.counts, budget);
+        match &self.malformed {
+            Some(malformed) => malformed.beside(report, checker),
+            None => report,
         }
     }
 }
@@ -388,19 +459,10 @@ impl<W: Workload> Run for TxnRun<W> {
         Some(format!("{} keeps the whole history in memory, and reports violations at its end", W::NAME))
     }
 
-    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        if let Some(malformed) = self.malformed.as_ref().filter(|_| self.malformed_count > MALFORMED_MAX) {
-            return Ok(malformed.report(W::NAME));
-        }
-        self.push_open();
-        let TxnRun { mut workload, mut txns, counts, malformed, writes_unknown, .. } = *self;
-        let settled = workload.settle(&mut txns);
-        let malformed = malformed.or(settled);
-        budget.begin("inferring dependencies");
-        let report = workload.report(txns, counts, !writes_unknown, budget);
-        Ok(match malformed {
-            Some(malformed) => malformed.beside(report, W::NAME),
-            None => report,
+    fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        Ok(match self.end(budget) {
+            Err(malformed) => malformed.report(W::NAME),
+            Ok(ended) => ended.report(W::NAME, budget),
         })
     }
 }

@@ -93,7 +93,9 @@ pub(crate) fn report<A: Analysis>(
     let (keys, spent, answers) = (analysis.keys(), cycles.spent, &answers);
     let lacks = Lacks { checker, counts, keys, is_empty, unsaid, spent, expected, undecided, answers, budget };
     report.next = standing.next(verdict, &lacks);
-    report.counts = count(analysis, counts);
+    let (others, mops) = (analysis.txns().participants.others(), analysis.txns().all_mops().len());
+    report.counts =
+        self::counts([counts.ok, counts.fail, counts.info, others, analysis.keys().to_u64(), mops.to_u64()]);
     report.artifacts = artifacts(&report.anomalies);
     if budget.figures {
         report.figures = witnesses.figures(&report.anomalies, shown, &graph.graph);
@@ -223,15 +225,17 @@ fn garbage_left_out<A: Analysis>(analysis: &A, unsaid: Option<u64>) -> String {
     }
 }
 
-fn count<A: Analysis>(analysis: &A, counts: Counts) -> Vec<(Cow<'static, str>, u64)> {
-    vec![
-        ("ok-count".into(), counts.ok),
-        ("fail-count".into(), counts.fail),
-        ("info-count".into(), counts.info),
-        ("nonclient-op-count".into(), analysis.txns().participants.others()),
-        ("key-count".into(), analysis.keys().to_u64()),
-        ("mop-count".into(), analysis.txns().all_mops().len().to_u64()),
-    ]
+/// What a report counts: operations by how they ended, ops of others than clients, keys and micro-ops.
+const COUNTS: [&str; 6] = ["ok-count", "fail-count", "info-count", "nonclient-op-count", KEYS, MOPS];
+
+/// The number of keys.
+pub(crate) const KEYS: &str = "key-count";
+/// The number of micro-ops.
+pub(crate) const MOPS: &str = "mop-count";
+
+/// These numbers, by their names.
+pub(crate) fn counts(numbers: [u64; COUNTS.len()]) -> Vec<(Cow<'static, str>, u64)> {
+    COUNTS.into_iter().map(Cow::Borrowed).zip(numbers).collect()
 }
 
 struct Witnesses<'a, A> {

@@ -1,4 +1,4 @@
-//! `histcheck scale`: histories of keys, judged by many workers.
+//! `histcheck scale`: large histories, judged by many workers.
 //!
 //! The library `histcheck-scale` has the workers; this is the command around it. Results are written when all histories
 //! are judged, and by one process.
@@ -8,7 +8,7 @@ use crate::judge::input::Unmatched;
 use crate::output::diagnose;
 use crate::output::exit::Exit;
 use crate::output::results::Results;
-use histcheck_scale::{Cluster, History, Job};
+use histcheck_scale::{Cluster, History, Job, Spill};
 use std::num::NonZeroUsize;
 
 /// Histories to be judged by many workers.
@@ -16,6 +16,8 @@ pub(crate) struct Scale<'c> {
     pub(crate) check: Check<'c>,
     /// Of this process.
     pub(crate) workers: NonZeroUsize,
+    /// A limit on memory, if there is one.
+    pub(crate) spill: Option<Spill>,
     /// All processes, if there are several.
     pub(crate) cluster: Option<Cluster>,
 }
@@ -29,7 +31,8 @@ pub(crate) fn run(scale: &Scale<'_>) -> Exit {
     }
     let readable = check.inputs.iter().filter(|input| input.open_error().is_none());
     let histories = readable.map(|input| History::new(input.path(), input.how().clone())).collect();
-    let job = Job::new(&check.setup, histories);
+    let mut job = Job::new(&check.setup, histories);
+    job.spill.clone_from(&scale.spill);
     let judged = match &scale.cluster {
         None => Some(histcheck_scale::judge(&job, scale.workers)),
         Some(cluster) => histcheck_scale::judge_with_others(&job, scale.workers, cluster),

@@ -67,7 +67,7 @@ fn logs_of_nodes_and_torn_histories_are_read_as_by_one_machine() {
 #[test]
 fn a_profile_with_limits_is_refused() {
     let limits = "timeout = \"5m\"\nmax-memory = \"2GB\"\n";
-    for (config, names) in [(limits, "max-memory, timeout"), ("timeout = 60\njobs = 2\n", "timeout")] {
+    for (config, names) in [(limits, "timeout"), ("timeout = 60\njobs = 2\n", "timeout")] {
         let dir = test_with_log(VALID, config);
         let said = histcheck("scale -m cas-register --keyed run").current_dir(dir.path()).assert().code(254);
         let expected = format!("error: histcheck.toml: histcheck scale has no option {names}\n");
@@ -79,8 +79,8 @@ fn a_profile_with_limits_is_refused() {
 
 #[test]
 fn what_cannot_be_split_is_refused() {
-    histcheck("scale -m list-append valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
-error: scale checks each key separately, but list-append without --keyed checks a history as a whole: pass --keyed if each op is about one key, else check it on one machine
+    histcheck("scale -m bank valid.edn").assert().code(254).stdout_eq("").stderr_eq(str![[r#"
+error: scale checks each key separately, but bank without --keyed checks a history as a whole: pass --keyed if each op is about one key, else check it on one machine
 ...
 "#]]);
     histcheck("scale -m cas-register --keyed=auto valid.edn").assert().code(254).stdout_eq("");
@@ -89,6 +89,17 @@ error: scale checks each key separately, but list-append without --keyed checks 
     let said = stderr(&workers(257).code(254));
     assert!(said.starts_with("error: invalid value '257' for '--workers <N>': 257 is not in 1..=256\n"), "{said}");
     workers(0).code(254);
+    histcheck("scale -m cas-register --keyed --spill . --max-memory 1GB valid.edn").assert().code(254).stderr_eq(str![
+        [r#"
+error: --spill is for transactions; with --keyed, use more machines
+...
+"#]
+    ]);
+    histcheck("scale -m list-append --spill none --max-memory 1GB valid.edn").assert().code(254).stderr_eq(str![[r#"
+error: --spill: none is not a directory
+...
+"#]]);
+    histcheck("scale -m list-append --max-memory 1GB valid.edn").assert().code(254);
     histcheck("scale -m linearizable-register --keyed valid.edn").assert().code(254).stderr_eq(str![[r#"
 error: linearizable-register separates the keys itself, but scale must do this: pass -m cas-register --keyed instead
 ...

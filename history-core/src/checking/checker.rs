@@ -1,6 +1,7 @@
 //! The spine: a checker is a fold over ops.
 
 use super::options::{OptionError, OptionSpec, Options};
+use super::share::{Share, ShareRun, Totals};
 use crate::error::{ErrorKind, HistoryError};
 use crate::state::Damaged;
 use crate::{About, Batch, Budget, History, Op, Reader, Report};
@@ -38,6 +39,25 @@ pub trait Checker: Send + Sync {
     /// As [`Checker::start`].
     fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         self.start(options)
+    }
+
+    /// Begins a share of a history, for `histcheck-scale`. The default has none: its histories are judged as a whole.
+    ///
+    /// # Errors
+    ///
+    /// As [`Checker::start`].
+    #[doc(hidden)]
+    fn start_share(&self, options: &Options, share: Share) -> Result<Option<Box<dyn ShareRun>>, OptionError> {
+        let _ = (options, share);
+        Ok(None)
+    }
+
+    /// The report on a history from those on its shares, given that all their dependencies together have no cycle.
+    /// None if they do not say enough, so that the history has to be judged as a whole.
+    #[doc(hidden)]
+    fn join_shares(&self, reports: Vec<Report>, totals: &Totals) -> Option<Report> {
+        let _ = (reports, totals);
+        None
     }
 
     /// Checks a history that is in memory, without limits and with the options that the checker has.
@@ -85,6 +105,14 @@ impl<C: Checker + ?Sized> Checker for &C {
 
     fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         (**self).start_online(options)
+    }
+
+    fn start_share(&self, options: &Options, share: Share) -> Result<Option<Box<dyn ShareRun>>, OptionError> {
+        (**self).start_share(options, share)
+    }
+
+    fn join_shares(&self, reports: Vec<Report>, totals: &Totals) -> Option<Report> {
+        (**self).join_shares(reports, totals)
     }
 }
 

@@ -12,3 +12,4 @@ pub(crate) mod options;
 pub(crate) mod report;
 #[cfg(feature = "serde")]
 pub(crate) mod serialize;
+pub mod share;

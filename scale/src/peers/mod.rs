@@ -10,11 +10,13 @@
 mod beat;
 mod connect;
 mod fault;
+mod sample;
 mod until;
 mod words;
 
 pub(crate) use connect::Peers;
 pub(crate) use fault::Fault;
+pub use sample::Sample;
 
 use std::time::Duration;
 

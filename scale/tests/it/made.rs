@@ -129,7 +129,7 @@ pub(crate) fn one_machine(setup: &Setup<'_>, text: &[u8]) -> String {
 
 /// What so many workers say.
 pub(crate) fn many(setup: &Setup<'_>, text: &[u8], workers: usize, range_bytes: u64) -> String {
-    many_read_as(setup, text, &ReadAs::default(), workers, range_bytes)
+    many_with(setup, text, workers, |job| job.range_bytes = range_bytes)
 }
 
 /// The same of a text that is read so.
@@ -140,11 +140,19 @@ pub(crate) fn many_read_as(
     workers: usize,
     range_bytes: u64,
 ) -> String {
+    many_with(setup, text, workers, |job| {
+        job.range_bytes = range_bytes;
+        job.histories[0].read_as = read_as.clone();
+    })
+}
+
+/// The same of a job that is changed.
+pub(crate) fn many_with(setup: &Setup<'_>, text: &[u8], workers: usize, change: impl FnOnce(&mut Job<'_>)) -> String {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("history");
     std::fs::write(&path, text).unwrap();
-    let mut job = Job::new(setup, vec![History::new(path, read_as.clone())]);
-    job.range_bytes = range_bytes;
+    let mut job = Job::new(setup, vec![History::new(path, ReadAs::default())]);
+    change(&mut job);
     let judged = histcheck_scale::judge(&job, NonZeroUsize::new(workers).unwrap());
     assert_eq!(judged.len(), 1);
     json(&judged[0].outcome)

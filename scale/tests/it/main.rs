@@ -5,3 +5,4 @@ mod equal;
 mod made;
 #[cfg(target_os = "linux")]
 mod processes;
+mod txns;

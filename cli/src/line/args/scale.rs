@@ -1,30 +1,38 @@
 //! The options of `histcheck scale`.
 
 use crate::job::Check;
+use crate::judge::child;
 use crate::judge::input::Input;
 use crate::judge::scale::Scale;
 use crate::line::units;
 use crate::line::usage::UsageError;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
-use histcheck_scale::{Cluster, Sample};
+use histcheck_front::setup::WhetherKeyed;
+use histcheck_scale::{Cluster, Sample, Spill};
 use history_core::cast::Cast as _;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Workers of a process, at most: each sends to each, so a round takes as many parcels as their square.
 const WORKERS_MAX: i64 = 256;
 
-const USAGE: &str = "histcheck scale -m CHECKERS --keyed [OPTIONS] FILE...";
+const USAGE: &str = "histcheck scale -m CHECKERS [--keyed] [OPTIONS] FILE...";
 
 const AFTER: &str = "\
-Checks histories of many keys with many workers: threads of this process, or of several processes on several machines. Each key is checked by \
-one worker. The report is that of `histcheck -m CHECKERS --keyed`, byte for byte.
+Checks large histories with many workers: threads of this process, or of several processes on several machines. The report is that of \
+`histcheck -m CHECKERS`, byte for byte.
+
+With --keyed, each key is checked by one worker. A history of list-append is split by key, too: each worker finds the version orders and \
+dependencies of its keys, and the first worker looks for one order of all transactions. If the history is not strictly serializable, the \
+first worker checks all of it, with the memory of one machine. Other histories without keys cannot be split: check them on one machine.
 
 A file with one op per line, in JSON or EDN and not compressed, is read in parts by all workers. Any other file is read by one worker. All \
 machines need the files, under the same paths. A pattern such as 'runs/*.jsonl', in quotes, stands for all files that match.
 
-Transactions (list-append, rw-register) and other histories without keys cannot be split: check them on one machine.
+With --spill and --max-memory, a history of list-append in any format is read several times on one core, for some of the keys each time, so \
+that it fits into the memory allowed. If it is invalid, the report shows an anomaly of some of its keys.
 
 With --hostfile, start the same command on each machine, with its own --process. Only process 0 prints, after all others are done; they exit \
 with 0. If a process cannot be reached, stops or is killed, or has other options, all others exit with 255, without any verdict. \
@@ -33,6 +41,8 @@ Connections are not authenticated: use a private network.
 Examples:
   histcheck scale -m cas-register --keyed --workers 4 history.jsonl
       On four threads.
+  histcheck scale -m list-append --spill /var/tmp --max-memory 4GB history.jsonl.zst
+      Transactions in 4 GB of memory, with temporary files in /var/tmp.
   histcheck scale -m cas-register --keyed --hostfile hosts.txt --process 0 history.jsonl
       On the machines in hosts.txt (one `host:port` per line); this machine is the first.";
 
@@ -40,7 +50,7 @@ Examples:
 pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
     const KEPT: [&str; 8] = ["files", "model", "format", "keyed", "verbose", "quiet", "color", "output"];
     Command::new("scale")
-        .about("Check histories of many keys on many cores or machines")
+        .about("Check large histories on many cores or machines")
         .override_usage(USAGE)
         .after_help(AFTER)
         .max_term_width(100)
@@ -51,6 +61,24 @@ pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
         .arg(Arg::new("workers").long("workers").value_name("N").value_parser(value_parser!(u16).range(1..=WORKERS_MAX)).help(
             "Number of workers of this process, at most 256; all processes need the same number [default: one per core]",
         ))
+        .arg(
+            Arg::new("spill")
+                .long("spill")
+                .value_name("DIR")
+                .value_hint(ValueHint::DirPath)
+                .value_parser(value_parser!(PathBuf))
+                .requires("max-memory")
+                .conflicts_with_all(["workers", "hostfile"])
+                .help("Check transactions on one core in limited memory, with temporary files in this directory"),
+        )
+        .arg(
+            Arg::new("max-memory")
+                .long("max-memory")
+                .value_name("SIZE")
+                .value_parser(units::size)
+                .requires("spill")
+                .help("Limit the memory with --spill, in bytes or like 2GB"),
+        )
         .arg(
             Arg::new("hostfile")
                 .long("hostfile")
@@ -123,6 +151,7 @@ pub(crate) fn parse<'c>(matches: &ArgMatches, check: Check<'c>) -> Result<Scale<
         NonZeroUsize::new(cores.min(WORKERS_MAX.to_usize()))
     };
     let workers = given.or_else(cores).unwrap_or(NonZeroUsize::MIN);
+    let spill = spill(matches, &check)?;
     let cluster = match (matches.get_one::<OsString>("hostfile"), matches.get_one::<usize>("process")) {
         (Some(path), Some(process)) => {
             let mut cluster = cluster(path, *process)?;
@@ -134,7 +163,25 @@ pub(crate) fn parse<'c>(matches: &ArgMatches, check: Check<'c>) -> Result<Scale<
         }
         _ => None,
     };
-    Ok(Scale { check, workers, cluster })
+    Ok(Scale { check, workers, cluster, spill })
+}
+
+fn spill(matches: &ArgMatches, check: &Check<'_>) -> Result<Option<Spill>, UsageError> {
+    let (Some(dir), Some(bytes_max)) = (matches.get_one::<PathBuf>("spill"), matches.get_one::<u64>("max-memory"))
+    else {
+        return Ok(None);
+    };
+    if check.setup.keyed == WhetherKeyed::Yes {
+        return Err(UsageError::new("--spill is for transactions; with --keyed, use more machines".to_owned()));
+    }
+    let memory = || child::memory(std::process::id());
+    if memory().is_none() {
+        return Err(UsageError::new("--spill: this system does not say how much memory a process has".to_owned()));
+    }
+    if !dir.is_dir() {
+        return Err(UsageError::new(format!("--spill: {} is not a directory", dir.display())));
+    }
+    Ok(Some(Spill::new(dir, *bytes_max, memory)))
 }
 
 fn cluster(path: &OsString, process: usize) -> Result<Cluster, UsageError> {

@@ -1,0 +1,149 @@
+//! What a share of a history tells about dependencies, and the report on a history by those on its shares.
+//!
+//! A dependency between transactions of which one completed before the other was invoked is left out: if it points
+//! forward, real time says so already; if it points back, the history is not strictly serializable, and its shares do
+//! not decide it. So only dependencies between concurrent transactions are left, of which there are few.
+//!
+//! If these and real time have no cycle, the history's graph has none, with process and realtime edges or without: each
+//! of its edges is one of some key, or follows from real time. No level forbids more than such cycles and what a single
+//! key shows, so a history of which each share is valid, is valid.
+
+use super::Txns;
+use super::analysis::Analysis;
+use super::fold::{TxnRun, Workload};
+use super::report::{KEYS, MOPS, counts};
+use crate::cycle_spec::Suffix;
+use crate::graph::Graph;
+use crate::ids::TxnId;
+use history_core::cast::Cast as _;
+use history_core::share::{Dependency, ShareEnd, ShareRun, Span, Totals};
+use history_core::{Budget, HistoryError, Op, Report, Run, Verdict};
+
+impl<W: Workload> ShareRun for TxnRun<W> {
+    fn observe(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
+        Run::observe(self, op).map(|_| ())
+    }
+
+    fn finish(self: Box<Self>, budget: &Budget) -> Result<ShareEnd, HistoryError> {
+        Ok(match self.end(budget) {
+            Err(malformed) => ShareEnd { report: malformed.report(W::NAME), dependencies: None },
+            Ok(ended) => {
+                let report = ended.report(W::NAME, budget);
+                // A share without keys has nothing to say.
+                let is_plain = report.verdict == Verdict::Valid || ended.known.keys() == 0;
+                let dependencies =
+                    if is_plain && ended.malformed.is_none() { dependencies(&ended.known) } else { None };
+                ShareEnd { report, dependencies }
+            }
+        })
+    }
+}
+
+/// Dependencies that are told of each transaction, at the most, on average.
+const DEPENDENCIES_PER_TXN_MAX: usize = 64;
+
+/// The dependencies between concurrent transactions. None if one points back in time, if it is not known when a
+/// transaction ran, or if they are too many.
+pub(crate) fn dependencies<A: Analysis>(known: &A) -> Option<Vec<Dependency>> {
+    let txns = known.txns();
+    let spans = txns.ids().map(|txn| span(txns, txn)).collect::<Option<Vec<Span>>>()?;
+    let graph = known.graph(Suffix::None).graph;
+    let mut found = Concurrent::new(&graph, &spans);
+    for txn in txns.ids().filter(|txn| txns.is_possible(*txn)) {
+        found.follow(txn.at().to_u32())?;
+    }
+    let mut dependencies = found.dependencies;
+    dependencies.sort_unstable_by_key(|dependency| (dependency.known(), *dependency));
+    dependencies.dedup();
+    Some(dependencies)
+}
+
+/// When a transaction ran. What may have happened may have happened at any time after its invocation.
+fn span<M: Copy>(txns: &Txns<M>, txn: TxnId) -> Option<Span> {
+    let completed = if txns.is_ok(txn) { txns.index(txn) } else { u64::MAX };
+    // What failed has no dependencies.
+    let invoked = txns.invoked(txn).or((!txns.is_possible(txn)).then_some(0))?;
+    Some(Span { invoked, completed })
+}
+
+/// The dependencies found so far.
+struct Concurrent<'a> {
+    graph: &'a Graph,
+    spans: &'a [Span],
+    /// Of each gate, the least invocation and the least completion of all transactions that it leads to.
+    least: Vec<Span>,
+    /// Nodes that the transaction at hand leads to, and that are still to be looked at.
+    waiting: Vec<u32>,
+    dependencies: Vec<Dependency>,
+}
+
+impl<'a> Concurrent<'a> {
+    fn new(graph: &'a Graph, spans: &'a [Span]) -> Concurrent<'a> {
+        let mut found = Concurrent { graph, spans, least: Vec::new(), waiting: Vec::new(), dependencies: Vec::new() };
+        found.least = vec![Span { invoked: u64::MAX, completed: u64::MAX }; (graph.nodes() - graph.txns).to_usize()];
+        // The gates of a crowd lead to transactions and to gates of greater numbers.
+        for gate in (graph.txns..graph.nodes()).rev() {
+            let below = graph.out(gate).map(|(to, _)| found.least_of(to));
+            let least = below
+                .reduce(|a, b| Span { invoked: a.invoked.min(b.invoked), completed: a.completed.min(b.completed) });
+            if let Some(least) = least {
+                found.least[(gate - graph.txns).to_usize()] = least;
+            }
+        }
+        found
+    }
+
+    fn least_of(&self, node: u32) -> Span {
+        if self.graph.is_gate(node) {
+            self.least[(node - self.graph.txns).to_usize()]
+        } else {
+            self.spans[node.to_usize()]
+        }
+    }
+
+    /// Takes the dependencies of a transaction; none if one points back in time, or they are too many by now.
+    fn follow(&mut self, txn: u32) -> Option<()> {
+        let from = self.spans[txn.to_usize()];
+        self.waiting.extend(self.graph.out(txn).map(|(to, _)| to));
+        while let Some(node) = self.waiting.pop() {
+            let to = self.least_of(node);
+            if to.completed < from.invoked {
+                return None;
+            }
+            if from.completed < to.invoked {
+                continue;
+            }
+            if self.graph.is_gate(node) {
+                self.waiting.extend(self.graph.out(node).map(|(to, _)| to));
+            } else {
+                self.dependencies.push(Dependency { from, to });
+            }
+        }
+        (self.dependencies.len() <= DEPENDENCIES_PER_TXN_MAX * self.spans.len()).then_some(())
+    }
+}
+
+/// The report on a history of which these are the reports on its shares; none if not all of them are valid and say the
+/// same.
+pub(crate) fn join(reports: Vec<Report>, totals: &Totals) -> Option<Report> {
+    let of = |report: &Report, name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, n)| *n);
+    let has_keys = |report: &Report| of(report, KEYS).is_some_and(|keys| keys > 0);
+    let reports: Vec<Report> = reports.into_iter().filter(has_keys).collect();
+    let (keys, mops) = (sum(&reports, KEYS), sum(&reports, MOPS));
+    let mut plain = reports.into_iter().map(|mut report| {
+        report.counts.clear();
+        report
+    });
+    let mut joined = plain.next().filter(|report| report.verdict == Verdict::Valid && report.notes.is_empty())?;
+    if plain.any(|other| other != joined) {
+        return None;
+    }
+    joined.notes.extend(totals.participants.note());
+    joined.counts = counts([totals.ok, totals.fail, totals.info, totals.participants.others(), keys, mops]);
+    Some(joined)
+}
+
+fn sum(reports: &[Report], name: &str) -> u64 {
+    let counts = reports.iter().flat_map(|report| &report.counts);
+    counts.filter(|(other, _)| other == name).map(|(_, count)| count).sum()
+}

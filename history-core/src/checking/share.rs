@@ -1,0 +1,163 @@
+//! A history of transactions on several workers, each of which has some of its keys. For `histcheck-scale`; it changes
+//! without notice.
+//!
+//! A **share** is the history as one worker sees it: every transaction on one of its keys, without the micro-ops on
+//! other keys. What follows from one key alone, its version order and the anomalies that need no cycles, follows from a
+//! share as it does from the whole. What no share shows are cycles that pass from the keys of one worker to those of
+//! another. For these a share tells its [`Dependency`]s. If all of them and real time together have no cycle, there is
+//! none in the whole, of any type.
+
+use super::keyed::parts::place_of;
+use crate::error::HistoryError;
+use crate::{Budget, Op, Participants, Report, Value};
+use std::sync::Arc;
+
+/// Which keys are a worker's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// All.
+    All,
+    /// One part of so many, by their [places](place_of).
+    Part {
+        /// The number of this part.
+        own: u64,
+        /// How many parts there are; at least 1.
+        of: u64,
+    },
+    /// Those at these places, which are in order.
+    Only(Arc<[u64]>),
+}
+
+impl Share {
+    /// Whether some keys are in other shares.
+    #[inline]
+    pub fn is_part(&self) -> bool {
+        match self {
+            Share::All => false,
+            Share::Part { of, .. } => *of > 1,
+            Share::Only(_) => true,
+        }
+    }
+
+    /// Whether a key is in this share.
+    #[inline]
+    pub fn has(&self, key: Value<'_>) -> bool {
+        !self.is_part() || self.has_place(place_of(key))
+    }
+
+    /// Whether a key with this place is in this share.
+    pub fn has_place(&self, place: u64) -> bool {
+        match self {
+            Share::All => true,
+            Share::Part { own, of } => place % of == *own,
+            Share::Only(places) => places.binary_search(&place).is_ok(),
+        }
+    }
+}
+
+/// When an operation ran, as the indices of its ops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// Its invocation. No two operations have the same.
+    pub invoked: u64,
+    /// Its completion; `u64::MAX` if it may have happened at any time after its invocation.
+    pub completed: u64,
+}
+
+/// Two operations at the same time, the first of which comes before the second in any order that explains the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Dependency {
+    /// The one that comes first.
+    pub from: Span,
+    /// The other one.
+    pub to: Span,
+}
+
+impl Dependency {
+    /// The index of the op with which both are known to run: the later invocation.
+    pub fn known(&self) -> u64 {
+        self.from.invoked.max(self.to.invoked)
+    }
+}
+
+/// One share on its way through a checker.
+pub trait ShareRun: Send {
+    /// Takes the next op with a key of this share.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Run::observe`](crate::Run::observe).
+    fn observe(&mut self, op: &Op<'_>) -> Result<(), HistoryError>;
+
+    /// Ends the share.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Run::finish`](crate::Run::finish).
+    fn finish(self: Box<Self>, budget: &Budget) -> Result<ShareEnd, HistoryError>;
+}
+
+/// What a share shows.
+#[derive(Clone, Debug)]
+pub struct ShareEnd {
+    /// The report on the share.
+    pub report: Report,
+    /// What comes before what, of operations that ran at the same time; none if there is more to know than that, so
+    /// that the history has to be judged as a whole: some dependency leads back in time, or the order of some versions
+    /// is not known.
+    pub dependencies: Option<Vec<Dependency>>,
+}
+
+/// What is known of a whole history without its shares.
+#[derive(Clone, Debug)]
+pub struct Totals {
+    /// Operations that completed `ok`.
+    pub ok: u64,
+    /// Operations that failed.
+    pub fail: u64,
+    /// Operations that ended in `info`, or never.
+    pub info: u64,
+    /// Who took part.
+    pub participants: Participants,
+}
+
+/// The [places](place_of) of the keys of a transaction's micro-ops; none if its value is not a list of micro-ops.
+///
+/// ```
+/// use history_core::{History, share};
+///
+/// let history = History::parse("{:process 0, :type :ok, :value [[:append :x 1] [:r :y []]]} {:process 1, :type :ok}")?;
+/// let mut places = Vec::new();
+/// assert!(share::places(history.op(0).value, &mut places));
+/// assert_eq!(places.len(), 2);
+/// assert!(!share::places(history.op(1).value, &mut places));
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+pub fn places(value: Value<'_>, places: &mut Vec<u64>) -> bool {
+    places.clear();
+    let (Value::Vector(mops) | Value::List(mops)) = value else { return false };
+    for mop in mops {
+        let Some(key) = mop.as_seq().and_then(|parts| parts.iter().nth(1)) else { return false };
+        places.push(place_of(key));
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_key_is_in_one_share() {
+        for key in 0..100 {
+            let key = Value::Int(key);
+            assert!(Share::All.has(key));
+            assert_eq!((0..7).filter(|own| Share::Part { own: *own, of: 7 }.has(key)).count(), 1);
+        }
+        let own = (0..1000).filter(|key| Share::Part { own: 3, of: 7 }.has(Value::Int(*key))).count();
+        assert!((100..190).contains(&own), "{own}");
+        let places = [3, 5].map(|key| place_of(Value::Int(key)));
+        let only = Share::Only([places[0].min(places[1]), places[0].max(places[1])].into());
+        assert_eq!((0..10).filter(|key| only.has(Value::Int(*key))).collect::<Vec<_>>(), [3, 5]);
+    }
+}

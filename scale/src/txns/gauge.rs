@@ -1,0 +1,98 @@
+//! How much memory a pass over a history will take, while it is on its way.
+//!
+//! A share grows with the part of the history that was read. So the first pass shows early how much it will have at its
+//! end, and a pass that would have too much is ended before it has. The other passes look at other keys, and take about
+//! as much; what the first one gave back is used again.
+
+use crate::job::Spill;
+
+/// One part in so many of the history is read before anything is said.
+const WARM_UP: u64 = 20;
+
+/// The end of a share takes so many percent of what it has before: graphs, and what is sorted.
+const PEAK_PERCENT: u64 = 200;
+
+/// Watches one pass.
+#[derive(Debug)]
+pub(crate) struct Gauge<'s> {
+    spill: &'s Spill,
+    is_first: bool,
+    /// The bytes of text and of memory at the end of the warm-up.
+    base: Option<(u64, u64)>,
+}
+
+/// A pass takes too much memory: so many times what it may, in percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooMuch {
+    pub(crate) percent: u64,
+}
+
+impl<'s> Gauge<'s> {
+    /// Of a pass, which may be the first one.
+    pub(crate) fn new(spill: &'s Spill, is_first: bool) -> Gauge<'s> {
+        Gauge { spill, is_first, base: None }
+    }
+
+    /// Looks at the memory, when this part of the text was read: bytes, and how many there are if that is known.
+    pub(crate) fn look(&mut self, (read, all): (u64, Option<u64>)) -> Result<(), TooMuch> {
+        let Some(memory) = (self.spill.memory)() else { return Ok(()) };
+        let limit = self.spill.bytes_max.max(1);
+        if memory > limit {
+            return Err(TooMuch { percent: 200 });
+        }
+        let Some(all) = all.filter(|_| self.is_first) else { return Ok(()) };
+        let Some((base_read, base)) = self.base else {
+            if read > all / WARM_UP {
+                self.base = Some((read, memory));
+            }
+            return Ok(());
+        };
+        // Of so little that little can be said.
+        if read < base_read.saturating_add(all / WARM_UP) {
+            return Ok(());
+        }
+        let grown = u128::from(memory.saturating_sub(base));
+        let share = grown * u128::from(all) / u128::from(read - base_read);
+        let peak = share * u128::from(PEAK_PERCENT) / 100;
+        let left = u128::from(limit.saturating_sub(base).max(1));
+        if peak <= left {
+            return Ok(());
+        }
+        Err(TooMuch { percent: u64::try_from(peak * 100 / left).unwrap_or(u64::MAX) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        static MEMORY: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// What a pass says that has `base` bytes at first, and then `share` more by its end.
+    fn pass(limit: u64, base: u64, share: u64, is_first: bool) -> Option<(u64, u64)> {
+        let spill = Spill::new("", limit, || Some(MEMORY.get()));
+        let mut gauge = Gauge::new(&spill, is_first);
+        (0..=1000).find_map(|read| {
+            MEMORY.set(base + share * read / 1000);
+            gauge.look((read, Some(1000))).err().map(|TooMuch { percent }| (read, percent))
+        })
+    }
+
+    #[test]
+    fn what_fits_goes_on() {
+        assert_eq!(pass(1_000_000, 100_000, 400_000, true), None);
+        assert_eq!(pass(1_000_000, 100_000, 800_000, false), None, "a later pass is not foretold");
+    }
+
+    #[test]
+    fn what_will_not_fit_ends_early() {
+        let (read, percent) = pass(1_000_000, 100_000, 1_800_000, true).unwrap();
+        assert!(read < 150 && (440..=450).contains(&percent), "{read} {percent}");
+        assert_eq!(pass(1_000_000, 2_000_000, 0, true), Some((0, 200)));
+        let (read, _) = pass(1_000_000, 100_000, 1_800_000, false).unwrap();
+        assert!((500..=510).contains(&read), "{read}");
+    }
+}

@@ -1,0 +1,250 @@
+//! Judging one history of transactions in a limited amount of memory: one share of its keys after another.
+//!
+//! Each pass reads the history with the reader that one machine has, and judges one share. The dependencies of a share
+//! go into a file. At the end all of them are read again, side by side, in search of an order.
+//!
+//! A share is a history of its own: what is a violation there is one of the whole. If it takes the keys of several
+//! shares to see one, there is a cycle of transactions, and all of its dependencies are on keys of these transactions.
+//! So the history is read again for these keys, and once more for a share of just them.
+
+use super::gauge::{Gauge, TooMuch};
+use super::order::{Cyclic, Order};
+use super::runs::Runs;
+use crate::job::{History, Job, Judged, Spill};
+use crate::keys::{guarded, unfit};
+use histcheck_front::source::{self, Reading};
+use histcheck_front::{clocks, setup};
+use history_core::share::{self, Share, ShareEnd, Totals};
+use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Pair, Participants, Report, Verdict};
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Passes over a history, at most.
+const PASSES_MAX: u64 = 1 << 12;
+
+/// The note on a report on some of the keys.
+const SOME_KEYS: &str = "Only some of the keys were checked together, because of --max-memory. The history is invalid, \
+    but it may have other anomalies. Operations are shown without their micro-ops on other keys.";
+
+/// The note where no violation was found.
+const UNDECIDED: &str = "The history is not strictly serializable, or some of its keys do not decide this. Whether it \
+    satisfies the level asked for takes the whole history: check it without --spill.";
+
+/// Why the shares do not decide a history.
+enum Undecided {
+    /// They need this many passes.
+    Passes(u64),
+    /// It cannot be judged.
+    Failed(HistoryError),
+    /// One of them has this report, and there is more to know.
+    Report(Box<Report>),
+    /// These transactions come each before the next one, and the last one before the first.
+    Cyclic(Vec<u64>),
+}
+
+impl From<HistoryError> for Undecided {
+    fn from(error: HistoryError) -> Undecided {
+        Undecided::Failed(error)
+    }
+}
+
+/// Judges a history within a limit on memory.
+pub(crate) fn judge(job: &Job<'_>, history: &History, spill: &Spill) -> Judged {
+    let mut passes = Passes { job, history, spill, unmatched: None, decisions: Vec::new(), dropped: 0 };
+    let mut outcome = passes.judge();
+    if let Ok(report) = &mut outcome {
+        clocks::doubt(report, &job.setup.checker.about(), passes.dropped);
+    }
+    Judged { outcome, unmatched: passes.unmatched, decisions: passes.decisions }
+}
+
+struct Passes<'j> {
+    job: &'j Job<'j>,
+    history: &'j History,
+    spill: &'j Spill,
+    unmatched: Option<Vec<String>>,
+    decisions: Vec<String>,
+    /// How many operations are not ordered after the one before them of the same client.
+    dropped: u64,
+}
+
+impl Passes<'_> {
+    fn judge(&mut self) -> Result<Report, HistoryError> {
+        let mut count = 1;
+        loop {
+            let mut totals = None;
+            let report = match self.in_passes(count, &mut totals) {
+                Ok(report) => return Ok(report),
+                Err(Undecided::Passes(needed)) if needed <= PASSES_MAX => {
+                    count = needed;
+                    continue;
+                }
+                Err(Undecided::Passes(_)) => return Err(self.too_small()),
+                Err(Undecided::Failed(error)) => return Err(error),
+                Err(Undecided::Report(report)) => *report,
+                Err(Undecided::Cyclic(cycle)) => self.of_cycle(&cycle)?,
+            };
+            let participants = totals.map(|totals: Totals| totals.participants);
+            return Ok(self.in_part(report, &participants.unwrap_or_default()));
+        }
+    }
+
+    fn too_small(&self) -> HistoryError {
+        let limit = self.spill.bytes_max;
+        HistoryError::new(ErrorKind::Limit, format!("{limit} bytes of memory are too few for this history"))
+    }
+
+    /// The report on the history, by so many shares. Notes what is known of the whole.
+    fn in_passes(&mut self, count: u64, totals: &mut Option<Totals>) -> Result<Report, Undecided> {
+        let (mut runs, mut reports, mut incomplete) = (Runs::default(), Vec::new(), None);
+        for own in 0..count {
+            let mut gauge = Gauge::new(self.spill, own == 0);
+            let share = Share::Part { own, of: count };
+            let (end, known) = self.pass(share, &mut |read| {
+                gauge.look(read).map_err(|TooMuch { percent }| {
+                    // A tenth more than it seems to take; and it is a part of what there is.
+                    Undecided::Passes(count.saturating_mul(percent.saturating_add(10)).div_ceil(100))
+                })
+            })?;
+            totals.get_or_insert(known);
+            match end {
+                ShareEnd { report, dependencies: Some(dependencies) } => {
+                    runs.add(dependencies, Some(&self.spill.dir)).map_err(|error| unusable(&error))?;
+                    reports.push(report);
+                }
+                ShareEnd { report, dependencies: None } if report.verdict == Verdict::Invalid => {
+                    return Err(Undecided::Report(Box::new(report)));
+                }
+                // Another share may be invalid.
+                ShareEnd { report, dependencies: None } => incomplete = Some(report),
+            }
+        }
+        if let Some(report) = incomplete {
+            return Err(Undecided::Report(Box::new(report)));
+        }
+        let mut order = Order::default();
+        loop {
+            let end = runs.end().map_err(|error| unusable(&error))?;
+            order.take(runs.take(end), end).map_err(|Cyclic(cycle)| Undecided::Cyclic(cycle))?;
+            if end.is_none() {
+                break;
+            }
+        }
+        let first = reports[0].clone();
+        let checker = &self.job.setup.checker;
+        let totals = totals.as_ref().expect("there was a pass");
+        let joined = guarded(|| Ok(checker.join_shares(reports, totals)))?;
+        joined.ok_or_else(|| Undecided::Report(Box::new(first)))
+    }
+
+    /// One pass: what a share comes to, and what is known of the whole. `look` gets how much of the text was read, and
+    /// may end it.
+    fn pass(
+        &mut self,
+        share: Share,
+        look: &mut dyn FnMut((u64, Option<u64>)) -> Result<(), Undecided>,
+    ) -> Result<(ShareEnd, Totals), Undecided> {
+        let setup = self.job.setup;
+        let mut run = guarded(|| setup.checker.start_share(&setup.options, share).map_err(unfit))?
+            .ok_or_else(|| HistoryError::new(ErrorKind::Unexpected, "the checker judges only whole histories"))?;
+        let mut totals = Totals { ok: 0, fail: 0, info: 0, participants: Participants::new() };
+        let (mut in_flight, mut ended) = (0_u64, None);
+        self.read(|batch, read| {
+            let observed = batch.each(&mut |op| {
+                count(op, &mut totals, &mut in_flight);
+                run.observe(op).map(|()| ControlFlow::Continue(()))
+            })?;
+            match look(read) {
+                Ok(()) => Ok(observed),
+                Err(why) => {
+                    ended = Some(why);
+                    Ok(ControlFlow::Break(()))
+                }
+            }
+        })?;
+        if let Some(why) = ended {
+            return Err(why);
+        }
+        totals.info += in_flight;
+        Ok((guarded(|| run.finish(&Budget::default()))?, totals))
+    }
+
+    /// Reads the history. `see` gets its ops, and how much of the text was read.
+    fn read(
+        &mut self,
+        mut see: impl FnMut(&history_core::Batch, (u64, Option<u64>)) -> Result<ControlFlow<()>, HistoryError>,
+    ) -> Result<(), HistoryError> {
+        let History { path, read_as } = self.history;
+        let (reading, mut is_all) = (Arc::<Reading>::default(), true);
+        let mut reader = read_as.reader(source::reader(path.as_os_str(), &reading)?);
+        guarded(|| {
+            reader.for_each_batch_ahead(|batch| {
+                let seen = see(batch, reading.bytes())?;
+                is_all &= seen.is_continue();
+                Ok(seen)
+            })
+        })?;
+        if is_all && self.unmatched.is_none() {
+            self.unmatched = Some(reader.unmatched().map(str::to_owned).collect());
+            self.decisions.extend(setup::left_out(&reader));
+            self.dropped = reader.dropped_client_orders();
+        }
+        Ok(())
+    }
+
+    /// The report on the keys of these transactions, which are given by their invocations.
+    fn of_cycle(&mut self, cycle: &[u64]) -> Result<Report, HistoryError> {
+        let (mut all, mut places) = (Vec::new(), Vec::new());
+        self.read(|batch, _| {
+            for op in batch.ops().filter(|op| op.kind == OpKind::Invoke && cycle.contains(&op.index)) {
+                if share::places(op.value, &mut places) {
+                    all.extend(&places);
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        all.sort_unstable();
+        all.dedup();
+        match self.pass(Share::Only(all.into()), &mut |_| Ok(())) {
+            Ok((end, _)) => Ok(end.report),
+            Err(Undecided::Failed(error)) => Err(error),
+            Err(_) => Err(self.too_small()),
+        }
+    }
+
+    /// The report on a history of which this is the one on some keys.
+    fn in_part(&self, report: Report, participants: &Participants) -> Report {
+        let mut report = report;
+        if report.verdict == Verdict::Invalid {
+            report.notes.push(SOME_KEYS.to_owned());
+        } else {
+            report = Report::new(self.job.setup.checker.name().to_owned(), Verdict::Unknown);
+            report.notes.push(UNDECIDED.to_owned());
+        }
+        report.notes.extend(participants.note());
+        report
+    }
+}
+
+/// Counts an op, and operations in flight.
+fn count(op: &Op<'_>, totals: &mut Totals, in_flight: &mut u64) {
+    if !totals.participants.see(op) {
+        return;
+    }
+    match op.kind {
+        OpKind::Invoke => {}
+        OpKind::Ok => totals.ok += 1,
+        OpKind::Fail => totals.fail += 1,
+        OpKind::Info => totals.info += 1,
+    }
+    match op.pair {
+        Pair::Invokes { .. } => *in_flight += 1,
+        Pair::Completes { .. } => *in_flight = in_flight.saturating_sub(1),
+        Pair::Alone => {}
+    }
+}
+
+fn unusable(error: &io::Error) -> HistoryError {
+    HistoryError::new(ErrorKind::Io, format!("temporary file: {error}"))
+}

@@ -1,0 +1,330 @@
+//! Transactions over several workers: the report is that of one machine, byte for byte, and a valid history is judged
+//! in shares.
+
+use crate::made::{Dice, many, many_with, one_machine, valid};
+use check_elle::list_append::ListAppend;
+use histcheck_scale::Spill;
+use histcheck_scale::histcheck_front::Setup;
+use histcheck_scale::histcheck_front::history_core::share::{Share, ShareRun, Totals};
+use histcheck_scale::histcheck_front::history_core::{Checker, OptionError, OptionSpec, Options, Report, Run};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// What a store does wrong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bug {
+    None,
+    /// Some transactions read what was there when another one was invoked, long before.
+    Stale,
+    /// Some transactions write although they failed.
+    Aborted,
+    /// Some transactions read one key later than the others.
+    Skew,
+}
+
+/// A micro-op: its key, and what it appends; else it is a read.
+type Mop = (u64, Option<u64>);
+type Lists = BTreeMap<u64, Vec<u64>>;
+
+/// A transaction in flight: what it does, and what it read once it ran.
+struct Txn {
+    mops: Vec<Mop>,
+    ran: Option<Vec<Vec<u64>>>,
+}
+
+/// A history of six clients.
+struct Store {
+    dice: Dice,
+    bug: Bug,
+    lists: Lists,
+    before: Lists,
+    /// The last element appended.
+    last: u64,
+    text: String,
+}
+
+impl Store {
+    fn run(&mut self, mops: &[Mop], is_wrong: bool) -> Vec<Vec<u64>> {
+        let mut own = if is_wrong && self.bug == Bug::Stale { self.before.clone() } else { self.lists.clone() };
+        if self.dice.below(5) == 0 {
+            self.before = self.lists.clone();
+        }
+        let mut seen = Vec::new();
+        for (key, append) in mops {
+            let list = own.entry(*key).or_default();
+            if let Some(element) = append {
+                list.push(*element);
+                self.lists.entry(*key).or_default().push(*element);
+            }
+            seen.push(list.clone());
+        }
+        seen
+    }
+
+    fn write(&mut self, process: u64, kind: &str, mops: &[Mop], seen: Option<&[Vec<u64>]>) {
+        let mut value = String::new();
+        for (at, (key, append)) in mops.iter().enumerate() {
+            match (append, seen) {
+                (Some(element), _) => _ = write!(value, "[:append {key} {element}] "),
+                (None, Some(seen)) => _ = write!(value, "[:r {key} {:?}] ", seen[at]),
+                (None, None) => _ = write!(value, "[:r {key} nil] "),
+            }
+        }
+        _ = writeln!(self.text, "{{:process {process}, :type :{kind}, :f :txn, :value [{value}]}}");
+    }
+}
+
+/// A history of so many transactions on so many keys.
+fn lists(seed: u64, txns: u64, keys: u64, bug: Bug) -> String {
+    let (lists, before) = (Lists::new(), Lists::new());
+    let mut store = Store { dice: Dice(seed), bug, lists, before, last: 0, text: String::new() };
+    let mut clients: Vec<(u64, Option<Txn>)> = (0..6).map(|number| (number, None)).collect();
+    let mut left = txns;
+    while left > 0 || clients.iter().any(|(_, txn)| txn.is_some()) {
+        let at = usize::try_from(store.dice.below(6)).unwrap();
+        let (process, txn) = (clients[at].0, clients[at].1.take());
+        clients[at].1 = match txn {
+            None if left == 0 => None,
+            None => {
+                left -= 1;
+                let mops = (0..=store.dice.below(3)).map(|_| {
+                    let appends = store.dice.below(2) == 0;
+                    store.last += u64::from(appends);
+                    (store.dice.below(keys), appends.then_some(store.last))
+                });
+                let mops: Vec<Mop> = mops.collect();
+                store.write(process, "invoke", &mops, None);
+                Some(Txn { mops, ran: None })
+            }
+            Some(Txn { mops, ran: None }) => {
+                let is_wrong = store.dice.below(15) == 0;
+                let ran = if is_wrong && bug == Bug::Skew && mops.len() > 1 {
+                    let mut seen = store.run(&mops[1..], false);
+                    store.run(&[(0, Some(1_000_000 + left))], false);
+                    seen.splice(0..0, store.run(&mops[..1], false));
+                    seen
+                } else {
+                    store.run(&mops, is_wrong)
+                };
+                Some(Txn { mops, ran: Some(ran) })
+            }
+            Some(Txn { mops, ran: Some(seen) }) => {
+                match store.dice.below(30) {
+                    0 => {
+                        store.write(process, "info", &mops, None);
+                        clients[at].0 += 6;
+                    }
+                    1 if bug == Bug::Aborted => store.write(process, "fail", &mops, None),
+                    _ => store.write(process, "ok", &mops, Some(&seen)),
+                }
+                None
+            }
+        };
+    }
+    store.text
+}
+
+/// What the workers say, compared with one machine.
+fn assert_equal(setup: &Setup<'_>, text: &str) -> String {
+    let expected = one_machine(setup, text.as_bytes());
+    for (workers, range_bytes) in [(1, 1 << 20), (2, 3000), (4, 700), (7, 200)] {
+        let said = many(setup, text.as_bytes(), workers, range_bytes);
+        assert_eq!(said, expected, "{workers} workers, {range_bytes} bytes");
+    }
+    expected
+}
+
+fn setup() -> Setup<'static> {
+    Setup::new(ListAppend::default(), Options::new())
+}
+
+/// A checker that can judge nothing but shares.
+struct OnlyShares(ListAppend);
+
+impl Checker for OnlyShares {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn summary(&self) -> &str {
+        self.0.summary()
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        self.0.options()
+    }
+
+    fn start(&self, _: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Err(OptionError::new("none", "a whole history"))
+    }
+
+    fn start_share(&self, options: &Options, share: Share) -> Result<Option<Box<dyn ShareRun>>, OptionError> {
+        self.0.start_share(options, share)
+    }
+
+    fn join_shares(&self, reports: Vec<Report>, totals: &Totals) -> Option<Report> {
+        self.0.join_shares(reports, totals)
+    }
+}
+
+/// A valid history is never read as a whole, and what no share shows by itself is found where they come together.
+#[test]
+fn shares_decide() {
+    let only = Setup::new(OnlyShares(ListAppend::default()), Options::new());
+    let (mut decided, mut left) = (0, 0);
+    for seed in 0..10 {
+        let text = lists(seed, 300, 12, Bug::None);
+        for (workers, range_bytes) in [(5, 1 << 20), (2, 3000), (3, 700)] {
+            let said = many(&only, text.as_bytes(), workers, range_bytes);
+            assert_eq!(said, one_machine(&setup(), text.as_bytes()), "{workers} workers");
+            decided += 1;
+        }
+        let text = lists(seed, 300, 12, Bug::Skew);
+        if valid(&one_machine(&setup(), text.as_bytes())) == false {
+            assert!(many(&only, text.as_bytes(), 3, 700).contains("a whole history"));
+            left += 1;
+        }
+    }
+    assert_eq!(decided, 30);
+    assert!(left > 5, "{left}");
+}
+
+#[test]
+fn valid_and_invalid_histories() {
+    let mut invalid = BTreeMap::new();
+    for seed in 0..12 {
+        for (name, bug) in [("none", Bug::None), ("stale", Bug::Stale), ("aborted", Bug::Aborted), ("skew", Bug::Skew)]
+        {
+            let said = assert_equal(&setup(), &lists(seed, 60 + 20 * seed, 5, bug));
+            *invalid.entry(name).or_insert(0) += u32::from(valid(&said) == false);
+        }
+    }
+    assert_eq!(invalid["none"], 0);
+    assert!(["stale", "aborted", "skew"].iter().all(|bug| invalid[bug] > 6), "{invalid:?}");
+}
+
+/// What is said with a limit on memory, of which so much is in use.
+fn spilled(text: &str, bytes_max: u64, memory: fn() -> Option<u64>) -> serde_json::Value {
+    let dir = tempfile::tempdir().unwrap();
+    let only = Setup::new(OnlyShares(ListAppend::default()), Options::new());
+    let said = many_with(&only, text.as_bytes(), 1, |job| {
+        job.spill = Some(Spill::new(dir.path(), bytes_max, memory));
+    });
+    serde_json::from_str(&said).unwrap()
+}
+
+fn anomaly_types(said: &serde_json::Value) -> Vec<String> {
+    let types = said["anomaly_types"].as_array().unwrap();
+    types.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+}
+
+/// Memory that is too much until some passes have begun, so that there are twice as many, and twice as many again.
+fn too_much(times: u64) -> Option<u64> {
+    thread_local! {
+        static LOOKS: Cell<u64> = const { Cell::new(0) };
+    }
+    let looks = LOOKS.get();
+    LOOKS.set(if times == 0 { 0 } else { looks + 1 });
+    Some(if looks < times { 1 << 30 } else { 0 })
+}
+
+/// In any number of passes a valid history is valid, and of one that is not the report names what some keys show.
+#[test]
+fn passes_over_a_history() {
+    let mut invalid = 0;
+    for seed in 0..16 {
+        let bug = [Bug::None, Bug::Stale, Bug::Aborted, Bug::Skew][usize::try_from(seed % 4).unwrap()];
+        let text = lists(seed, 200, 8, bug);
+        let expected: serde_json::Value = serde_json::from_str(&one_machine(&setup(), text.as_bytes())).unwrap();
+        for memory in [|| too_much(0), || too_much(1), || too_much(3)] {
+            too_much(0);
+            let said = spilled(&text, 1 << 20, memory);
+            if expected["valid"] == true {
+                assert_eq!(said, expected);
+                continue;
+            }
+            assert_eq!(said["valid"], false, "{said}");
+            let (types, all) = (anomaly_types(&said), anomaly_types(&expected));
+            assert!(!types.is_empty() && types.iter().any(|name| all.contains(name)), "{types:?} {all:?}");
+            assert!(said["notes"].to_string().contains("Only some of the keys"), "{said}");
+            invalid += 1;
+        }
+    }
+    assert!(invalid > 20, "{invalid}");
+}
+
+/// At a weaker level, what breaks strict serializability may be no violation: then it is unknown.
+#[test]
+fn what_passes_cannot_decide() {
+    let text = "
+{:process 0, :type :invoke, :f :txn, :value [[:append 1 1]]}
+{:process 0, :type :ok, :f :txn, :value [[:append 1 1]]}
+{:process 1, :type :invoke, :f :txn, :value [[:r 1 nil]]}
+{:process 1, :type :ok, :f :txn, :value [[:r 1 []]]}
+";
+    let options = Options::new().with("consistency-models", "serializable");
+    let setup = Setup::new(ListAppend::default(), options);
+    let dir = tempfile::tempdir().unwrap();
+    let said = |spill| {
+        let said = many_with(&setup, text.trim_start().as_bytes(), 2, |job| job.spill = spill);
+        serde_json::from_str::<serde_json::Value>(&said).unwrap()
+    };
+    assert_eq!(said(None)["valid"], true);
+    let limited = said(Some(Spill::new(dir.path(), 1 << 20, || Some(0))));
+    assert_eq!(limited["valid"], "unknown");
+    assert!(limited["notes"].to_string().contains("not strictly serializable"), "{limited}");
+}
+
+/// If no number of passes helps, there is no verdict; and what is broken is said at its place.
+#[test]
+fn what_passes_cannot_judge() {
+    let text = lists(3, 200, 8, Bug::None);
+    let said = spilled(&text, 1 << 20, || Some(1 << 30));
+    assert!(said["error"].to_string().contains("1048576 bytes of memory are too few"), "{said}");
+    let broken = format!("{text}oops");
+    let said = spilled(&broken, 1 << 20, || Some(0));
+    let expected: serde_json::Value = serde_json::from_str(&one_machine(&setup(), broken.as_bytes())).unwrap();
+    assert_eq!(said["error"], expected["error"]);
+    let missing = Setup::new(ListAppend::default(), Options::new());
+    let none = many_with(&missing, text.as_bytes(), 1, |job| {
+        job.spill = Some(Spill::new("/none/such", 1 << 20, || Some(0)));
+    });
+    assert!(none.contains("temporary file"), "{none}");
+}
+
+/// Other formats than one op per line are read, too.
+#[test]
+fn passes_over_any_format() {
+    let text = lists(5, 100, 8, Bug::None);
+    let expected: serde_json::Value = serde_json::from_str(&one_machine(&setup(), text.as_bytes())).unwrap();
+    let array = format!("[{}]", text.trim_end());
+    let named = text.replace(":process 1,", ":process :w1,");
+    for other in [array, named] {
+        too_much(0);
+        assert_eq!(spilled(&other, 1 << 20, || too_much(2)), expected);
+    }
+}
+
+/// What an op cannot be is said at its place.
+#[test]
+fn broken_ops() {
+    let text = lists(3, 100, 8, Bug::None);
+    let lines = text.lines().count();
+    let broken = [
+        "{:process 0, :type :nope}",
+        "{:process 77, :type :invoke, :f :txn, :value nil}",
+        "{:process 77, :type :invoke, :f :txn, :value [[:append 1 1000] [:what]]}",
+        "{:process 77, :type :invoke, :f :txn, :value [[:append 1 1]]}",
+        "{:process 77, :type :ok, :f :txn, :value [[:append 1 1000]]}",
+        "{:process :nemesis, :type :info, :f :kill}",
+        "{:process :clock, :type :info, :f :bump}",
+    ];
+    for line in broken {
+        for at in [0, lines / 2, lines - 1] {
+            let mut all: Vec<&str> = text.lines().collect();
+            all.insert(at, line);
+            assert_equal(&setup(), &all.join("\n"));
+        }
+    }
+}
