@@ -143,7 +143,9 @@ impl Session<'_> {
             let (packets, summaries) = self.send_part(part);
             let joined = self.meeting.is_first().then(|| join_round(&mut join, summaries, workers.to_usize()));
             let (bases, packets) = self.send_joined(joined, packets)?;
-            bases.iter().for_each(|base| take(&packets, base));
+            for base in &bases {
+                take(&packets, base);
+            }
         }
         // A history without ops has no verdict either.
         if self.meeting.told_by_first(Some(&(join.ops() == 0))) {

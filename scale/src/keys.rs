@@ -41,8 +41,8 @@ impl Feed {
         Feed { reader: PartReader::new(format, unit), failed: None }
     }
 
-    /// Gives the ops of one range, which may come in several packets, to `see`, in their order; up to the first one that
-    /// it cannot judge.
+    /// Gives the ops of one range, which may come in several packets, to `see`, in their order; up to the first one
+    /// that it cannot judge.
     pub(crate) fn feed<'p>(
         &mut self,
         packets: impl IntoIterator<Item = &'p Packet>,
@@ -84,7 +84,7 @@ impl<'c> Keys<'c> {
         format: Format,
         unit: Option<TimeUnit>,
     ) -> Result<Keys<'c>, HistoryError> {
-        let runs = KeyRuns::start(checker, options, form).map_err(unfit)?;
+        let runs = KeyRuns::start(checker, options, form).map_err(|error| unfit(&error))?;
         Ok(Keys { runs, feed: Feed::new(format, unit) })
     }
 
@@ -101,6 +101,6 @@ impl<'c> Keys<'c> {
 }
 
 /// Why a checker does not start with its options.
-pub(crate) fn unfit(error: OptionError) -> HistoryError {
+pub(crate) fn unfit(error: &OptionError) -> HistoryError {
     HistoryError::new(ErrorKind::Unexpected, error.to_string())
 }

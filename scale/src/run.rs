@@ -13,8 +13,8 @@ use timely::communication::allocator::ProcessBuilder;
 use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
 use timely::communication::{AllocatorBuilder, Hooks};
 
-/// Judges all histories with so many workers in this process: the same answers as of one machine. If the job has a limit
-/// on memory ([`Job::spill`]), one worker judges transactions.
+/// Judges all histories with so many workers in this process: the same answers as of one machine. If the job has a
+/// limit on memory ([`Job::spill`]), one worker judges transactions.
 ///
 /// # Panics
 ///

@@ -95,7 +95,6 @@ impl Workload for PredicateRun {
     const MOPS: &'static str = "[:r key value], [:rp predicate {key value}], [:insert key value], [:w key value] or \
         [:delete key], with the predicate :true, [:= value] or [:mod modulus remainder]";
     const IDS_MAX: usize = mop::IDS_MAX;
-    const WRITES: &'static [&'static str] = &["insert", "w", "delete"];
     const VALUES_MAY_BE_MISSING: bool = true;
 
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
@@ -132,6 +131,11 @@ impl Workload for PredicateRun {
         // The order in a map does not matter.
         mops.sort_unstable_by_key(|mop| mop.key());
         Some(Ok(()))
+    }
+
+    /// Predicates are about several keys, so there are no shares.
+    fn shape(_: &str, _: Value<'_>) -> Option<bool> {
+        None
     }
 
     fn ids(&self) -> usize {

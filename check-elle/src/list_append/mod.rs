@@ -133,7 +133,7 @@ impl Checker for ListAppend {
     }
 
     fn join_shares(&self, reports: Vec<Report>, totals: &Totals) -> Option<Report> {
-        crate::txn::share::join(reports, totals)
+        crate::txn::fold::join(reports, totals)
     }
 }
 

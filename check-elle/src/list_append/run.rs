@@ -73,7 +73,6 @@ impl Workload for ListAppendRun {
     const NAME: &'static str = "list-append";
     const MOPS: &'static str = "[:r key list] or [:append key value]";
     const IDS_MAX: usize = mop::IDS_MAX;
-    const WRITES: &'static [&'static str] = &["append"];
 
     #[inline]
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
@@ -85,6 +84,14 @@ impl Workload for ListAppendRun {
                 Some(Mop::write(key, self.states.elem_id(key, code)))
             }
             "r" => self.read(kind, key, value),
+            _ => None,
+        }
+    }
+
+    fn shape(f: &str, value: Value<'_>) -> Option<bool> {
+        match (f, value) {
+            ("append", _) => Some(true),
+            ("r", Value::Nil | Value::Vector(_) | Value::List(_)) => Some(false),
             _ => None,
         }
     }

@@ -89,7 +89,6 @@ impl Workload for RwRegisterRun {
     const NAME: &'static str = "rw-register";
     const MOPS: &'static str = "[:r key value], or [:w key value] of a value other than nil";
     const IDS_MAX: usize = mop::IDS_MAX;
-    const WRITES: &'static [&'static str] = &["w"];
 
     #[inline]
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
@@ -103,6 +102,15 @@ impl Workload for RwRegisterRun {
             ("r", _) if matches!(kind, OpKind::Invoke | OpKind::Fail) => Some(Mop::unseen(key)),
             ("r", Value::Nil) if kind == OpKind::Info => Some(Mop::unseen(key)),
             ("r", value) => Some(Mop::read(key, self.version(key, value))),
+            _ => None,
+        }
+    }
+
+    fn shape(f: &str, value: Value<'_>) -> Option<bool> {
+        match (f, value) {
+            ("w", Value::Nil) => None,
+            ("w", _) => Some(true),
+            ("r", _) => Some(false),
             _ => None,
         }
     }

@@ -180,8 +180,20 @@ fn some(n: i64) -> Option<i64> {
     (n != NOTHING).then_some(n)
 }
 
+/// How many ops of each kind there were.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Counts {
+    pub(crate) ok: u64,
+    pub(crate) fail: u64,
+    pub(crate) info: u64,
+    /// The index of the first op that says neither when it is invoked nor when it completes what it does, and may have
+    /// happened: it may have written anything that no other op wrote.
+    pub(crate) unsaid: Option<u64>,
+}
+
 /// An invocation that waits for its completion.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Open<M> {
     pub(crate) waits: bool,
     /// Whether it was not understood.

@@ -14,7 +14,6 @@ pub(crate) mod fold;
 pub(crate) mod mop;
 pub(crate) mod online;
 pub(crate) mod report;
-pub(crate) mod share;
 mod standing;
 pub(crate) mod time;
 pub(crate) mod updates;

@@ -1,8 +1,8 @@
 //! The report: the verdict on a history of transactions, and a few witnesses of each type of anomaly.
 
 use super::analysis::Analysis;
+use super::columns::Counts;
 use super::expected::Expected;
-use super::fold::Counts;
 use super::standing::{Lacks, Standing, Undecided};
 use super::{explain, figures};
 use crate::anomaly::{self, AnomalySet, AnomalyType};
@@ -93,9 +93,7 @@ pub(crate) fn report<A: Analysis>(
     let (keys, spent, answers) = (analysis.keys(), cycles.spent, &answers);
     let lacks = Lacks { checker, counts, keys, is_empty, unsaid, spent, expected, undecided, answers, budget };
     report.next = standing.next(verdict, &lacks);
-    let (others, mops) = (analysis.txns().participants.others(), analysis.txns().all_mops().len());
-    report.counts =
-        self::counts([counts.ok, counts.fail, counts.info, others, analysis.keys().to_u64(), mops.to_u64()]);
+    report.counts = count(analysis, counts);
     report.artifacts = artifacts(&report.anomalies);
     if budget.figures {
         report.figures = witnesses.figures(&report.anomalies, shown, &graph.graph);
@@ -223,6 +221,11 @@ fn garbage_left_out<A: Analysis>(analysis: &A, unsaid: Option<u64>) -> String {
              their micro-ops."
         ),
     }
+}
+
+fn count<A: Analysis>(analysis: &A, Counts { ok, fail, info, .. }: Counts) -> Vec<(Cow<'static, str>, u64)> {
+    let (others, mops) = (analysis.txns().participants.others(), analysis.txns().all_mops().len());
+    counts([ok, fail, info, others, analysis.keys().to_u64(), mops.to_u64()])
 }
 
 /// What a report counts: operations by how they ended, ops of others than clients, keys and micro-ops.

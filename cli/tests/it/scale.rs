@@ -19,6 +19,25 @@ fn the_report_is_that_of_one_machine() {
     }
 }
 
+#[test]
+fn transactions_are_split_by_key() {
+    let dir = tempfile::tempdir().unwrap();
+    for bug in ["none", "stale-read"] {
+        let make = format!("gen list-append --txns 500 --bug {bug} --seed 4 -f jsonl -o lists.jsonl");
+        histcheck(&make).current_dir(dir.path()).assert().code(0);
+        let words = "-m list-append --output json lists.jsonl";
+        let one = histcheck(words).current_dir(dir.path()).assert();
+        let many = histcheck(&format!("scale {words} --workers 3")).current_dir(dir.path()).assert();
+        assert_eq!(stdout(&many), stdout(&one), "{bug}");
+        let limited = format!("scale {words} --spill . --max-memory 1GB");
+        let limited = histcheck(&limited).current_dir(dir.path()).assert();
+        assert_eq!(limited.get_output().status, one.get_output().status, "{bug}");
+        assert_eq!(stdout(&limited) == stdout(&one), bug == "none", "{}", stdout(&limited));
+    }
+    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["lists.jsonl"], "temporary files have no names");
+}
+
 const VALID: &str = "\
 {:process 0, :type :invoke, :f :write, :value [:x 1]}
 {:process 0, :type :ok, :f :write, :value [:x 1]}

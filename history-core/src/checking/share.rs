@@ -102,6 +102,8 @@ pub trait ShareRun: Send {
 pub struct ShareEnd {
     /// The report on the share.
     pub report: Report,
+    /// Whether each op is one of this workload. If not, what other shares show may be the work of that op.
+    pub is_well_formed: bool,
     /// What comes before what, of operations that ran at the same time; none if there is more to know than that, so
     /// that the history has to be judged as a whole: some dependency leads back in time, or the order of some versions
     /// is not known.
@@ -126,7 +128,8 @@ pub struct Totals {
 /// ```
 /// use history_core::{History, share};
 ///
-/// let history = History::parse("{:process 0, :type :ok, :value [[:append :x 1] [:r :y []]]} {:process 1, :type :ok}")?;
+/// let text = "{:process 0, :type :ok, :value [[:append :x 1] [:r :y []]]} {:process 1, :type :ok}";
+/// let history = History::parse(text)?;
 /// let mut places = Vec::new();
 /// assert!(share::places(history.op(0).value, &mut places));
 /// assert_eq!(places.len(), 2);

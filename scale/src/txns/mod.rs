@@ -49,7 +49,7 @@ impl Session<'_> {
     fn shares(&mut self, reading: Reading) -> Result<Option<Report>, Undecided> {
         let setup = self.job.setup;
         let share = Share::Part { own: self.meeting.own().to_u64(), of: self.meeting.workers().to_u64() };
-        let started = guarded(|| setup.checker.start_share(&setup.options, share).map_err(unfit));
+        let started = guarded(|| setup.checker.start_share(&setup.options, share).map_err(|error| unfit(&error)));
         let mut run = started.map_err(Undecided::Failed)?.ok_or(Undecided::Irregular)?;
         let mut feed = Feed::new(reading.format, self.history.read_as.time_unit);
         let read = self.read_ranges(reading, &mut |packets, base| {
@@ -59,7 +59,7 @@ impl Session<'_> {
         // What an op cannot be is said at its place, by whoever reads all.
         let end = guarded(|| run.finish(&Budget::default())).ok().filter(|_| feed.failed().is_none());
         let (report, dependencies) = match end {
-            Some(ShareEnd { report, dependencies: Some(dependencies) }) => (Some(report), dependencies),
+            Some(ShareEnd { report, dependencies: Some(dependencies), .. }) => (Some(report), dependencies),
             _ => (None, Vec::new()),
         };
         // These reports hold no values of the history.

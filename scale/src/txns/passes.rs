@@ -31,12 +31,18 @@ const SOME_KEYS: &str = "Only some of the keys were checked together, because of
 const UNDECIDED: &str = "The history is not strictly serializable, or some of its keys do not decide this. Whether it \
     satisfies the level asked for takes the whole history: check it without --spill.";
 
+/// The note where an op is none of the workload.
+const MALFORMED: &str = "Some op is not a transaction of this checker, or a value was written twice. Check the history \
+    without --spill: that names the op, and checks what does not depend on it.";
+
 /// Why the shares do not decide a history.
 enum Undecided {
     /// They need this many passes.
     Passes(u64),
     /// It cannot be judged.
     Failed(HistoryError),
+    /// Some op is none of the workload.
+    Malformed,
     /// One of them has this report, and there is more to know.
     Report(Box<Report>),
     /// These transactions come each before the next one, and the last one before the first.
@@ -82,6 +88,7 @@ impl Passes<'_> {
                 }
                 Err(Undecided::Passes(_)) => return Err(self.too_small()),
                 Err(Undecided::Failed(error)) => return Err(error),
+                Err(Undecided::Malformed) => return Ok(self.unknown(MALFORMED)),
                 Err(Undecided::Report(report)) => *report,
                 Err(Undecided::Cyclic(cycle)) => self.of_cycle(&cycle)?,
             };
@@ -108,16 +115,18 @@ impl Passes<'_> {
                 })
             })?;
             totals.get_or_insert(known);
-            match end {
-                ShareEnd { report, dependencies: Some(dependencies) } => {
+            let ShareEnd { report, is_well_formed, dependencies } = end;
+            if !is_well_formed {
+                return Err(Undecided::Malformed);
+            }
+            match dependencies {
+                Some(dependencies) => {
                     runs.add(dependencies, Some(&self.spill.dir)).map_err(|error| unusable(&error))?;
                     reports.push(report);
                 }
-                ShareEnd { report, dependencies: None } if report.verdict == Verdict::Invalid => {
-                    return Err(Undecided::Report(Box::new(report)));
-                }
-                // Another share may be invalid.
-                ShareEnd { report, dependencies: None } => incomplete = Some(report),
+                // Another share may have an op that cannot be judged, so that nothing is certain; or be invalid.
+                None if !incomplete.as_ref().is_some_and(is_violation) => incomplete = Some(report),
+                None => {}
             }
         }
         if let Some(report) = incomplete {
@@ -146,7 +155,7 @@ impl Passes<'_> {
         look: &mut dyn FnMut((u64, Option<u64>)) -> Result<(), Undecided>,
     ) -> Result<(ShareEnd, Totals), Undecided> {
         let setup = self.job.setup;
-        let mut run = guarded(|| setup.checker.start_share(&setup.options, share).map_err(unfit))?
+        let mut run = guarded(|| setup.checker.start_share(&setup.options, share).map_err(|error| unfit(&error)))?
             .ok_or_else(|| HistoryError::new(ErrorKind::Unexpected, "the checker judges only whole histories"))?;
         let mut totals = Totals { ok: 0, fail: 0, info: 0, participants: Participants::new() };
         let (mut in_flight, mut ended) = (0_u64, None);
@@ -213,14 +222,19 @@ impl Passes<'_> {
         }
     }
 
+    fn unknown(&self, why: &str) -> Report {
+        let mut report = Report::new(self.job.setup.checker.name().to_owned(), Verdict::Unknown);
+        report.notes.push(why.to_owned());
+        report
+    }
+
     /// The report on a history of which this is the one on some keys.
     fn in_part(&self, report: Report, participants: &Participants) -> Report {
         let mut report = report;
-        if report.verdict == Verdict::Invalid {
+        if is_violation(&report) {
             report.notes.push(SOME_KEYS.to_owned());
         } else {
-            report = Report::new(self.job.setup.checker.name().to_owned(), Verdict::Unknown);
-            report.notes.push(UNDECIDED.to_owned());
+            report = self.unknown(UNDECIDED);
         }
         report.notes.extend(participants.note());
         report
@@ -243,6 +257,10 @@ fn count(op: &Op<'_>, totals: &mut Totals, in_flight: &mut u64) {
         Pair::Completes { .. } => *in_flight = in_flight.saturating_sub(1),
         Pair::Alone => {}
     }
+}
+
+fn is_violation(report: &Report) -> bool {
+    report.verdict == Verdict::Invalid
 }
 
 fn unusable(error: &io::Error) -> HistoryError {

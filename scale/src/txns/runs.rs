@@ -23,7 +23,7 @@ const WINDOW: usize = 1 << 16;
 /// The runs of all passes.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
-    runs: Vec<Run>,
+    all: Vec<Run>,
     /// Of each run that is not over its next one, and its number.
     heads: BinaryHeap<Reverse<(u64, Dependency, usize)>>,
     /// The next ones, as far as they were taken out of the runs.
@@ -63,8 +63,8 @@ impl Runs {
             }
         };
         if let Some(first) = run.next()? {
-            self.heads.push(Reverse((first.known(), first, self.runs.len())));
-            self.runs.push(run);
+            self.heads.push(Reverse((first.known(), first, self.all.len())));
+            self.all.push(run);
         }
         Ok(())
     }
@@ -82,7 +82,7 @@ impl Runs {
             if self.window.last() != Some(&dependency) {
                 self.window.push(dependency);
             }
-            if let Some(next) = self.runs[number].next()? {
+            if let Some(next) = self.all[number].next()? {
                 self.heads.push(Reverse((next.known(), next, number)));
             }
         }

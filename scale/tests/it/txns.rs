@@ -220,13 +220,13 @@ fn anomaly_types(said: &serde_json::Value) -> Vec<String> {
 }
 
 /// Memory that is too much until some passes have begun, so that there are twice as many, and twice as many again.
-fn too_much(times: u64) -> Option<u64> {
+fn too_much(times: u64) -> u64 {
     thread_local! {
         static LOOKS: Cell<u64> = const { Cell::new(0) };
     }
     let looks = LOOKS.get();
     LOOKS.set(if times == 0 { 0 } else { looks + 1 });
-    Some(if looks < times { 1 << 30 } else { 0 })
+    if looks < times { 1 << 30 } else { 0 }
 }
 
 /// In any number of passes a valid history is valid, and of one that is not the report names what some keys show.
@@ -237,7 +237,7 @@ fn passes_over_a_history() {
         let bug = [Bug::None, Bug::Stale, Bug::Aborted, Bug::Skew][usize::try_from(seed % 4).unwrap()];
         let text = lists(seed, 200, 8, bug);
         let expected: serde_json::Value = serde_json::from_str(&one_machine(&setup(), text.as_bytes())).unwrap();
-        for memory in [|| too_much(0), || too_much(1), || too_much(3)] {
+        for memory in [|| Some(too_much(0)), || Some(too_much(1)), || Some(too_much(3))] {
             too_much(0);
             let said = spilled(&text, 1 << 20, memory);
             if expected["valid"] == true {
@@ -293,6 +293,28 @@ fn what_passes_cannot_judge() {
     assert!(none.contains("temporary file"), "{none}");
 }
 
+/// An op that is none may have written anything, on the keys of any share.
+#[test]
+fn passes_over_what_is_malformed() {
+    let text = "
+{:process 0, :type :invoke, :f :txn, :value [[:r 1 nil]]}
+{:process 0, :type :ok, :f :txn, :value [[:r 1 [7]]]}
+{:process 1, :type :invoke, :f :txn, :value [[:append 1 1]]}
+{:process 1, :type :ok, :f :txn, :value [[:append 1 1]]}
+";
+    for odd in ["[:append 2]", "[:what 2 3]", "[:r 2 5]"] {
+        let text = format!("{{:process 2, :type :invoke, :f :txn, :value [{odd}]}}{text}");
+        let one = one_machine(&setup(), text.as_bytes());
+        assert_eq!(valid(&one), "unknown", "{one}");
+        for looks in [|| Some(too_much(0)), || Some(too_much(3))] {
+            too_much(0);
+            let said = spilled(&text, 1 << 20, looks);
+            assert_eq!(said["valid"], "unknown", "{odd}: {said}");
+        }
+        assert_equal(&setup(), &text);
+    }
+}
+
 /// Other formats than one op per line are read, too.
 #[test]
 fn passes_over_any_format() {
@@ -302,7 +324,7 @@ fn passes_over_any_format() {
     let named = text.replace(":process 1,", ":process :w1,");
     for other in [array, named] {
         too_much(0);
-        assert_eq!(spilled(&other, 1 << 20, || too_much(2)), expected);
+        assert_eq!(spilled(&other, 1 << 20, || Some(too_much(2))), expected);
     }
 }
 

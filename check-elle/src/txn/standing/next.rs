@@ -3,8 +3,8 @@
 use super::{Standing, Undecided, nearest};
 use crate::exact::{Answers, Exact};
 use crate::model::{Model, ModelSet};
+use crate::txn::columns::Counts;
 use crate::txn::expected::Expected;
-use crate::txn::fold::Counts;
 use history_core::{Budget, NextStep, Spent, Verdict};
 
 /// What a history lacks in which nothing could be wrong.

@@ -163,7 +163,7 @@ pub(crate) fn parse<'c>(matches: &ArgMatches, check: Check<'c>) -> Result<Scale<
         }
         _ => None,
     };
-    Ok(Scale { check, workers, cluster, spill })
+    Ok(Scale { check, workers, spill, cluster })
 }
 
 fn spill(matches: &ArgMatches, check: &Check<'_>) -> Result<Option<Spill>, UsageError> {

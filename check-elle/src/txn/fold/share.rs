@@ -8,13 +8,13 @@
 //! of its edges is one of some key, or follows from real time. No level forbids more than such cycles and what a single
 //! key shows, so a history of which each share is valid, is valid.
 
-use super::Txns;
-use super::analysis::Analysis;
-use super::fold::{TxnRun, Workload};
-use super::report::{KEYS, MOPS, counts};
+use super::{TxnRun, Workload};
 use crate::cycle_spec::Suffix;
 use crate::graph::Graph;
 use crate::ids::TxnId;
+use crate::txn::Txns;
+use crate::txn::analysis::Analysis;
+use crate::txn::report::{KEYS, MOPS, counts};
 use history_core::cast::Cast as _;
 use history_core::share::{Dependency, ShareEnd, ShareRun, Span, Totals};
 use history_core::{Budget, HistoryError, Op, Report, Run, Verdict};
@@ -25,17 +25,18 @@ impl<W: Workload> ShareRun for TxnRun<W> {
     }
 
     fn finish(self: Box<Self>, budget: &Budget) -> Result<ShareEnd, HistoryError> {
-        Ok(match self.end(budget) {
-            Err(malformed) => ShareEnd { report: malformed.report(W::NAME), dependencies: None },
-            Ok(ended) => {
-                let report = ended.report(W::NAME, budget);
-                // A share without keys has nothing to say.
-                let is_plain = report.verdict == Verdict::Valid || ended.known.keys() == 0;
-                let dependencies =
-                    if is_plain && ended.malformed.is_none() { dependencies(&ended.known) } else { None };
-                ShareEnd { report, dependencies }
+        let ended = match self.end(budget) {
+            Ok(ended) => ended,
+            Err(malformed) => {
+                let report = malformed.report(W::NAME);
+                return Ok(ShareEnd { report, is_well_formed: false, dependencies: None });
             }
-        })
+        };
+        let (report, is_well_formed) = (ended.report(W::NAME, budget), ended.malformed.is_none());
+        // A share without keys has nothing to say.
+        let is_plain = report.verdict == Verdict::Valid || ended.known.keys() == 0;
+        let dependencies = if is_plain && is_well_formed { dependencies(&ended.known) } else { None };
+        Ok(ShareEnd { report, is_well_formed, dependencies })
     }
 }
 
@@ -44,7 +45,7 @@ const DEPENDENCIES_PER_TXN_MAX: usize = 64;
 
 /// The dependencies between concurrent transactions. None if one points back in time, if it is not known when a
 /// transaction ran, or if they are too many.
-pub(crate) fn dependencies<A: Analysis>(known: &A) -> Option<Vec<Dependency>> {
+fn dependencies<A: Analysis>(known: &A) -> Option<Vec<Dependency>> {
     let txns = known.txns();
     let spans = txns.ids().map(|txn| span(txns, txn)).collect::<Option<Vec<Span>>>()?;
     let graph = known.graph(Suffix::None).graph;

@@ -1,7 +1,11 @@
 //! The fold: ops become columns, each looked at once, whatever a workload's micro-ops are.
 
+mod share;
+
+pub(crate) use share::join;
+
 use super::analysis::Analysis;
-use super::columns::{Open, Txns};
+use super::columns::{Counts, Open, Txns};
 use super::expected::Expected;
 use super::report;
 use crate::ids::TxnId;
@@ -9,7 +13,9 @@ use crate::lattice;
 use crate::model::ModelSet;
 use history_core::cast::Cast as _;
 use history_core::share::Share;
-use history_core::{Budget, ErrorKind, HistoryError, NextStep, Op, OpKind, Pair, Process, Report, Run, Value, Verdict};
+use history_core::{
+    Budget, ErrorKind, HistoryError, NextStep, Op, OpKind, Pair, Process, Report, Run, Seq, Value, Verdict,
+};
 use std::ops::ControlFlow;
 
 /// What a workload's micro-ops mean.
@@ -24,13 +30,14 @@ pub(crate) trait Workload: Send {
     const MOPS: &'static str;
     /// Ids stay below this.
     const IDS_MAX: usize;
-    /// Names of micro-ops that write.
-    const WRITES: &'static [&'static str];
     /// Whether a micro-op may have no value, `[f key]`, which is as good as nil.
     const VALUES_MAY_BE_MISSING: bool = false;
 
     /// The micro-op `[f key value]` of an op of this kind; `None` if it is none of this workload's.
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Self::Mop>;
+
+    /// Whether `[f key value]` is a micro-op of this workload, and then whether it writes, without taking note of it.
+    fn shape(f: &str, value: Value<'_>) -> Option<bool>;
 
     /// The micro-ops of an op that is not a list of them, or why it is none of this workload's; `None` if it is none by
     /// its shape.
@@ -68,17 +75,6 @@ pub(crate) trait Workload: Send {
     /// The end of the history: what is known of it, and what is expected. Unless all `writes_known`, other ops than
     /// these may have written something.
     fn known(self, txns: Txns<Self::Mop>, writes_known: bool, budget: &Budget) -> (Self::Known, Expected);
-}
-
-/// How many ops of each kind there were.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Counts {
-    pub(crate) ok: u64,
-    pub(crate) fail: u64,
-    pub(crate) info: u64,
-    /// The index of the first op that says neither when it is invoked nor when it completes what it does, and may have
-    /// happened: it may have written anything that no other op wrote.
-    pub(crate) unsaid: Option<u64>,
 }
 
 /// An op that no such workload writes.
@@ -149,11 +145,11 @@ pub(crate) struct TxnRun<W: Workload> {
 }
 
 /// A history of transactions at its end.
-pub(crate) struct Ended<K> {
-    pub(crate) known: K,
+struct Ended<K> {
+    known: K,
     expected: Expected,
     counts: Counts,
-    pub(crate) malformed: Option<Malformed>,
+    malformed: Option<Malformed>,
 }
 
 impl<W: Workload> TxnRun<W> {
@@ -228,13 +224,15 @@ impl<W: Workload> TxnRun<W> {
         Ok(read)
     }
 
-    /// Whether a micro-op is on a key of another share.
+    /// Whether an item is a micro-op on a key of another share. What is no micro-op matters to all shares.
     fn is_elsewhere(&mut self, item: Value<'_>) -> bool {
-        let mut parts = item.as_seq().into_iter().flatten();
-        let (Some(f), Some(key)) = (parts.next(), parts.next()) else { return false };
-        let is_elsewhere = !self.share.has(key);
-        self.writes_elsewhere |= is_elsewhere && f.as_name().is_some_and(|f| W::WRITES.contains(&f));
-        is_elsewhere
+        let Some([f, key, value]) = item.as_seq().and_then(Seq::as_array) else { return false };
+        if self.share.has(key) {
+            return false;
+        }
+        let writes = f.as_name().and_then(|f| W::shape(f, value));
+        self.writes_elsewhere |= writes == Some(true);
+        writes.is_some()
     }
 
     #[inline]
@@ -380,7 +378,7 @@ impl<W: Workload> TxnRun<W> {
     }
 
     /// Ends the history; or what is malformed, if so much is that the rest was not read.
-    pub(crate) fn end(mut self, budget: &Budget) -> Result<Ended<W::Known>, Malformed> {
+    fn end(mut self, budget: &Budget) -> Result<Ended<W::Known>, Malformed> {
         if let Some(malformed) = self.malformed.take_if(|_| self.malformed_count > MALFORMED_MAX) {
             return Err(malformed);
         }
@@ -424,7 +422,7 @@ impl<W: Workload> TxnRun<W> {
 }
 
 impl<K: Analysis> Ended<K> {
-    pub(crate) fn report(&self, checker: &'static str, budget: &Budget) -> Report {
+    fn report(&self, checker: &'static str, budget: &Budget) -> Report {
         let report = report::report(checker, &self.known, &self.expected, self.counts, budget);
         match &self.malformed {
             Some(malformed) => malformed.beside(report, checker),
