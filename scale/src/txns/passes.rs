@@ -1,7 +1,7 @@
 //! Judging one history of transactions in a limited amount of memory: one share of its keys after another.
 //!
-//! Each pass reads the history with the reader that one machine has, and judges one share. The dependencies of a share
-//! go into a file. At the end all of them are read again, side by side, in search of an order.
+//! Each pass reads the history with the reader that one machine has, and judges one share. If one pass is enough, its
+//! report is that of one machine. Else the dependencies of each share go into a file. At the end all of them are read again, side by side, in search of an order.
 //!
 //! A share is a history of its own: what is a violation there is one of the whole. If it takes the keys of several
 //! shares to see one, there is a cycle of transactions, and all of its dependencies are on keys of these transactions.
@@ -12,10 +12,11 @@ use super::order::{Cyclic, Order};
 use super::runs::Runs;
 use crate::job::{History, Job, Judged, Spill};
 use crate::keys::{guarded, unfit};
+use crate::plan::Stamp;
 use histcheck_front::source::{self, Reading};
 use histcheck_front::{clocks, setup};
 use history_core::share::{self, Share, ShareEnd, Totals};
-use history_core::{Budget, ErrorKind, HistoryError, Op, OpKind, Pair, Participants, Report, Verdict};
+use history_core::{Budget, ErrorKind, HistoryError, NextStep, Op, OpKind, Pair, Participants, Report, Verdict};
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -29,11 +30,13 @@ const SOME_KEYS: &str = "Only some of the keys were checked together, because of
 
 /// The note where no violation was found.
 const UNDECIDED: &str = "The history is not strictly serializable, or some of its keys do not decide this. Whether it \
-    satisfies the level asked for takes the whole history: check it without --spill.";
+    satisfies the level asked for takes the whole history.";
 
 /// The note where an op is none of the workload.
-const MALFORMED: &str = "Some op is not a transaction of this checker, or a value was written twice. Check the history \
-    without --spill: that names the op, and checks what does not depend on it.";
+const MALFORMED: &str = "Some op is not a transaction of this checker, or a value was written twice.";
+
+/// What to do about both.
+const WITHOUT: &str = "Check the history without --spill, or with a greater --max-memory.";
 
 /// Why the shares do not decide a history.
 enum Undecided {
@@ -57,10 +60,14 @@ impl From<HistoryError> for Undecided {
 
 /// Judges a history within a limit on memory.
 pub(crate) fn judge(job: &Job<'_>, history: &History, spill: &Spill) -> Judged {
+    let stamp = Stamp::of(&history.path);
     let mut passes = Passes { job, history, spill, unmatched: None, decisions: Vec::new(), dropped: 0 };
     let mut outcome = passes.judge();
     if let Ok(report) = &mut outcome {
         clocks::doubt(report, &job.setup.checker.about(), passes.dropped);
+    }
+    if Stamp::of(&history.path) != stamp {
+        outcome = Err(HistoryError::new(ErrorKind::Io, "reading failed: the file changed while it was read"));
     }
     Judged { outcome, unmatched: passes.unmatched, decisions: passes.decisions }
 }
@@ -116,6 +123,9 @@ impl Passes<'_> {
             })?;
             totals.get_or_insert(known);
             let ShareEnd { report, is_well_formed, dependencies } = end;
+            if count == 1 {
+                return Ok(report);
+            }
             if !is_well_formed {
                 return Err(Undecided::Malformed);
             }
@@ -225,6 +235,7 @@ impl Passes<'_> {
     fn unknown(&self, why: &str) -> Report {
         let mut report = Report::new(self.job.setup.checker.name().to_owned(), Verdict::Unknown);
         report.notes.push(why.to_owned());
+        report.add_next(NextStep::option("max-memory", WITHOUT));
         report
     }
 
