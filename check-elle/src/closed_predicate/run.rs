@@ -133,11 +133,6 @@ impl Workload for PredicateRun {
         Some(Ok(()))
     }
 
-    /// Predicates are about several keys, so there are no shares.
-    fn shape(_: &str, _: Value<'_>) -> Option<bool> {
-        None
-    }
-
     fn ids(&self) -> usize {
         self.keys.keys.len().max(self.selects.len())
     }

@@ -106,15 +106,6 @@ impl Workload for RwRegisterRun {
         }
     }
 
-    fn shape(f: &str, value: Value<'_>) -> Option<bool> {
-        match (f, value) {
-            ("w", Value::Nil) => None,
-            ("w", _) => Some(true),
-            ("r", _) => Some(false),
-            _ => None,
-        }
-    }
-
     fn ids(&self) -> usize {
         self.versions.version.len()
     }

@@ -108,6 +108,7 @@ impl Passes<'_> {
     fn too_small(&self) -> HistoryError {
         let limit = self.spill.bytes_max;
         HistoryError::new(ErrorKind::Limit, format!("{limit} bytes of memory are too few for this history"))
+            .expected("a greater --max-memory")
     }
 
     /// The report on the history, by so many shares. Notes what is known of the whole.

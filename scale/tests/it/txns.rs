@@ -254,6 +254,30 @@ fn passes_over_a_history() {
     assert!(invalid > 20, "{invalid}");
 }
 
+/// What passes say of any level, one machine says too.
+#[test]
+fn passes_agree_at_every_level() {
+    let mut decided = BTreeMap::new();
+    let seeds = std::env::var("SEEDS").map_or(12, |seeds| seeds.parse().unwrap());
+    for seed in 0..seeds {
+        let bug = [Bug::None, Bug::Stale, Bug::Aborted, Bug::Skew][usize::try_from(seed % 4).unwrap()];
+        let text = lists(1000 + seed, 40 + 7 * (seed % 20), 2 + seed % 9, bug);
+        for level in ["serializable", "snapshot-isolation", "read-committed", "strong-session-serializable", "causal"] {
+            let options = Options::new().with("consistency-models", level);
+            let expected = valid(&one_machine(&Setup::new(ListAppend::default(), options.clone()), text.as_bytes()));
+            let dir = tempfile::tempdir().unwrap();
+            let only = Setup::new(OnlyShares(ListAppend::default()), options);
+            too_much(0);
+            let said = valid(&many_with(&only, text.as_bytes(), 1, |job| {
+                job.spill = Some(Spill::new(dir.path(), 1 << 20, || Some(too_much(2))));
+            }));
+            assert!(said == expected || said == "unknown", "{seed} {level}: {said}, {expected}");
+            *decided.entry(said.to_string()).or_insert(0) += 1;
+        }
+    }
+    assert!(decided["true"] > 10 && decided["false"] > 10 && decided["\"unknown\""] > 5, "{decided:?}");
+}
+
 /// At a weaker level, what breaks strict serializability may be no violation: then it is unknown.
 #[test]
 fn what_passes_cannot_decide() {

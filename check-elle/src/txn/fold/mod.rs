@@ -37,7 +37,10 @@ pub(crate) trait Workload: Send {
     fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Self::Mop>;
 
     /// Whether `[f key value]` is a micro-op of this workload, and then whether it writes, without taking note of it.
-    fn shape(f: &str, value: Value<'_>) -> Option<bool>;
+    /// For workloads whose histories have shares.
+    fn shape(_f: &str, _value: Value<'_>) -> Option<bool> {
+        None
+    }
 
     /// The micro-ops of an op that is not a list of them, or why it is none of this workload's; `None` if it is none by
     /// its shape.
