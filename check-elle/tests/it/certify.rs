@@ -26,7 +26,7 @@ fn each_type_is_certified_in_some_case() {
     let mut certified = tamper::types(CASES);
     for cycle in ["G0", "G1c", "G-single-item", "G-nonadjacent-item", "G2-item"] {
         for suffix in ["", "-process", "-realtime"] {
-            assert!(certified.remove(&*format!("{cycle}{suffix}")), "{cycle}{suffix} is in no case");
+            assert!(certified.remove(&format!("{cycle}{suffix}")), "{cycle}{suffix} is in no case");
         }
     }
     let direct = [

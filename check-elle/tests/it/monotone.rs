@@ -19,7 +19,7 @@ fn refused_pairs(ops: &[Entry], workload: Workload<'_>, exact: Exact) -> Result<
         let report = check(&history, &Question { models: &[model], workload, ..Question::default() }, exact);
         (model, report)
     };
-    let reports: BTreeMap<&str, Report> = lattice::models().map(judge).collect();
+    let reports: BTreeMap<&str, Report> = lattice::models().into_iter().map(judge).collect();
     let verdicts: BTreeMap<&str, Verdict> = reports.iter().map(|(model, report)| (*model, report.verdict)).collect();
     for (asked, report) in &reports {
         let listed = || report.not.iter().chain(&report.also_not).chain(&report.not_checked);
@@ -34,7 +34,7 @@ fn refused_pairs(ops: &[Entry], workload: Workload<'_>, exact: Exact) -> Result<
             if *verdict != Verdict::Invalid {
                 return Err(format!("{weaker} is invalid, and {stronger} is {}:\n{text}", verdict.name()));
             }
-            refused += u32::from(weaker != stronger);
+            refused += u32::from(*weaker != *stronger);
         }
     }
     Ok(refused)

@@ -6,6 +6,7 @@ use crate::oracle::cases::CASES;
 use crate::oracle::choices::Choices;
 use crate::oracle::messy::Shown;
 use crate::oracle::messy::{Entry, history};
+use crate::oracle::names::Names;
 use crate::oracle::spoiled::{How, spoil};
 use crate::oracle::{Question, canary, crowd, is_small, judge, lattice, spoiled, text};
 use check_elle::list_append::ListAppend;
@@ -19,8 +20,8 @@ fn histories() -> impl Strategy<Value = Vec<Entry>> {
 
 /// One model or two, and now and then an anomaly by name.
 fn questions() -> impl Strategy<Value = (Vec<&'static str>, Vec<&'static str>)> {
-    let models: Vec<&'static str> = lattice::models().collect();
-    let anomalies: Vec<&'static str> = lattice::anomalies().collect();
+    let models: Vec<&'static str> = lattice::models().into_iter().collect();
+    let anomalies: Vec<&'static str> = lattice::anomalies().into_iter().collect();
     let often = prop::sample::select(&["strict-serializable", "strong-session-serializable", "serializable"][..]);
     let models = prop_oneof![often.prop_map(|model| vec![model]), prop::sample::subsequence(models, 0..=2),];
     (models, prop_oneof![4 => Just(Vec::new()), 1 => prop::sample::subsequence(anomalies, 1..=2)])
@@ -89,7 +90,7 @@ fn the_store_errs_in_every_way() {
             missing.retain(|name| report.anomaly(name).is_none());
         }
     }
-    assert_eq!(missing, lattice::Names::new(), "the random histories above show none of these");
+    assert_eq!(missing, Names::new(), "the random histories above show none of these");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use crate::oracle::against::{checker, compare};
 use crate::oracle::choices::Choices;
-use crate::oracle::lattice::Names;
 use crate::oracle::messy::{Entry, Shown, Who, as_registers, history};
+use crate::oracle::names::Names;
 use crate::oracle::register_cases::CASES;
 use crate::oracle::registers::Sources;
 use crate::oracle::spoiled::{How, spoil};
@@ -30,14 +30,14 @@ fn orders() -> impl Strategy<Value = Option<Vec<u64>>> {
 }
 
 fn models() -> impl Strategy<Value = Vec<&'static str>> {
-    let models: Vec<&'static str> = lattice::models().collect();
+    let models: Vec<&'static str> = lattice::models().into_iter().collect();
     let often = prop::sample::select(&["strict-serializable", "strong-session-serializable", "serializable"][..]);
     prop_oneof![often.prop_map(|model| vec![model]), prop::sample::subsequence(models, 0..=2)]
 }
 
 /// None, mostly.
 fn anomalies() -> impl Strategy<Value = Vec<&'static str>> {
-    let anomalies: Vec<&'static str> = lattice::anomalies().collect();
+    let anomalies: Vec<&'static str> = lattice::anomalies().into_iter().collect();
     prop_oneof![4 => Just(Vec::new()), 1 => prop::sample::subsequence(anomalies, 1..=2)]
 }
 

@@ -1,7 +1,7 @@
 //! Holds a checker against the oracle: the verdict, the types, the models, and every witness.
 
 use super::world::World;
-use super::{Judgement, Question, Workload, judge_world, lattice, lattice::Names};
+use super::{Judgement, Question, Workload, judge_world, lattice, names::Names};
 use check_elle::Exact;
 use check_elle::anomaly::{AnomalySet, AnomalyType};
 use check_elle::list_append::ListAppend;
@@ -122,7 +122,7 @@ pub(crate) fn certified(
 }
 
 fn agree_on(judgement: &Judgement, report: &Report) -> Result<(), String> {
-    let may_be = |name: &&str| judgement.anomaly_types.contains(*name) || !judgement.may_be.contains(*name);
+    let may_be = |name: &&str| judgement.anomaly_types.contains(name) || !judgement.may_be.contains(name);
     let types: Names = report.anomaly_types().filter(may_be).map(lattice::name).collect();
     same("anomaly types", &judgement.anomaly_types, &types)?;
     same("verdict", &judgement.verdict, &report.verdict)?;

@@ -3,7 +3,8 @@
 use super::Question;
 use super::against::{checker, compare};
 use super::cases::{Case, edn};
-use super::lattice::{self, Names};
+use super::lattice;
+use super::names::Names;
 use history_core::{History, Report, Verdict};
 
 /// The names of the cases in which a checker is caught.

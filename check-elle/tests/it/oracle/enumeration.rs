@@ -4,7 +4,8 @@
 use super::against::{agree_in, checker, compare};
 use super::cases::{Case, edn};
 use super::choices::Choices;
-use super::lattice::{self, Names};
+use super::lattice;
+use super::names::Names;
 use super::world::World;
 use super::worlds::{Kind, Size, history};
 use super::{Question, Workload, judge, laws};

@@ -1,7 +1,8 @@
 //! Which models a cycle of any type rules out: those whose steps lead from some transaction back to it.
 
 use super::graph::{Graph, Order, Relation};
-use super::lattice::{self, Names};
+use super::lattice;
+use super::names::Names;
 use super::reach::Reach;
 use std::sync::LazyLock;
 

@@ -1,22 +1,9 @@
 //! Which anomalies imply which, and which models they rule out: the specification's lists once more, as text.
 
+use super::names::Names;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{LazyLock, Mutex, PoisonError};
-
-/// Names by their spelling. Each is kept once, for there are few and they are compared for every history.
-pub(crate) type Names = BTreeSet<&'static str>;
-
-/// A name as [`Names`] holds it.
-pub(crate) fn name(text: &str) -> &'static str {
-    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.get(text).copied().unwrap_or_else(|| {
-        let name: &'static str = text.to_owned().leak();
-        known.insert(name);
-        name
-    })
-}
+use std::sync::LazyLock;
 
 /// Left: an anomaly. Right: what it also is. `S` represents each suffix, `X` for each of [`SIX`].
 const ALSO_IS: &[(&str, &str)] = &[
@@ -124,6 +111,24 @@ const FORBIDS: &[(&str, &str)] = &[
     ("strict-serializable", "G1 G1c-realtime G2-realtime PL-SS-cycle-exists"),
 ];
 
+/// What no list says anything of.
+const OTHERS: &str = "cycle-search-timeout empty-transaction-graph";
+
+/// All names that there are, in order.
+pub(super) static ALL: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let suffixed =
+        SIX.iter().flat_map(|six| ["", "-process", "-realtime"].map(|suffix| &*format!("{six}{suffix}").leak()));
+    let pairs = [ALSO_IS, IMPLIES, FORBIDS].into_iter().flatten();
+    let words = pairs.flat_map(|(left, right)| [left, right]).chain([&OTHERS]).flat_map(|text| text.split_whitespace());
+    let all: BTreeSet<&str> = words.chain(suffixed).collect();
+    all.into_iter().collect()
+});
+
+/// A name as [`Names`] holds it.
+pub(crate) fn name(text: &str) -> &'static str {
+    ALL[ALL.binary_search(&text).unwrap_or_else(|_| panic!("{text} is no name of an anomaly or model"))]
+}
+
 fn words(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.split_whitespace().map(name)
 }
@@ -157,7 +162,7 @@ fn right_of(list: &[(&str, &'static str)], name: &str) -> Vec<&'static str> {
 /// For each name all that follows from it, itself included.
 fn closures(names: Names, directly: impl Fn(&str) -> Vec<&'static str>) -> BTreeMap<&'static str, Names> {
     let closure = |name: &'static str| {
-        let mut all = Names::from([name]);
+        let mut all = Names::from_iter([name]);
         loop {
             let more: Vec<&str> = all.iter().flat_map(|name| directly(name)).collect();
             let before = all.len();
@@ -198,13 +203,15 @@ fn all_models() -> Names {
 }
 
 /// All models that are named anywhere.
-pub(crate) fn models() -> impl Iterator<Item = &'static str> {
-    LATTICE.implied.keys().copied()
+pub(crate) fn models() -> Names {
+    static MODELS: LazyLock<Names> = LazyLock::new(|| LATTICE.implied.keys().copied().collect());
+    *MODELS
 }
 
 /// All anomalies that are named anywhere.
-pub(crate) fn anomalies() -> impl Iterator<Item = &'static str> {
-    LATTICE.also_is.keys().copied()
+pub(crate) fn anomalies() -> Names {
+    static ANOMALIES: LazyLock<Names> = LazyLock::new(|| LATTICE.also_is.keys().copied().collect());
+    *ANOMALIES
 }
 
 /// The anomalies that this one also is, itself included.
@@ -229,14 +236,14 @@ pub(crate) fn ruled_out(anomalies: &Names) -> (Names, Names) {
         static KNOWN: RefCell<BTreeMap<Names, (Names, Names)>> = const { RefCell::new(BTreeMap::new()) };
     }
     KNOWN.with_borrow_mut(|known| match known.get(anomalies) {
-        Some(out) => out.clone(),
-        None => known.entry(anomalies.clone()).or_insert_with(|| work_out_ruled_out(anomalies)).clone(),
+        Some(out) => *out,
+        None => *known.entry(*anomalies).or_insert_with(|| work_out_ruled_out(anomalies)),
     })
 }
 
 fn work_out_ruled_out(anomalies: &Names) -> (Names, Names) {
     let is_out = |(_, by): &(&&str, &Names)| !by.is_disjoint(anomalies);
     let out: Names = LATTICE.ruled_out_by.iter().filter(is_out).map(|(model, _)| *model).collect();
-    let is_weakest = |model: &&str| LATTICE.implied[model].intersection(&out).count() == 1;
+    let is_weakest = |model: &&str| LATTICE.implied[model].iter().filter(|weaker| out.contains(weaker)).count() == 1;
     out.iter().copied().partition(is_weakest)
 }

@@ -15,6 +15,7 @@ pub(crate) mod graph;
 pub(crate) mod lattice;
 pub(crate) mod laws;
 pub(crate) mod messy;
+pub(crate) mod names;
 pub(crate) mod reach;
 pub(crate) mod register_cases;
 pub(crate) mod registers;
@@ -28,7 +29,8 @@ pub(crate) mod worlds;
 
 use graph::{Graph, Order};
 use history_core::{History, Verdict};
-use lattice::{Names, also_is, forbids};
+use lattice::{also_is, forbids};
+use names::Names;
 use registers::Sources;
 use standing::Standing;
 use std::cell::RefCell;
@@ -70,6 +72,14 @@ pub(crate) struct Judgement {
     pub(crate) may_be: Names,
 }
 
+/// What follows from a question.
+#[derive(Clone, Copy)]
+struct Known {
+    order: Order,
+    /// The types that it forbids.
+    prohibited: Names,
+}
+
 impl<'a> Question<'a> {
     pub(crate) fn of_lists(models: &'a [&'a str]) -> Question<'a> {
         Question { models, ..Question::default() }
@@ -84,29 +94,35 @@ impl<'a> Question<'a> {
         asked || self.models.iter().any(|model| forbids(model, anomaly))
     }
 
-    /// The order that the question makes the graph take in. The same few questions are asked of many histories.
+    /// The order that the question makes the graph take in.
     pub(crate) fn order(&self) -> Order {
-        /// Models, anomalies, and what follows from them.
-        type Known = (Vec<String>, Vec<String>, Order);
+        self.known().order
+    }
+
+    /// What follows from the question. The same few are asked of many histories.
+    fn known(&self) -> Known {
         thread_local! {
-            static KNOWN: RefCell<Vec<Known>> = const { RefCell::new(Vec::new()) };
+            static KNOWN: RefCell<Vec<(Names, Names, Known)>> = const { RefCell::new(Vec::new()) };
         }
+        let of = |names: &[&str]| names.iter().map(|name| lattice::name(name)).collect::<Names>();
+        let (models, anomalies) = (of(self.models), of(self.anomalies));
         KNOWN.with_borrow_mut(|known| {
-            let is_asked = |(models, anomalies, _): &&Known| models == self.models && anomalies == self.anomalies;
-            if let Some((.., order)) = known.iter().find(is_asked) {
-                return *order;
+            let is_asked = |(a, b, _): &&(Names, Names, Known)| (a, b) == (&models, &anomalies);
+            if let Some((.., known)) = known.iter().find(is_asked) {
+                return *known;
             }
-            let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-            let order = self.work_out_order();
-            known.push((owned(self.models), owned(self.anomalies), order));
-            order
+            let all = lattice::anomalies();
+            let prohibited = all.into_iter().filter(|name| *name != EMPTY && self.is_prohibited(name)).collect();
+            let new = Known { order: self.work_out_order(), prohibited };
+            known.push((models, anomalies, new));
+            new
         })
     }
 
     fn work_out_order(&self) -> Order {
         let any = |suffix: &str, order: Order| {
             let needs = |name: &&str| name.ends_with(suffix) || exists::order_of(name) == Some(order);
-            lattice::anomalies().filter(needs).any(|name| self.is_prohibited(name))
+            lattice::anomalies().into_iter().filter(needs).any(|name| self.is_prohibited(name))
         };
         match (any("-realtime", Order::Realtime), any("-process", Order::Process)) {
             (true, _) => Order::Realtime,
@@ -196,9 +212,8 @@ const EMPTY: &str = "empty-transaction-graph";
 /// From the types found, those with names of their own and the `-cycle-exists`, to the verdict.
 fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Question<'_>) -> Judgement {
     let found = named | unnamed;
-    let prohibited: Names =
-        found.iter().copied().filter(|name| *name != EMPTY && question.is_prohibited(name)).collect();
-    let mut anomaly_types = prohibited.clone();
+    let prohibited = &found & &question.known().prohibited;
+    let mut anomaly_types = prohibited;
     if named.contains(EMPTY) {
         anomaly_types.insert(EMPTY);
     }
@@ -209,9 +224,8 @@ fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Ques
         (true, true) => Verdict::Valid,
     };
     let (not, also_not) = if anomaly_types.is_empty() { Default::default() } else { lattice::ruled_out(&found) };
-    let known: Names = [&not, &also_not, &standing.shown(question)].into_iter().flatten().copied().collect();
-    let not_checked = lattice::models().filter(|model| !known.contains(model)).collect();
-    let shown = anomaly_types.clone();
+    let not_checked = &lattice::models() - &(&(&not | &also_not) | &standing.shown(question));
+    let shown = anomaly_types;
     anomaly_types.retain(|name| !unnamed.contains(name) || !is_redundant(name, &shown, unnamed));
     Judgement { verdict, anomaly_types, not, also_not, not_checked, found, may_be: Names::new() }
 }
@@ -221,6 +235,6 @@ fn conclude(named: &Names, unnamed: &Names, standing: &Standing, question: &Ques
 fn is_redundant(name: &str, shown: &Names, unnamed: &Names) -> bool {
     let (cycles, others): (Names, Names) = shown.iter().copied().partition(|other| unnamed.contains(other));
     let model = exists::model_of(name);
-    let weaker = |other: &&str| *other != name && lattice::implied(&model).contains(&*exists::model_of(other));
+    let weaker = |other: &&str| *other != name && lattice::implied(&model).contains(&exists::model_of(other));
     others.iter().any(|other| *other != EMPTY && forbids(&model, other)) || cycles.iter().any(weaker)
 }

@@ -2,10 +2,10 @@
 //! left open.
 
 use super::graph::{Graph, Order, successors, version_order};
-use super::lattice::{self, Names, forbids};
+use super::lattice::{self, forbids};
+use super::names::Names;
 use super::world::{Kind, Mop, Name, Txn, World};
 use super::{Question, exists};
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 const DECIDED: [&str; 13] = [
@@ -46,12 +46,26 @@ pub(crate) fn is_decided(model: &str) -> bool {
     DECIDED.contains(&model) || model == "strict-serializable"
 }
 
-/// The decided models, each with the order that its anomalies take.
-static DECIDED_ORDERS: LazyLock<BTreeMap<&'static str, Order>> = LazyLock::new(|| {
+/// A decided model, and what follows from the tables of it.
+struct Decided {
+    model: &'static str,
+    /// That its anomalies take.
+    order: Order,
+    /// Itself.
+    own: Names,
+    /// Itself and all weaker ones.
+    implied: Names,
+    needs_a_snapshot: bool,
+    forbids_g1c: bool,
+    /// Whether it forbids all cycles with rw, or none of them.
+    orders_appends: bool,
+}
+
+static ALL: LazyLock<Vec<Decided>> = LazyLock::new(|| {
     let order = |model: &str| {
         let takes = |suffix: &str, order: Order| {
             let needs = |name: &&str| name.ends_with(suffix) || exists::order_of(name) == Some(order);
-            lattice::anomalies().filter(needs).any(|name| forbids(model, name))
+            lattice::anomalies().into_iter().filter(needs).any(|name| forbids(model, name))
         };
         match (takes("-realtime", Order::Realtime), takes("-process", Order::Process)) {
             (true, _) => Order::Realtime,
@@ -59,17 +73,25 @@ static DECIDED_ORDERS: LazyLock<BTreeMap<&'static str, Order>> = LazyLock::new(|
             _ => Order::None,
         }
     };
-    let decided = lattice::models().filter(|model| is_decided(model));
-    decided.map(|model| (model, order(model))).collect()
+    let decided = |model: &'static str| Decided {
+        model,
+        order: order(model),
+        own: Names::from_iter([model]),
+        implied: *lattice::implied(model),
+        needs_a_snapshot: NEED_A_SNAPSHOT.contains(&model),
+        forbids_g1c: forbids(model, "G1c"),
+        orders_appends: forbids(model, "G2-item") || !forbids(model, "G-single-item"),
+    };
+    lattice::models().into_iter().filter(|model| is_decided(model)).map(decided).collect()
 });
 
 /// What was asked for and cannot be searched for, each with the decided models that answer for it if they hold.
 fn undecided(question: &Question<'_>) -> Vec<Vec<&'static str>> {
-    let decided = || DECIDED_ORDERS.keys().copied();
+    let decided = || ALL.iter().map(|decided| decided.model);
     let models = question.models.iter().filter(|model| !is_decided(model));
     let anomalies = question.anomalies.iter().filter(|anomaly| NOT_SEARCHED.contains(anomaly));
     let anomalies = anomalies.map(|anomaly| if anomaly.starts_with("GSI") { "G-SI" } else { anomaly });
-    let above = models.map(|model| decided().filter(|other| lattice::implied(other).contains(*model)).collect());
+    let above = models.map(|model| decided().filter(|other| lattice::implied(other).contains(model)).collect());
     above.chain(anomalies.map(|anomaly| decided().filter(|other| forbids(other, anomaly)).collect())).collect()
 }
 
@@ -77,7 +99,7 @@ fn undecided(question: &Question<'_>) -> Vec<Vec<&'static str>> {
 pub(crate) fn order(question: &Question<'_>) -> Order {
     let all = undecided(question);
     let least = |models: &Vec<&str>| {
-        let orders = || models.iter().map(|model| DECIDED_ORDERS[*model]);
+        let orders = || ALL.iter().filter(|decided| models.contains(&decided.model)).map(|decided| decided.order);
         [Order::None, Order::Process, Order::Realtime].into_iter().find(|order| orders().any(|own| own == *order))
     };
     let needed: Vec<Order> = all.iter().filter_map(least).collect();
@@ -110,31 +132,31 @@ impl Standing {
         let settled = world.versions.is_none() || !found.contains("G1a") && !found.contains("G1b");
         let is_ordered = LazyLock::new(|| settled && is_ordered(world, graph));
         let (out, also_out) = lattice::ruled_out(found);
-        for (model, own) in DECIDED_ORDERS.iter() {
-            if out.contains(model) || also_out.contains(model) || *own != Order::None && !orders.contains(own) {
+        let out = &out | &also_out;
+        let (contradicts_itself, hides_reads) = (found.contains("internal"), hides_reads(world));
+        for decided in ALL.iter().filter(|decided| (&out & &decided.own).is_empty()) {
+            if decided.order != Order::None && !orders.contains(&decided.order) {
                 continue;
             }
-            let order_is_known = match own {
+            let order_is_known = match decided.order {
                 Order::None => true,
                 Order::Process => world.txns.iter().all(|txn| !txn.is_ok() || txn.process.is_some()),
                 Order::Realtime => world.txns.iter().all(|txn| !txn.may_have_happened() || txn.invoked.is_some()),
             };
             // In an acyclic graph lists can be ordered where they were not read.
-            let is_acyclic =
-                world.versions.is_none() && (forbids(model, "G2-item") || !forbids(model, "G-single-item"));
-            let contradicts = found.contains("internal") && NEED_A_SNAPSHOT.contains(model)
-                || hides_reads(world) && forbids(model, "G1c");
+            let is_acyclic = world.versions.is_none() && decided.orders_appends;
+            let contradicts = contradicts_itself && decided.needs_a_snapshot || hides_reads && decided.forbids_g1c;
             if contradicts || world.versions.is_none() && !is_acyclic && !*is_ordered {
-                standing.open.insert(model);
+                standing.open = &standing.open | &decided.own;
                 continue;
             }
-            standing.known.insert(model);
+            standing.known = &standing.known | &decided.own;
             if world.versions.is_some() && (garbage || !*is_ordered) {
-                standing.assumed.insert(model);
+                standing.assumed = &standing.assumed | &decided.own;
             }
             if !garbage && order_is_known && (is_acyclic || *is_ordered) {
-                standing.proven.insert(model);
-                standing.known.extend(lattice::implied(model));
+                standing.proven = &standing.proven | &decided.own;
+                standing.known = &standing.known | &decided.implied;
             }
         }
         standing.open = &standing.open - &standing.known;
@@ -147,17 +169,17 @@ impl Standing {
     /// The models that a report calls known: of those that are assumed, only what was asked for and what follows from
     /// that.
     pub(crate) fn shown(&self, question: &Question<'_>) -> Names {
-        let asked = question.models.iter().filter(|model| self.known.contains(**model));
+        let asked = question.models.iter().filter(|model| self.known.contains(model));
         let answered: Names = asked.flat_map(|model| lattice::implied(model)).copied().collect();
         &self.known - &(&self.assumed - &answered)
     }
 
     /// Whether there is an answer for all that cannot be searched for.
     pub(crate) fn answers(&self, question: &Question<'_>) -> bool {
-        let is_open = |model: &&str| self.open.contains(*model);
+        let is_open = |model: &&str| self.open.contains(model);
         self.has_evidence
             && !question.models.iter().any(is_open)
-            && undecided(question).iter().all(|models| models.iter().any(|model| self.proven.contains(*model)))
+            && undecided(question).iter().all(|models| models.iter().any(|model| self.proven.contains(model)))
     }
 }
 

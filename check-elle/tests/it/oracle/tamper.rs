@@ -3,7 +3,8 @@
 use super::Workload;
 use super::against::{certified, checker};
 use super::cases::{Case, edn};
-use super::lattice::{self, Names};
+use super::lattice;
+use super::names::Names;
 use history_core::{Datum, History, OpKind, Step, Witness, WitnessOp};
 
 /// All witnesses that the checker gives for the cases: case, history, anomaly and witness.

@@ -1,0 +1,160 @@
+//! Sets of names of anomalies and models. They are made for every history, so they are bits, and names are numbers.
+
+use super::lattice::ALL;
+use std::fmt;
+use std::ops::{BitAnd, BitOr, Sub};
+
+/// Names, in order.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Names([u64; 3]);
+
+impl Names {
+    pub(crate) fn new() -> Names {
+        Names::default()
+    }
+
+    /// The word of a name, and its bit.
+    fn place(name: &str) -> Option<(usize, u64)> {
+        let number = ALL.binary_search(&name).ok()?;
+        Some((number / 64, 1 << (number % 64)))
+    }
+
+    pub(crate) fn insert(&mut self, name: &str) {
+        let (word, bit) = Names::place(name).unwrap_or_else(|| panic!("{name} is no name of an anomaly or model"));
+        self.0[word] |= bit;
+    }
+
+    /// Whether it was there.
+    pub(crate) fn remove(&mut self, name: &str) -> bool {
+        Names::place(name).is_some_and(|(word, bit)| {
+            let was_there = self.0[word] & bit != 0;
+            self.0[word] &= !bit;
+            was_there
+        })
+    }
+
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        Names::place(name).is_some_and(|(word, bit)| self.0[word] & bit != 0)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Names::default()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    pub(crate) fn is_disjoint(&self, other: &Names) -> bool {
+        self.0.iter().zip(other.0).all(|(one, other)| one & other == 0)
+    }
+
+    pub(crate) fn is_subset(&self, other: &Names) -> bool {
+        (self - other).is_empty()
+    }
+
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&&'static str) -> bool) {
+        *self = self.iter().filter(|name| keep(name)).copied().collect();
+    }
+
+    pub(crate) fn iter(&self) -> Iter {
+        Iter { words: self.0, at: 0 }
+    }
+}
+
+/// The names of a set.
+pub(crate) struct Iter {
+    /// What is left.
+    words: [u64; 3],
+    /// The first word that may have some.
+    at: usize,
+}
+
+impl Iterator for Iter {
+    type Item = &'static &'static str;
+
+    fn next(&mut self) -> Option<&'static &'static str> {
+        while self.words.get(self.at)? == &0 {
+            self.at += 1;
+        }
+        let word = &mut self.words[self.at];
+        let bit = word.trailing_zeros() as usize;
+        *word &= *word - 1;
+        Some(&ALL[64 * self.at + bit])
+    }
+}
+
+impl IntoIterator for &Names {
+    type Item = &'static &'static str;
+    type IntoIter = Iter;
+
+    fn into_iter(self) -> Iter {
+        self.iter()
+    }
+}
+
+impl IntoIterator for Names {
+    type Item = &'static str;
+    type IntoIter = std::iter::Copied<Iter>;
+
+    fn into_iter(self) -> std::iter::Copied<Iter> {
+        self.iter().copied()
+    }
+}
+
+impl Extend<&'static str> for Names {
+    fn extend<I: IntoIterator<Item = &'static str>>(&mut self, names: I) {
+        names.into_iter().for_each(|name| self.insert(name));
+    }
+}
+
+impl FromIterator<&'static str> for Names {
+    fn from_iter<I: IntoIterator<Item = &'static str>>(names: I) -> Names {
+        let mut all = Names::new();
+        all.extend(names);
+        all
+    }
+}
+
+impl BitAnd for &Names {
+    type Output = Names;
+
+    fn bitand(self, other: &Names) -> Names {
+        Names(std::array::from_fn(|at| self.0[at] & other.0[at]))
+    }
+}
+
+impl BitOr for &Names {
+    type Output = Names;
+
+    fn bitor(self, other: &Names) -> Names {
+        Names(std::array::from_fn(|at| self.0[at] | other.0[at]))
+    }
+}
+
+impl Sub for &Names {
+    type Output = Names;
+
+    fn sub(self, other: &Names) -> Names {
+        Names(std::array::from_fn(|at| self.0[at] & !other.0[at]))
+    }
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self).finish()
+    }
+}
+
+#[test]
+fn a_set_is_what_was_put_into_it() {
+    assert!((129..=192).contains(&ALL.len()), "{} names", ALL.len());
+    for (at, name) in ALL.iter().enumerate() {
+        let (one, rest): (Names, Names) = ALL.iter().copied().partition(|other| other == name);
+        assert_eq!((one.len(), rest.len()), (1, ALL.len() - 1));
+        assert!(one.contains(name) && !rest.contains(name) && one.is_disjoint(&rest));
+        assert_eq!(one.iter().collect::<Vec<_>>(), [&ALL[at]]);
+        assert_eq!(rest.iter().collect::<Vec<_>>(), [&ALL[..at], &ALL[at + 1..]].concat().iter().collect::<Vec<_>>());
+        assert_eq!((&(&one | &rest) - &one, &one & &rest), (rest, Names::new()));
+    }
+}
