@@ -64,7 +64,8 @@ pub struct Span {
     pub completed: u64,
 }
 
-/// Two operations at the same time, the first of which comes before the second in any order that explains the history.
+/// Two operations, the first of which comes before the second in any order that explains the history. Unless it runs
+/// after the second, both run at the same time: what follows from real time is not told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dependency {
     /// The one that comes first.
@@ -104,9 +105,10 @@ pub struct ShareEnd {
     pub report: Report,
     /// Whether each op is one of this workload. If not, what other shares show may be the work of that op.
     pub is_well_formed: bool,
-    /// What comes before what, of operations that ran at the same time; none if there is more to know than that, so
-    /// that the history has to be judged as a whole: some dependency leads back in time, or the order of some versions
-    /// is not known.
+    /// How many keys it has.
+    pub keys: u64,
+    /// What comes before what; none if there is more to know than that, so that the history has to be judged as a
+    /// whole: the share is not valid, or it is not known when some operation ran.
     pub dependencies: Option<Vec<Dependency>>,
 }
 

@@ -3,17 +3,17 @@
 //! 1. Ranges are read in rounds, as for keyed histories. A transaction goes to all workers that have a key of it, and
 //!    each of them looks only at the micro-ops on its own keys.
 //! 2. Each worker ends its share: a report, and the dependencies between concurrent transactions.
-//! 3. The first worker gets the dependencies in windows of time ([`runs`]), and looks for an order that obeys them
-//!    ([`order`]).
-//! 4. If there is one, and each share is valid, then so is the history. Else the first worker judges it alone, as one
+//! 3. The first worker gets the dependencies in windows of time ([`runs`]), and looks for cycles of them and real time
+//!    ([`tangles`]).
+//! 4. If there are none, and each share is valid, then so is the history. Else the first worker judges it alone, as one
 //!    machine does: what is wrong with it is for the whole to say.
 //!
 //! Where memory has a limit, one worker has all shares, one after another ([`passes`]).
 
 mod gauge;
-mod order;
 pub(crate) mod passes;
 mod runs;
+mod tangles;
 
 use crate::job::Judged;
 use crate::judge::{Irregular, Session};
@@ -23,9 +23,9 @@ use histcheck_front::setup::Checked;
 use history_core::cast::Cast as _;
 use history_core::share::{Dependency, Share, ShareEnd};
 use history_core::{Budget, HistoryError, Report};
-use order::{Cyclic, Order};
 use runs::{Runs, from_bytes, to_bytes};
 use std::sync::Arc;
+use tangles::Tangles;
 
 /// Why the shares do not decide a history.
 enum Undecided {
@@ -65,25 +65,25 @@ impl Session<'_> {
         // These reports hold no values of the history.
         let reports: Option<Vec<Report>> = self.meeting.all(&report).into_iter().collect();
         let reports = reports.ok_or(Undecided::Irregular)?;
-        self.order(dependencies)?;
+        self.look_for_cycles(dependencies)?;
         let own = self.meeting.is_first().then(|| guarded(|| Ok(setup.checker.join_shares(reports, &join.totals()))));
         let report = own.map(|joined| joined.ok().flatten());
         let is_known = report.as_ref().map(Option::is_some);
         if self.meeting.told_by_first(is_known.as_ref()) { Ok(report.flatten()) } else { Err(Undecided::Irregular) }
     }
 
-    /// Looks for an order that obeys the dependencies of all workers, and real time.
-    fn order(&mut self, dependencies: Vec<Dependency>) -> Result<(), Undecided> {
+    /// Looks for cycles of the dependencies of all workers, and real time.
+    fn look_for_cycles(&mut self, dependencies: Vec<Dependency>) -> Result<(), Undecided> {
         let in_memory = "no file is read";
-        let (mut runs, mut order) = (Runs::default(), Order::default());
+        let (mut runs, mut tangles) = (Runs::default(), Tangles::default());
         runs.add(dependencies, None).expect(in_memory);
         loop {
             let own = runs.end().expect(in_memory);
             let end = self.meeting.all(&own).into_iter().flatten().min();
             let got = self.meeting.exchange(vec![(0, to_bytes(&runs.take(end)))]);
             let is_cyclic = self.meeting.is_first().then(|| {
-                let taken = order.take(got.iter().flat_map(|(_, bytes)| from_bytes(bytes)), end);
-                matches!(taken, Err(Cyclic(_)))
+                tangles.take(got.iter().flat_map(|(_, bytes)| from_bytes(bytes)), end);
+                tangles.is_any_found()
             });
             if self.meeting.told_by_first(is_cyclic.as_ref()) {
                 return Err(Undecided::Irregular);

@@ -2,36 +2,44 @@
 //!
 //! Each pass reads the history with the reader that one machine has, and judges one share. If one pass is enough, its
 //! report is that of one machine. Else the dependencies of each share go into a file. At the end all of them are read
-//! again, side by side, in search of an order.
+//! again, side by side, in search of cycles.
 //!
 //! A share is a history of its own: what is a violation there is one of the whole. If it takes the keys of several
 //! shares to see one, there is a cycle of transactions, and all of its dependencies are on keys of these transactions.
-//! So the history is read again for these keys, and once more for a share of just them.
+//! It lies within one of the intervals of time in which there are cycles ([`Tangles`]). So the history is read again
+//! for the keys of what was invoked in the first of these, as many as a share may have; and once more for a share of
+//! just them. If that is valid, the next intervals are looked at. A level may allow all cycles that there are.
 
 use super::gauge::{Gauge, TooMuch};
-use super::order::{Cyclic, Order};
 use super::runs::Runs;
+use super::tangles::Tangles;
 use crate::job::{History, Job, Judged, Spill};
 use crate::keys::{guarded, unfit};
 use crate::plan::Stamp;
 use histcheck_front::source::{self, Reading};
 use histcheck_front::{clocks, setup};
+use history_core::cast::Cast as _;
+use history_core::hash::HashSet;
 use history_core::share::{self, Share, ShareEnd, Totals};
 use history_core::{Budget, ErrorKind, HistoryError, NextStep, Op, OpKind, Pair, Participants, Report, Verdict};
+use std::borrow::Cow;
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 
 /// Passes over a history, at most.
 const PASSES_MAX: u64 = 1 << 12;
+
+/// Parts of what may be on cycles, at most. Each takes two passes.
+const PARTS_MAX: usize = 200;
 
 /// The note on a report on some of the keys.
 const SOME_KEYS: &str = "Only some of the keys were checked together, because of --max-memory. The history is invalid, \
     but it may have other anomalies. Operations are shown without their micro-ops on other keys.";
 
 /// The note where no violation was found.
-const UNDECIDED: &str = "The history is not strictly serializable, or some of its keys do not decide this. Whether it \
-    satisfies the level asked for takes the whole history.";
+const UNDECIDED: &str = "Too much of this history may be on cycles for this --max-memory, or some of its keys show \
+    too little.";
 
 /// The note where an op is none of the workload.
 const MALFORMED: &str = "Some op is not a transaction of this checker, or a value was written twice.";
@@ -49,8 +57,8 @@ enum Undecided {
     Malformed,
     /// One of them has this report, and there is more to know.
     Report(Box<Report>),
-    /// These transactions come each before the next one, and the last one before the first.
-    Cyclic(Vec<u64>),
+    /// Too much may be on cycles.
+    Tangled,
 }
 
 impl From<HistoryError> for Undecided {
@@ -98,7 +106,7 @@ impl Passes<'_> {
                 Err(Undecided::Failed(error)) => return Err(error),
                 Err(Undecided::Malformed) => return Ok(self.unknown(MALFORMED)),
                 Err(Undecided::Report(report)) => *report,
-                Err(Undecided::Cyclic(cycle)) => self.of_cycle(&cycle)?,
+                Err(Undecided::Tangled) => return Ok(self.unknown(UNDECIDED)),
             };
             let participants = totals.map(|totals: Totals| totals.participants);
             return Ok(self.in_part(report, &participants.unwrap_or_default()));
@@ -113,7 +121,7 @@ impl Passes<'_> {
 
     /// The report on the history, by so many shares. Notes what is known of the whole.
     fn in_passes(&mut self, count: u64, totals: &mut Option<Totals>) -> Result<Report, Undecided> {
-        let (mut runs, mut reports, mut incomplete) = (Runs::default(), Vec::new(), None);
+        let (mut runs, mut reports, mut incomplete, mut keys_max) = (Runs::default(), Vec::new(), None, 1);
         for own in 0..count {
             let mut gauge = Gauge::new(self.spill, own == 0);
             let share = Share::Part { own, of: count };
@@ -124,7 +132,8 @@ impl Passes<'_> {
                 })
             })?;
             totals.get_or_insert(known);
-            let ShareEnd { report, is_well_formed, dependencies } = end;
+            let ShareEnd { report, is_well_formed, keys, dependencies } = end;
+            keys_max = keys.max(keys_max);
             if count == 1 {
                 return Ok(report);
             }
@@ -144,14 +153,16 @@ impl Passes<'_> {
         if let Some(report) = incomplete {
             return Err(Undecided::Report(Box::new(report)));
         }
-        let mut order = Order::default();
+        let mut tangles = Tangles::default();
         loop {
             let end = runs.end().map_err(|error| unusable(&error))?;
-            order.take(runs.take(end), end).map_err(|Cyclic(cycle)| Undecided::Cyclic(cycle))?;
+            tangles.take(runs.take(end), end);
             if end.is_none() {
                 break;
             }
         }
+        let not_checked = self.untangle(&tangles.end(), keys_max.to_usize())?;
+        reports.iter_mut().for_each(|report| report.not_checked.extend_from_slice(&not_checked));
         let first = reports[0].clone();
         let checker = &self.job.setup.checker;
         let totals = totals.as_ref().expect("there was a pass");
@@ -214,24 +225,60 @@ impl Passes<'_> {
         Ok(())
     }
 
-    /// The report on the keys of these transactions, which are given by their invocations.
-    fn of_cycle(&mut self, cycle: &[u64]) -> Result<Report, HistoryError> {
-        let (mut all, mut places) = (Vec::new(), Vec::new());
+    /// Judges what was invoked in these intervals, part by part, each with about so many keys at most. The models that
+    /// some part says nothing of.
+    fn untangle(
+        &mut self,
+        tangles: &[RangeInclusive<u64>],
+        keys_max: usize,
+    ) -> Result<Vec<Cow<'static, str>>, Undecided> {
+        let (mut rest, mut not_checked) = (tangles, Vec::new());
+        while !rest.is_empty() {
+            let (places, taken) = self.places(rest, keys_max)?;
+            if taken * PARTS_MAX < tangles.len() {
+                return Err(Undecided::Tangled);
+            }
+            let mut gauge = Gauge::new(self.spill, false);
+            let looked = &mut |read| gauge.look(read).map_err(|TooMuch { .. }| Undecided::Tangled);
+            let (ShareEnd { report, .. }, _) = self.pass(Share::Only(places.into()), looked)?;
+            if report.verdict != Verdict::Valid {
+                return Err(Undecided::Report(Box::new(report)));
+            }
+            not_checked.extend(report.not_checked);
+            rest = &rest[taken..];
+        }
+        not_checked.sort_unstable();
+        not_checked.dedup();
+        Ok(not_checked)
+    }
+
+    /// The places of the keys of what was invoked in the first of these intervals, in order, and how many intervals
+    /// these are: as many as there are places for, but at least one.
+    fn places(&mut self, tangles: &[RangeInclusive<u64>], keys_max: usize) -> Result<(Vec<u64>, usize), HistoryError> {
+        let (mut all, mut own, mut taken) = (HashSet::default(), Vec::new(), tangles.len());
         self.read(|batch, _| {
-            for op in batch.ops().filter(|op| op.kind == OpKind::Invoke && cycle.contains(&op.index)) {
-                if share::places(op.value, &mut places) {
-                    all.extend(&places);
+            for op in batch.ops() {
+                // An invocation need not say what is asked for.
+                let invoked = match (op.kind, op.pair) {
+                    (_, Pair::Completes { invoked, .. }) => invoked,
+                    (OpKind::Invoke, _) => op.index,
+                    _ => continue,
+                };
+                let at = tangles.partition_point(|tangle| *tangle.end() < invoked);
+                if at < taken && tangles[at].contains(&invoked) && share::places(op.value, &mut own) {
+                    let new = own.iter().filter(|place| !all.contains(*place)).count();
+                    if at > 0 && all.len() + new > keys_max {
+                        taken = at;
+                    } else {
+                        all.extend(own.iter().copied());
+                    }
                 }
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        all.sort_unstable();
-        all.dedup();
-        match self.pass(Share::Only(all.into()), &mut |_| Ok(())) {
-            Ok((end, _)) => Ok(end.report),
-            Err(Undecided::Failed(error)) => Err(error),
-            Err(_) => Err(self.too_small()),
-        }
+        let mut places: Vec<u64> = all.into_iter().collect();
+        places.sort_unstable();
+        Ok((places, taken))
     }
 
     fn unknown(&self, why: &str) -> Report {

@@ -1,8 +1,8 @@
 //! What a share of a history tells about dependencies, and the report on a history by those on its shares.
 //!
-//! A dependency between transactions of which one completed before the other was invoked is left out: if it points
-//! forward, real time says so already; if it points back, the history is not strictly serializable, and its shares do
-//! not decide it. So only dependencies between concurrent transactions are left, of which there are few.
+//! A dependency on a transaction that was invoked after the other one had completed is left out: real time says so
+//! already. So only dependencies between concurrent transactions are left, of which there are few, and those that point
+//! back in time.
 //!
 //! If these and real time have no cycle, the history's graph has none, with process and realtime edges or without: each
 //! of its edges is one of some key, or follows from real time. No level forbids more than such cycles and what a single
@@ -29,27 +29,28 @@ impl<W: Workload> ShareRun for TxnRun<W> {
             Ok(ended) => ended,
             Err(malformed) => {
                 let report = malformed.report(W::NAME);
-                return Ok(ShareEnd { report, is_well_formed: false, dependencies: None });
+                return Ok(ShareEnd { report, is_well_formed: false, keys: 0, dependencies: None });
             }
         };
         let (report, is_well_formed) = (ended.report(W::NAME, budget), ended.malformed.is_none());
         // A share without keys has nothing to say.
-        let is_plain = report.verdict == Verdict::Valid || ended.known.keys() == 0;
+        let keys = ended.known.keys().to_u64();
+        let is_plain = report.verdict == Verdict::Valid || keys == 0;
         let dependencies = if is_plain && is_well_formed { dependencies(&ended.known) } else { None };
-        Ok(ShareEnd { report, is_well_formed, dependencies })
+        Ok(ShareEnd { report, is_well_formed, keys, dependencies })
     }
 }
 
 /// Dependencies that are told of each transaction, at the most, on average.
 const DEPENDENCIES_PER_TXN_MAX: usize = 64;
 
-/// The dependencies between concurrent transactions. None if one points back in time, if it is not known when a
+/// The dependencies between concurrent transactions, and those that point back in time. None if it is not known when a
 /// transaction ran, or if they are too many.
 fn dependencies<A: Analysis>(known: &A) -> Option<Vec<Dependency>> {
     let txns = known.txns();
     let spans = txns.ids().map(|txn| span(txns, txn)).collect::<Option<Vec<Span>>>()?;
     let graph = known.graph(Suffix::None).graph;
-    let mut found = Concurrent::new(&graph, &spans);
+    let mut found = Found::new(&graph, &spans);
     for txn in txns.ids().filter(|txn| txns.is_possible(*txn)) {
         found.follow(txn.at().to_u32())?;
     }
@@ -68,56 +69,50 @@ fn span<M: Copy>(txns: &Txns<M>, txn: TxnId) -> Option<Span> {
 }
 
 /// The dependencies found so far.
-struct Concurrent<'a> {
+struct Found<'a> {
     graph: &'a Graph,
     spans: &'a [Span],
-    /// Of each gate, the least invocation and the least completion of all transactions that it leads to.
-    least: Vec<Span>,
+    /// Of each gate, the least invocation of all transactions that it leads to.
+    least: Vec<u64>,
     /// Nodes that the transaction at hand leads to, and that are still to be looked at.
     waiting: Vec<u32>,
     dependencies: Vec<Dependency>,
 }
 
-impl<'a> Concurrent<'a> {
-    fn new(graph: &'a Graph, spans: &'a [Span]) -> Concurrent<'a> {
-        let mut found = Concurrent { graph, spans, least: Vec::new(), waiting: Vec::new(), dependencies: Vec::new() };
-        found.least = vec![Span { invoked: u64::MAX, completed: u64::MAX }; (graph.nodes() - graph.txns).to_usize()];
+impl<'a> Found<'a> {
+    fn new(graph: &'a Graph, spans: &'a [Span]) -> Found<'a> {
+        let mut found = Found { graph, spans, least: Vec::new(), waiting: Vec::new(), dependencies: Vec::new() };
+        found.least = vec![u64::MAX; (graph.nodes() - graph.txns).to_usize()];
         // The gates of a crowd lead to transactions and to gates of greater numbers.
         for gate in (graph.txns..graph.nodes()).rev() {
-            let below = graph.out(gate).map(|(to, _)| found.least_of(to));
-            let least = below
-                .reduce(|a, b| Span { invoked: a.invoked.min(b.invoked), completed: a.completed.min(b.completed) });
-            if let Some(least) = least {
+            if let Some(least) = graph.out(gate).map(|(to, _)| found.first_of(to)).min() {
                 found.least[(gate - graph.txns).to_usize()] = least;
             }
         }
         found
     }
 
-    fn least_of(&self, node: u32) -> Span {
+    /// The invocation of a transaction, or the first one behind a gate.
+    fn first_of(&self, node: u32) -> u64 {
         if self.graph.is_gate(node) {
             self.least[(node - self.graph.txns).to_usize()]
         } else {
-            self.spans[node.to_usize()]
+            self.spans[node.to_usize()].invoked
         }
     }
 
-    /// Takes the dependencies of a transaction; none if one points back in time, or they are too many by now.
+    /// Takes the dependencies of a transaction; none if they are too many by now.
     fn follow(&mut self, txn: u32) -> Option<()> {
         let from = self.spans[txn.to_usize()];
         self.waiting.extend(self.graph.out(txn).map(|(to, _)| to));
         while let Some(node) = self.waiting.pop() {
-            let to = self.least_of(node);
-            if to.completed < from.invoked {
-                return None;
-            }
-            if from.completed < to.invoked {
+            if from.completed < self.first_of(node) {
                 continue;
             }
             if self.graph.is_gate(node) {
                 self.waiting.extend(self.graph.out(node).map(|(to, _)| to));
             } else {
-                self.dependencies.push(Dependency { from, to });
+                self.dependencies.push(Dependency { from, to: self.spans[node.to_usize()] });
             }
         }
         (self.dependencies.len() <= DEPENDENCIES_PER_TXN_MAX * self.spans.len()).then_some(())
@@ -125,11 +120,14 @@ impl<'a> Concurrent<'a> {
 }
 
 /// The report on a history of which these are the reports on its shares; none if not all of them are valid and say the
-/// same.
+/// same. Of a model that one of them says nothing of, nothing is said.
 pub(crate) fn join(reports: Vec<Report>, totals: &Totals) -> Option<Report> {
     let of = |report: &Report, name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, n)| *n);
     let has_keys = |report: &Report| of(report, KEYS).is_some_and(|keys| keys > 0);
-    let reports: Vec<Report> = reports.into_iter().filter(has_keys).collect();
+    let mut reports: Vec<Report> = reports.into_iter().filter(has_keys).collect();
+    let mut not_checked: Vec<_> = reports.iter_mut().flat_map(|report| report.not_checked.drain(..)).collect();
+    not_checked.sort_unstable();
+    not_checked.dedup();
     let (keys, mops) = (sum(&reports, KEYS), sum(&reports, MOPS));
     let mut plain = reports.into_iter().map(|mut report| {
         report.counts.clear();
@@ -139,6 +137,7 @@ pub(crate) fn join(reports: Vec<Report>, totals: &Totals) -> Option<Report> {
     if plain.any(|other| other != joined) {
         return None;
     }
+    joined.not_checked = not_checked;
     joined.notes.extend(totals.participants.note());
     joined.counts = counts([totals.ok, totals.fail, totals.info, totals.participants.others(), keys, mops]);
     Some(joined)
