@@ -87,11 +87,7 @@ impl Tangles {
             *least = first.min(*least);
         }
         let is_reached = window.reached(|span| is_in_flight(span) && !is_old(span));
-        self.kept.retain(
-            |Dependency { from, to }| {
-                if is_old(*from) { is_in_flight(*to) } else { is_reached[window.at(*from)] }
-            },
-        );
+        self.kept.retain(|Dependency { from, to }| is_reached[window.at(*from)] || is_old(*from) && is_in_flight(*to));
     }
 
     /// Whether something may be on a cycle.
@@ -328,6 +324,19 @@ mod tests {
             acyclic += u32::from(expected.is_empty());
         }
         assert!(cyclic > 3000 && acyclic > 3000 && exact > 50_000, "{cyclic} {acyclic} {exact}");
+    }
+
+    /// What is in flight at the end of a window, here the last one but one, leads by real time to one that is in flight
+    /// for ever, and so to one that was invoked before.
+    #[test]
+    fn what_is_in_flight_for_ever_is_kept_while_others_lead_to_it() {
+        let span = |invoked, completed| Span { invoked, completed };
+        let (first, back, forever) = (span(0, 5), span(1, 2), span(3, u64::MAX));
+        let (long, last) = (span(4, 7), span(8, 9));
+        let pairs = [(forever, first), (long, back), (last, long)];
+        let dependencies = pairs.map(|(from, to)| Dependency { from, to });
+        assert_eq!(tangles(&dependencies, &[]), [0..=8]);
+        assert_eq!(tangles(&dependencies, &[7]), [0..=8]);
     }
 
     /// Of a history without an end only what is in flight is kept, whatever some operation waits for.
