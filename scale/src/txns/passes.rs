@@ -162,7 +162,9 @@ impl Passes<'_> {
             }
         }
         let not_checked = self.untangle(&tangles.end(), keys_max.to_usize())?;
-        reports.iter_mut().for_each(|report| report.not_checked.extend_from_slice(&not_checked));
+        for report in &mut reports {
+            report.not_checked.extend_from_slice(&not_checked);
+        }
         let first = reports[0].clone();
         let checker = &self.job.setup.checker;
         let totals = totals.as_ref().expect("there was a pass");

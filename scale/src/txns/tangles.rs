@@ -186,7 +186,9 @@ impl Window {
             let own = self.operations_of(nodes).map(|operation| operation.until);
             let below = nodes.iter().flat_map(|node| self.graph.neighbors(*node)).map(|node| first[node.index()]);
             let least = own.chain(below).min().unwrap_or(u64::MAX);
-            nodes.iter().for_each(|node| first[node.index()] = least);
+            for node in nodes {
+                first[node.index()] = least;
+            }
             found
                 .extend(self.operations_of(nodes).filter(|operation| are(operation.span)).map(|one| (one.span, least)));
         }
