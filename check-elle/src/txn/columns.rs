@@ -206,6 +206,8 @@ pub(crate) struct Open<M> {
     pub(crate) oks_before: u32,
     /// Whether it writes a key of another share.
     pub(crate) writes_elsewhere: bool,
+    /// Of a share: a number for all that it writes, on whatever keys, in its order.
+    pub(crate) all_writes: u64,
     pub(crate) mops: Vec<M>,
 }
 
@@ -220,6 +222,7 @@ impl<M> Default for Open<M> {
             time_ns: None,
             oks_before: 0,
             writes_elsewhere: false,
+            all_writes: 0,
             mops: Vec::new(),
         }
     }

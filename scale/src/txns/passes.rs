@@ -201,7 +201,8 @@ impl Passes<'_> {
             return Err(why);
         }
         totals.info += in_flight;
-        Ok((guarded(|| run.finish(&Budget::default()))?, totals))
+        let budget = Budget::default().with_bytes_max(self.spill.bytes_max);
+        Ok((guarded(|| run.finish(&budget))?, totals))
     }
 
     /// Reads the history. `see` gets its ops, and how much of the text was read.

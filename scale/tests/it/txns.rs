@@ -381,6 +381,45 @@ fn passes_over_what_is_malformed() {
     }
 }
 
+/// What two ends of a transaction say on keys of several shares is held against each other.
+#[test]
+fn ends_that_differ() {
+    let ends = [
+        // The same writes in another order.
+        ("[:append 100 1] [:append 101 2]", "ok", "[:append 101 2] [:append 100 1]"),
+        ("[:append 100 1] [:append 101 2] [:append 100 3]", "ok", "[:append 100 1] [:append 100 3] [:append 101 2]"),
+        ("[:append 100 1] [:append 101 2]", "info", "[:append 101 2] [:append 100 1]"),
+        // Other keys.
+        ("[:append 100 1]", "ok", "[:append 101 1]"),
+        ("[:append 100 1] [:append 101 2]", "ok", "[:append 100 1]"),
+        ("[:append 100 1]", "ok", "[:append 100 1] [:append 102 2]"),
+        // What failed without a word of its writes is not counted.
+        ("[:append 100 1] [:r 101 nil]", "fail", "[:r 101 nil]"),
+        ("[:append 100 1] [:r 101 nil]", "fail", "[:r 102 nil] [:r 103 nil]"),
+        ("[:r 101 nil]", "fail", "[:append 100 1] [:r 101 nil]"),
+        ("[:append 100 1] [:r 101 nil]", "ok", "[:r 101 []] [:append 100 1]"),
+    ];
+    let mut unknown = 0;
+    for (invoked, kind, completed) in ends {
+        let text = format!(
+            "{{:process 90, :type :invoke, :f :txn, :value [{invoked}]}}
+{{:process 90, :type :{kind}, :f :txn, :value [{completed}]}}
+{}",
+            lists(9, 60, 8, Bug::None)
+        );
+        let expected: serde_json::Value = serde_json::from_str(&assert_equal(&setup(), &text)).unwrap();
+        too_much(0);
+        let said = spilled(&text, 1 << 20, || Some(too_much(1)));
+        if expected["valid"] == "unknown" {
+            assert_eq!(said["valid"], "unknown", "{invoked} {completed}");
+            unknown += 1;
+        } else {
+            assert_eq!(said, expected, "{invoked} {completed}");
+        }
+    }
+    assert_eq!(unknown, 6);
+}
+
 /// Other formats than one op per line are read, too.
 #[test]
 fn passes_over_any_format() {

@@ -12,6 +12,7 @@ use crate::ids::TxnId;
 use crate::lattice;
 use crate::model::ModelSet;
 use history_core::cast::Cast as _;
+use history_core::keyed_parts::place_of;
 use history_core::share::Share;
 use history_core::{
     Budget, ErrorKind, HistoryError, NextStep, Op, OpKind, Pair, Process, Report, Run, Seq, Value, Verdict,
@@ -123,6 +124,9 @@ impl Malformed {
     }
 }
 
+/// The first one above 2^63. What is multiplied by it, loses nothing.
+const PRIME: u64 = 0x8000_0000_0000_001d;
+
 /// More ops than this that cannot be understood are too many: nothing more is read then.
 const MALFORMED_MAX: u64 = 1000;
 
@@ -145,6 +149,8 @@ pub(crate) struct TxnRun<W: Workload> {
     share: Share,
     /// Whether the op at hand writes a key of another share.
     writes_elsewhere: bool,
+    /// Of a share: a number for all that the op at hand writes, on whatever keys, in its order.
+    all_writes: u64,
 }
 
 /// A history of transactions at its end.
@@ -166,6 +172,7 @@ impl<W: Workload> TxnRun<W> {
             workload,
             share,
             writes_elsewhere: false,
+            all_writes: 0,
             txns: Txns::default(),
             open: Vec::new(),
             nameless: Vec::new(),
@@ -194,7 +201,7 @@ impl<W: Workload> TxnRun<W> {
 
     /// Decodes an op's micro-ops: all that can be, and why another cannot.
     fn read_mops(&mut self, op: &Op<'_>, mops: &mut Vec<W::Mop>) -> Result<Result<(), String>, HistoryError> {
-        self.writes_elsewhere = false;
+        (self.writes_elsewhere, self.all_writes) = (false, 0);
         let items = match op.value {
             Value::Nil => return Ok(Ok(())),
             Value::Vector(items) | Value::List(items) => items,
@@ -230,12 +237,15 @@ impl<W: Workload> TxnRun<W> {
     /// Whether an item is a micro-op on a key of another share. What is no micro-op matters to all shares.
     fn is_elsewhere(&mut self, item: Value<'_>) -> bool {
         let Some([f, key, value]) = item.as_seq().and_then(Seq::as_array) else { return false };
-        if self.share.has(key) {
-            return false;
+        let Some(writes) = f.as_name().and_then(|f| W::shape(f, value)) else { return false };
+        let place = place_of(key);
+        if writes {
+            let before = self.all_writes.rotate_left(1) ^ place;
+            self.all_writes = before.wrapping_mul(PRIME) ^ place_of(value);
         }
-        let writes = f.as_name().and_then(|f| W::shape(f, value));
-        self.writes_elsewhere |= writes == Some(true);
-        writes.is_some()
+        let is_elsewhere = !self.share.has_place(place);
+        self.writes_elsewhere |= writes && is_elsewhere;
+        is_elsewhere
     }
 
     #[inline]
@@ -259,7 +269,7 @@ impl<W: Workload> TxnRun<W> {
             Process::Other(_) | Process::Unknown => None,
         };
         let oks = self.counts.ok.to_u32();
-        let writes_elsewhere = self.writes_elsewhere;
+        let (writes_elsewhere, all_writes) = (self.writes_elsewhere, self.all_writes);
         let fill = |open: &mut Open<W::Mop>| {
             open.waits = true;
             open.left_out = false;
@@ -269,6 +279,7 @@ impl<W: Workload> TxnRun<W> {
             open.time_ns = op.time;
             open.oks_before = oks;
             open.writes_elsewhere = writes_elsewhere;
+            open.all_writes = all_writes;
             open.mops.clear();
             open.mops.extend_from_slice(mops);
         };
@@ -303,11 +314,11 @@ impl<W: Workload> TxnRun<W> {
             }
             oks_before = Some(open.oks_before);
             is_said |= open.has_value;
-            self.writes_elsewhere |= open.writes_elsewhere;
+            let is_same = || is_same(open.mops.iter(), mops.iter(), W::is_write) && open.all_writes == self.all_writes;
             if op.value.is_nil() {
+                self.writes_elsewhere = open.writes_elsewhere;
                 mops.extend_from_slice(&open.mops);
-            } else if open.has_value && op.kind != OpKind::Fail && !is_same(open.mops.iter(), mops.iter(), W::is_write)
-            {
+            } else if open.has_value && op.kind != OpKind::Fail && !is_same() {
                 // What a failed op says that it wrote is of no consequence: it did not.
                 let reason = format!(
                     "the op's writes differ from those of its invocation at index {}: a completion repeats the writes",
