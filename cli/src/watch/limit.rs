@@ -18,6 +18,7 @@ pub(super) struct Limit {
     is_late: Arc<AtomicBool>,
     /// Ops at the last look at the memory.
     looked: Option<u64>,
+    reached: Option<(Spent, String)>,
 }
 
 impl Limit {
@@ -32,11 +33,18 @@ impl Limit {
                 wake();
             });
         }
-        Limit { limits, is_late, looked: None }
+        Limit { limits, is_late, looked: None, reached: None }
     }
 
-    /// The limit that was reached, as a clause.
-    pub(super) fn reached(&mut self, ops: u64) -> Option<(Spent, String)> {
+    /// The limit that was reached first, as a clause.
+    pub(super) fn reached(&mut self, ops: u64) -> Option<&(Spent, String)> {
+        if self.reached.is_none() {
+            self.reached = self.look(ops);
+        }
+        self.reached.as_ref()
+    }
+
+    fn look(&mut self, ops: u64) -> Option<(Spent, String)> {
         if let Some(timeout) = self.limits.timeout.filter(|_| self.is_late.load(Ordering::SeqCst)) {
             return Some((Spent::Time, format!("the time limit of {} was reached", seconds(timeout))));
         }

@@ -76,8 +76,8 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
     let end = Arc::new(Mutex::new(end));
     let wake = Arc::clone(&end);
     let limit = Limit::begin(job.check.limits, move || end_history(&wake));
-    let rest = Rest::default();
-    if let Err(error) = end_on_signals(move || end_history(&end), budget.cancel.clone(), rest.clone()) {
+    let (rest, signalled) = (Rest::default(), Arc::clone(&end));
+    if let Err(error) = end_on_signals(move || end_history(&signalled), budget.cancel.clone(), rest.clone()) {
         diagnose::warning(&format!("cannot catch signals, so an interrupt ends histcheck without a report: {error}"));
     }
     begin();
@@ -103,7 +103,7 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
         let status = Status::begin();
         let (results, Kept { keeper, resume }) = (&mut results, checkpoints);
         let printed = resume.as_ref().map(Resume::printed).unwrap_or_default();
-        let mut watched = Watched { job, input, results, status, limit, page: shown, keeper, printed };
+        let mut watched = Watched { job, input, results, status, limit, end, page: shown, keeper, printed };
         match watched.judge(&mut feed, resume.as_ref(), &budget) {
             Ok(report) => Ok(Some(report)),
             Err(stopped) => {
@@ -202,6 +202,7 @@ struct Watched<'w, 'c> {
     results: &'w mut Results,
     status: Status,
     limit: Limit,
+    end: Arc<End>,
     page: &'w mut Option<Page>,
     keeper: Option<Keeper>,
     printed: Printed,
@@ -276,7 +277,7 @@ impl<'w> Watched<'w, '_> {
             // At a limit it does not matter whether there would be more, except that a checkpoint needs a place to read
             // on from.
             if !flow.is_break()
-                && let Some(why) = self.limit.reached(feed.ops())
+                && let Some(why) = self.limit.reached(feed.ops()).cloned()
                 && (more.is_err() || !self.awaits_checkpoint(feed))
             {
                 self.keep(run.as_ref(), feed, true)?;
@@ -335,11 +336,12 @@ impl<'w> Watched<'w, '_> {
         Ok(if self.printed.is_violated { flow } else { ControlFlow::Continue(()) })
     }
 
-    /// Whether there can be a checkpoint only after one of the next batches.
+    /// Whether there can be a checkpoint only after one of the next batches. As the history may not go on, it is ended.
     fn awaits_checkpoint(&self, feed: &Feed) -> bool {
         let awaits = self.keeper.is_some() && matches!(feed.read_on(), ReadOn::Later);
         if awaits {
             feed.want_save();
+            end_history(&self.end);
         }
         awaits
     }

@@ -161,16 +161,20 @@ fn what_does_not_fit_is_refused() {
     assert_eq!((code, proofs(&printed).len()), (Some(1), 2), "the new one, and the verdict's: {printed}");
 }
 
-/// The interval is long, so the first batch comes without a place to read on from.
+/// The interval is long, so the first batch comes without a place to read on from. It may also be the last one.
 #[test]
 fn at_a_limit_a_checkpoint_is_written_before_it_is_time_to() {
-    let place = Place::new();
-    place.append(&stale_reads(0..2000).replace("[]]", "[1]]"));
-    let words = place.words("-m list-append --max-memory 1").replace("1ns", "1h");
-    let limited = histcheck(&words).assert().code(2);
-    assert!(stdout(&limited).contains("the memory limit of 1 bytes was reached"), "{}", stdout(&limited));
-    let limited = histcheck(&words).assert().code(2);
-    assert!(stderr(&limited).contains("note: continuing from"), "{}", stderr(&limited));
+    for keys in [1, 2000] {
+        let place = Place::new();
+        let reads = |keys| stale_reads(keys).replace("[]]", "[1]]");
+        place.append(&reads(0..keys));
+        let words = place.words("-m list-append --max-memory 1").replace("1ns", "1h");
+        let limited = histcheck(&words).assert().code(2);
+        assert!(stdout(&limited).contains("the memory limit of 1 bytes was reached"), "{}", stdout(&limited));
+        place.append(&reads(keys..keys + 1));
+        let limited = histcheck(&words).assert().code(2);
+        assert!(stderr(&limited).contains("note: continuing from"), "{}", stderr(&limited));
+    }
 }
 
 #[test]
