@@ -88,7 +88,7 @@ pub(crate) fn decide<A: Analysis>(
 }
 
 /// The budget, within what is in proportion to the history.
-fn limited(budget: &Budget, exact: Exact, mops: usize) -> Budget {
+pub(super) fn limited(budget: &Budget, exact: Exact, mops: usize) -> Budget {
     let mut budget = budget.clone();
     if exact == Exact::Limited {
         let lower = |limit: &mut Option<u64>, max: u64| *limit = Some(limit.map_or(max, |own| own.min(max)));

@@ -42,11 +42,7 @@ impl Happened {
             writes.clear();
             look(*txn, &mut external, &mut writes)?;
             for (key, writer) in &external {
-                let writer = match writer {
-                    Some(writer) => row_of(&all.rows, *writer)?,
-                    None => check_isolation::TxnId::NONE,
-                };
-                reads.push(Read { key: key_of(*key), writer });
+                reads.push(read(&all.rows, *key, *writer)?);
             }
             let session = txns.process(*txn).map(|process| {
                 sessions.get(process).copied().unwrap_or_else(|| {
@@ -61,12 +57,25 @@ impl Happened {
         Some(all)
     }
 
+    /// A read of what one of these wrote; `None` if it is none of them.
+    pub(crate) fn read(&self, key: KeyId, writer: Option<TxnId>) -> Option<Read> {
+        read(&self.rows, key, writer)
+    }
+
     /// Notes that one transaction wrote a key before another did; of those that did not happen nothing.
     pub(crate) fn push_order(&mut self, key: KeyId, before: TxnId, after: TxnId) {
         if let (Some(before), Some(after)) = (row_of(&self.rows, before), row_of(&self.rows, after)) {
             self.txns.push_order(KnownOrder { key: key_of(key), before, after });
         }
     }
+}
+
+fn read(rows: &[TxnId], key: KeyId, writer: Option<TxnId>) -> Option<Read> {
+    let writer = match writer {
+        Some(writer) => row_of(rows, writer)?,
+        None => check_isolation::TxnId::NONE,
+    };
+    Some(Read { key: key_of(key), writer })
 }
 
 /// The row of a transaction, if it happened.

@@ -7,6 +7,8 @@
 //! the weaker ones with it.
 
 #[cfg(feature = "exact")]
+mod commits;
+#[cfg(feature = "exact")]
 mod decide;
 #[cfg(feature = "exact")]
 mod happened;
@@ -14,8 +16,12 @@ mod happened;
 mod levels;
 #[cfg(feature = "exact")]
 mod recorded;
+#[cfg(feature = "exact")]
+mod unseen;
 
 use crate::model::{Model, ModelSet};
+#[cfg(feature = "exact")]
+pub(crate) use commits::{dependencies, is_strict};
 #[cfg(feature = "exact")]
 pub(crate) use decide::decide;
 #[cfg(feature = "exact")]

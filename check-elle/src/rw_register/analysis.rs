@@ -106,6 +106,12 @@ impl Analysis for Registers {
     /// Registers never show all of their versions: the README says which option orders them.
     const DOUBT_IS_OF_THIS_HISTORY: bool = false;
 
+    const READS_SHOW_ORDER: bool = false;
+
+    fn assumptions_hold(&self) -> bool {
+        self.order.cyclic.is_empty()
+    }
+
     fn hides_reads(&self) -> bool {
         self.hides_reads
     }
@@ -130,6 +136,11 @@ impl Analysis for Registers {
     #[cfg(feature = "exact")]
     fn happened(&self) -> Option<crate::exact::Happened> {
         super::happened::happened(&self.versions, &self.txns, &self.order)
+    }
+
+    #[cfg(feature = "exact")]
+    fn may_have_happened(&self) -> Option<crate::exact::Happened> {
+        super::happened::may_have_happened(&self.versions, &self.txns, &self.order)
     }
 
     fn mop(&self, mop: Mop) -> Datum {

@@ -35,7 +35,12 @@ use crate::model::Model;
 use crate::txn::expected::{self, Expected};
 use crate::txn::fold::TxnRun;
 use crate::txn::online::judge::Rules;
-use history_core::{About, Checker, Datum, History, OptionError, OptionKind, OptionSpec, Options, Run, VersionOrder};
+#[cfg(feature = "exact")]
+use history_core::share::KnotsRun;
+use history_core::share::{Share, ShareRun, Totals};
+use history_core::{
+    About, Checker, Datum, History, OptionError, OptionKind, OptionSpec, Options, Report, Run, VersionOrder,
+};
 use run::RwRegisterRun;
 use sources::Sources;
 
@@ -201,6 +206,29 @@ impl Checker for RwRegister {
             linearizable_keys: settings.linearizable_keys,
         };
         Ok(online::start(expected, assumed, batch))
+    }
+
+    /// None with an order of transactions: it is one of all keys.
+    fn start_share(&self, options: &Options, share: Share) -> Result<Option<Box<dyn ShareRun>>, OptionError> {
+        let (settings, expected) = self.with_options(options)?;
+        if settings.transaction_order.is_some() {
+            return Ok(None);
+        }
+        let run = RwRegisterRun::new(expected, settings.sources(), &settings.initial);
+        Ok(Some(Box::new(TxnRun::of_share(run, share))))
+    }
+
+    fn join_shares(&self, reports: Vec<Report>, totals: &Totals) -> Option<Report> {
+        crate::txn::fold::join(reports, totals)
+    }
+
+    #[cfg(feature = "exact")]
+    fn start_knots(&self, options: &Options, count: usize) -> Result<Option<Box<dyn KnotsRun>>, OptionError> {
+        let (settings, expected) = self.with_options(options)?;
+        let exact = expected.exact;
+        let run = |_| RwRegisterRun::new(expected.clone(), Sources::default(), &settings.initial);
+        let sets: Vec<_> = (0..count).map(run).map(TxnRun::new).collect();
+        Ok((exact != Exact::No).then(|| Box::new(happened::knots::Knots::new(sets, exact)) as Box<dyn KnotsRun>))
     }
 }
 

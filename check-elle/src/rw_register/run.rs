@@ -106,6 +106,15 @@ impl Workload for RwRegisterRun {
         }
     }
 
+    fn shape(f: &str, value: Value<'_>) -> Option<bool> {
+        match (f, value) {
+            ("w", Value::Nil) => None,
+            ("w", _) => Some(true),
+            ("r", _) => Some(false),
+            _ => None,
+        }
+    }
+
     fn ids(&self) -> usize {
         self.versions.version.len()
     }

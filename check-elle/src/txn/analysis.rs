@@ -64,6 +64,22 @@ pub(crate) trait Analysis {
     #[cfg(feature = "exact")]
     fn happened(&self) -> Option<Happened>;
 
+    /// These, and all that may have happened and write something: of a share, because other shares may show that they
+    /// did. `None` also if the graph has all dependencies there are.
+    #[cfg(feature = "exact")]
+    fn may_have_happened(&self) -> Option<Happened> {
+        None
+    }
+
+    /// Whether reads show the order of versions as far as it matters. Else there may be several orders that explain a
+    /// history.
+    const READS_SHOW_ORDER: bool = true;
+
+    /// Whether no key contradicts what is assumed of all.
+    fn assumptions_hold(&self) -> bool {
+        true
+    }
+
     /// A micro-op as it was recorded.
     fn mop(&self, mop: Self::Mop) -> Datum;
 

@@ -1,7 +1,7 @@
 //! The spine: a checker is a fold over ops.
 
 use super::options::{OptionError, OptionSpec, Options};
-use super::share::{Share, ShareRun, Totals};
+use super::share::{KnotsRun, Share, ShareRun, Totals};
 use crate::error::{ErrorKind, HistoryError};
 use crate::state::Damaged;
 use crate::{About, Batch, Budget, History, Op, Reader, Report};
@@ -60,6 +60,18 @@ pub trait Checker: Send + Sync {
         None
     }
 
+    /// Begins to look for orders of what lies on cycles between shares, so many sets of transactions. The default does
+    /// not.
+    ///
+    /// # Errors
+    ///
+    /// As [`Checker::start`].
+    #[doc(hidden)]
+    fn start_knots(&self, options: &Options, count: usize) -> Result<Option<Box<dyn KnotsRun>>, OptionError> {
+        let _ = (options, count);
+        Ok(None)
+    }
+
     /// Checks a history that is in memory, without limits and with the options that the checker has.
     ///
     /// # Errors
@@ -113,6 +125,10 @@ impl<C: Checker + ?Sized> Checker for &C {
 
     fn join_shares(&self, reports: Vec<Report>, totals: &Totals) -> Option<Report> {
         (**self).join_shares(reports, totals)
+    }
+
+    fn start_knots(&self, options: &Options, count: usize) -> Result<Option<Box<dyn KnotsRun>>, OptionError> {
+        (**self).start_knots(options, count)
     }
 }
 

@@ -6,6 +6,10 @@
 //! share as it does from the whole. What no share shows are cycles that pass from the keys of one worker to those of
 //! another. For these a share tells its [`Dependency`]s. If all of them and real time together have no cycle, there is
 //! none in the whole, of any type.
+//!
+//! Reads do not always show the order of a key's versions. Then a share finds one that explains it, and tells the
+//! dependencies of that. If these have no cycle, the orders of all shares explain the whole. If they have, other orders
+//! may.
 
 use super::keyed::parts::place_of;
 use crate::error::HistoryError;
@@ -103,13 +107,33 @@ pub trait ShareRun: Send {
 pub struct ShareEnd {
     /// The report on the share.
     pub report: Report,
-    /// Whether each op is one of this workload. If not, what other shares show may be the work of that op.
+    /// Whether each op is one of this workload, and no key contradicts what is assumed of all. If not, what other
+    /// shares show may be the work of that op, or rest on that.
     pub is_well_formed: bool,
     /// How many keys it has.
     pub keys: u64,
     /// What comes before what; none if there is more to know than that, so that the history has to be judged as a
     /// whole: the share is not valid, or it is not known when some operation ran.
     pub dependencies: Option<Vec<Dependency>>,
+    /// Whether these are the dependencies of one order of versions of several that explain the share. Then a cycle of
+    /// them proves nothing.
+    pub is_one_of_several: bool,
+}
+
+/// Transactions that lie on cycles of the orders that shares have found, set by set. All of a set lead to each other;
+/// so of what is not in it, each comes before all of it or after all of it. A set has another order if one explains
+/// its own reads, each of which shows a version of the set or the one that was there before it, and leaves those
+/// versions last that others read.
+pub trait KnotsRun: Send {
+    /// Takes the next op of the history, and the set of its transaction, if it is in one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Run::observe`](crate::Run::observe).
+    fn observe(&mut self, set: Option<usize>, op: &Op<'_>) -> Result<(), HistoryError>;
+
+    /// For each set whether it has another order, as far as was found.
+    fn finish(self: Box<Self>, budget: &Budget) -> Vec<bool>;
 }
 
 /// What is known of a whole history without its shares.

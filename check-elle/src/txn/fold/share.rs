@@ -7,9 +7,15 @@
 //! If these and real time have no cycle, the history's graph has none, with process and realtime edges or without: each
 //! of its edges is one of some key, or follows from real time. No level forbids more than such cycles and what a single
 //! key shows, so a history of which each share is valid, is valid.
+//!
+//! Reads of registers do not show the order of versions. A share that is valid has such orders, and tells the
+//! dependencies of one that also agrees with real time. If all shares have one, and there is no cycle, their orders
+//! together explain the history in real time: at the strongest level, so at all of them. What may have happened and
+//! wrote something has a place in these orders, whether some read shows that it did or not: another share may show it.
 
-use super::{TxnRun, Workload};
+use super::{Ended, TxnRun, Workload};
 use crate::cycle_spec::Suffix;
+use crate::exact::Exact;
 use crate::graph::Graph;
 use crate::ids::TxnId;
 use crate::txn::Txns;
@@ -29,15 +35,37 @@ impl<W: Workload> ShareRun for TxnRun<W> {
             Ok(ended) => ended,
             Err(malformed) => {
                 let report = malformed.report(W::NAME);
-                return Ok(ShareEnd { report, is_well_formed: false, keys: 0, dependencies: None });
+                let end =
+                    ShareEnd { report, is_well_formed: false, keys: 0, dependencies: None, is_one_of_several: false };
+                return Ok(end);
             }
         };
-        let (report, is_well_formed) = (ended.report(W::NAME, budget), ended.malformed.is_none());
+        let Ended { known, expected, malformed, .. } = &ended;
+        let (report, keys) = (ended.report(W::NAME, budget), known.keys().to_u64());
+        let is_well_formed = malformed.is_none() && known.assumptions_hold();
         // A share without keys has nothing to say.
-        let keys = ended.known.keys().to_u64();
-        let is_plain = report.verdict == Verdict::Valid || keys == 0;
-        let dependencies = if is_plain && is_well_formed { dependencies(&ended.known) } else { None };
-        Ok(ShareEnd { report, is_well_formed, keys, dependencies })
+        let is_plain = is_well_formed && (report.verdict == Verdict::Valid || keys == 0);
+        // Without the search for an order, what is known is all that is asked for.
+        let is_one_of_several = !(W::Known::READS_SHOW_ORDER || expected.exact == Exact::No);
+        let dependencies = match is_plain {
+            true if is_one_of_several && keys > 0 => of_some_order(known, expected.exact, budget),
+            true => dependencies(known),
+            false => None,
+        };
+        Ok(ShareEnd { report, is_well_formed, keys, dependencies, is_one_of_several })
+    }
+}
+
+#[cfg(feature = "exact")]
+impl<W: Workload> TxnRun<W> {
+    /// The workload, which may decode more.
+    pub(crate) fn workload(&mut self) -> &mut W {
+        &mut self.workload
+    }
+
+    /// What is known of the history; none if something in it is malformed.
+    pub(crate) fn known(self, budget: &Budget) -> Option<W::Known> {
+        self.end(budget).ok().filter(|ended| ended.malformed.is_none()).map(|ended| ended.known)
     }
 }
 
@@ -54,10 +82,34 @@ fn dependencies<A: Analysis>(known: &A) -> Option<Vec<Dependency>> {
     for txn in txns.ids().filter(|txn| txns.is_possible(*txn)) {
         found.follow(txn.at().to_u32())?;
     }
-    let mut dependencies = found.dependencies;
+    Some(in_order(found.dependencies))
+}
+
+/// The same of an order of versions that explains all that may have happened; none if there is none in real time, or if
+/// none was found.
+#[cfg(feature = "exact")]
+fn of_some_order<A: Analysis>(known: &A, exact: Exact, budget: &Budget) -> Option<Vec<Dependency>> {
+    let txns = known.txns();
+    let mut found = Vec::new();
+    crate::exact::dependencies(known, exact, budget, |from, to| {
+        let (from, to) = (span(txns, from)?, span(txns, to)?);
+        if from.completed >= to.invoked {
+            found.push(Dependency { from, to });
+        }
+        (found.len() <= DEPENDENCIES_PER_TXN_MAX * txns.len()).then_some(())
+    })?;
+    Some(in_order(found))
+}
+
+#[cfg(not(feature = "exact"))]
+fn of_some_order<A: Analysis>(_: &A, _: Exact, _: &Budget) -> Option<Vec<Dependency>> {
+    None
+}
+
+fn in_order(mut dependencies: Vec<Dependency>) -> Vec<Dependency> {
     dependencies.sort_unstable_by_key(|dependency| (dependency.known(), *dependency));
     dependencies.dedup();
-    Some(dependencies)
+    dependencies
 }
 
 /// When a transaction ran. What may have happened may have happened at any time after its invocation.

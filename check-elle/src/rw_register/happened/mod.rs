@@ -1,6 +1,8 @@
 //! Which transactions of registers happened, whom their reads saw, and which writes the sources in use put before
 //! others.
 
+pub(super) mod knots;
+
 use super::mop::{Mop, What};
 use super::order::Order;
 use super::versions::{Flags, Versions};
@@ -20,34 +22,58 @@ pub(super) fn happened(versions: &Versions, txns: &Txns<Mop>, order: &Order) -> 
             _ => false,
         })
     };
+    let is_there = |txn| txns.is_ok(txn) || txns.is_possible(txn) && is_seen(txn);
+    in_order(versions, txns, order, is_there)
+}
+
+/// All transactions that may have happened.
+pub(super) fn may_have_happened(versions: &Versions, txns: &Txns<Mop>, order: &Order) -> Option<Happened> {
+    in_order(versions, txns, order, |txn| txns.is_possible(txn))
+}
+
+/// Those that are there, and the order of versions that the sources give.
+fn in_order(
+    versions: &Versions,
+    txns: &Txns<Mop>,
+    order: &Order,
+    is_there: impl Fn(TxnId) -> bool,
+) -> Option<Happened> {
+    let look = |txn: TxnId, key: KeyId, version: VersionId| external(versions, txn, key, version);
+    let mut happened = of_those(versions, txns, is_there, look)?;
+    if !order.is_trivial() {
+        push_orders(versions, order, &mut happened);
+    }
+    Some(happened)
+}
+
+/// Those that are there; `look` gives whom an external read saw.
+fn of_those(
+    versions: &Versions,
+    txns: &Txns<Mop>,
+    is_there: impl Fn(TxnId) -> bool,
+    mut look: impl FnMut(TxnId, KeyId, VersionId) -> Option<External>,
+) -> Option<Happened> {
     // For each key who wrote it last, and what.
     let mut own = vec![(TxnId::NONE, VersionId::NONE); versions.key.len()];
     let mut contradicts_itself = false;
-    let mut happened = Happened::new(
-        txns,
-        |txn| txns.is_ok(txn) || txns.is_possible(txn) && is_seen(txn),
-        |txn, reads, writes| {
-            for mop in txns.mops(txn) {
-                let own = &mut own[mop.key.at()];
-                match mop.what() {
-                    What::Write(version) => {
-                        *own = (txn, version);
-                        writes.push(key_of(mop.key));
-                    }
-                    // What one saw whose end is unknown may not have been so.
-                    What::Read(_) if !txns.is_ok(txn) => {}
-                    What::Read(version) if own.0 == txn => contradicts_itself |= own.1 != version,
-                    What::Read(version) => reads.push(external(versions, txn, mop.key, version)?),
-                    What::Unseen => {}
+    let mut happened = Happened::new(txns, is_there, |txn, reads, writes| {
+        for mop in txns.mops(txn) {
+            let own = &mut own[mop.key.at()];
+            match mop.what() {
+                What::Write(version) => {
+                    *own = (txn, version);
+                    writes.push(key_of(mop.key));
                 }
+                // What one saw whose end is unknown may not have been so.
+                What::Read(_) if !txns.is_ok(txn) => {}
+                What::Read(version) if own.0 == txn => contradicts_itself |= own.1 != version,
+                What::Read(version) => reads.push(look(txn, mop.key, version)?),
+                What::Unseen => {}
             }
-            Some(())
-        },
-    )?;
+        }
+        Some(())
+    })?;
     happened.contradicts_itself = contradicts_itself;
-    if is_ordered {
-        push_orders(versions, order, &mut happened);
-    }
     Some(happened)
 }
 

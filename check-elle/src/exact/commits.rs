@@ -1,0 +1,111 @@
+//! The dependencies of one order of commits that explains all transactions which may have happened, at strict
+//! serializability.
+//!
+//! In such an order a read shows what the last writer of its key before it wrote. So the order is one of each key's
+//! versions, too; and any other order of the transactions that keeps the dependencies of this one, as does one of
+//! several shares together, explains the same reads.
+
+use super::{Exact, decide, unseen};
+use crate::ids::TxnId;
+use crate::txn::analysis::Analysis;
+use check_isolation::TxnId as Row;
+use check_isolation::{Axiom, Base, Level, Moment, Outcome, Transactions};
+use history_core::Budget;
+
+/// Tells each two transactions of which one comes directly before the other on some key, more than once if on several.
+/// `None` if no order was found, or if `tell` says so.
+pub(crate) fn dependencies<A: Analysis>(
+    analysis: &A,
+    exact: Exact,
+    budget: &Budget,
+    mut tell: impl FnMut(TxnId, TxnId) -> Option<()>,
+) -> Option<()> {
+    let happened = analysis.may_have_happened()?;
+    if happened.contradicts_itself {
+        return None;
+    }
+    let txns = &happened.txns;
+    let is_certain = |row: Row| analysis.txns().is_ok(happened.rows[row.at()]);
+    let order = unseen::early(txns, is_certain, strict_order(txns, analysis.txns().all_mops().len(), exact, budget)?);
+    replay(txns, &order, |before, after| tell(happened.rows[before.at()], happened.rows[after.at()]))
+}
+
+/// Some if there is an order of commits in real time, as far as was found.
+pub(crate) fn is_strict(txns: &Transactions, exact: Exact, budget: &Budget) -> Option<()> {
+    strict_order(txns, 0, exact, budget).map(|_| ())
+}
+
+fn strict_order(txns: &Transactions, mops: usize, exact: Exact, budget: &Budget) -> Option<Vec<Row>> {
+    let level = Level::of(Axiom::Serializable, Base::RealTime).expect("a level of the table");
+    let budget = decide::limited(budget, exact, mops);
+    let Outcome::Holds(order) = check_isolation::decide(txns, level, &budget) else { return None };
+    let committed = |moment: &Moment| if let Moment::Commit(txn) = *moment { Some(txn) } else { None };
+    Some(order.moments.iter().filter_map(committed).collect())
+}
+
+/// Runs an order like a store; `None` if it does not explain some read.
+fn replay(txns: &Transactions, order: &[Row], mut tell: impl FnMut(Row, Row) -> Option<()>) -> Option<()> {
+    const FIRST: Row = Row::NONE;
+    let mut last = vec![FIRST; txns.keys()];
+    // Those that read what is there now.
+    let mut readers: Vec<Vec<Row>> = vec![Vec::new(); txns.keys()];
+    for txn in order.iter().copied() {
+        for read in txns.reads(txn) {
+            if last[read.key.at()] != read.writer {
+                return None;
+            }
+            if read.writer != FIRST {
+                tell(read.writer, txn)?;
+            }
+            readers[read.key.at()].push(txn);
+        }
+        for key in txns.writes(txn) {
+            let before = std::mem::replace(&mut last[key.at()], txn);
+            for reader in readers[key.at()].drain(..).filter(|reader| *reader != txn) {
+                tell(reader, txn)?;
+            }
+            if before != FIRST && before != txn {
+                tell(before, txn)?;
+            }
+        }
+    }
+    (order.len() == txns.len()).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use check_isolation::{KeyId, NewTxn, Read};
+
+    #[test]
+    fn an_order_has_the_dependencies_of_its_reads_and_writes() {
+        let mut txns = Transactions::default();
+        let mut push = |reads: &[(usize, Row)], writes: &[usize]| {
+            let reads: Vec<Read> =
+                reads.iter().map(|(key, writer)| Read { key: KeyId::new(*key), writer: *writer }).collect();
+            let writes: Vec<KeyId> = writes.iter().map(|key| KeyId::new(*key)).collect();
+            txns.push(&NewTxn { reads: &reads, writes: &writes, ..NewTxn::default() })
+        };
+        let first = push(&[], &[0, 1]);
+        let reader = push(&[(0, first)], &[]);
+        let updates = push(&[(0, first)], &[0, 0]);
+        let blind = push(&[(2, Row::NONE)], &[1, 2]);
+        let told = |order: &[Row]| {
+            let mut told = Vec::new();
+            replay(&txns, order, |before, after| {
+                told.push((before, after));
+                Some(())
+            })?;
+            told.sort_unstable();
+            told.dedup();
+            Some(told)
+        };
+        let expected = [(first, reader), (first, updates), (first, blind), (reader, updates)];
+        assert_eq!(told(&[first, reader, updates, blind]).unwrap(), expected);
+        let other = [(first, reader), (first, updates), (reader, updates), (blind, first)];
+        assert_eq!(told(&[blind, first, reader, updates]).unwrap(), other);
+        assert_eq!(told(&[first, updates, reader, blind]), None, "the reader saw what was replaced");
+        assert_eq!(told(&[first, reader, updates]), None, "one is left out");
+        assert_eq!(told(&[first, reader, updates, blind, blind]), None);
+    }
+}

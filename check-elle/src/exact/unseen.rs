@@ -1,0 +1,158 @@
+//! Where in an order to have what may have happened, but nobody saw.
+//!
+//! Behind everything is always a place. But another share may show that such a transaction did happen, and then mostly
+//! soon after its invocation. So it gets the first place behind all that was over by then at which none of its writes
+//! hides what somebody reads: the next to use the key writes it.
+
+use check_isolation::{Transactions, TxnId};
+use history_core::cast::Cast as _;
+
+/// Steps from one place to the next, for one transaction. After these it is left behind everything.
+const STEPS_MAX: usize = 4096;
+
+/// The order with those as early as may be that are not certain, and not seen.
+pub(super) fn early(txns: &Transactions, is_certain: impl Fn(TxnId) -> bool, order: Vec<TxnId>) -> Vec<TxnId> {
+    let mut is_seen = vec![false; txns.len()];
+    for read in txns.all_reads().iter().filter(|read| read.writer != TxnId::NONE) {
+        is_seen[read.writer.at()] = true;
+    }
+    let is_unseen = |txn: &TxnId| !is_certain(*txn) && !is_seen[txn.at()];
+    let (mut unseen, seen): (Vec<TxnId>, Vec<TxnId>) = order.into_iter().partition(is_unseen);
+    if unseen.is_empty() {
+        return seen;
+    }
+    unseen.sort_unstable_by_key(|txn| (txns.begin(*txn), *txn));
+    let uses = Uses::new(txns, &seen);
+    let mut places: Vec<(usize, TxnId)> = unseen.into_iter().map(|txn| (uses.place(txns, txn), txn)).collect();
+    places.sort_by_key(|(place, _)| *place);
+    let mut places = places.into_iter().peekable();
+    let mut all = Vec::with_capacity(txns.len());
+    for at in 0..=seen.len() {
+        while let Some((_, txn)) = places.next_if(|(place, _)| *place == at) {
+            all.push(txn);
+        }
+        all.extend(seen.get(at));
+    }
+    all
+}
+
+/// Who uses which key in an order.
+struct Uses {
+    /// For each key the places, and whether it is read there before anything is written.
+    of_key: Vec<Vec<(u32, bool)>>,
+    /// For each place the first end of all that is there or behind it.
+    first_end: Vec<u64>,
+}
+
+impl Uses {
+    fn new(txns: &Transactions, order: &[TxnId]) -> Uses {
+        let mut of_key = vec![Vec::new(); txns.keys()];
+        let mut first_end = vec![u64::MAX; order.len()];
+        let mut first = u64::MAX;
+        for (at, txn) in order.iter().enumerate().rev() {
+            first = first.min(txns.end(*txn));
+            first_end[at] = first;
+        }
+        for (at, txn) in order.iter().enumerate() {
+            for read in txns.reads(*txn) {
+                of_key[read.key.at()].push((at.to_u32(), true));
+            }
+            for key in txns.writes(*txn) {
+                let uses = &mut of_key[key.at()];
+                if uses.last().is_none_or(|(last, _)| last.to_usize() != at) {
+                    uses.push((at.to_u32(), false));
+                }
+            }
+        }
+        Uses { of_key, first_end }
+    }
+
+    /// Before which place it can be.
+    fn place(&self, txns: &Transactions, txn: TxnId) -> usize {
+        let begin = txns.begin(txn);
+        let mut place = self.first_end.partition_point(|end| *end < begin);
+        for _ in 0..STEPS_MAX {
+            let later = txns.writes(txn).iter().map(|key| self.next_write(*key, place)).max().unwrap_or(place);
+            if later <= place {
+                return place;
+            }
+            place = later;
+        }
+        self.first_end.len()
+    }
+
+    /// The place itself, unless the next use of the key reads it; else the next place where it is written unread.
+    fn next_write(&self, key: check_isolation::KeyId, place: usize) -> usize {
+        let uses = &self.of_key[key.at()];
+        let from = uses.partition_point(|(at, _)| at.to_usize() < place);
+        match uses.get(from) {
+            Some((_, true)) => {
+                let write = uses[from..].iter().find(|(_, reads)| !reads);
+                write.map_or(self.first_end.len(), |(at, _)| at.to_usize())
+            }
+            _ => place,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use check_isolation::{KeyId, NewTxn, Read};
+
+    const FIRST: TxnId = TxnId::NONE;
+
+    struct History(Transactions);
+
+    impl History {
+        fn push(&mut self, begin: u64, end: Option<u64>, reads: &[(usize, TxnId)], writes: &[usize]) -> TxnId {
+            let reads: Vec<Read> =
+                reads.iter().map(|(key, writer)| Read { key: KeyId::new(*key), writer: *writer }).collect();
+            let writes: Vec<KeyId> = writes.iter().map(|key| KeyId::new(*key)).collect();
+            self.0.push(&NewTxn { begin: Some(begin), end, reads: &reads, writes: &writes, ..NewTxn::default() })
+        }
+
+        /// Where a transaction is that was last.
+        fn place(&self, txn: TxnId) -> usize {
+            let mut order: Vec<TxnId> = self.0.ids().filter(|other| *other != txn).collect();
+            let others = order.clone();
+            order.push(txn);
+            let order = early(&self.0, |row| self.0.end(row) != u64::MAX, order);
+            let rest: Vec<TxnId> = order.iter().copied().filter(|other| *other != txn).collect();
+            assert_eq!(rest, others);
+            order.iter().position(|other| *other == txn).unwrap()
+        }
+    }
+
+    #[test]
+    fn what_nobody_saw_is_where_it_hides_nothing() {
+        let mut history = History(Transactions::default());
+        let one = history.push(0, Some(1), &[], &[0, 1]);
+        let unseen = history.push(2, None, &[], &[0]);
+        assert_eq!(history.place(unseen), 1, "behind what was over, and before nothing");
+        // That key is read, and then written.
+        history.push(3, Some(4), &[(0, one)], &[]);
+        assert_eq!(history.place(unseen), 2);
+        history.push(5, Some(6), &[(1, one)], &[0]);
+        assert_eq!(history.place(unseen), 2);
+        // One that reads a key before it writes it would see it.
+        let mut history = History(Transactions::default());
+        let one = history.push(0, Some(1), &[], &[0, 1]);
+        let unseen = history.push(2, None, &[], &[0, 1]);
+        history.push(3, Some(4), &[(0, one)], &[0]);
+        history.push(5, Some(6), &[], &[0]);
+        assert_eq!(history.place(unseen), 2, "key 1 is not used any more");
+        history.push(7, Some(8), &[(1, one)], &[]);
+        assert_eq!(history.place(unseen), 4, "behind all");
+    }
+
+    #[test]
+    fn what_somebody_saw_stays() {
+        let mut history = History(Transactions::default());
+        let seen = history.push(0, None, &[], &[0]);
+        history.push(1, Some(2), &[(1, FIRST)], &[]);
+        history.push(3, Some(4), &[(0, seen)], &[]);
+        let order: Vec<TxnId> = [1, 0, 2].map(TxnId::new).into();
+        assert_eq!(early(&history.0, |row| row != seen, order.clone()), order);
+    }
+}
