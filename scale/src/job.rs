@@ -89,8 +89,8 @@ pub struct Judged {
 /// Why a checker's histories cannot be judged by many workers.
 ///
 /// Histories of keys can, if each key is judged on its own (`--keyed`), and histories of transactions of a checker that
-/// can judge the keys of each worker apart (list-append). Other workloads whose ops have no keys are one history that
-/// has to be judged as a whole.
+/// can judge the keys of each worker apart (list-append, rw-register). Other workloads whose ops have no keys are one
+/// history that has to be judged as a whole.
 ///
 /// # Errors
 ///

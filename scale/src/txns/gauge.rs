@@ -11,12 +11,15 @@ const WARM_UP: u64 = 20;
 
 /// The end of a share takes so many percent of what it has before: graphs, and what is sorted.
 const PEAK_PERCENT: u64 = 200;
+/// The same where a share looks for an order.
+const PEAK_OF_SEARCH_PERCENT: u64 = 400;
 
 /// Watches one pass.
 #[derive(Debug)]
 pub(crate) struct Gauge<'s> {
     spill: &'s Spill,
     is_first: bool,
+    peak_percent: u64,
     /// The bytes of text and of memory at the end of the warm-up.
     base: Option<(u64, u64)>,
 }
@@ -28,9 +31,10 @@ pub(crate) struct TooMuch {
 }
 
 impl<'s> Gauge<'s> {
-    /// Of a pass, which may be the first one.
-    pub(crate) fn new(spill: &'s Spill, is_first: bool) -> Gauge<'s> {
-        Gauge { spill, is_first, base: None }
+    /// Of a pass, which may be the first one, and may look for an order at its end.
+    pub(crate) fn new(spill: &'s Spill, is_first: bool, searches: bool) -> Gauge<'s> {
+        let peak_percent = if searches { PEAK_OF_SEARCH_PERCENT } else { PEAK_PERCENT };
+        Gauge { spill, is_first, peak_percent, base: None }
     }
 
     /// Looks at the memory, when this part of the text was read: bytes, and how many there are if that is known.
@@ -53,7 +57,7 @@ impl<'s> Gauge<'s> {
         }
         let grown = u128::from(memory.saturating_sub(base));
         let share = grown * u128::from(all) / u128::from(read - base_read);
-        let peak = share * u128::from(PEAK_PERCENT) / 100;
+        let peak = share * u128::from(self.peak_percent) / 100;
         let left = u128::from(limit.saturating_sub(base).max(1));
         if peak <= left {
             return Ok(());
@@ -74,7 +78,7 @@ mod tests {
     /// What a pass says that has `base` bytes at first, and then `share` more by its end.
     fn pass(limit: u64, base: u64, share: u64, is_first: bool) -> Option<(u64, u64)> {
         let spill = Spill::new("", limit, || Some(MEMORY.get()));
-        let mut gauge = Gauge::new(&spill, is_first);
+        let mut gauge = Gauge::new(&spill, is_first, false);
         (0..=1000).find_map(|read| {
             MEMORY.set(base + share * read / 1000);
             gauge.look((read, Some(1000))).err().map(|TooMuch { percent }| (read, percent))

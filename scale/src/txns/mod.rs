@@ -5,12 +5,14 @@
 //! 2. Each worker ends its share: a report, and the dependencies between concurrent transactions.
 //! 3. The first worker gets the dependencies in windows of time ([`runs`]), and looks for cycles of them and real time
 //!    ([`tangles`]).
-//! 4. If there are none, and each share is valid, then so is the history. Else the first worker judges it alone, as one
-//!    machine does: what is wrong with it is for the whole to say.
+//! 4. If there are none, and each share is valid, then so is the history. Where shares have each found an order of
+//!    versions, the first worker looks for another order of what is on a cycle ([`knots`]).
+//! 5. Else the first worker judges it alone, as one machine does: what is wrong with it is for the whole to say.
 //!
 //! Where memory has a limit, one worker has all shares, one after another ([`passes`]).
 
 mod gauge;
+mod knots;
 pub(crate) mod passes;
 mod runs;
 mod tangles;
@@ -22,10 +24,15 @@ use crate::part::Reading;
 use histcheck_front::setup::Checked;
 use history_core::cast::Cast as _;
 use history_core::share::{Dependency, Share, ShareEnd};
-use history_core::{Budget, HistoryError, Report};
+use history_core::{Batch, Budget, HistoryError, Report};
+use knots::{ROUNDS_MAX, Step};
 use runs::{Runs, from_bytes, to_bytes};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use tangles::Tangles;
+
+/// Runs in memory can be read.
+const IN_MEMORY: &str = "no file is read";
 
 /// Why the shares do not decide a history.
 enum Undecided {
@@ -58,40 +65,79 @@ impl Session<'_> {
         let join = read.map_err(|why| why.map_or(Undecided::Irregular, Undecided::Failed))?;
         // What an op cannot be is said at its place, by whoever reads all.
         let end = guarded(|| run.finish(&Budget::default())).ok().filter(|_| feed.failed().is_none());
-        let (report, dependencies) = match end {
-            Some(ShareEnd { report, dependencies: Some(dependencies), .. }) => (Some(report), dependencies),
-            _ => (None, Vec::new()),
+        let (report, dependencies, is_one_of_several) = match end {
+            Some(ShareEnd { report, dependencies: Some(dependencies), is_one_of_several, .. }) => {
+                (Some(report), dependencies, is_one_of_several)
+            }
+            _ => (None, Vec::new(), false),
         };
         // These reports hold no values of the history.
         let reports: Option<Vec<Report>> = self.meeting.all(&report).into_iter().collect();
         let reports = reports.ok_or(Undecided::Irregular)?;
-        self.look_for_cycles(dependencies)?;
+        // All workers have the same options, and so the same answer.
+        self.look_for_cycles(dependencies, is_one_of_several)?;
         let own = self.meeting.is_first().then(|| guarded(|| Ok(setup.checker.join_shares(reports, &join.totals()))));
         let report = own.map(|joined| joined.ok().flatten());
         let is_known = report.as_ref().map(Option::is_some);
         if self.meeting.told_by_first(is_known.as_ref()) { Ok(report.flatten()) } else { Err(Undecided::Irregular) }
     }
 
-    /// Looks for cycles of the dependencies of all workers, and real time.
-    fn look_for_cycles(&mut self, dependencies: Vec<Dependency>) -> Result<(), Undecided> {
-        let in_memory = "no file is read";
-        let (mut runs, mut tangles) = (Runs::default(), Tangles::default());
-        runs.add(dependencies, None).expect(in_memory);
+    /// Looks for cycles of the dependencies of all workers, and real time; if the dependencies are those of one order
+    /// of several, for other orders of what is on the cycles.
+    fn look_for_cycles(&mut self, dependencies: Vec<Dependency>, is_one_of_several: bool) -> Result<(), Undecided> {
+        let mut runs = Runs::default();
+        runs.add(dependencies, None).expect(IN_MEMORY);
+        if !is_one_of_several {
+            return self.tangles(&mut runs, true).map(|_| ());
+        }
+        for round in 0..=ROUNDS_MAX {
+            let found = self.tangles(&mut runs, false)?;
+            let step = found.map(|found| self.step(&found, round));
+            let is_done = step.as_ref().map(|step| match step {
+                Step::Done => Some(true),
+                Step::Widen(_) => Some(false),
+                Step::GiveUp => None,
+            });
+            match self.meeting.told_by_first(is_done.as_ref()) {
+                Some(true) => return Ok(()),
+                Some(false) => {}
+                None => break,
+            }
+            if let Some(Step::Widen(more)) = step {
+                runs.add(more, None).expect(IN_MEMORY);
+            }
+            runs.rewind().expect(IN_MEMORY);
+        }
+        Err(Undecided::Irregular)
+    }
+
+    /// Where the dependencies of all workers have cycles; the first worker knows. Irregular at the first cycle, if so.
+    fn tangles(&mut self, runs: &mut Runs, ends_at_a_cycle: bool) -> Result<Option<Tangles>, Undecided> {
+        let mut tangles = self.meeting.is_first().then(Tangles::default);
         loop {
-            let own = runs.end().expect(in_memory);
+            let own = runs.end().expect(IN_MEMORY);
             let end = self.meeting.all(&own).into_iter().flatten().min();
             let got = self.meeting.exchange(vec![(0, to_bytes(&runs.take(end)))]);
-            let is_cyclic = self.meeting.is_first().then(|| {
+            let is_over = tangles.as_mut().map(|tangles| {
                 tangles.take(got.iter().flat_map(|(_, bytes)| from_bytes(bytes)), end);
-                tangles.is_any_found()
+                ends_at_a_cycle && tangles.is_any_found()
             });
-            if self.meeting.told_by_first(is_cyclic.as_ref()) {
+            if self.meeting.told_by_first(is_over.as_ref()) {
                 return Err(Undecided::Irregular);
             }
             if end.is_none() {
-                return Ok(());
+                return Ok(tangles);
             }
         }
+    }
+
+    /// What the first worker finds out about cycles.
+    fn step(&self, found: &Tangles, round: u32) -> Step {
+        let read = &mut |see: &mut dyn FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>| {
+            let mut reader = self.history.read_as.open(&self.history.path)?;
+            guarded(|| reader.for_each_batch_ahead(see))
+        };
+        knots::step(self.job, found, round, &Budget::default(), read).unwrap_or(Step::GiveUp)
     }
 
     /// Has the first worker judge the history alone.

@@ -9,8 +9,11 @@
 //! It lies within one of the intervals of time in which there are cycles ([`Tangles`]). So the history is read again
 //! for the keys of what was invoked in the first of these, as many as a share may have; and once more for a share of
 //! just them. If that is valid, the next intervals are looked at. A level may allow all cycles that there are.
+//!
+//! Where shares have each found an order of versions, another order is looked for instead ([`knots`]).
 
 use super::gauge::{Gauge, TooMuch};
+use super::knots::{self, ROUNDS_MAX, Step};
 use super::runs::Runs;
 use super::tangles::Tangles;
 use crate::job::{History, Job, Judged, Spill};
@@ -42,7 +45,8 @@ const UNDECIDED: &str = "Too much of this history may be on cycles for this --ma
     too little.";
 
 /// The note where an op is none of the workload.
-const MALFORMED: &str = "Some op is not a transaction of this checker, or a value was written twice.";
+const MALFORMED: &str = "Some op is not a transaction of this checker, a value was written twice, or the versions of \
+    some key contradict an option that says how they are ordered.";
 
 /// What to do about both.
 const WITHOUT: &str = "Check the history without --spill, or with a greater --max-memory.";
@@ -121,9 +125,12 @@ impl Passes<'_> {
 
     /// The report on the history, by so many shares. Notes what is known of the whole.
     fn in_passes(&mut self, count: u64, totals: &mut Option<Totals>) -> Result<Report, Undecided> {
-        let (mut runs, mut reports, mut incomplete, mut keys_max) = (Runs::default(), Vec::new(), None, 1);
+        let (mut runs, mut reports, mut incomplete) = (Runs::default(), Vec::new(), None);
+        let (mut keys_max, mut proves_nothing) = (1, false);
+        let setup = self.job.setup;
+        let searches = setup.checker.start_knots(&setup.options, 0).is_ok_and(|run| run.is_some());
         for own in 0..count {
-            let mut gauge = Gauge::new(self.spill, own == 0);
+            let mut gauge = Gauge::new(self.spill, own == 0, searches);
             let share = Share::Part { own, of: count };
             let (end, known) = self.pass(share, &mut |read| {
                 gauge.look(read).map_err(|TooMuch { percent }| {
@@ -132,8 +139,9 @@ impl Passes<'_> {
                 })
             })?;
             totals.get_or_insert(known);
-            let ShareEnd { report, is_well_formed, keys, dependencies } = end;
+            let ShareEnd { report, is_well_formed, keys, dependencies, is_one_of_several } = end;
             keys_max = keys.max(keys_max);
+            proves_nothing |= is_one_of_several;
             if count == 1 {
                 return Ok(report);
             }
@@ -153,15 +161,13 @@ impl Passes<'_> {
         if let Some(report) = incomplete {
             return Err(Undecided::Report(Box::new(report)));
         }
-        let mut tangles = Tangles::default();
-        loop {
-            let end = runs.end().map_err(|error| unusable(&error))?;
-            tangles.take(runs.take(end), end);
-            if end.is_none() {
-                break;
-            }
-        }
-        let not_checked = self.untangle(&tangles.end(), keys_max.to_usize())?;
+        let tangles = tangles(&mut runs)?;
+        let not_checked = if proves_nothing {
+            self.untie(tangles, &mut runs)?;
+            Vec::new()
+        } else {
+            self.untangle(&tangles.end(), keys_max.to_usize())?
+        };
         for report in &mut reports {
             report.not_checked.extend_from_slice(&not_checked);
         }
@@ -241,7 +247,7 @@ impl Passes<'_> {
             if taken * PARTS_MAX < tangles.len() {
                 return Err(Undecided::Tangled);
             }
-            let mut gauge = Gauge::new(self.spill, false);
+            let mut gauge = Gauge::new(self.spill, false, false);
             let looked = &mut |read| gauge.look(read).map_err(|TooMuch { .. }| Undecided::Tangled);
             let (ShareEnd { report, .. }, _) = self.pass(Share::Only(places.into()), looked)?;
             // What a note leaves open, is open.
@@ -254,6 +260,25 @@ impl Passes<'_> {
         not_checked.sort_unstable();
         not_checked.dedup();
         Ok(not_checked)
+    }
+
+    /// Looks for other orders of what is on cycles.
+    fn untie(&mut self, found: Tangles, runs: &mut Runs) -> Result<(), Undecided> {
+        let (mut found, job) = (found, self.job);
+        let budget = Budget::default().with_bytes_max(self.spill.bytes_max);
+        for round in 0..=ROUNDS_MAX {
+            let step = knots::step(job, &found, round, &budget, &mut |see| self.read(|batch, _| see(batch)))?;
+            match step {
+                Step::Done => return Ok(()),
+                Step::GiveUp => break,
+                Step::Widen(dependencies) => {
+                    runs.add(dependencies, None).map_err(|error| unusable(&error))?;
+                    runs.rewind().map_err(|error| unusable(&error))?;
+                    found = tangles(runs)?;
+                }
+            }
+        }
+        Err(Undecided::Tangled)
     }
 
     /// The places of the keys of what was invoked in the first of these intervals, in order, and how many intervals
@@ -302,6 +327,18 @@ impl Passes<'_> {
         }
         report.notes.extend(participants.note());
         report
+    }
+}
+
+/// Where dependencies may have cycles.
+fn tangles(runs: &mut Runs) -> Result<Tangles, HistoryError> {
+    let mut tangles = Tangles::default();
+    loop {
+        let end = runs.end().map_err(|error| unusable(&error))?;
+        tangles.take(runs.take(end), end);
+        if end.is_none() {
+            return Ok(tangles);
+        }
     }
 }
 

@@ -32,14 +32,17 @@ pub(crate) struct Runs {
 
 #[derive(Debug)]
 enum Run {
-    Memory(std::vec::IntoIter<Dependency>),
+    Memory { all: Vec<Dependency>, next: usize },
     File { file: File, block: std::vec::IntoIter<Dependency> },
 }
 
 impl Run {
     fn next(&mut self) -> io::Result<Option<Dependency>> {
         match self {
-            Run::Memory(rest) => Ok(rest.next()),
+            Run::Memory { all, next } => {
+                *next += 1;
+                Ok(all.get(*next - 1).copied())
+            }
             Run::File { file, block } => {
                 if block.len() == 0 {
                     *block = read_block(file)?.into_iter();
@@ -54,7 +57,7 @@ impl Runs {
     /// Adds a run, which is in order; in a file in `dir`, if there is one.
     pub(crate) fn add(&mut self, run: Vec<Dependency>, dir: Option<&Path>) -> io::Result<()> {
         let mut run = match dir {
-            None => Run::Memory(run.into_iter()),
+            None => Run::Memory { all: run, next: 0 },
             Some(dir) => {
                 let mut file = tempfile::tempfile_in(dir)?;
                 run.chunks(BLOCK).try_for_each(|block| write_block(&mut file, block))?;
@@ -65,6 +68,25 @@ impl Runs {
         if let Some(first) = run.next()? {
             self.heads.push(Reverse((first.known(), first, self.all.len())));
             self.all.push(run);
+        }
+        Ok(())
+    }
+
+    /// Goes back to the beginning of all runs.
+    pub(crate) fn rewind(&mut self) -> io::Result<()> {
+        self.heads.clear();
+        self.window.clear();
+        for (number, run) in self.all.iter_mut().enumerate() {
+            match run {
+                Run::Memory { next, .. } => *next = 0,
+                Run::File { file, block } => {
+                    file.rewind()?;
+                    *block = Vec::new().into_iter();
+                }
+            }
+            if let Some(first) = run.next()? {
+                self.heads.push(Reverse((first.known(), first, number)));
+            }
         }
         Ok(())
     }

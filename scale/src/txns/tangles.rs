@@ -10,19 +10,73 @@
 //! path to that from one that is in flight. So of a window only what such ones lead to is kept, and of time. Two kinds
 //! of operations are not kept for long, so that little is:
 //!
-//! - One that is in flight for more than a window, or for ever, stands for all that it leads to, by the first of these
+//! - One that is in flight for more than a window stands for all that it leads to, by the first of these
 //!   to complete. It may lead to everything that is invoked after that.
 //! - A dependency on one that is not kept any more leads back in time. It may lead to everything from the first
 //!   invocation on that was looked at since.
 //!
 //! Both make intervals longer than they need to be, but are rare. O(dependencies * log of those of a window).
 
-use history_core::hash::HashMap;
+use history_core::hash::{HashMap, HashSet};
 use history_core::share::{Dependency, Span};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Dfs;
 use std::ops::RangeInclusive;
+
+/// Operations of a knot, at the most: what is on more of them is not looked at one by one.
+const KNOT_MAX: usize = 1 << 14;
+
+/// Operations that all lead to each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Knot {
+    /// Those that are named by dependencies, in the order of their invocations.
+    named: Vec<Span>,
+    /// The first completion of these, and the last invocation: what runs in between is led to by real time, and leads
+    /// on by it.
+    between: (u64, u64),
+}
+
+impl Knot {
+    /// None if they are too many.
+    fn new(operations: &[&Operation]) -> Option<Knot> {
+        if operations.len() > KNOT_MAX {
+            return None;
+        }
+        let mut named: Vec<Span> = operations.iter().map(|one| one.span).collect();
+        named.sort_unstable();
+        let first = named.iter().map(|span| span.completed).min()?;
+        let between = (first, named.last()?.invoked);
+        Some(Knot { named, between })
+    }
+
+    /// Whether it has an operation.
+    pub(crate) fn has(&self, span: Span) -> bool {
+        let (first, last) = self.between;
+        first < span.invoked && span.completed < last || self.named.binary_search(&span).is_ok()
+    }
+
+    /// Those that are named by dependencies, in the order of their invocations.
+    pub(crate) fn named(&self) -> &[Span] {
+        &self.named
+    }
+
+    /// From its first invocation to its last completion that is known; or, if that is later, to its last invocation.
+    pub(crate) fn range(&self) -> RangeInclusive<u64> {
+        let completed = self.named.iter().map(|span| span.completed).filter(|completed| *completed != u64::MAX);
+        self.named[0].invoked..=completed.max().unwrap_or(0).max(self.between.1)
+    }
+}
+
+/// What was found in one window.
+#[derive(Debug)]
+struct Found {
+    range: RangeInclusive<u64>,
+    /// None if it is too large, or torn.
+    knot: Option<Knot>,
+    /// Whether all of it was at hand.
+    is_whole: bool,
+}
 
 /// The search for cycles on its way through a history.
 #[derive(Debug, Default)]
@@ -36,7 +90,9 @@ pub(crate) struct Tangles {
     running: HashMap<u64, (u64, u64)>,
     /// The ends of windows, and the first invocation that was looked at in each.
     windows: Vec<(u64, u64)>,
-    found: Vec<RangeInclusive<u64>>,
+    /// The invocations of those of which dependencies were forgotten, and that others may lead to nevertheless.
+    torn: HashSet<u64>,
+    found: Vec<Found>,
 }
 
 impl Tangles {
@@ -62,12 +118,16 @@ impl Tangles {
         self.windows.last().map_or(0, |(end, _)| *end)
     }
 
-    fn operation(&self, span: Span) -> Operation {
+    fn operation(&mut self, span: Span) -> Operation {
         let until = self.running.get(&span.invoked).map(|(_, first)| *first);
         let is_back = span.completed < self.begin() && self.known.binary_search(&span).is_err();
+        if is_back {
+            self.torn.insert(span.invoked);
+        }
         let low =
             if is_back || until.is_some() { span.invoked.min(self.first_since(span.invoked)) } else { span.invoked };
-        Operation { span, low, until: if is_back { low } else { until.unwrap_or(span.completed) } }
+        let is_torn = !self.torn.is_empty() && self.torn.contains(&span.invoked);
+        Operation { span, low, until: if is_back { low } else { until.unwrap_or(span.completed) }, is_torn }
     }
 
     /// The first invocation that was looked at in windows that end after an index.
@@ -80,8 +140,9 @@ impl Tangles {
     fn forget(&mut self, window: &Window, end: u64) {
         let begin = self.begin();
         let is_in_flight = |span: Span| span.completed >= end;
-        let is_old = |span: Span| is_in_flight(span) && (span.completed == u64::MAX || span.invoked < begin);
-        self.running.retain(|_, (completed, _)| *completed >= end);
+        let is_old = |span: Span| is_in_flight(span) && span.invoked < begin;
+        let torn = &mut self.torn;
+        self.running.retain(|invoked, (completed, _)| *completed >= end || !torn.insert(*invoked));
         for (span, first) in window.first_completions(is_old) {
             let (_, least) = self.running.entry(span.invoked).or_insert((span.completed, first));
             *least = first.min(*least);
@@ -95,17 +156,45 @@ impl Tangles {
         !self.found.is_empty()
     }
 
+    /// The components themselves, in the order of their first invocations; none if one of them is too large, or goes on
+    /// for too long.
+    pub(crate) fn knots(&self) -> Option<Vec<Knot>> {
+        // One that goes on in a later window is found there again, with all that it had.
+        let (mut knots, mut knot_of): (Vec<Knot>, HashMap<u64, usize>) = (Vec::new(), HashMap::default());
+        for found in self.found.iter().rev().filter(|found| found.is_whole) {
+            let knot = found.knot.as_ref()?;
+            let known = knot.named.iter().filter(|span| knot_of.contains_key(&span.invoked)).count();
+            if known == 0 {
+                knot_of.extend(knot.named.iter().map(|span| (span.invoked, knots.len())));
+                knots.push(knot.clone());
+            } else if known < knot.named.len() {
+                return None;
+            }
+        }
+        // Of one that was not all at hand, what is may be what is still in flight of one that was.
+        for found in self.found.iter().filter(|found| !found.is_whole) {
+            let mut of = found.knot.as_ref()?.named.iter().map(|span| knot_of.get(&span.invoked));
+            let first = of.next()??;
+            if !of.all(|knot| knot == Some(first)) {
+                return None;
+            }
+        }
+        knots.sort_unstable_by_key(|knot| knot.named[0]);
+        Some(knots)
+    }
+
     /// The intervals, as indices of invocations, in order; none touches another one.
-    pub(crate) fn end(mut self) -> Vec<RangeInclusive<u64>> {
-        self.found.sort_unstable_by_key(|tangle| (*tangle.start(), *tangle.end()));
-        self.found.dedup_by(|next, before| {
+    pub(crate) fn end(self) -> Vec<RangeInclusive<u64>> {
+        let mut found: Vec<RangeInclusive<u64>> = self.found.into_iter().map(|found| found.range).collect();
+        found.sort_unstable_by_key(|tangle| (*tangle.start(), *tangle.end()));
+        found.dedup_by(|next, before| {
             let is_apart = next.start() > before.end();
             if !is_apart {
                 *before = *before.start()..=*before.end().max(next.end());
             }
             !is_apart
         });
-        self.found
+        found
     }
 }
 
@@ -116,6 +205,8 @@ struct Operation {
     until: u64,
     /// The first invocation of what may be on a cycle with it, as far as that is not in the window.
     low: u64,
+    /// Whether it has dependencies that are not in the window.
+    is_torn: bool,
 }
 
 /// The operations of the dependencies at hand.
@@ -169,12 +260,16 @@ impl Window {
         nodes.iter().filter_map(|node| self.operations.get(node.index()))
     }
 
-    /// From the first invocation to the last one of each component of several nodes.
-    fn tangles(&self) -> impl Iterator<Item = RangeInclusive<u64>> {
+    /// From the first invocation to the last one of each component of several nodes; and its operations.
+    fn tangles(&self) -> impl Iterator<Item = Found> {
         self.components.iter().filter(|nodes| nodes.len() > 1).filter_map(|nodes| {
-            let first = self.operations_of(nodes).map(|operation| operation.low).min()?;
-            let last = self.operations_of(nodes).map(|operation| operation.span.invoked).max()?;
-            Some(first..=last)
+            let operations: Vec<&Operation> = self.operations_of(nodes).collect();
+            let first = operations.iter().map(|operation| operation.low).min()?;
+            let last = operations.iter().map(|operation| operation.span.invoked).max()?;
+            let is_plain = |one: &&Operation| one.low == one.span.invoked && one.until == one.span.completed;
+            let is_whole = operations.iter().all(is_plain);
+            let knot = Knot::new(&operations).filter(|_| !operations.iter().any(|operation| operation.is_torn));
+            Some(Found { range: first..=last, knot, is_whole })
         })
     }
 
@@ -258,8 +353,8 @@ mod tests {
         (spans, dependencies)
     }
 
-    /// The first and the last invocation of each operation's component, if that has another one; worked out naively.
-    fn components(spans: &[Span], dependencies: &[Dependency]) -> Vec<RangeInclusive<u64>> {
+    /// Which operation leads to which, worked out naively.
+    fn before(spans: &[Span], dependencies: &[Dependency]) -> Vec<Vec<bool>> {
         let n = spans.len();
         let mut before = vec![vec![false; n]; n];
         for (a, one) in spans.iter().enumerate() {
@@ -275,6 +370,12 @@ mod tests {
                 }
             }
         }
+        before
+    }
+
+    /// The first and the last invocation of each operation's component, if that has another one.
+    fn components(spans: &[Span], dependencies: &[Dependency]) -> Vec<RangeInclusive<u64>> {
+        let (before, n) = (before(spans, dependencies), spans.len());
         let of = |a: usize| {
             let invoked = || (0..n).filter(|b| before[a][*b] && before[*b][a]).map(|b| spans[b].invoked);
             Some(invoked().min()?..=invoked().max()?)
@@ -284,20 +385,24 @@ mod tests {
 
     /// The windows end at these indices, and with the history.
     fn tangles(dependencies: &[Dependency], ends: &[u64]) -> Vec<RangeInclusive<u64>> {
+        found(dependencies, ends).end()
+    }
+
+    fn found(dependencies: &[Dependency], ends: &[u64]) -> Tangles {
         let (mut tangles, mut rest) = (Tangles::default(), dependencies);
         for end in ends.iter().map(|end| Some(*end)).chain([None]) {
             let len = rest.partition_point(|dependency| end.is_none_or(|end| dependency.known() < end));
             tangles.take(rest[..len].iter().copied(), end);
             rest = &rest[len..];
         }
-        tangles.end()
+        tangles
     }
 
     /// As the naive answer, in whatever windows the dependencies come.
     #[test]
     fn every_cycle_is_in_an_interval() {
         let mut dice = Dice(7);
-        let (mut cyclic, mut acyclic, mut exact) = (0, 0, 0);
+        let (mut cyclic, mut acyclic, mut exact, mut knots) = (0, 0, 0, 0);
         for _ in 0..20_000 {
             let (spans, dependencies) = random(&mut dice);
             let expected = components(&spans, &dependencies);
@@ -320,12 +425,46 @@ mod tests {
                 }
                 exact += u32::from(found == whole);
             }
+            assert_knots(&spans, &dependencies, &[&[], &ends, &all], &mut knots);
             let ends: Vec<_> = expected.iter().flat_map(|component| [*component.start(), *component.end()]).collect();
             assert!(whole.iter().all(|tangle| ends.contains(tangle.start()) && ends.contains(tangle.end())));
             cyclic += u32::from(!expected.is_empty());
             acyclic += u32::from(expected.is_empty());
         }
         assert!(cyclic > 3000 && acyclic > 3000 && exact > 50_000, "{cyclic} {acyclic} {exact}");
+        assert!(knots > 14_000, "{knots}");
+    }
+
+    /// Each knot has the operations of one component, and there is one for each; or it is not known. In one window it
+    /// is.
+    fn assert_knots(spans: &[Span], dependencies: &[Dependency], windows: &[&[u64]], told: &mut u32) {
+        let before = before(spans, dependencies);
+        let other = |a: usize, b: usize| before[a][b] && before[b][a];
+        let mut expected: Vec<Vec<Span>> = Vec::new();
+        for a in (0..spans.len()).filter(|a| other(*a, *a)) {
+            let of: Vec<usize> = (0..spans.len()).filter(|b| other(a, *b)).collect();
+            if of[0] == a {
+                expected.push(of.into_iter().map(|b| spans[b]).collect());
+            }
+        }
+        for of in &mut expected {
+            of.sort_unstable();
+        }
+        expected.sort_unstable();
+        for ends in windows {
+            let Some(knots) = found(dependencies, ends).knots() else {
+                assert!(!ends.is_empty(), "{spans:?} {dependencies:?}");
+                continue;
+            };
+            let of = |knot: &Knot| {
+                let mut of: Vec<Span> = spans.iter().copied().filter(|span| knot.has(*span)).collect();
+                of.sort_unstable();
+                of
+            };
+            let knots: Vec<Vec<Span>> = knots.iter().map(of).collect();
+            assert_eq!(knots, expected, "{spans:?} {dependencies:?} {ends:?}");
+            *told += u32::from(!expected.is_empty());
+        }
     }
 
     /// What is in flight at the end of a window, here the last one but one, leads by real time to one that is in flight

@@ -5,4 +5,6 @@ mod equal;
 mod made;
 #[cfg(target_os = "linux")]
 mod processes;
+mod registers;
+mod store;
 mod txns;

@@ -24,14 +24,14 @@ const AFTER: &str = "\
 Checks large histories with many workers: threads of this process, or of several processes on several machines. The report is that of \
 `histcheck -m CHECKERS`, byte for byte.
 
-With --keyed, each key is checked by one worker. A history of list-append is split by key, too: each worker finds the version orders and \
-dependencies of its keys, and the first worker looks for one order of all transactions. If the history is not strictly serializable, the \
+With --keyed, each key is checked by one worker. A history of list-append or rw-register is split by key, too: each worker finds version \
+orders and dependencies of its keys, and the first worker looks for one order of all transactions. If the history is not strictly serializable, the \
 first worker checks all of it, with the memory of one machine. Other histories without keys cannot be split: check them on one machine.
 
 A file with one op per line, in JSON or EDN and not compressed, is read in parts by all workers. Any other file is read by one worker. All \
 machines need the files, under the same paths. A pattern such as 'runs/*.jsonl', in quotes, stands for all files that match.
 
-With --spill and --max-memory, a history of list-append in any format is read several times on one core, for some of the keys each time, so \
+With --spill and --max-memory, a history of list-append or rw-register in any format is read several times on one core, for some of the keys each time, so \
 that it fits into the memory allowed. If it is invalid, the report shows an anomaly of some of its keys.
 
 With --hostfile, start the same command on each machine, with its own --process. Only process 0 prints, after all others are done; they exit \

@@ -1,0 +1,147 @@
+//! Registers over several workers and passes: reads do not show the order of versions, so each share finds one.
+
+use crate::made::{many, one_machine, valid};
+use crate::store::{Bug, Objects, OnlyShares, assert_equal, history, spilled, too_much};
+use check_elle::rw_register::RwRegister;
+use histcheck_scale::histcheck_front::Setup;
+use histcheck_scale::histcheck_front::history_core::Options;
+use std::collections::BTreeMap;
+
+fn registers(seed: u64, txns: u64, keys: u64, bug: Bug) -> String {
+    history(Objects::Registers, seed, txns, keys, bug)
+}
+
+/// What is assumed of the order of versions.
+fn assumed() -> [RwRegister; 3] {
+    let linearizable = RwRegister { linearizable_keys: true, ..RwRegister::default() };
+    let processes = RwRegister { wfr_keys: true, sequential_keys: true, ..RwRegister::default() };
+    [RwRegister::default(), linearizable, processes]
+}
+
+/// A valid history is never read as a whole.
+#[test]
+fn shares_decide() {
+    for seed in 0..9 {
+        let checker = assumed()[usize::try_from(seed % 3).unwrap()].clone();
+        let text = registers(seed, 300, 12, Bug::None);
+        let one = one_machine(&Setup::new(checker.clone(), Options::new()), text.as_bytes());
+        assert_eq!(valid(&one), true, "{one}");
+        let only = Setup::new(OnlyShares(checker), Options::new());
+        for (workers, range_bytes) in [(5, 1 << 20), (2, 3000), (3, 700)] {
+            assert_eq!(many(&only, text.as_bytes(), workers, range_bytes), one, "{seed} {workers} workers");
+        }
+    }
+}
+
+#[test]
+fn valid_and_invalid_histories() {
+    let mut invalid = BTreeMap::new();
+    for seed in 0..12 {
+        for (name, bug) in [("none", Bug::None), ("stale", Bug::Stale), ("aborted", Bug::Aborted), ("skew", Bug::Skew)]
+        {
+            let checker = assumed()[usize::try_from(seed % 3).unwrap()].clone();
+            let said = assert_equal(&Setup::new(checker, Options::new()), &registers(seed, 60 + 20 * seed, 5, bug));
+            *invalid.entry(name).or_insert(0) += u32::from(valid(&said) == false);
+        }
+    }
+    assert_eq!(invalid["none"], 0);
+    assert!(["stale", "aborted", "skew"].iter().all(|bug| invalid[bug] > 6), "{invalid:?}");
+}
+
+/// What passes say at any level, one machine says too.
+#[test]
+fn passes_agree_at_every_level() {
+    let levels = [
+        "strict-serializable",
+        "serializable",
+        "snapshot-isolation",
+        "read-committed",
+        "strong-session-serializable",
+        "causal",
+        "read-uncommitted",
+        "read-atomic",
+    ];
+    let mut decided = BTreeMap::new();
+    let seeds = std::env::var("SEEDS").map_or(24, |seeds| seeds.parse().unwrap());
+    for seed in 0..seeds {
+        let bug = [Bug::None, Bug::Stale, Bug::Aborted, Bug::Skew][usize::try_from(seed % 4).unwrap()];
+        let text = registers(1000 + seed, 20 + 7 * (seed % 20), 2 + seed % 9, bug);
+        let checker = assumed()[usize::try_from(seed / 4 % 3).unwrap()].clone();
+        for level in levels {
+            let checker = RwRegister { consistency_models: vec![level.parse().unwrap()], ..checker.clone() };
+            let one = one_machine(&Setup::new(checker.clone(), Options::new()), text.as_bytes());
+            let one: serde_json::Value = serde_json::from_str(&one).unwrap();
+            too_much(0);
+            let said = spilled(checker, &text, 1 << 20, || Some(too_much(2)));
+            let (verdict, expected) = (&said["valid"], &one["valid"]);
+            assert!(verdict == expected || verdict == "unknown", "{seed} {level}: {said}, {one}");
+            // What holds, holds of the whole.
+            assert!(verdict != true || said == one, "{seed} {level}: {said}, {one}");
+            *decided.entry(format!("{verdict} of {expected}, {}", bug == Bug::None)).or_insert(0) += 1;
+        }
+    }
+    assert!(decided["true of true, true"] > 40 && decided["false of false, false"] > 20, "{decided:?}");
+    assert_eq!(decided.get("\"unknown\" of true, true"), None, "{decided:?}");
+}
+
+/// The transaction that nobody completed wrote 5 to key 1 and 7 to key 2. That it happened shows only key 2, and that
+/// it happened too early only key 1.
+#[test]
+fn another_share_shows_what_happened() {
+    let mut shared = 0;
+    for key in 2..10 {
+        let text = format!(
+            "{{:process 0, :type :invoke, :f :txn, :value [[:w 1 1]]}}
+{{:process 0, :type :ok, :f :txn, :value [[:w 1 1]]}}
+{{:process 1, :type :invoke, :f :txn, :value [[:w 1 5] [:w {key} 7]]}}
+{{:process 2, :type :invoke, :f :txn, :value [[:r {key} nil]]}}
+{{:process 2, :type :ok, :f :txn, :value [[:r {key} 7]]}}
+{{:process 2, :type :invoke, :f :txn, :value [[:r 1 nil]]}}
+{{:process 2, :type :ok, :f :txn, :value [[:r 1 1]]}}
+"
+        );
+        let said = assert_equal(&Setup::new(RwRegister::default(), Options::new()), &text);
+        assert_eq!(valid(&said), false, "{said}");
+        too_much(0);
+        let said = spilled(RwRegister::default(), &text, 1 << 20, || Some(too_much(1)));
+        assert_ne!(said["valid"], true, "{said}");
+        shared += u32::from(said["valid"] == "unknown");
+        // Without the last read it may have happened when it was seen to.
+        let valid_one: Vec<&str> = text.lines().take(5).collect();
+        let said = assert_equal(&Setup::new(RwRegister::default(), Options::new()), &(valid_one.join("\n") + "\n"));
+        assert_eq!(valid(&said), true, "{said}");
+    }
+    assert!(shared > 0, "both keys were always in one share");
+}
+
+/// An assumption that one key contradicts is not used for the others either.
+#[test]
+fn a_wrong_assumption_is_wrong_for_all_keys() {
+    let mut unknown = 0;
+    for key in 2..10 {
+        // Key 1 goes back. Of the other, two transactions read older versions than real time has.
+        let text = format!(
+            "{{:process 0, :type :invoke, :f :txn, :value [[:w 1 1]]}}
+{{:process 0, :type :ok, :f :txn, :value [[:w 1 1]]}}
+{{:process 0, :type :invoke, :f :txn, :value [[:w 1 2] [:w {key} 1]]}}
+{{:process 0, :type :ok, :f :txn, :value [[:w 1 2] [:w {key} 1]]}}
+{{:process 0, :type :invoke, :f :txn, :value [[:w {key} 2]]}}
+{{:process 0, :type :ok, :f :txn, :value [[:w {key} 2]]}}
+{{:process 2, :type :invoke, :f :txn, :value [[:r 1 nil]]}}
+{{:process 2, :type :ok, :f :txn, :value [[:r 1 2]]}}
+{{:process 2, :type :invoke, :f :txn, :value [[:r 1 nil] [:r {key} nil]]}}
+{{:process 2, :type :ok, :f :txn, :value [[:r 1 1] [:r {key} 2]]}}
+"
+        );
+        for level in ["strict-serializable", "serializable", "read-committed", "read-uncommitted"] {
+            let models = vec![level.parse().unwrap()];
+            let checker = RwRegister { consistency_models: models, linearizable_keys: true, ..RwRegister::default() };
+            let one = assert_equal(&Setup::new(checker.clone(), Options::new()), &text);
+            too_much(0);
+            let said = spilled(checker, &text, 1 << 20, || Some(too_much(1)));
+            assert!(said["valid"] == valid(&one) || said["valid"] == "unknown", "{level} {said} {one}");
+            unknown += u32::from(said["valid"] == "unknown" && valid(&one) == false);
+        }
+    }
+    assert!(unknown > 0);
+}
