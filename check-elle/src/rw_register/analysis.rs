@@ -29,6 +29,8 @@ pub(crate) struct Registers {
     pub(super) direct: Direct,
     hides_reads: bool,
     writes_known: bool,
+    /// Whether other shares may show that a transaction happened.
+    pub(super) is_share: bool,
     /// The sources that were not asked for.
     unused: Vec<Source>,
 }
@@ -40,7 +42,7 @@ impl Registers {
         txns: Txns<Mop>,
         found: Findings,
         sources: &Sources,
-        writes_known: bool,
+        (writes_known, is_share): (bool, bool),
     ) -> Registers {
         let Findings { touches, internal, hides_reads, updates, future_reads, .. } = found;
         let found = Found { internal, updates, future_reads };
@@ -55,7 +57,7 @@ impl Registers {
             (Source::LinearizableKeys, sources.linearizable_keys),
         ];
         let unused = unused.into_iter().filter_map(|(source, used)| (!used).then_some(source)).collect();
-        Registers { interner, versions, txns, touches, order, direct, hides_reads, writes_known, unused }
+        Registers { interner, versions, txns, touches, order, direct, hides_reads, writes_known, is_share, unused }
     }
 
     pub(super) fn value(&self, version: VersionId) -> Datum {
@@ -107,6 +109,10 @@ impl Analysis for Registers {
     const DOUBT_IS_OF_THIS_HISTORY: bool = false;
 
     const READS_SHOW_ORDER: bool = false;
+
+    fn order_depends_on_others(&self) -> bool {
+        Registers::order_depends_on_others(self)
+    }
 
     fn assumptions_hold(&self) -> bool {
         self.order.cyclic.is_empty()

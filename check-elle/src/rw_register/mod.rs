@@ -208,13 +208,14 @@ impl Checker for RwRegister {
         Ok(online::start(expected, assumed, batch))
     }
 
-    /// None with an order of transactions: it is one of all keys.
+    /// None with an order of transactions: it is one of all keys. None without the search for a commit order either:
+    /// another share may show that a write happened of which this one does not know, so that it knows all dependencies.
     fn start_share(&self, options: &Options, share: Share) -> Result<Option<Box<dyn ShareRun>>, OptionError> {
         let (settings, expected) = self.with_options(options)?;
-        if settings.transaction_order.is_some() {
+        if settings.transaction_order.is_some() || expected.exact == Exact::No {
             return Ok(None);
         }
-        let run = RwRegisterRun::new(expected, settings.sources(), &settings.initial);
+        let run = RwRegisterRun::new(expected, settings.sources(), &settings.initial).of_share(share.is_part());
         Ok(Some(Box::new(TxnRun::of_share(run, share))))
     }
 

@@ -22,6 +22,7 @@ pub(crate) struct RwRegisterRun {
     versions: Versions,
     within: Within,
     found: Findings,
+    is_share: bool,
 }
 
 impl RwRegisterRun {
@@ -37,7 +38,13 @@ impl RwRegisterRun {
             versions: Versions::default(),
             within: Within::default(),
             found: Findings::default(),
+            is_share: false,
         }
+    }
+
+    /// Whether other shares may show more of its transactions.
+    pub(super) fn of_share(self, is_share: bool) -> RwRegisterRun {
+        RwRegisterRun { is_share, ..self }
     }
 
     #[inline]
@@ -172,7 +179,7 @@ impl Workload for RwRegisterRun {
     }
 
     fn known(self, txns: Txns<Mop>, writes_known: bool, _: &Budget) -> (Registers, Expected) {
-        let RwRegisterRun { expected, sources, interner, versions, found, .. } = self;
-        (Registers::new(interner, versions, txns, found, &sources, writes_known), expected)
+        let RwRegisterRun { expected, sources, interner, versions, found, is_share, .. } = self;
+        (Registers::new(interner, versions, txns, found, &sources, (writes_known, is_share)), expected)
     }
 }

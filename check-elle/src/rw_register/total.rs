@@ -15,38 +15,58 @@ const NEW: u32 = u32::MAX;
 impl Registers {
     /// A key with two versions of which nothing says which came first, if there is one. What was never read of a
     /// transaction that may not have happened does not count. O(versions + edges), at the most.
+    ///
+    /// Of a share everything that is possible counts: another share may show that it happened.
     pub(super) fn unordered_key(&self) -> Option<Datum> {
-        let mut longest = vec![NEW; self.versions.version.len()];
-        let key = (0..self.versions.key.len()).map(KeyId::new).find(|key| !self.is_ordered(*key, &mut longest))?;
-        Some(self.key(key))
+        Counted { of: self, all: self.is_share }.unordered_key().map(|key| self.key(key))
+    }
+
+    /// Whether it depends on what other shares show if all keys are ordered.
+    pub(super) fn order_depends_on_others(&self) -> bool {
+        let is_ordered = |all: bool| Counted { of: self, all }.unordered_key().is_none();
+        self.is_share && is_ordered(false) && !is_ordered(true)
+    }
+}
+
+/// The versions of a history that count.
+struct Counted<'a> {
+    of: &'a Registers,
+    /// Whether all transactions count that are possible.
+    all: bool,
+}
+
+impl Counted<'_> {
+    fn unordered_key(&self) -> Option<KeyId> {
+        let mut longest = vec![NEW; self.of.versions.version.len()];
+        (0..self.of.versions.key.len()).map(KeyId::new).find(|key| !self.is_ordered(*key, &mut longest))
     }
 
     /// Whether one path leads through all versions of a key.
     fn is_ordered(&self, key: KeyId, longest: &mut [u32]) -> bool {
-        let versions = || self.touches.of_key(key).filter_map(Touch::write);
+        let versions = || self.of.touches.of_key(key).filter_map(Touch::write);
         let count = versions().filter(|version| self.counts(*version)).count().to_u32();
         count < 2 || versions().any(|version| self.longest_from(version, longest) == count)
     }
 
     fn counts(&self, version: VersionId) -> bool {
-        let happened = self.versions.installer(version).is_some_and(|writer| self.happened(writer));
-        happened || self.touches.readers(version).len() > 0
+        let happened = self.of.versions.installer(version).is_some_and(|writer| self.happened(writer));
+        happened || self.of.touches.readers(version).len() > 0
     }
 
     /// Whether it is known to have happened: it was ok, or something that it wrote was read.
     fn happened(&self, txn: TxnId) -> bool {
         let is_seen = |mop: &Mop| match mop.what() {
-            What::Write(version) => self.versions.version[version.at()].flags.has(Flags::SEEN),
+            What::Write(version) => self.of.versions.version[version.at()].flags.has(Flags::SEEN),
             What::Read(_) | What::Unseen => false,
         };
-        self.txns.is_ok(txn) || self.txns.mops(txn).iter().any(is_seen)
+        self.all || self.of.txns.is_ok(txn) || self.of.txns.mops(txn).iter().any(is_seen)
     }
 
     /// The most versions that count on any path from this one. The order has no cycles.
     fn longest_from(&self, start: VersionId, longest: &mut [u32]) -> u32 {
         let mut path = vec![start];
         while let Some(&version) = path.last() {
-            let after = self.order.after(version);
+            let after = self.of.order.after(version);
             let waiting = path.len();
             if longest[version.at()] == NEW {
                 path.extend(after.iter().filter(|next| longest[next.at()] == NEW));

@@ -75,6 +75,11 @@ pub(crate) trait Analysis {
     /// history.
     const READS_SHOW_ORDER: bool = true;
 
+    /// Of a share: whether the whole may show the order of all versions, where this does not.
+    fn order_depends_on_others(&self) -> bool {
+        false
+    }
+
     /// Whether no key contradicts what is assumed of all.
     fn assumptions_hold(&self) -> bool {
         true

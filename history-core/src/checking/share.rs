@@ -118,6 +118,8 @@ pub struct ShareEnd {
     /// Whether these are the dependencies of one order of versions of several that explain the share. Then a cycle of
     /// them proves nothing.
     pub is_one_of_several: bool,
+    /// Whether the report may list levels as not checked that the whole decides.
+    pub may_say_less: bool,
 }
 
 /// Transactions that lie on cycles of the orders that shares have found, set by set. All of a set lead to each other;

@@ -66,9 +66,10 @@ impl Session<'_> {
         // What an op cannot be is said at its place, by whoever reads all.
         let end = guarded(|| run.finish(&Budget::default())).ok().filter(|_| feed.failed().is_none());
         let (report, dependencies, is_one_of_several) = match end {
-            Some(ShareEnd { report, dependencies: Some(dependencies), is_one_of_several, .. }) => {
-                (Some(report), dependencies, is_one_of_several)
-            }
+            // The report is to be that of one machine.
+            Some(ShareEnd {
+                report, dependencies: Some(dependencies), is_one_of_several, may_say_less: false, ..
+            }) => (Some(report), dependencies, is_one_of_several),
             _ => (None, Vec::new(), false),
         };
         // These reports hold no values of the history.

@@ -44,6 +44,10 @@ const SOME_KEYS: &str = "Only some of the keys were checked together, because of
 const UNDECIDED: &str = "Too much of this history may be on cycles for this --max-memory, or some of its keys show \
     too little.";
 
+/// The same of shares that look for orders.
+const UNORDERED: &str = "No order of commits that agrees with real time was found of all keys together, and this \
+    --max-memory is too little to judge them at once.";
+
 /// The note where an op is none of the workload.
 const MALFORMED: &str = "Some op is not a transaction of this checker, a value was written twice, or the versions of \
     some key contradict an option that says how they are ordered.";
@@ -110,7 +114,7 @@ impl Passes<'_> {
                 Err(Undecided::Failed(error)) => return Err(error),
                 Err(Undecided::Malformed) => return Ok(self.unknown(MALFORMED)),
                 Err(Undecided::Report(report)) => *report,
-                Err(Undecided::Tangled) => return Ok(self.unknown(UNDECIDED)),
+                Err(Undecided::Tangled) => return Ok(self.unknown(self.undecided())),
             };
             let participants = totals.map(|totals: Totals| totals.participants);
             return Ok(self.in_part(report, &participants.unwrap_or_default()));
@@ -127,8 +131,7 @@ impl Passes<'_> {
     fn in_passes(&mut self, count: u64, totals: &mut Option<Totals>) -> Result<Report, Undecided> {
         let (mut runs, mut reports, mut incomplete) = (Runs::default(), Vec::new(), None);
         let (mut keys_max, mut proves_nothing) = (1, false);
-        let setup = self.job.setup;
-        let searches = setup.checker.start_knots(&setup.options, 0).is_ok_and(|run| run.is_some());
+        let searches = self.searches();
         for own in 0..count {
             let mut gauge = Gauge::new(self.spill, own == 0, searches);
             let share = Share::Part { own, of: count };
@@ -139,7 +142,7 @@ impl Passes<'_> {
                 })
             })?;
             totals.get_or_insert(known);
-            let ShareEnd { report, is_well_formed, keys, dependencies, is_one_of_several } = end;
+            let ShareEnd { report, is_well_formed, keys, dependencies, is_one_of_several, .. } = end;
             keys_max = keys.max(keys_max);
             proves_nothing |= is_one_of_several;
             if count == 1 {
@@ -310,6 +313,16 @@ impl Passes<'_> {
         Ok((places, taken))
     }
 
+    /// Whether shares look for orders of versions.
+    fn searches(&self) -> bool {
+        let setup = self.job.setup;
+        setup.checker.start_knots(&setup.options, 0).is_ok_and(|run| run.is_some())
+    }
+
+    fn undecided(&self) -> &'static str {
+        if self.searches() { UNORDERED } else { UNDECIDED }
+    }
+
     fn unknown(&self, why: &str) -> Report {
         let mut report = Report::new(self.job.setup.checker.name().to_owned(), Verdict::Unknown);
         report.notes.push(why.to_owned());
@@ -323,7 +336,7 @@ impl Passes<'_> {
         if is_violation(&report) {
             report.notes.push(SOME_KEYS.to_owned());
         } else {
-            report = self.unknown(UNDECIDED);
+            report = self.unknown(self.undecided());
         }
         report.notes.extend(participants.note());
         report

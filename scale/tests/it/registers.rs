@@ -145,3 +145,49 @@ fn a_wrong_assumption_is_wrong_for_all_keys() {
     }
     assert!(unknown > 0);
 }
+
+/// Only key 2 shows that the transaction which ended in an info happened. So only with that it is known that a write of
+/// key 1 has a place in the order of its versions.
+#[test]
+fn what_a_share_does_not_know_is_not_said() {
+    let text = "{:process 0, :type :invoke, :f :txn, :value [[:w 1 5] [:r 2 nil]]}
+{:process 1, :type :invoke, :f :txn, :value [[:w 1 1] [:w 2 1]]}
+{:process 0, :type :ok, :f :txn, :value [[:w 1 5] [:r 2 nil]]}
+{:process 1, :type :info, :f :txn, :value [[:w 1 1] [:w 2 1]]}
+{:process 2, :type :invoke, :f :txn, :value [[:r 2 nil] [:r 1 nil]]}
+{:process 2, :type :ok, :f :txn, :value [[:r 2 1] [:r 1 SEEN]]}
+";
+    for (seen, strict) in [("5", false), ("1", true)] {
+        let text = text.replace("SEEN", seen);
+        for level in ["strict-serializable", "update-serializable", "causal", "read-atomic", "read-uncommitted"] {
+            let checker = RwRegister { consistency_models: vec![level.parse().unwrap()], ..RwRegister::default() };
+            for exact in ["limited", "full"] {
+                let setup = Setup::new(checker.clone(), Options::new().with("exact", exact));
+                let said = assert_equal(&setup, &text);
+                assert!(level != "strict-serializable" || valid(&said) == strict, "{said}");
+            }
+        }
+    }
+    // Without a search for an order nobody can say more, so such histories are not split.
+    let setup = Setup::new(RwRegister::default(), Options::new().with("exact", "no"));
+    assert!(histcheck_scale::can_judge(&setup).unwrap_err().contains("rw-register"));
+}
+
+/// Whether all versions of key 1 are in a known order depends on what happened, which only key 0 shows.
+#[test]
+fn what_others_may_order_is_not_said_to_be_ordered() {
+    for key in 1..9 {
+        let text = "{:process 4, :type :invoke, :f :txn, :value [[:w KEY 1] [:w 0 2]]}
+{:process 4, :type :info, :f :txn, :value [[:w KEY 1] [:w 0 2]]}
+{:process 3, :type :invoke, :f :txn, :value [[:r KEY nil]]}
+{:process 3, :type :ok, :f :txn, :value [[:r KEY nil]]}
+{:process 0, :type :invoke, :f :txn, :value [[:w KEY 2] [:r 0 nil]]}
+{:process 0, :type :ok, :f :txn, :value [[:w KEY 2] [:r 0 2]]}
+";
+        let consistency_models = vec!["snapshot-isolation".parse().unwrap()];
+        let checker = RwRegister { consistency_models, linearizable_keys: true, ..RwRegister::default() };
+        let setup = Setup::new(checker.clone(), Options::new());
+        let said = assert_equal(&setup, &text.replace("KEY", &key.to_string()));
+        assert!(said.contains("not_checked"), "{said}");
+    }
+}

@@ -89,6 +89,9 @@ impl KnotsRun for Knots {
 
 /// A part of a history, all of which happened. Of what comes before it, its transactions may read one version of each
 /// key; of it, others read these versions, all of which are the last of their keys. `None` if that cannot be.
+///
+/// One without an end may be behind the reader of these: nobody saw it, so it may as well be behind the whole history.
+/// What the sources say of versions is not asked for: all of it follows from real time, or from a serial order.
 fn knot(versions: &Versions, txns: &Txns<Mop>, read: &[Mop]) -> Option<Transactions> {
     let mut before = vec![VersionId::NONE; versions.key.len()];
     let look = |txn: TxnId, key: KeyId, version: VersionId| {

@@ -34,10 +34,14 @@ impl<W: Workload> ShareRun for TxnRun<W> {
         let ended = match self.end(budget) {
             Ok(ended) => ended,
             Err(malformed) => {
-                let report = malformed.report(W::NAME);
-                let end =
-                    ShareEnd { report, is_well_formed: false, keys: 0, dependencies: None, is_one_of_several: false };
-                return Ok(end);
+                return Ok(ShareEnd {
+                    report: malformed.report(W::NAME),
+                    is_well_formed: false,
+                    keys: 0,
+                    dependencies: None,
+                    is_one_of_several: false,
+                    may_say_less: false,
+                });
             }
         };
         let Ended { known, expected, malformed, .. } = &ended;
@@ -45,14 +49,14 @@ impl<W: Workload> ShareRun for TxnRun<W> {
         let is_well_formed = malformed.is_none() && known.assumptions_hold();
         // A share without keys has nothing to say.
         let is_plain = is_well_formed && (report.verdict == Verdict::Valid || keys == 0);
-        // Without the search for an order, what is known is all that is asked for.
-        let is_one_of_several = !(W::Known::READS_SHOW_ORDER || expected.exact == Exact::No);
+        let is_one_of_several = !W::Known::READS_SHOW_ORDER;
         let dependencies = match is_plain {
             true if is_one_of_several && keys > 0 => of_some_order(known, expected.exact, budget),
             true => dependencies(known),
             false => None,
         };
-        Ok(ShareEnd { report, is_well_formed, keys, dependencies, is_one_of_several })
+        let may_say_less = !report.not_checked.is_empty() && known.order_depends_on_others();
+        Ok(ShareEnd { report, is_well_formed, keys, dependencies, is_one_of_several, may_say_less })
     }
 }
 
