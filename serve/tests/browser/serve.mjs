@@ -185,6 +185,7 @@ const tests = {
     assert.ok(Math.abs(bottom) <= 2, `the last row ends ${bottom} pixels from the end`);
     await ask("document.querySelector('.view').scrollTop = 4e6");
     await until("((index) => index > 100000 && index < 300000)(Number(document.querySelector('.sheet .line a')?.textContent))");
+    await until(`Number(${rows}[20]) > 0`);
     const before = Number(await ask(`${rows}[20]`));
     await ask("document.querySelector('.view').scrollTop += 56");
     await until(`Number(${rows}[20]) === ${before + 2}`);
