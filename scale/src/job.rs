@@ -3,7 +3,7 @@
 use histcheck_front::setup::WhetherKeyed;
 use histcheck_front::{ReadAs, Setup};
 use history_core::share::Share;
-use history_core::{HistoryError, Report};
+use history_core::{HistoryError, Options, Report};
 use std::path::PathBuf;
 
 /// Bytes of a range, unless a job says otherwise: some ten thousand ops, so that what workers tell each other costs
@@ -105,6 +105,14 @@ pub fn can_judge(setup: &Setup<'_>) -> Result<(), String> {
         };
         return Err(format!("{name} separates the keys itself, but scale must do this: {of_one_key}"));
     }
+    if setup.keyed == WhetherKeyed::No && !has_shares(setup) && is_split(setup, &Options::new()) {
+        let given: Vec<String> = setup.options.iter().map(|(option, _)| format!("--{option}")).collect();
+        return Err(format!(
+            "scale cannot split histories of {name} with all of these options ({}): leave some out, or check the history on one \
+             machine",
+            given.join(", ")
+        ));
+    }
     if setup.keyed != WhetherKeyed::Yes && !has_shares(setup) {
         return Err(format!(
             "scale checks each key separately, but {name} without --keyed checks a history as a whole: pass --keyed if each op is \
@@ -116,6 +124,10 @@ pub fn can_judge(setup: &Setup<'_>) -> Result<(), String> {
 
 /// Whether many workers can judge the history without judging each key on its own.
 fn has_shares(setup: &Setup<'_>) -> bool {
-    let has_shares = || setup.checker.start_share(&setup.options, Share::All).is_ok_and(|run| run.is_some());
-    setup.keyed == WhetherKeyed::No && has_shares()
+    setup.keyed == WhetherKeyed::No && is_split(setup, &setup.options)
+}
+
+/// Whether the checker can judge the keys of each worker apart, with these options.
+fn is_split(setup: &Setup<'_>, options: &Options) -> bool {
+    setup.checker.start_share(options, Share::All).is_ok_and(|run| run.is_some())
 }
