@@ -15,9 +15,11 @@
 //!   more uses of any of them covers the others of its state and mask. Where many are left that do not cover each
 //!   other, only a few are kept ([`Detail`]), and [`basis`](super::part) decides what these few refuse.
 
+mod piled;
+
 use super::ops::{OpIx, Ops, Seq};
 use super::paths::Paths;
-use super::pile::Pile;
+use super::pile::{Entries, Pile};
 use super::set::{Detail, Found, Set};
 use super::table::Table;
 use crate::OnlineModel;
@@ -28,7 +30,7 @@ use check_register::engine::index::Index;
 use check_register::engine::paths::PathId;
 use check_register::engine::steps::Next;
 use check_register::engine::uses::{Uses, UsesId};
-use std::cmp::Reverse;
+use piled::After;
 
 /// What all parts of an object share.
 pub(crate) struct World<M: OnlineModel> {
@@ -38,7 +40,8 @@ pub(crate) struct World<M: OnlineModel> {
     pub(crate) uses: Uses,
     index: Index,
     /// Scratch space.
-    useful: Vec<u32>,
+    useful: Entries,
+    after: After,
     /// Kernels that are free.
     pub(crate) spare: Vec<Kernel>,
     /// As many configurations may be held of one part.
@@ -68,7 +71,8 @@ impl<M: OnlineModel> World<M> {
             paths: Paths::new(),
             uses: Uses::new(),
             index: Index::default(),
-            useful: Vec::new(),
+            useful: Entries::default(),
+            after: After::default(),
             spare: Vec::new(),
             configurations_max,
             width_min: WIDTH_MIN,
@@ -221,6 +225,7 @@ impl Kernel {
         let (mut placed, mut crashed, mut ahead) = (0, 0, 0);
         let before = self.set.len();
         world.index.start();
+        world.after.start();
         loop {
             while placed < self.set.len() {
                 if self.set.len() - placed >= AHEAD_MIN && ahead <= placed {
@@ -233,7 +238,8 @@ impl Kernel {
                 }
                 placed += 1;
             }
-            if pile.is_empty() || crashed == self.set.len() {
+            let is_enough = self.set.detail == Detail::Least && (0..self.set.len()).any(|at| self.set.has(at, slot));
+            if pile.is_empty() || crashed == self.set.len() || is_enough {
                 break;
             }
             // One use more than in the round before, so the fewest uses are found first.
@@ -253,7 +259,7 @@ impl Kernel {
             match self.set.detail {
                 // What covers another has fewer uses in all.
                 Detail::All => self.set.without_covered(index, uses, |used| (uses.total(used), 0)),
-                Detail::Few => {
+                Detail::Few | Detail::Least => {
                     let price = |used| (uses.total(used), pile.price(uses.get(used), now));
                     self.set.without_covered(index, uses, price);
                 }
@@ -318,64 +324,6 @@ impl Kernel {
             found = found.or(self.reach(world, from, next, Placed { op, uses: head.uses, slot: Some(slot) }));
         }
         found
-    }
-
-    /// All configurations with one more use of an operation that may have happened. `TooMany` if any was one too many.
-    fn use_pile<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, from: usize) -> Found {
-        let mut useful = std::mem::take(&mut world.useful);
-        self.useful(world, pile, from, &mut useful);
-        let head = self.set.heads[from];
-        if self.set.detail == Detail::Few {
-            // The first ones that are found are kept, so what is plenty comes first.
-            useful.sort_by_cached_key(|entry| Reverse(pile.called(*entry, now) - world.uses.count(head.uses, *entry)));
-        }
-        let mut found = Found::New;
-        for entry in useful.iter().copied() {
-            let called = pile.called(entry, now);
-            let (is_left, used) = if self.set.detail == Detail::Sum {
-                (called > 0 && ids::index(head.uses.number()) < pile.len(), 0)
-            } else {
-                let used = world.uses.count(head.uses, entry);
-                (used < called, used)
-            };
-            let next = if is_left { world.table.next(head.state, pile.entry(entry).class) } else { Next::Nowhere };
-            // A use that does not change the state changes nothing.
-            if next == Next::Nowhere || next == Next::One(head.state) {
-                continue;
-            }
-            let op = pile.entry(entry).ops[ids::index(used)].1;
-            let uses = match self.set.detail {
-                Detail::Sum => head.uses.one_more(),
-                Detail::All | Detail::Few => world.uses.add(head.uses, entry),
-            };
-            found = found.or(self.reach(world, from, next, Placed { op, uses, slot: None }));
-        }
-        world.useful = useful;
-        found
-    }
-
-    /// The entries of the pile that may be of use to a configuration, in order.
-    ///
-    /// An effect that does not last is of use to those that see it before the state changes again: some operation in
-    /// flight that has not taken effect and that the state does not admit as it is, or another one of the pile that is
-    /// of use itself. Whatever else it is tried for could do without it.
-    fn useful<M: OnlineModel>(&self, world: &mut World<M>, pile: &Pile, from: usize, into: &mut Vec<u32>) {
-        into.clear();
-        let state = self.set.heads[from].state;
-        into.extend_from_slice(pile.awake());
-        for slot in self.writes.iter().chain(&self.reads) {
-            let class = self.slots[ids::index(*slot)].class;
-            if !self.set.has(from, *slot) && !world.table.admits(state, class) {
-                pile.fleeting_seen_by(&mut world.table, class, into);
-            }
-        }
-        let mut next = 0;
-        while next < into.len() {
-            let class = pile.entry(into[next]).class;
-            pile.fleeting_seen_by(&mut world.table, class, into);
-            next += 1;
-        }
-        into.sort_unstable();
     }
 
     /// Adds what a step leads to.

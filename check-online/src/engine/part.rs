@@ -374,7 +374,7 @@ impl Part {
 
     /// The kernel, and those that it may go on from once more.
     pub(crate) fn kernels(&self) -> impl Iterator<Item = &Kernel> {
-        let basis = self.basis.iter().map(|basis| &basis.kernel);
+        let basis = self.basis.iter().flat_map(|basis| [Some(&basis.kernel), basis.few.as_ref()]).flatten();
         basis.chain(self.checkpoints.iter().map(|checkpoint| &checkpoint.kernel)).chain([&self.kernel])
     }
 
@@ -384,7 +384,7 @@ impl Part {
     }
 
     pub(crate) fn kernels_mut(&mut self) -> impl Iterator<Item = &mut Kernel> {
-        let basis = self.basis.iter_mut().map(|basis| &mut basis.kernel);
+        let basis = self.basis.iter_mut().flat_map(|basis| [Some(&mut basis.kernel), basis.few.as_mut()]).flatten();
         basis.chain(self.checkpoints.iter_mut().map(|checkpoint| &mut checkpoint.kernel)).chain([&mut self.kernel])
     }
 

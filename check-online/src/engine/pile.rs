@@ -35,6 +35,35 @@ pub(crate) struct Entry {
 
 const NONE: u32 = u32::MAX;
 
+/// Entries, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Entries {
+    pub(crate) list: Vec<u32>,
+    /// When each entry was last put in, in clearings; by entry.
+    since: Vec<u32>,
+    clearings: u32,
+}
+
+impl Entries {
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.clearings = self.clearings.checked_add(1).unwrap_or_else(|| {
+            self.since.clear();
+            1
+        });
+    }
+
+    pub(crate) fn put(&mut self, entry: u32) {
+        let at = ids::index(entry);
+        if at >= self.since.len() {
+            self.since.resize(at + 1, 0);
+        }
+        if std::mem::replace(&mut self.since[at], self.clearings) != self.clearings {
+            self.list.push(entry);
+        }
+    }
+}
+
 /// The operations of one part of an object.
 #[derive(Debug, Default)]
 pub(crate) struct Pile {
@@ -180,10 +209,10 @@ impl Pile {
     }
 
     /// Adds to `into` the entries whose effects do not last and that operations of this class see.
-    pub(crate) fn fleeting_seen_by<M: OnlineModel>(&self, table: &mut Table<M>, class: ClassId, into: &mut Vec<u32>) {
+    pub(crate) fn fleeting_seen_by<M: OnlineModel>(&self, table: &mut Table<M>, class: ClassId, into: &mut Entries) {
         let mut add = |at: u32| {
-            if !self.entry(at).lasts && !into.contains(&at) {
-                into.push(at);
+            if !self.entry(at).lasts {
+                into.put(at);
             }
         };
         match table.sees(class) {

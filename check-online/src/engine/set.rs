@@ -26,8 +26,18 @@ pub(crate) enum Detail {
     All,
     /// The first few of these: what is admitted is so.
     Few,
+    /// One, and it makes no use of crashed operations as long as what returns is admitted without: what is admitted is
+    /// so.
+    Least,
     /// One, by how many uses it made of all operations together: what is refused is so.
     Sum,
+}
+
+impl Detail {
+    /// Whether what is refused may be admitted by a configuration that was left out.
+    pub(crate) fn leaves_out(self) -> bool {
+        matches!(self, Detail::Few | Detail::Least)
+    }
 }
 
 /// How many times fewer of one state and mask are kept where not all are.
@@ -197,14 +207,18 @@ impl Set {
         let last = self.heads.len() - 1;
         let used = |at: usize| self.heads[at].uses;
         let (mut alike, mut found) = (0, Found::New);
-        let alike_max = if self.detail == Detail::All { self.width } else { (self.width / FEWER).max(1) };
+        let alike_max = match self.detail {
+            Detail::All => self.width,
+            Detail::Few => (self.width / FEWER).max(1),
+            Detail::Least | Detail::Sum => 1,
+        };
         let is_left = |at: usize| {
             let is_covered = match self.detail {
                 Detail::Sum => used(at).number() <= used(last).number(),
-                Detail::All | Detail::Few => uses.at_most(used(at), used(last)),
+                Detail::All | Detail::Few | Detail::Least => uses.at_most(used(at), used(last)),
             };
             // Where few are kept, those with the fewest uses are, whichever was found first.
-            alike += usize::from(self.detail != Detail::Few || uses.total(used(at)) <= uses.total(used(last)));
+            alike += usize::from(!self.detail.leaves_out() || uses.total(used(at)) <= uses.total(used(last)));
             if is_covered {
                 found = Found::Covered;
             } else if alike >= alike_max && self.detail != Detail::Sum {

@@ -168,14 +168,21 @@ fn a_basis_that_moves_on_says_nothing_wrong() {
         let clients = Clients { count: 4, values: 3, crashes: 40, lies: 6 };
         let watched = Watched::new(narrow(1, 1 << 11, 12), &clients, 40, &mut random, None);
         let told = || format!("of {:#?}", watched.operations);
-        match watched.events.outcome() {
-            Outcome::Ok => assert_eq!(watched.expected(), Verdict::Valid, "{}", told()),
-            Outcome::Violation(_) => assert_eq!(watched.expected(), Verdict::Invalid, "{}", told()),
-            Outcome::Unknown(_) => unknown += 1,
-        }
-        *if watched.events.outcome() == Outcome::Ok { &mut valid } else { &mut invalid } += 1;
+        let (expected, seen) = match watched.events.outcome() {
+            Outcome::Ok => (Verdict::Valid, &mut valid),
+            Outcome::Violation(_) => (Verdict::Invalid, &mut invalid),
+            Outcome::Unknown(_) => {
+                unknown += 1;
+                continue;
+            }
+        };
+        assert_eq!(watched.expected(), expected, "{}", told());
+        *seen += 1;
     }
-    assert!(valid > 100 && invalid > 50 && unknown > 0, "{valid} valid, {invalid} invalid, {unknown} unknown");
+    let told = format!("{valid} valid, {invalid} invalid, {unknown} unknown");
+    assert!(valid > 100 && invalid > 50, "{told}");
+    // Without a few at the basis there are more.
+    assert!((1..=3).contains(&unknown), "{told}");
 }
 
 #[test]

@@ -1,17 +1,19 @@
 //! A search that keeps few configurations, and what to do when these few refuse what happened.
 //!
 //! Operations that may have happened make configurations many: each set of them that brings about the same state is
-//! one, unless it contains another. Most histories never need more than the first few, so a kernel that finds more goes
-//! on with a few ([`Detail::Few`]). What these admit is linearizable. Where they refuse an operation, the events since
-//! the **basis**, the last place up to which nothing was left out, are taken once more:
+//! one, unless it contains another. Most histories never need more than the first few, and most of what happens is
+//! explained without such operations. So a kernel that finds many goes on with the least ([`Detail::Least`]). What this
+//! admits is linearizable. Where it refuses an operation, a short while before that is taken once more with a few of
+//! each kind ([`Detail::Few`]), then longer ones, up to the **basis**, the last place up to which nothing was left out.
+//! If these refuse it too, the events since the basis are taken once more:
 //!
 //! 1. By a search that counts the uses of all such operations together ([`Detail::Sum`]), as check-register's relaxed
 //!    search does. It leaves out no linearization, and its configurations are few. If it refuses as well there is none.
 //! 2. By one that keeps more of each kind, up to a limit, at which the part is given up. If it left out nothing by
 //!    then, its refusal is one.
 //!
-//! So that memory does not grow with the history, a basis that is long past is moved on by the first of these searches,
-//! which alone can decide from then on.
+//! So that memory does not grow with the history, a basis that is long past is moved on by the first of these searches.
+//! From then on it alone can refuse, and a few that were moved on as well are what may admit.
 
 use super::{Checkpoint, Logged, Part};
 use crate::OnlineModel;
@@ -24,6 +26,8 @@ use crate::engine::set::Detail;
 pub(crate) struct Basis {
     pub(crate) seq: Seq,
     pub(crate) kernel: Kernel,
+    /// A few of them, where the kernel goes by sums and a few admit all that happened.
+    pub(crate) few: Option<Kernel>,
 }
 
 impl Basis {
@@ -31,7 +35,15 @@ impl Basis {
     pub(crate) fn is_exact(&self) -> bool {
         self.kernel.set.detail == Detail::All
     }
+
+    /// A few of the configurations; `None` if none is left.
+    fn few(&self) -> Option<&Kernel> {
+        if self.is_exact() { Some(&self.kernel) } else { self.few.as_ref() }
+    }
 }
+
+/// What became of events that were taken: what stopped it, and at which event.
+type Taken = Result<(), (Stop, Seq)>;
 
 /// How many times as many configurations are kept when few did not do.
 const WIDER: usize = 16;
@@ -39,13 +51,8 @@ const WIDER: usize = 16;
 impl Part {
     /// An operation of the kernel returns at event `now`, which is logged if anything is.
     pub(super) fn ret_known<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, now: Seq) -> Result<(), Stop> {
-        match self.ret_few(world, op, now) {
-            Err(Stop::Refused(op)) if self.kernel.set.detail == Detail::Few => {
-                self.widen(world, op, now)?;
-                self.replay(world)
-            }
-            other => other,
-        }
+        let taken = self.ret_few(world, op, now).map_err(|stop| (stop, now));
+        self.insist(world, taken)
     }
 
     /// The same, where a refusal is not the last word.
@@ -56,8 +63,8 @@ impl Part {
                 if self.log.is_empty() {
                     self.log.push_back(Logged { seq: now, op, is_return: true });
                 }
-                self.basis = Some(Basis { seq: now, kernel: self.kernel.clone() });
-                self.kernel.set.detail = Detail::Few;
+                self.basis = Some(Basis { seq: now, kernel: self.kernel.clone(), few: None });
+                self.kernel.set.detail = Detail::Least;
                 self.kernel.ret(world, &self.pile, now, op)
             }
             other => other,
@@ -72,40 +79,85 @@ impl Part {
         let Checkpoint { seq, ref kernel, .. } = self.checkpoints[start];
         self.kernel.clone_from(kernel);
         self.kernel.set.width = self.width;
-        if kernel.set.detail == Detail::All {
-            self.basis = None;
+        match kernel.set.detail {
+            Detail::All => self.basis = None,
+            Detail::Few | Detail::Least => self.kernel.set.detail = Detail::Least,
+            Detail::Sum => {}
         }
-        match self.take_from(world, seq, next) {
-            Err((Stop::Refused(op), at)) if self.kernel.set.detail == Detail::Few => {
-                self.widen(world, op, at)?;
-                self.replay(world)
-            }
-            other => other.map_err(|(stop, _)| stop),
-        }
+        let taken = self.take_from(world, seq, next);
+        self.insist(world, taken)
     }
 
-    /// Takes the events from the basis on once more, keeping more and more as long as they are refused.
-    fn replay<M: OnlineModel>(&mut self, world: &mut World<M>) -> Result<(), Stop> {
-        while let Some(basis) = self.basis.take() {
-            self.kernel.clone_from(&basis.kernel);
-            self.kernel.set.width = self.width;
-            let next = self.checkpoints.partition_point(|checkpoint| checkpoint.seq < basis.seq);
-            match self.take_from(world, basis.seq, next) {
-                Err((Stop::Refused(op), at)) if self.kernel.set.detail == Detail::Few => self.widen(world, op, at)?,
-                other => return other.map_err(|(stop, _)| stop),
+    /// Where what was left out may admit what is refused, takes events once more that keep more, until one of them has
+    /// the last word.
+    fn insist<M: OnlineModel>(&mut self, world: &mut World<M>, taken: Taken) -> Result<(), Stop> {
+        let mut taken = taken;
+        while let Err((Stop::Refused(op), at)) = taken {
+            taken = match self.kernel.set.detail {
+                Detail::All | Detail::Sum => return Err(Stop::Refused(op)),
+                Detail::Least => self.take_few(world, op, at),
+                Detail::Few => {
+                    self.widen(world, op, at)?;
+                    self.replay(world)
+                }
+            };
+        }
+        taken.map_err(|(stop, _)| stop)
+    }
+
+    /// Takes events up to now once more, those since a short while ago first, and keeps a few configurations instead of
+    /// the least, which refused `op` at event `at`. Each time it goes back at least twice as far, so all of it takes at
+    /// most twice as long as the last time.
+    fn take_few<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, at: Seq) -> Taken {
+        let Some(basis) = self.basis.as_ref().map(|basis| basis.seq) else { return Err((Stop::Refused(op), at)) };
+        // Those after this event have not been put right.
+        let mut starts = self.checkpoints.partition_point(|checkpoint| checkpoint.seq <= at);
+        let mut events_min = 0;
+        while let Some(start) = starts.checked_sub(1).filter(|start| self.checkpoints[*start].seq > basis) {
+            starts = start;
+            let Checkpoint { seq, ref kernel, .. } = self.checkpoints[start];
+            let events = self.log.len() - self.log.partition_point(|logged| logged.seq < seq);
+            if events < events_min {
+                continue;
+            }
+            events_min = 2 * events;
+            self.kernel.clone_from(kernel);
+            if let taken @ (Ok(()) | Err((Stop::Full | Stop::InFlight | Stop::Wide, _))) =
+                self.take_few_from(world, seq, start + 1)
+            {
+                return taken;
             }
         }
+        let next = self.checkpoints.partition_point(|checkpoint| checkpoint.seq < basis);
+        match self.basis.as_ref().and_then(Basis::few) {
+            Some(few) => self.kernel.clone_from(few),
+            None => {
+                self.kernel.set.detail = Detail::Few;
+                return Err((Stop::Refused(op), at));
+            }
+        }
+        self.take_few_from(world, basis, next)
+    }
+
+    /// The same from `from` on, before which the kernel stands.
+    fn take_few_from<M: OnlineModel>(&mut self, world: &mut World<M>, from: Seq, next: usize) -> Taken {
+        (self.kernel.set.detail, self.kernel.set.width) = (Detail::Few, self.width);
+        self.take_from(world, from, next)?;
+        self.kernel.set.detail = Detail::Least;
         Ok(())
     }
 
+    /// Takes the events from the basis on once more.
+    fn replay<M: OnlineModel>(&mut self, world: &mut World<M>) -> Taken {
+        let Some(basis) = self.basis.take() else { return Ok(()) };
+        self.kernel.clone_from(&basis.kernel);
+        self.kernel.set.width = self.width;
+        let next = self.checkpoints.partition_point(|checkpoint| checkpoint.seq < basis.seq);
+        self.take_from(world, basis.seq, next)
+    }
+
     /// Takes the events from `from` on, before which the kernel stands, and puts the checkpoints from `next` on right.
-    /// What stopped it, and at which event.
-    fn take_from<M: OnlineModel>(
-        &mut self,
-        world: &mut World<M>,
-        from: Seq,
-        mut next: usize,
-    ) -> Result<(), (Stop, Seq)> {
+    fn take_from<M: OnlineModel>(&mut self, world: &mut World<M>, from: Seq, mut next: usize) -> Taken {
         let first = self.log.partition_point(|logged| logged.seq < from);
         for at in first..self.log.len() {
             let Logged { seq, op, is_return } = self.log[at];
@@ -132,7 +184,8 @@ impl Part {
     /// from now on.
     fn widen<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, at: Seq) -> Result<(), Stop> {
         let mut sum = self.basis.as_ref().ok_or(Stop::Full)?.kernel.clone();
-        match self.sum_up(world, &mut sum, at + 1) {
+        sum.sum_up(world);
+        match self.advance(world, &mut sum, at + 1) {
             Err(Stop::Refused(_)) => return Err(Stop::Refused(op)),
             other => other?,
         }
@@ -144,9 +197,8 @@ impl Part {
         Ok(())
     }
 
-    /// Takes the events from the basis, before which the kernel stands, up to `until` by the sum of uses.
-    fn sum_up<M: OnlineModel>(&self, world: &mut World<M>, kernel: &mut Kernel, until: Seq) -> Result<(), Stop> {
-        kernel.sum_up(world);
+    /// Takes the events from the basis up to `until` with a kernel that stands before them.
+    fn advance<M: OnlineModel>(&self, world: &mut World<M>, kernel: &mut Kernel, until: Seq) -> Result<(), Stop> {
         let from = self.basis.as_ref().map_or(until, |basis| basis.seq);
         let first = self.log.partition_point(|logged| logged.seq < from);
         for Logged { seq, op, is_return } in self.log.range(first..).take_while(|logged| logged.seq < until) {
@@ -169,9 +221,20 @@ impl Part {
         if until <= basis.seq {
             return Ok(false);
         }
-        let mut kernel = basis.kernel.clone();
-        self.sum_up(world, &mut kernel, until)?;
-        self.basis = Some(Basis { seq: until, kernel });
+        let mut sum = basis.kernel.clone();
+        sum.sum_up(world);
+        self.advance(world, &mut sum, until)?;
+        let few = basis.few().and_then(|few| self.advance_few(world, few, until));
+        self.basis = Some(Basis { seq: until, kernel: sum, few });
         Ok(true)
+    }
+
+    /// Takes the events from the basis up to `until` with a kernel that keeps the least, or a few if that will not do.
+    fn advance_few<M: OnlineModel>(&self, world: &mut World<M>, few: &Kernel, until: Seq) -> Option<Kernel> {
+        [Detail::Least, Detail::Few].into_iter().find_map(|detail| {
+            let mut kernel = few.clone();
+            (kernel.set.detail, kernel.set.width) = (detail, self.width);
+            self.advance(world, &mut kernel, until).is_ok().then_some(kernel)
+        })
     }
 }
