@@ -135,12 +135,12 @@ impl<M: OnlineModel> Events<M> {
         self.object.refused
     }
 
-    /// Sets how many configurations are kept, as [`World`](crate::engine::kernel::World) has it; before the first
-    /// event.
+    /// Keeps one configuration of each state and mask at first, a `crowd` in all, and `basis_max` events since all were
+    /// kept; before the first event.
     #[cfg(test)]
-    pub(crate) fn keep_few(&mut self, width_min: usize, width_max: usize, basis_max: usize) {
+    pub(crate) fn keep_few(&mut self, crowd: usize, basis_max: usize) {
         let world = &mut self.object.world;
-        (world.width_min, world.width_max, world.basis_max) = (width_min, width_max, basis_max);
+        (world.width_min, world.crowd, world.basis_max) = (1, crowd, basis_max);
     }
 
     /// Of each part, whether it keeps few configurations, and how many.

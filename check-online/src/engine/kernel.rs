@@ -50,6 +50,8 @@ pub(crate) struct World<M: OnlineModel> {
     pub(crate) width_min: usize,
     /// As many are kept at the most.
     pub(crate) width_max: usize,
+    /// How many times as many are kept of all states and masks, where what may have happened makes them many.
+    pub(crate) crowd: usize,
     /// As many events are kept since all of them were.
     pub(crate) basis_max: usize,
 }
@@ -59,6 +61,9 @@ const WIDTH_MIN: usize = 4;
 
 /// What so many refuse is given up: the time for an event grows with the square.
 const WIDTH_MAX: usize = 1 << 11;
+
+/// States of which each is another order of what may have happened seldom matter either.
+const CROWD: usize = 1 << 8;
 
 /// About 100 bytes each, with the operations and linearizations that they refer to.
 const BASIS_MAX: usize = 1 << 18;
@@ -77,6 +82,7 @@ impl<M: OnlineModel> World<M> {
             configurations_max,
             width_min: WIDTH_MIN,
             width_max: WIDTH_MAX,
+            crowd: CROWD,
             basis_max: BASIS_MAX,
         }
     }
@@ -100,7 +106,8 @@ pub(crate) enum Stop {
     Full,
     /// More is in flight than can be distinguished.
     InFlight,
-    /// More configurations of one state and mask were found than all that may be kept; those before the event are left.
+    /// More configurations were found than all that may be kept, of one state and mask or in all; those before the
+    /// event are left.
     Wide,
 }
 
@@ -240,6 +247,13 @@ impl Kernel {
             }
             let is_enough = self.set.detail == Detail::Least && (0..self.set.len()).any(|at| self.set.has(at, slot));
             if pile.is_empty() || crashed == self.set.len() || is_enough {
+                break;
+            }
+            if self.set.len() > self.set.crowd_max(world.width_max, world.crowd) {
+                if self.set.detail == Detail::All {
+                    self.set.truncate(before);
+                    return Err(Stop::Wide);
+                }
                 break;
             }
             // One use more than in the round before, so the fewest uses are found first.

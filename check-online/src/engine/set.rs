@@ -137,6 +137,17 @@ impl Set {
         self.heads.len() * self.words.div_ceil(8)
     }
 
+    /// As many configurations may be stepped from with operations that may have happened: a `crowd` for each that
+    /// may be kept of one state and mask. If the width is the greatest there is, nothing but memory bounds them.
+    pub(crate) fn crowd_max(&self, width_max: usize, crowd: usize) -> usize {
+        match self.detail {
+            Detail::Sum => usize::MAX,
+            Detail::All if self.width >= width_max => usize::MAX,
+            Detail::All | Detail::Least => self.width.saturating_mul(crowd),
+            Detail::Few => self.width.saturating_mul(crowd) / FEWER,
+        }
+    }
+
     /// Adds a copy of one configuration with another state and other uses, behind all.
     #[inline]
     pub(crate) fn push_like(&mut self, from: usize, state: StateId, uses: UsesId) -> usize {

@@ -21,7 +21,8 @@ use crate::engine::kernel::{Kernel, Stop, World};
 use crate::engine::ops::{Fate, OpIx, Seq};
 use crate::engine::set::Detail;
 
-/// The configurations before the events from `seq` on: all, or by the sum of their uses.
+/// The configurations before the events from `seq` on: all, or by the sum of their uses; a few if even these are too
+/// many.
 #[derive(Debug)]
 pub(crate) struct Basis {
     pub(crate) seq: Seq,
@@ -109,7 +110,10 @@ impl Part {
     /// the least, which refused `op` at event `at`. Each time it goes back at least twice as far, so all of it takes at
     /// most twice as long as the last time.
     fn take_few<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, at: Seq) -> Taken {
-        let Some(basis) = self.basis.as_ref().map(|basis| basis.seq) else { return Err((Stop::Refused(op), at)) };
+        let refused = Err((Stop::Refused(op), at));
+        // Where nothing can be taken once more it is as if a few had refused it.
+        self.kernel.set.detail = Detail::Few;
+        let Some(basis) = self.basis.as_ref().map(|basis| basis.seq) else { return refused };
         // Those after this event have not been put right.
         let mut starts = self.checkpoints.partition_point(|checkpoint| checkpoint.seq <= at);
         let mut events_min = 0;
@@ -129,13 +133,8 @@ impl Part {
             }
         }
         let next = self.checkpoints.partition_point(|checkpoint| checkpoint.seq < basis);
-        match self.basis.as_ref().and_then(Basis::few) {
-            Some(few) => self.kernel.clone_from(few),
-            None => {
-                self.kernel.set.detail = Detail::Few;
-                return Err((Stop::Refused(op), at));
-            }
-        }
+        let Some(few) = self.basis.as_ref().and_then(Basis::few) else { return refused };
+        self.kernel.clone_from(few);
         self.take_few_from(world, basis, next)
     }
 
@@ -183,10 +182,13 @@ impl Part {
     /// A few configurations refuse `op` at event `at`. Stops if all do, or if no more can be kept; otherwise more are
     /// from now on.
     fn widen<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, at: Seq) -> Result<(), Stop> {
-        let mut sum = self.basis.as_ref().ok_or(Stop::Full)?.kernel.clone();
+        let basis = self.basis.as_ref().filter(|basis| !basis.kernel.set.detail.leaves_out()).ok_or(Stop::Full)?;
+        let mut sum = basis.kernel.clone();
         sum.sum_up(world);
         match self.advance(world, &mut sum, at + 1) {
             Err(Stop::Refused(_)) => return Err(Stop::Refused(op)),
+            // More of each kind may admit it.
+            Err(Stop::Full) => {}
             other => other?,
         }
         let is_exact = self.basis.as_ref().is_some_and(Basis::is_exact);
@@ -221,11 +223,19 @@ impl Part {
         if until <= basis.seq {
             return Ok(false);
         }
-        let mut sum = basis.kernel.clone();
-        sum.sum_up(world);
-        self.advance(world, &mut sum, until)?;
         let few = basis.few().and_then(|few| self.advance_few(world, few, until));
-        self.basis = Some(Basis { seq: until, kernel: sum, few });
+        let mut kernel = basis.kernel.clone();
+        let taken = if kernel.set.detail.leaves_out() {
+            Err(Stop::Full)
+        } else {
+            kernel.sum_up(world);
+            self.advance(world, &mut kernel, until)
+        };
+        match (taken, &few) {
+            (Err(Stop::Full), Some(few)) => kernel.clone_from(few),
+            (other, _) => other?,
+        }
+        self.basis = Some(Basis { seq: until, kernel, few });
         Ok(true)
     }
 
