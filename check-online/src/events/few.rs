@@ -1,6 +1,7 @@
 //! Searches that keep few configurations, against the batch search, which keeps all.
 
 use super::{Call, Events, Outcome};
+use crate::{Reason, Settings};
 use check_register::models::{CasRegister, QueueOp, RegisterOp, Removed, Stack};
 use check_register::{Operation, check};
 use history_core::{Budget, Verdict};
@@ -165,16 +166,21 @@ fn few_configurations_say_what_all_do() {
 #[test]
 fn a_basis_that_moves_on_says_nothing_wrong() {
     // There are more without a few at the basis.
-    basis_moves_on(1 << 8, 3);
-    basis_moves_on(2, 26);
+    basis_moves_on(1 << 8, 1_000_000, 3);
+    basis_moves_on(2, 1_000_000, 26);
+    // Sums are often too many to move on.
+    basis_moves_on(1 << 8, 12, 1_000);
 }
 
-fn basis_moves_on(crowd: usize, unknown_max: u32) {
+fn basis_moves_on(crowd: usize, configurations_max: usize, unknown_max: u32) {
     let mut random = Random(2);
     let (mut valid, mut invalid, mut unknown) = (0, 0, 0);
     for _ in 0..1_000 {
         let clients = Clients { count: 4, values: 3, crashes: 40, lies: 6 };
-        let watched = Watched::new(narrow(crowd, 12), &clients, 40, &mut random, None);
+        let settings = Settings { configurations_max, ..Settings::default() };
+        let mut events = Events::with_settings(CasRegister::starting_with(0), settings);
+        events.keep_few(crowd, 12);
+        let watched = Watched::new(events, &clients, 40, &mut random, None);
         let told = || format!("of {:#?}", watched.operations);
         let (expected, seen) = match watched.events.outcome() {
             Outcome::Ok => (Verdict::Valid, &mut valid),
@@ -234,10 +240,8 @@ fn configurations_stay_few_however_many_operations_crashed() {
     }
 }
 
-#[test]
-fn states_stay_few_however_many_pushes_crashed() {
-    // Each order of the crashed pushes is a state of its own, so there are few configurations of each.
-    let mut events = Events::new(Stack::default());
+/// A stack of which thirty pushes of three values crashed, in use after that. The most configurations.
+fn crashed_pushes(events: &mut Events<Stack>, last: Option<i64>) -> (usize, Outcome<QueueOp>) {
     let mut time = 0;
     let mut next = || {
         time += 1;
@@ -249,12 +253,35 @@ fn states_stay_few_however_many_pushes_crashed() {
         events.crash(call, Some(&put));
     }
     let mut most = 0;
-    for value in (0..60).map(|at| at % 3) {
-        for op in [QueueOp::Put(value), QueueOp::Take(Removed::Value(value))] {
-            let call = events.invoke(100, next(), None);
-            assert_eq!(events.complete(call, next(), Some(&op)), Outcome::Ok, "after {op:?}");
-            most = most.max(events.configurations());
+    let used = (0..60).map(|at| at % 3).flat_map(|value| [QueueOp::Put(value), QueueOp::Take(Removed::Value(value))]);
+    for op in used.chain(last.map(|value| QueueOp::Take(Removed::Value(value)))) {
+        let call = events.invoke(100, next(), None);
+        let outcome = events.complete(call, next(), Some(&op));
+        most = most.max(events.configurations());
+        if outcome != Outcome::Ok {
+            return (most, outcome);
         }
     }
+    (most, Outcome::Ok)
+}
+
+#[test]
+fn states_stay_few_however_many_pushes_crashed() {
+    // Each order of the crashed pushes is a state of its own, so there are few configurations of each.
+    let (most, outcome) = crashed_pushes(&mut Events::new(Stack::default()), None);
+    assert_eq!(outcome, Outcome::Ok);
     assert!(most < 4_096, "{most} configurations");
+}
+
+#[test]
+fn a_few_move_on_where_sums_are_too_many() {
+    let watched = |last| {
+        let settings = Settings { configurations_max: 2_000, ..Settings::default() };
+        let mut events = Events::with_settings(Stack::default(), settings);
+        events.keep_few(1 << 8, 64);
+        crashed_pushes(&mut events, last).1
+    };
+    assert_eq!(watched(None), Outcome::Ok);
+    // What a few refuse is not refused, though nobody pushed it.
+    assert_eq!(watched(Some(99)), Outcome::Unknown(Reason::Full));
 }

@@ -126,10 +126,9 @@ impl Part {
             }
             events_min = 2 * events;
             self.kernel.clone_from(kernel);
-            if let taken @ (Ok(()) | Err((Stop::Full | Stop::InFlight | Stop::Wide, _))) =
-                self.take_few_from(world, seq, start + 1)
-            {
-                return taken;
+            match self.take_few_from(world, seq, start + 1) {
+                Err((Stop::Refused(_), _)) => {}
+                taken => return taken,
             }
         }
         let next = self.checkpoints.partition_point(|checkpoint| checkpoint.seq < basis);
