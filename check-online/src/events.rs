@@ -74,7 +74,7 @@ impl<M: OnlineModel> Events<M> {
     /// The same, with other limits.
     pub fn with_settings(model: M, settings: Settings) -> Events<M> {
         let mut object = Object::new(model, settings.configurations_max, settings.lag_max);
-        object.keep_ledger();
+        object.any_mut().keep_ledger();
         Events { object }
     }
 
@@ -88,7 +88,7 @@ impl<M: OnlineModel> Events<M> {
     pub fn complete(&mut self, call: Call, at: u64, op: Option<&M::Op>) -> Outcome<M::Op> {
         let class = self.object.class(op);
         let op = call.into_op();
-        self.object.world.ops.get_mut(op).finish = at;
+        self.object.any_mut().world.ops.get_mut(op).finish = at;
         self.end(op, Event::Completes(class))
     }
 
@@ -122,54 +122,54 @@ impl<M: OnlineModel> Events<M> {
 
     /// Violations so far: the first of each part, for the first eight parts.
     pub fn violations(&self) -> &[Arc<Violation<M::Op>>] {
-        &self.object.violations
+        self.object.violations()
     }
 
     /// Configurations that are held now, of the part that has the most. Takes time linear in the parts.
     pub fn configurations(&self) -> usize {
-        self.object.configurations()
+        self.object.any().configurations()
     }
 
     /// In how many parts there is a violation.
     pub fn violations_count(&self) -> u64 {
-        self.object.refused
+        self.object.any().refused
     }
 
     /// Keeps one configuration of each state and mask at first, a `crowd` in all, and `basis_max` events since all were
     /// kept; before the first event.
     #[cfg(test)]
     pub(crate) fn keep_few(&mut self, crowd: usize, basis_max: usize) {
-        let world = &mut self.object.world;
+        let world = &mut self.object.any_mut().world;
         (world.width_min, world.crowd, world.basis_max) = (1, crowd, basis_max);
     }
 
     /// Of each part, whether it keeps few configurations, and how many.
     #[cfg(test)]
     pub(crate) fn widths(&self) -> Vec<(bool, usize)> {
-        self.object.widths()
+        self.object.any().widths()
     }
 
     /// Has a monitor decide from the first event on.
     #[cfg(test)]
     pub(crate) fn monitor_always(&mut self) {
-        self.object.monitor_always();
+        self.object.any_mut().monitor_always();
     }
 
     #[cfg(test)]
     pub(crate) fn is_monitored(&self) -> bool {
-        self.object.is_monitored()
+        self.object.any().is_monitored()
     }
 
     #[cfg(test)]
     pub(crate) fn ledger_len(&self) -> usize {
-        self.object.ledger_len()
+        self.object.any().ledger_len()
     }
 
     pub(crate) fn model(&self) -> &M {
-        &self.object.world.table.model
+        self.object.model()
     }
 
     pub(crate) fn model_mut(&mut self) -> &mut M {
-        &mut self.object.world.table.model
+        self.object.model_mut()
     }
 }

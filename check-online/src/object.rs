@@ -6,19 +6,20 @@
 
 mod collect;
 mod monitored;
+mod typed;
 
-use crate::OnlineModel;
-use crate::engine::kernel::{Stop, World};
+use crate::Reason;
+use crate::engine::kernel::{Stop, World, WorldOf};
 use crate::engine::ops::{Event, Fate, NEVER, OpIx, OpRow, Seq};
 use crate::engine::part::Part;
 use crate::engine::part::ledger::{Ledger, SEARCHED_MAX};
+use crate::engine::rules::Rules;
 use crate::violation::{self, Violation};
-use crate::{Outcome, Reason};
 use check_register::engine::ids;
 use check_register::engine::ids::ClassId;
 use history_core::hash::HashMap;
 use std::collections::VecDeque;
-use std::sync::Arc;
+pub(crate) use typed::Object;
 
 /// What came in.
 #[derive(Clone, Copy, Debug)]
@@ -42,9 +43,8 @@ const VIOLATIONS_MAX: usize = 8;
 /// Inputs after which it is looked whether there is something to be forgotten.
 const COLLECT_EVERY: u32 = 64;
 
-/// How an object's history is judged so far.
-pub(crate) struct Object<M: OnlineModel> {
-    pub(crate) world: World<M>,
+/// How an object's history is judged so far, by rules whose model is not known here.
+pub(crate) struct ObjectOf<R: ?Sized> {
     parts: Vec<Part>,
     names: Vec<Option<u64>>,
     by_name: HashMap<u64, u32>,
@@ -67,17 +67,22 @@ pub(crate) struct Object<M: OnlineModel> {
     is_monitored: bool,
     /// As many configurations may be held before it does.
     searched_max: usize,
-    pub(crate) violations: Vec<Arc<Violation<M::Op>>>,
+    violations: Vec<Violation<ClassId>>,
+    /// Whether what was found before does not count.
+    begins_again: bool,
     pub(crate) refused: u64,
     pub(crate) unknown: Option<Reason>,
+    pub(crate) world: WorldOf<R>,
 }
+
+/// An object of any model.
+pub(crate) type AnyObject<'m> = ObjectOf<dyn Rules + 'm>;
 
 const NONE: u32 = u32::MAX;
 
-impl<M: OnlineModel> Object<M> {
-    pub(crate) fn new(model: M, configurations_max: usize, lag_max: usize) -> Object<M> {
-        Object {
-            world: World::new(model, configurations_max),
+impl<R> ObjectOf<R> {
+    fn new(rules: R, configurations_max: usize, lag_max: usize) -> ObjectOf<R> {
+        ObjectOf {
             parts: Vec::new(),
             names: Vec::new(),
             by_name: HashMap::default(),
@@ -93,15 +98,18 @@ impl<M: OnlineModel> Object<M> {
             is_monitored: false,
             searched_max: SEARCHED_MAX,
             violations: Vec::new(),
+            begins_again: false,
             refused: 0,
             unknown: None,
+            world: WorldOf::new(rules, configurations_max),
         }
     }
+}
 
+impl AnyObject<'_> {
     /// An operation is called. `event` is one of the three that say so.
     #[inline]
-    pub(crate) fn call(&mut self, client: i64, start: u64, finish: u64, op: Option<&M::Op>, event: Event) -> OpIx {
-        let class = op.map(|op| self.world.table.class(op));
+    pub(crate) fn call(&mut self, client: i64, start: u64, finish: u64, class: Option<ClassId>, event: Event) -> OpIx {
         let fate = match event {
             Event::Known => Fate::Returns,
             Event::Crashed => Fate::Crashed,
@@ -130,11 +138,6 @@ impl<M: OnlineModel> Object<M> {
         row.in_flight = false;
         let input = Input { op: ix, class: row.class, seq: self.seq, event };
         self.take(input);
-    }
-
-    /// The class of an operation, for an event.
-    pub(crate) fn class(&mut self, op: Option<&M::Op>) -> Option<ClassId> {
-        op.map(|op| self.world.table.class(op))
     }
 
     fn take(&mut self, input: Input) {
@@ -169,7 +172,7 @@ impl<M: OnlineModel> Object<M> {
         let about_all = |class: ClassId| {
             let table = &self.world.table;
             let says = !matches!(input.event, Event::Open | Event::Crashed | Event::Crashes(_));
-            table.model.shortcuts().part(table.op(class)).is_none() && (says || !table.reads_only(class))
+            table.rules.part(class).is_none() && (says || !table.reads_only(class))
         };
         let about_all = class.is_some_and(about_all);
         match &mut self.inputs {
@@ -192,6 +195,7 @@ impl<M: OnlineModel> Object<M> {
         self.unplaced.clear();
         self.by_name.clear();
         self.violations.clear();
+        self.begins_again = true;
         (self.refused, self.unknown) = (0, None);
         self.part_of.fill(NONE);
         self.names = vec![None];
@@ -216,7 +220,7 @@ impl<M: OnlineModel> Object<M> {
         if self.whole {
             return Some(0);
         }
-        let name = self.world.table.model.shortcuts().part(self.world.table.op(class?))?;
+        let name = self.world.table.rules.part(class?)?;
         if let Some(part) = self.by_name.get(&name) {
             return Some(*part);
         }
@@ -342,23 +346,14 @@ impl<M: OnlineModel> Object<M> {
             Stop::Refused(op) => {
                 self.refused += 1;
                 if self.violations.len() < VIOLATIONS_MAX {
-                    let name = self.names[ids::index(at)].map(|name| self.world.table.model.describe_part(name));
+                    let name = self.names[ids::index(at)].map(|name| self.world.table.rules.describe_part(name));
                     let violation = violation::describe(&mut self.world, part, name, op);
-                    self.violations.extend(violation.map(Arc::new));
+                    self.violations.extend(violation);
                 }
             }
         }
         // Nothing of it is needed any more.
         part.forget(&mut self.world);
-    }
-
-    /// What is known so far.
-    pub(crate) fn outcome(&self) -> Outcome<M::Op> {
-        match (self.violations.first(), self.unknown) {
-            (Some(violation), _) => Outcome::Violation(violation.clone()),
-            (None, Some(reason)) => Outcome::Unknown(reason),
-            (None, None) => Outcome::Ok,
-        }
     }
 
     /// Whether nothing more can be found out, whatever comes.
@@ -378,9 +373,9 @@ impl<M: OnlineModel> Object<M> {
 }
 
 /// An operation that was in flight ends.
-fn end<M: OnlineModel>(
+fn end(
     part: &mut Part,
-    world: &mut World<M>,
+    world: &mut World<'_>,
     op: OpIx,
     seq: Seq,
     event: Event,

@@ -284,7 +284,7 @@ impl<M: OnlineModel> Online<M> {
 
     /// Violations so far: the first of each part, for the first eight parts.
     pub fn violations(&self) -> &[Arc<Violation<M::Op>>] {
-        &self.object.violations
+        self.object.violations()
     }
 
     /// Spans that wait for slower clients.
@@ -294,7 +294,7 @@ impl<M: OnlineModel> Online<M> {
 
     /// Configurations that are held now, of the part that has the most. Takes time linear in the parts.
     pub fn configurations(&self) -> usize {
-        self.object.configurations()
+        self.object.any().configurations()
     }
 
     fn running(&mut self, client: u32) -> Result<&mut Client<M::Op>, FeedError> {
@@ -331,7 +331,7 @@ impl<M: OnlineModel> Online<M> {
                 Next::Return => {
                     self.judged = self.judged.max(time);
                     self.object.happen(this.op, Event::Returns);
-                    if self.object.is_over() {
+                    if self.object.any().is_over() {
                         break;
                     }
                 }
@@ -344,9 +344,9 @@ impl<M: OnlineModel> Online<M> {
             }
         }
         if let Some(client) = behind {
-            self.object.unknown.get_or_insert(Reason::Behind { client });
+            self.object.any_mut().unknown.get_or_insert(Reason::Behind { client });
         }
-        if behind.is_some() || self.object.is_over() {
+        if behind.is_some() || self.object.any().is_over() {
             self.end();
         }
     }

@@ -1,12 +1,12 @@
 //! What there is to say of a violation: what all configurations had in common, what became of each, and why none goes
 //! on.
 
-use crate::OnlineModel;
 use crate::engine::kernel::World;
 use crate::engine::ops::{Fate, NEVER, OpIx};
 use crate::engine::part::Part;
 use crate::engine::part::ledger::Contradiction;
 use crate::engine::paths::TRUNK;
+use check_register::engine::ids::ClassId;
 use check_register::engine::paths::PathId;
 
 /// A proof that a history is not linearizable: no order of the operations up to the return of one of them is admitted.
@@ -31,6 +31,37 @@ pub struct Violation<O> {
     pub conflict: Vec<Step<O>>,
 }
 
+impl Violation<ClassId> {
+    /// The same, with what operations of each class do.
+    pub(crate) fn with_ops<O>(&self, op: impl Fn(ClassId) -> O) -> Violation<O> {
+        let step = |step: &Step<ClassId>| step.with_op(op(step.op));
+        let steps = |steps: &[Step<ClassId>]| steps.iter().map(step).collect();
+        let configuration = |configuration: &Configuration<ClassId>| Configuration {
+            after: steps(&configuration.after),
+            state: configuration.state.clone(),
+            next: configuration.next.iter().map(|(next, why)| (step(next), *why)).collect(),
+        };
+        Violation {
+            part: self.part.clone(),
+            refused: step(&self.refused),
+            common_len: self.common_len,
+            common: steps(&self.common),
+            configurations: self.configurations.iter().map(configuration).collect(),
+            more_configurations: self.more_configurations,
+            conflict: steps(&self.conflict),
+        }
+    }
+
+    /// The classes of its operations.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = ClassId> {
+        let of_configurations = self.configurations.iter().flat_map(|configuration| {
+            configuration.after.iter().chain(configuration.next.iter().map(|(step, _)| step))
+        });
+        let steps = [&self.refused].into_iter().chain(&self.common).chain(&self.conflict).chain(of_configurations);
+        steps.map(|step| step.op)
+    }
+}
+
 /// An operation of a [`Violation`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step<O> {
@@ -44,6 +75,13 @@ pub struct Step<O> {
     pub start: u64,
     /// When it returned; `None` if it has not, or never will.
     pub finish: Option<u64>,
+}
+
+impl Step<ClassId> {
+    fn with_op<O>(&self, op: O) -> Step<O> {
+        let Step { client, start, finish, .. } = *self;
+        Step { client, op, what: self.what.clone(), start, finish }
+    }
 }
 
 /// A state that the object may have come to.
@@ -74,12 +112,12 @@ const CONFIGURATIONS_MAX: usize = 8;
 const AFTER_MAX: usize = 64;
 
 /// Describes the refusal of an operation that was to return, of which `part` has no configuration left.
-pub(crate) fn describe<M: OnlineModel>(
-    world: &mut World<M>,
+pub(crate) fn describe(
+    world: &mut World<'_>,
     part: &Part,
     name: Option<String>,
     refused: OpIx,
-) -> Option<Violation<M::Op>> {
+) -> Option<Violation<ClassId>> {
     let heads = &part.kernel.set.heads;
     let mut paths = heads.iter().map(|head| head.path);
     let first = paths.next().unwrap_or(PathId::ROOT);
@@ -113,13 +151,17 @@ pub(crate) fn describe<M: OnlineModel>(
             let why = if admits { Next::LeadsOn } else { Next::NotAdmitted };
             next.extend(step(world, in_flight.op).map(|step| (step, why)));
         }
-        violation.configurations.push(Configuration { after, state: world.table.describe_state(head.state), next });
+        violation.configurations.push(Configuration {
+            after,
+            state: world.table.rules.describe_state(head.state),
+            next,
+        });
     }
     Some(violation)
 }
 
 /// Describes what a monitor refused.
-pub(crate) fn of_conflict<M: OnlineModel>(world: &World<M>, contradiction: &Contradiction) -> Option<Violation<M::Op>> {
+pub(crate) fn of_conflict(world: &World<'_>, contradiction: &Contradiction) -> Option<Violation<ClassId>> {
     Some(Violation {
         part: None,
         refused: step(world, contradiction.refused)?,
@@ -131,17 +173,17 @@ pub(crate) fn of_conflict<M: OnlineModel>(world: &World<M>, contradiction: &Cont
     })
 }
 
-fn steps<M: OnlineModel>(world: &World<M>, ops: &[OpIx]) -> Vec<Step<M::Op>> {
+fn steps(world: &World<'_>, ops: &[OpIx]) -> Vec<Step<ClassId>> {
     ops.iter().filter_map(|op| step(world, *op)).collect()
 }
 
-fn step<M: OnlineModel>(world: &World<M>, op: OpIx) -> Option<Step<M::Op>> {
+fn step(world: &World<'_>, op: OpIx) -> Option<Step<ClassId>> {
     let row = world.ops.get(op);
     let class = row.class?;
     Some(Step {
         client: row.client,
-        op: world.table.op(class).clone(),
-        what: world.table.describe_class(class),
+        op: class,
+        what: world.table.rules.describe_class(class),
         start: row.start,
         finish: (row.fate == Fate::Returns && row.finish != NEVER).then_some(row.finish),
     })

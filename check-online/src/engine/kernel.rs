@@ -20,9 +20,9 @@ mod piled;
 use super::ops::{OpIx, Ops, Seq};
 use super::paths::Paths;
 use super::pile::{Entries, Pile};
+use super::rules::Rules;
 use super::set::{Detail, Found, Set};
-use super::table::Table;
-use crate::OnlineModel;
+use super::table::TableOf;
 use check_register::engine::IN_FLIGHT_MAX;
 use check_register::engine::ids;
 use check_register::engine::ids::{ClassId, StateId};
@@ -33,8 +33,7 @@ use check_register::engine::uses::{Uses, UsesId};
 use piled::After;
 
 /// What all parts of an object share.
-pub(crate) struct World<M: OnlineModel> {
-    pub(crate) table: Table<M>,
+pub(crate) struct WorldOf<R: ?Sized> {
     pub(crate) ops: Ops,
     pub(crate) paths: Paths,
     pub(crate) uses: Uses,
@@ -54,7 +53,11 @@ pub(crate) struct World<M: OnlineModel> {
     pub(crate) crowd: usize,
     /// As many events are kept since all of them were.
     pub(crate) basis_max: usize,
+    pub(crate) table: TableOf<R>,
 }
+
+/// The world of an object of any model.
+pub(crate) type World<'m> = WorldOf<dyn Rules + 'm>;
 
 /// Where more configurations of one state and mask do not cover each other, further ones seldom matter.
 const WIDTH_MIN: usize = 4;
@@ -68,10 +71,9 @@ const CROWD: usize = 1 << 8;
 /// About 100 bytes each, with the operations and linearizations that they refer to.
 const BASIS_MAX: usize = 1 << 18;
 
-impl<M: OnlineModel> World<M> {
-    pub(crate) fn new(model: M, configurations_max: usize) -> World<M> {
-        World {
-            table: Table::new(model),
+impl<R> WorldOf<R> {
+    pub(crate) fn new(rules: R, configurations_max: usize) -> WorldOf<R> {
+        WorldOf {
             ops: Ops::default(),
             paths: Paths::new(),
             uses: Uses::new(),
@@ -84,6 +86,7 @@ impl<M: OnlineModel> World<M> {
             width_max: WIDTH_MAX,
             crowd: CROWD,
             basis_max: BASIS_MAX,
+            table: TableOf::new(rules),
         }
     }
 }
@@ -155,7 +158,7 @@ impl Kernel {
     }
 
     /// Counts the uses of each configuration together from now on.
-    pub(crate) fn sum_up<M: OnlineModel>(&mut self, world: &mut World<M>) {
+    pub(crate) fn sum_up(&mut self, world: &mut World<'_>) {
         if self.set.detail != Detail::Sum {
             self.set.sum_up(&mut world.index, &world.uses);
         }
@@ -167,13 +170,7 @@ impl Kernel {
     }
 
     /// An operation is called that will return at `ret`.
-    pub(crate) fn call<M: OnlineModel>(
-        &mut self,
-        world: &mut World<M>,
-        op: OpIx,
-        class: ClassId,
-        ret: u64,
-    ) -> Result<(), Stop> {
+    pub(crate) fn call(&mut self, world: &mut World<'_>, op: OpIx, class: ClassId, ret: u64) -> Result<(), Stop> {
         let entry = InFlight { op, class, ret };
         let slot = if let Some(slot) = self.free.pop() {
             self.slots[ids::index(slot)] = entry;
@@ -201,13 +198,7 @@ impl Kernel {
     }
 
     /// An operation that was called returns; it is event `now`.
-    pub(crate) fn ret<M: OnlineModel>(
-        &mut self,
-        world: &mut World<M>,
-        pile: &Pile,
-        now: Seq,
-        op: OpIx,
-    ) -> Result<(), Stop> {
+    pub(crate) fn ret(&mut self, world: &mut World<'_>, pile: &Pile, now: Seq, op: OpIx) -> Result<(), Stop> {
         let place = |list: &[u32]| list.iter().position(|slot| self.slots[ids::index(*slot)].op == op);
         let (is_read, at) = match place(&self.writes) {
             Some(at) => (false, at),
@@ -228,7 +219,7 @@ impl Kernel {
     }
 
     /// Keeps and makes the configurations in which the operation in `slot` takes effect.
-    fn place<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, slot: u32) -> Result<(), Stop> {
+    fn place(&mut self, world: &mut World<'_>, pile: &Pile, now: Seq, slot: u32) -> Result<(), Stop> {
         let (mut placed, mut crashed, mut ahead) = (0, 0, 0);
         let before = self.set.len();
         world.index.start();
@@ -269,7 +260,7 @@ impl Kernel {
         }
         self.set.keep(slot);
         if !pile.is_empty() && self.set.len() > 1 && self.set.heads.iter().any(|head| head.uses != Uses::NONE) {
-            let World { index, uses, .. } = world;
+            let WorldOf { index, uses, .. } = world;
             match self.set.detail {
                 // What covers another has fewer uses in all.
                 Detail::All => self.set.without_covered(index, uses, |used| (uses.total(used), 0)),
@@ -286,7 +277,7 @@ impl Kernel {
     /// Whether it can go on with what was found. Otherwise leaves the configurations from `before` if they will be of
     /// use.
     #[inline]
-    fn look<M: OnlineModel>(&mut self, world: &World<M>, before: usize, found: Found) -> Result<(), Stop> {
+    fn look(&mut self, world: &World<'_>, before: usize, found: Found) -> Result<(), Stop> {
         if found == Found::TooMany && self.set.detail == Detail::All {
             self.set.truncate(before);
             return Err(Stop::Wide);
@@ -299,13 +290,13 @@ impl Kernel {
 
     /// A linearization and one more, if linearizations are kept.
     #[inline]
-    fn path<M: OnlineModel>(&self, world: &mut World<M>, parent: PathId, op: OpIx) -> PathId {
+    fn path(&self, world: &mut World<'_>, parent: PathId, op: OpIx) -> PathId {
         if self.set.detail == Detail::Sum { parent } else { world.paths.push(parent, op) }
     }
 
     /// Takes the steps of all configurations from `from` on, as far as they are not known.
     #[cold]
-    fn step_ahead<M: OnlineModel>(&self, world: &mut World<M>, from: usize, slot: u32) {
+    fn step_ahead(&self, world: &mut World<'_>, from: usize, slot: u32) {
         let mut steps = Vec::new();
         for at in (from..self.set.len()).filter(|at| !self.set.has(*at, slot)) {
             let state = self.set.heads[at].state;
@@ -316,7 +307,7 @@ impl Kernel {
     }
 
     /// All configurations with one more of the operations in flight. `TooMany` if any was one too many.
-    fn place_one<M: OnlineModel>(&mut self, world: &mut World<M>, from: usize) -> Found {
+    fn place_one(&mut self, world: &mut World<'_>, from: usize) -> Found {
         /// Equal operations are distinguished by so many classes. It only saves work.
         const CLASSES: usize = 16;
         let mut tried = [None; CLASSES];
@@ -342,7 +333,7 @@ impl Kernel {
 
     /// Adds what a step leads to.
     #[inline]
-    fn reach<M: OnlineModel>(&mut self, world: &mut World<M>, from: usize, next: Next, placed: Placed) -> Found {
+    fn reach(&mut self, world: &mut World<'_>, from: usize, next: Next, placed: Placed) -> Found {
         match next {
             Next::Nowhere => Found::New,
             Next::One(state) => self.add(world, from, state, placed),
@@ -359,7 +350,7 @@ impl Kernel {
 
     /// Adds the configuration that `placed` leads to.
     #[inline]
-    fn add<M: OnlineModel>(&mut self, world: &mut World<M>, from: usize, state: StateId, placed: Placed) -> Found {
+    fn add(&mut self, world: &mut World<'_>, from: usize, state: StateId, placed: Placed) -> Found {
         let Placed { op, uses, slot } = placed;
         let head = self.set.heads[from];
         if slot.is_none() && state == head.state {

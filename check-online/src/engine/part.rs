@@ -14,7 +14,6 @@ use super::kernel::{Kernel, Stop, World};
 use super::ops::{Event, Fate, NEVER, OpIx, Seq};
 use super::pile::Pile;
 use super::set::Detail;
-use crate::OnlineModel;
 use basis::Basis;
 use check_register::engine::ids::ClassId;
 use std::collections::VecDeque;
@@ -64,8 +63,8 @@ const REDUCE_EVERY: u32 = 32;
 const SPARE_MAX: usize = 64;
 
 impl Part {
-    pub(crate) fn new<M: OnlineModel>(world: &mut World<M>) -> Part {
-        let init = world.table.init();
+    pub(crate) fn new(world: &mut World<'_>) -> Part {
+        let init = world.table.rules.init();
         Part {
             kernel: Kernel::new(init, world.width_min),
             basis: None,
@@ -79,7 +78,7 @@ impl Part {
     }
 
     /// An operation is called whose result is known already.
-    pub(crate) fn call_known<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) -> Result<(), Stop> {
+    pub(crate) fn call_known(&mut self, world: &mut World<'_>, op: OpIx) -> Result<(), Stop> {
         let row = *world.ops.get(op);
         let Some(class) = row.class else { return Ok(()) };
         if self.is_logged() {
@@ -92,7 +91,7 @@ impl Part {
     }
 
     /// An operation is called whose result is not known.
-    pub(crate) fn call_open<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
+    pub(crate) fn call_open(&mut self, world: &mut World<'_>, op: OpIx) {
         let row = *world.ops.get(op);
         self.hold(world, op, row.seq);
         self.log.push_back(Logged { seq: row.seq, op, is_return: false });
@@ -100,7 +99,7 @@ impl Part {
     }
 
     /// An operation is called of which it is known that it never returns.
-    pub(crate) fn call_crashed<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
+    pub(crate) fn call_crashed(&mut self, world: &mut World<'_>, op: OpIx) {
         if !self.pile_up(world, op) {
             return;
         }
@@ -110,12 +109,13 @@ impl Part {
             self.pile.wake(&mut world.table, class);
         }
         if self.is_held(world, op) {
-            self.hold(world, op, world.ops.get(op).seq);
+            let seq = world.ops.get(op).seq;
+            self.hold(world, op, seq);
         }
     }
 
     /// Puts an operation among those that may have happened. Whether it rests there.
-    fn pile_up<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) -> bool {
+    fn pile_up(&mut self, world: &mut World<'_>, op: OpIx) -> bool {
         let row = *world.ops.get(op);
         match row.class {
             Some(class) if !world.table.reads_only(class) => self.pile.add(&world.table, op, class, row.seq),
@@ -124,7 +124,7 @@ impl Part {
     }
 
     /// An operation that was called as [`Part::call_known`] returns.
-    pub(crate) fn ret<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, now: Seq) -> Result<(), Stop> {
+    pub(crate) fn ret(&mut self, world: &mut World<'_>, op: OpIx, now: Seq) -> Result<(), Stop> {
         if world.ops.get(op).class.is_none() {
             return Ok(());
         }
@@ -137,9 +137,9 @@ impl Part {
     }
 
     /// An operation in flight returns, with what it did. Its row says so already; `was` is what it was taken for.
-    pub(crate) fn complete<M: OnlineModel>(
+    pub(crate) fn complete(
         &mut self,
-        world: &mut World<M>,
+        world: &mut World<'_>,
         op: OpIx,
         was: Option<ClassId>,
         now: Seq,
@@ -157,12 +157,7 @@ impl Part {
     }
 
     /// An operation in flight did not happen. Its row says so already.
-    pub(crate) fn fail<M: OnlineModel>(
-        &mut self,
-        world: &mut World<M>,
-        op: OpIx,
-        was: Option<ClassId>,
-    ) -> Result<(), Stop> {
+    pub(crate) fn fail(&mut self, world: &mut World<'_>, op: OpIx, was: Option<ClassId>) -> Result<(), Stop> {
         let call = world.ops.get(op).seq;
         let Some((entry, rested)) = was.and_then(|was| self.pile.remove(op, was, call)) else { return Ok(()) };
         if !rested && self.is_used(world, entry) {
@@ -172,12 +167,7 @@ impl Part {
     }
 
     /// It is known of an operation in flight that it will not return; it may have happened. Its row says so already.
-    pub(crate) fn crash<M: OnlineModel>(
-        &mut self,
-        world: &mut World<M>,
-        op: OpIx,
-        was: Option<ClassId>,
-    ) -> Result<(), Stop> {
+    pub(crate) fn crash(&mut self, world: &mut World<'_>, op: OpIx, was: Option<ClassId>) -> Result<(), Stop> {
         let row = *world.ops.get(op);
         if row.class == was {
             return Ok(());
@@ -191,7 +181,7 @@ impl Part {
 
     /// An operation whose part was not known until now turns out to be of this part. It was called at
     /// `world.ops.get(op).seq`, and nothing since then was forgotten.
-    pub(crate) fn adopt<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
+    pub(crate) fn adopt(&mut self, world: &mut World<'_>, op: OpIx) {
         let seq = world.ops.get(op).seq;
         let at = self.log.partition_point(|logged| logged.seq < seq);
         if at == self.log.len() {
@@ -204,12 +194,12 @@ impl Part {
     }
 
     /// Whether some configuration makes use of an entry of the pile.
-    fn is_used<M: OnlineModel>(&self, world: &World<M>, entry: u32) -> bool {
+    fn is_used(&self, world: &World<'_>, entry: u32) -> bool {
         self.kernels_with_uses().flat_map(|kernel| &kernel.set.heads).any(|head| world.uses.count(head.uses, entry) > 0)
     }
 
     /// Whether it may be needed to go back to an operation's call.
-    fn is_held<M: OnlineModel>(&self, world: &World<M>, op: OpIx) -> bool {
+    fn is_held(&self, world: &World<'_>, op: OpIx) -> bool {
         let row = world.ops.get(op);
         match row.fate {
             Fate::Open => true,
@@ -219,11 +209,11 @@ impl Part {
     }
 
     /// The same for the entry of a class.
-    fn is_used_class<M: OnlineModel>(&self, world: &World<M>, class: ClassId) -> bool {
+    fn is_used_class(&self, world: &World<'_>, class: ClassId) -> bool {
         self.pile.find(class).is_none_or(|entry| self.is_used(world, entry))
     }
 
-    fn hold<M: OnlineModel>(&mut self, world: &mut World<M>, owner: OpIx, seq: Seq) {
+    fn hold(&mut self, world: &mut World<'_>, owner: OpIx, seq: Seq) {
         let kernel = match world.spare.pop() {
             Some(mut kernel) => {
                 kernel.clone_from(&self.kernel);
@@ -235,7 +225,7 @@ impl Part {
     }
 
     /// Forgets what nobody goes back to. `pin` is the first call of an operation whose part is not known.
-    pub(crate) fn trim<M: OnlineModel>(&mut self, world: &mut World<M>, pin: Seq) {
+    pub(crate) fn trim(&mut self, world: &mut World<'_>, pin: Seq) {
         while let Some(first) = self.checkpoints.front() {
             let is_needed = self.is_held(world, first.owner);
             let next = self.checkpoints.get(1).map(|next| next.seq);
@@ -259,7 +249,7 @@ impl Part {
 
     /// Forgets the checkpoint of an operation that is not held any more, unless it is the first, which `trim` looks
     /// after.
-    pub(crate) fn release<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx) {
+    pub(crate) fn release(&mut self, world: &mut World<'_>, op: OpIx) {
         if self.is_held(world, op) {
             return;
         }
@@ -271,7 +261,7 @@ impl Part {
         }
     }
 
-    fn forget_checkpoint<M: OnlineModel>(&mut self, world: &mut World<M>, at: usize) {
+    fn forget_checkpoint(&mut self, world: &mut World<'_>, at: usize) {
         if let Some(gone) = self.checkpoints.remove(at)
             && world.spare.len() < SPARE_MAX
         {
@@ -281,7 +271,7 @@ impl Part {
 
     /// Gives up on the oldest held operation: from now on it counts as crashed. Returns the operation if it was still
     /// open.
-    pub(crate) fn pass_over<M: OnlineModel>(&mut self, world: &mut World<M>) -> Result<Option<OpIx>, Stop> {
+    pub(crate) fn pass_over(&mut self, world: &mut World<'_>) -> Result<Option<OpIx>, Stop> {
         if let Some(first) = self.pile.wake_all() {
             self.rerun(world, first)?;
         }
@@ -296,7 +286,7 @@ impl Part {
     }
 
     /// Forgets operations of the pile that every configuration has made use of.
-    fn reduce<M: OnlineModel>(&mut self, world: &mut World<M>) {
+    fn reduce(&mut self, world: &mut World<'_>) {
         self.returns += 1;
         let is_due = self.returns >= REDUCE_EVERY || !self.pile.awake().is_empty();
         if !is_due || self.pile.is_empty() {
@@ -339,13 +329,7 @@ impl Part {
     }
 
     /// Whether the end of an operation that was passed over says something that cannot be made use of any more.
-    pub(crate) fn is_missed<M: OnlineModel>(
-        &mut self,
-        world: &mut World<M>,
-        op: OpIx,
-        event: Event,
-        was: Option<ClassId>,
-    ) -> bool {
+    pub(crate) fn is_missed(&mut self, world: &mut World<'_>, op: OpIx, event: Event, was: Option<ClassId>) -> bool {
         match event {
             Event::Completes(Some(_)) => true,
             Event::Crashes(class) => class != was,
@@ -361,7 +345,7 @@ impl Part {
     }
 
     /// Nothing of it is needed any more.
-    pub(crate) fn forget<M: OnlineModel>(&mut self, world: &mut World<M>) {
+    pub(crate) fn forget(&mut self, world: &mut World<'_>) {
         let over = self.over;
         *self = Part::new(world);
         self.over = over;

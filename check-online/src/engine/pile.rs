@@ -12,8 +12,8 @@
 //! [`Shortcuts::effect_lasts`]: check_register::Model::effect_lasts
 
 use super::ops::{OpIx, Seq};
-use super::table::{Sees, Table};
-use crate::OnlineModel;
+use super::rules::Sees;
+use super::table::Table;
 use check_register::engine::ids;
 use check_register::engine::ids::ClassId;
 use history_core::hash::HashMap;
@@ -117,7 +117,7 @@ impl Pile {
     }
 
     /// Adds an operation. Whether it rests.
-    pub(crate) fn add<M: OnlineModel>(&mut self, table: &Table<M>, op: OpIx, class: ClassId, call: Seq) -> bool {
+    pub(crate) fn add(&mut self, table: &Table<'_>, op: OpIx, class: ClassId, call: Seq) -> bool {
         self.len += 1;
         if let Some(entry) = self.by_class.get(&class) {
             let entry = &mut self.entries[ids::index(*entry)];
@@ -125,8 +125,7 @@ impl Pile {
             entry.ops.insert(at, (call, op));
             return entry.rests;
         }
-        let effect = table.model.shortcuts().effect(table.op(class));
-        let lasts = effect.is_none() || table.model.shortcuts().effect_lasts(table.op(class));
+        let (effect, lasts) = table.rules.effect(class);
         let at = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry { class, effect, lasts, rests: lasts, ops: Vec::new(), next: NONE });
             ids::number(self.entries.len()) - 1
@@ -209,7 +208,7 @@ impl Pile {
     }
 
     /// Adds to `into` the entries whose effects do not last and that operations of this class see.
-    pub(crate) fn fleeting_seen_by<M: OnlineModel>(&self, table: &mut Table<M>, class: ClassId, into: &mut Entries) {
+    pub(crate) fn fleeting_seen_by(&self, table: &mut Table<'_>, class: ClassId, into: &mut Entries) {
         let mut add = |at: u32| {
             if !self.entry(at).lasts {
                 into.put(at);
@@ -230,7 +229,7 @@ impl Pile {
 
     /// Wakes the entries that operations of this class may see, and those that these may see. The first call among
     /// them.
-    pub(crate) fn wake<M: OnlineModel>(&mut self, table: &mut Table<M>, class: ClassId) -> Option<Seq> {
+    pub(crate) fn wake(&mut self, table: &mut Table<'_>, class: ClassId) -> Option<Seq> {
         if self.resting == 0 {
             return None;
         }
@@ -244,7 +243,7 @@ impl Pile {
                 }
             }
             found.retain(|at| self.entry(*at).effect.is_some());
-            found.extend(self.unnumbered.iter().filter(|at| table.may_see(seer, self.entry(**at).class)));
+            found.extend(self.unnumbered.iter().filter(|at| table.rules.may_see(seer, self.entry(**at).class)));
             for at in found.drain(..) {
                 if seen.contains(&at) {
                     continue;

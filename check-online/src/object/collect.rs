@@ -1,18 +1,18 @@
 //! Forgetting: what no part can come back to is swept, when there is much of it.
 
-use super::Object;
-use crate::OnlineModel;
-use crate::engine::kernel::World;
+use super::AnyObject;
+use crate::engine::kernel::WorldOf;
 use crate::engine::ops::Event;
 use crate::engine::part::Part;
 use crate::engine::part::ledger::Ledger;
 use crate::engine::paths::TRUNK;
+use crate::violation::Violation;
 use check_register::engine::paths::PathId;
 
-impl<M: OnlineModel> Object<M> {
+impl AnyObject<'_> {
     /// Forgets states, operations and paths that are no longer needed, if there are many.
     pub(super) fn collect(&mut self) {
-        let World { table, ops, paths, uses, .. } = &mut self.world;
+        let WorldOf { table, ops, paths, uses, .. } = &mut self.world;
         if !(table.wants_collect() || ops.wants_collect() || paths.wants_prune() || uses.wants_collect()) {
             return;
         }
@@ -38,6 +38,7 @@ impl<M: OnlineModel> Object<M> {
             ops.collect(&keep, |class| classes.mark(class));
             heads().for_each(|head| states.mark(head.state));
             self.parts.iter().flat_map(|part| part.pile.classes()).for_each(|class| classes.mark(class));
+            self.violations.iter().flat_map(Violation::classes).for_each(|class| classes.mark(class));
             for input in self.inputs.iter().flatten() {
                 input.class.iter().for_each(|class| classes.mark(*class));
                 if let Event::Completes(Some(class)) | Event::Crashes(Some(class)) = input.event {

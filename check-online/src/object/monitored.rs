@@ -1,22 +1,21 @@
 //! An object that a monitor decides in place of the search: see [`ledger`](crate::engine::part::ledger).
 
-use super::{Input, Object};
+use super::{AnyObject, Input};
+use crate::Reason;
 use crate::engine::ops::{Event, Fate};
 use crate::engine::part::ledger::{FALLBACK_MAX, LEDGER_CONFIGURATIONS_MAX, Ledger, Verdict};
 use crate::violation;
-use crate::{OnlineModel, Reason};
 use check_register::Handling;
 use check_register::engine::ids;
-use std::sync::Arc;
 
-impl<M: OnlineModel> Object<M> {
+impl AnyObject<'_> {
     /// Lets a monitor decide where it can and the search takes long. For objects whose operations come by
     /// [`Event::Open`]; before the first one.
     pub(crate) fn keep_ledger(&mut self) {
-        let shortcuts = self.world.table.model.shortcuts();
-        let priority = |value: i64| shortcuts.priority(value);
-        let new = |collection| Ledger::new(collection, &shortcuts.contents(), priority);
-        self.ledger = shortcuts.collection().and_then(new);
+        let rules = &self.world.table.rules;
+        let priority = |value: i64| rules.priority(value);
+        self.ledger =
+            rules.collection().and_then(|(collection, contents)| Ledger::new(collection, &contents, priority));
         if self.ledger.is_some() {
             self.world.configurations_max = self.configurations_max.min(LEDGER_CONFIGURATIONS_MAX);
         }
@@ -44,8 +43,8 @@ impl<M: OnlineModel> Object<M> {
     pub(super) fn enter(&mut self, input: Input) {
         let Some(ledger) = &mut self.ledger else { return };
         let Input { op, class, seq, event } = input;
-        let table = &self.world.table;
-        let handling = |class: Option<_>| class.and_then(|class| table.model.shortcuts().handling(table.op(class)));
+        let rules = &self.world.table.rules;
+        let handling = |class: Option<_>| class.and_then(|class| rules.handling(class));
         // The search has found all events before this one to be linearizable.
         if !self.is_monitored && matches!(event, Event::Completes(_)) && ledger.is_due() {
             ledger.tidy();
@@ -54,7 +53,7 @@ impl<M: OnlineModel> Object<M> {
             Event::Open => {
                 let handling = handling(class);
                 let put = if let Some(Handling::Put(value)) = handling { value } else { 0 };
-                ledger.call(op, seq, handling, table.model.shortcuts().priority(put))
+                ledger.call(op, seq, handling, rules.priority(put))
             }
             Event::Completes(class) => ledger.complete(op, seq, handling(class)),
             Event::Fails => ledger.fail(op),
@@ -128,7 +127,7 @@ impl<M: OnlineModel> Object<M> {
                 self.refused = 1;
                 let violation = violation::of_conflict(&self.world, &contradiction);
                 debug_assert!(violation.is_some(), "an operation that is refused has returned, and says something");
-                self.violations.extend(violation.map(Arc::new));
+                self.violations.extend(violation);
                 self.ledger = None;
                 true
             }

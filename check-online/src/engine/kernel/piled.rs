@@ -1,7 +1,6 @@
 //! What the operations that may have happened add to the configurations of a kernel.
 
 use super::{Kernel, Placed, World};
-use crate::OnlineModel;
 use crate::engine::ops::{OpIx, Seq};
 use crate::engine::pile::{Entries, Pile};
 use crate::engine::set::{Detail, Found};
@@ -54,13 +53,7 @@ impl After {
 
 impl Kernel {
     /// All configurations with one more use of an operation that may have happened. `TooMany` if any was one too many.
-    pub(super) fn use_pile<M: OnlineModel>(
-        &mut self,
-        world: &mut World<M>,
-        pile: &Pile,
-        now: Seq,
-        from: usize,
-    ) -> Found {
+    pub(super) fn use_pile(&mut self, world: &mut World<'_>, pile: &Pile, now: Seq, from: usize) -> Found {
         if self.set.detail == Detail::Sum {
             return self.use_any(world, pile, now, from);
         }
@@ -92,7 +85,7 @@ impl Kernel {
     }
 
     /// The same where uses are summed up: it only matters which states some use leads to.
-    fn use_any<M: OnlineModel>(&mut self, world: &mut World<M>, pile: &Pile, now: Seq, from: usize) -> Found {
+    fn use_any(&mut self, world: &mut World<'_>, pile: &Pile, now: Seq, from: usize) -> Found {
         let head = self.set.heads[from];
         let is_of_use = !pile.awake().is_empty()
             || self
@@ -110,7 +103,7 @@ impl Kernel {
     }
 
     /// The other states that uses lead to from `state`, as places in [`After::steps`].
-    fn after<M: OnlineModel>(&self, world: &mut World<M>, pile: &Pile, now: Seq, state: StateId) -> Range<usize> {
+    fn after(&self, world: &mut World<'_>, pile: &Pile, now: Seq, state: StateId) -> Range<usize> {
         if let Some(known) = world.after.get(state) {
             return known;
         }
@@ -139,14 +132,7 @@ impl Kernel {
     /// An effect that does not last is of use to those that see it before the state changes again: some operation in
     /// flight that has not taken effect and that the state does not admit as it is, or another one of the pile that is
     /// of use itself. Whatever else it is tried for could do without it.
-    fn useful<M: OnlineModel>(
-        &self,
-        world: &mut World<M>,
-        pile: &Pile,
-        state: StateId,
-        from: Option<usize>,
-        into: &mut Entries,
-    ) {
+    fn useful(&self, world: &mut World<'_>, pile: &Pile, state: StateId, from: Option<usize>, into: &mut Entries) {
         into.clear();
         pile.awake().iter().for_each(|entry| into.put(*entry));
         for slot in self.writes.iter().chain(&self.reads) {

@@ -16,7 +16,6 @@
 //! From then on it alone can refuse, and a few that were moved on as well are what may admit.
 
 use super::{Checkpoint, Logged, Part};
-use crate::OnlineModel;
 use crate::engine::kernel::{Kernel, Stop, World};
 use crate::engine::ops::{Fate, OpIx, Seq};
 use crate::engine::set::Detail;
@@ -51,13 +50,13 @@ const WIDER: usize = 16;
 
 impl Part {
     /// An operation of the kernel returns at event `now`, which is logged if anything is.
-    pub(super) fn ret_known<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, now: Seq) -> Result<(), Stop> {
+    pub(super) fn ret_known(&mut self, world: &mut World<'_>, op: OpIx, now: Seq) -> Result<(), Stop> {
         let taken = self.ret_few(world, op, now).map_err(|stop| (stop, now));
         self.insist(world, taken)
     }
 
     /// The same, where a refusal is not the last word.
-    fn ret_few<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, now: Seq) -> Result<(), Stop> {
+    fn ret_few(&mut self, world: &mut World<'_>, op: OpIx, now: Seq) -> Result<(), Stop> {
         match self.kernel.ret(world, &self.pile, now, op) {
             Err(Stop::Wide) => {
                 debug_assert!(self.basis.is_none(), "everything from a basis on is kept in part");
@@ -73,7 +72,7 @@ impl Part {
     }
 
     /// Takes the events from `from` on once more.
-    pub(super) fn rerun<M: OnlineModel>(&mut self, world: &mut World<M>, from: Seq) -> Result<(), Stop> {
+    pub(super) fn rerun(&mut self, world: &mut World<'_>, from: Seq) -> Result<(), Stop> {
         let next = self.checkpoints.partition_point(|checkpoint| checkpoint.seq <= from);
         // What was woken at its own call.
         let Some(start) = next.checked_sub(1) else { return Ok(()) };
@@ -91,7 +90,7 @@ impl Part {
 
     /// Where what was left out may admit what is refused, takes events once more that keep more, until one of them has
     /// the last word.
-    fn insist<M: OnlineModel>(&mut self, world: &mut World<M>, taken: Taken) -> Result<(), Stop> {
+    fn insist(&mut self, world: &mut World<'_>, taken: Taken) -> Result<(), Stop> {
         let mut taken = taken;
         while let Err((Stop::Refused(op), at)) = taken {
             taken = match self.kernel.set.detail {
@@ -109,7 +108,7 @@ impl Part {
     /// Takes events up to now once more, those since a short while ago first, and keeps a few configurations instead of
     /// the least, which refused `op` at event `at`. Each time it goes back at least twice as far, so all of it takes at
     /// most twice as long as the last time.
-    fn take_few<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, at: Seq) -> Taken {
+    fn take_few(&mut self, world: &mut World<'_>, op: OpIx, at: Seq) -> Taken {
         let refused = Err((Stop::Refused(op), at));
         // Where nothing can be taken once more it is as if a few had refused it.
         self.kernel.set.detail = Detail::Few;
@@ -138,7 +137,7 @@ impl Part {
     }
 
     /// The same from `from` on, before which the kernel stands.
-    fn take_few_from<M: OnlineModel>(&mut self, world: &mut World<M>, from: Seq, next: usize) -> Taken {
+    fn take_few_from(&mut self, world: &mut World<'_>, from: Seq, next: usize) -> Taken {
         (self.kernel.set.detail, self.kernel.set.width) = (Detail::Few, self.width);
         self.take_from(world, from, next)?;
         self.kernel.set.detail = Detail::Least;
@@ -146,7 +145,7 @@ impl Part {
     }
 
     /// Takes the events from the basis on once more.
-    fn replay<M: OnlineModel>(&mut self, world: &mut World<M>) -> Taken {
+    fn replay(&mut self, world: &mut World<'_>) -> Taken {
         let Some(basis) = self.basis.take() else { return Ok(()) };
         self.kernel.clone_from(&basis.kernel);
         self.kernel.set.width = self.width;
@@ -155,7 +154,7 @@ impl Part {
     }
 
     /// Takes the events from `from` on, before which the kernel stands, and puts the checkpoints from `next` on right.
-    fn take_from<M: OnlineModel>(&mut self, world: &mut World<M>, from: Seq, mut next: usize) -> Taken {
+    fn take_from(&mut self, world: &mut World<'_>, from: Seq, mut next: usize) -> Taken {
         let first = self.log.partition_point(|logged| logged.seq < from);
         for at in first..self.log.len() {
             let Logged { seq, op, is_return } = self.log[at];
@@ -180,7 +179,7 @@ impl Part {
 
     /// A few configurations refuse `op` at event `at`. Stops if all do, or if no more can be kept; otherwise more are
     /// from now on.
-    fn widen<M: OnlineModel>(&mut self, world: &mut World<M>, op: OpIx, at: Seq) -> Result<(), Stop> {
+    fn widen(&mut self, world: &mut World<'_>, op: OpIx, at: Seq) -> Result<(), Stop> {
         let basis = self.basis.as_ref().filter(|basis| !basis.kernel.set.detail.leaves_out()).ok_or(Stop::Full)?;
         let mut sum = basis.kernel.clone();
         sum.sum_up(world);
@@ -199,7 +198,7 @@ impl Part {
     }
 
     /// Takes the events from the basis up to `until` with a kernel that stands before them.
-    fn advance<M: OnlineModel>(&self, world: &mut World<M>, kernel: &mut Kernel, until: Seq) -> Result<(), Stop> {
+    fn advance(&self, world: &mut World<'_>, kernel: &mut Kernel, until: Seq) -> Result<(), Stop> {
         let from = self.basis.as_ref().map_or(until, |basis| basis.seq);
         let first = self.log.partition_point(|logged| logged.seq < from);
         for Logged { seq, op, is_return } in self.log.range(first..).take_while(|logged| logged.seq < until) {
@@ -214,7 +213,7 @@ impl Part {
     }
 
     /// Moves a basis on that is long past. Whether it did.
-    pub(crate) fn move_basis<M: OnlineModel>(&mut self, world: &mut World<M>) -> Result<bool, Stop> {
+    pub(crate) fn move_basis(&mut self, world: &mut World<'_>) -> Result<bool, Stop> {
         let Some(basis) = &self.basis else { return Ok(false) };
         let middle = self.log[self.log.len() / 2].seq;
         // What starts at a checkpoint begins with all that there is, or behind the basis.
@@ -239,7 +238,7 @@ impl Part {
     }
 
     /// Takes the events from the basis up to `until` with a kernel that keeps the least, or a few if that will not do.
-    fn advance_few<M: OnlineModel>(&self, world: &mut World<M>, few: &Kernel, until: Seq) -> Option<Kernel> {
+    fn advance_few(&self, world: &mut World<'_>, few: &Kernel, until: Seq) -> Option<Kernel> {
         [Detail::Least, Detail::Few].into_iter().find_map(|detail| {
             let mut kernel = few.clone();
             (kernel.set.detail, kernel.set.width) = (detail, self.width);

@@ -1,0 +1,243 @@
+//! What a model says, by ids: states and operations are interned here, so that all else is compiled once for all models.
+
+use crate::OnlineModel;
+use check_register::engine::ids::{ClassId, StateId, index};
+use check_register::engine::rows::Rows;
+use check_register::{Collection, Handling};
+use history_core::hash::hash_one;
+use history_core::{Budget, parallel};
+
+/// The effects that operations of a class see.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Sees {
+    /// Nobody has asked.
+    NotAsked,
+    /// Any.
+    Any,
+    /// These.
+    These(Effects),
+}
+
+/// Effects, most often at most one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Effects {
+    None,
+    One(u64),
+    Many(Box<[u64]>),
+}
+
+impl Effects {
+    pub(crate) fn as_slice(&self) -> &[u64] {
+        match self {
+            Effects::None => &[],
+            Effects::One(one) => std::slice::from_ref(one),
+            Effects::Many(many) => many,
+        }
+    }
+}
+
+/// A state, and the class of an operation to be taken in it.
+pub(crate) type Step = (StateId, ClassId);
+
+/// What there is to ask of a model, whichever it is.
+pub(crate) trait Rules {
+    /// The state at the start.
+    fn init(&mut self) -> StateId;
+
+    /// Appends the states to which `class` leads from `state`.
+    fn step(&mut self, state: StateId, class: ClassId, budget: &Budget, into: &mut Vec<StateId>);
+
+    /// Takes many steps, on several threads, and gives each with the states to which it leads, in their order.
+    fn steps(&mut self, steps: &[Step], budget: &Budget, take: &mut dyn FnMut(Step, &[StateId]));
+
+    /// Whether operations of a class never change the state.
+    fn reads_only(&self, class: ClassId) -> bool;
+
+    /// What operations of a class see of the effects of others.
+    fn sees(&mut self, class: ClassId) -> &Sees;
+
+    /// Whether an operation of one class may see that one of another happened.
+    fn may_see(&self, class: ClassId, other: ClassId) -> bool;
+
+    /// What others may see of operations of a class, and whether they always may.
+    fn effect(&self, class: ClassId) -> (Option<u64>, bool);
+
+    /// The part of the object that operations of a class are about.
+    fn part(&self, class: ClassId) -> Option<u64>;
+
+    /// What operations of a class do with an element of a collection.
+    fn handling(&self, class: ClassId) -> Option<Handling<'_>>;
+
+    /// The priority of an element.
+    fn priority(&self, value: i64) -> i64;
+
+    /// The collection that the object is, and what it holds at the start.
+    fn collection(&self) -> Option<(Collection, Vec<i64>)>;
+
+    /// What a reader is shown of a state.
+    fn describe_state(&self, state: StateId) -> String;
+
+    /// What a reader is shown of an operation.
+    fn describe_class(&self, class: ClassId) -> String;
+
+    /// What a reader is shown of a part.
+    fn describe_part(&self, part: u64) -> String;
+
+    /// Whether there are many states, with `choices` beside them, or many classes, since the last collection.
+    fn wants_collect(&self, choices: usize) -> bool;
+
+    /// Above all numbers of states and of classes.
+    fn numbers(&self) -> (usize, usize);
+
+    /// Forgets all states and classes but these.
+    fn collect(&mut self, states: &[bool], classes: &[bool]);
+}
+
+/// An operation that some history has.
+#[derive(Debug)]
+struct Class<O> {
+    op: O,
+    reads_only: bool,
+    sees: Sees,
+}
+
+/// A model, and what is in use of its operations and states. Memory follows these.
+pub(crate) struct ModelRules<M: OnlineModel> {
+    pub(crate) model: M,
+    classes: Rows<Class<M::Op>>,
+    states: Rows<M::State>,
+    effects: Vec<u64>,
+}
+
+impl<M: OnlineModel> ModelRules<M> {
+    pub(crate) fn new(model: M) -> ModelRules<M> {
+        ModelRules { model, classes: Rows::new(), states: Rows::new(), effects: Vec::new() }
+    }
+
+    fn state(&mut self, state: M::State) -> StateId {
+        StateId::new(index(self.states.intern(state)))
+    }
+
+    /// The class of an operation.
+    pub(crate) fn class(&mut self, op: &M::Op) -> ClassId {
+        let model = &self.model;
+        let new = || Class { op: op.clone(), reads_only: model.shortcuts().reads_only(op), sees: Sees::NotAsked };
+        let id = self.classes.intern_with(hash_one(op), |other| other.op == *op, |class| hash_one(&class.op), new);
+        ClassId::new(index(id))
+    }
+
+    #[inline]
+    pub(crate) fn op(&self, class: ClassId) -> &M::Op {
+        &self.classes.get(class.number()).op
+    }
+}
+
+impl<M: OnlineModel> Rules for ModelRules<M> {
+    fn init(&mut self) -> StateId {
+        let init = self.model.init();
+        self.state(init)
+    }
+
+    fn step(&mut self, state: StateId, class: ClassId, budget: &Budget, into: &mut Vec<StateId>) {
+        for state in self.model.step(self.states.get(state.number()), self.op(class), budget) {
+            into.push(self.state(state));
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step], budget: &Budget, take: &mut dyn FnMut(Step, &[StateId])) {
+        let ModelRules { model, states, classes, .. } = &*self;
+        // A thread takes this many in a row.
+        let runs: Vec<&[Step]> = steps.chunks(256).collect();
+        let taken = parallel::map(runs.len() > 1, &runs, |run| {
+            let step = |(state, class): &Step| {
+                let next = model.step(states.get(state.number()), &classes.get(class.number()).op, budget);
+                next.into_iter().collect::<Vec<M::State>>()
+            };
+            run.iter().map(step).collect::<Vec<_>>()
+        });
+        // In one order, whoever took them, so that ids are the same.
+        let mut reached = Vec::new();
+        for (step, next) in steps.iter().zip(taken.into_iter().flatten()) {
+            reached.clear();
+            for state in next {
+                reached.push(self.state(state));
+            }
+            take(*step, &reached);
+        }
+    }
+
+    #[inline]
+    fn reads_only(&self, class: ClassId) -> bool {
+        self.classes.get(class.number()).reads_only
+    }
+
+    fn sees(&mut self, class: ClassId) -> &Sees {
+        let row = self.classes.get_mut(class.number());
+        if row.sees == Sees::NotAsked {
+            self.effects.clear();
+            row.sees = if self.model.shortcuts().sees(&row.op, &mut self.effects) {
+                Sees::Any
+            } else {
+                Sees::These(match self.effects[..] {
+                    [] => Effects::None,
+                    [one] => Effects::One(one),
+                    [..] => Effects::Many(self.effects.as_slice().into()),
+                })
+            };
+        }
+        &row.sees
+    }
+
+    fn may_see(&self, class: ClassId, other: ClassId) -> bool {
+        self.model.shortcuts().may_see(self.op(class), self.op(other))
+    }
+
+    fn effect(&self, class: ClassId) -> (Option<u64>, bool) {
+        let (shortcuts, op) = (self.model.shortcuts(), self.op(class));
+        let effect = shortcuts.effect(op);
+        (effect, effect.is_none() || shortcuts.effect_lasts(op))
+    }
+
+    fn part(&self, class: ClassId) -> Option<u64> {
+        self.model.shortcuts().part(self.op(class))
+    }
+
+    fn handling(&self, class: ClassId) -> Option<Handling<'_>> {
+        self.model.shortcuts().handling(self.op(class))
+    }
+
+    fn priority(&self, value: i64) -> i64 {
+        self.model.shortcuts().priority(value)
+    }
+
+    fn collection(&self) -> Option<(Collection, Vec<i64>)> {
+        let shortcuts = self.model.shortcuts();
+        shortcuts.collection().map(|collection| (collection, shortcuts.contents()))
+    }
+
+    fn describe_state(&self, state: StateId) -> String {
+        self.model.describe_state(self.states.get(state.number()))
+    }
+
+    fn describe_class(&self, class: ClassId) -> String {
+        self.model.describe_op(self.op(class))
+    }
+
+    fn describe_part(&self, part: u64) -> String {
+        self.model.describe_part(part)
+    }
+
+    #[inline]
+    fn wants_collect(&self, choices: usize) -> bool {
+        self.states.wants_collect(choices) || self.classes.wants_collect(0)
+    }
+
+    fn numbers(&self) -> (usize, usize) {
+        (self.states.numbers(), self.classes.numbers())
+    }
+
+    fn collect(&mut self, states: &[bool], classes: &[bool]) {
+        self.states.collect(states);
+        self.classes.collect(classes);
+    }
+}
