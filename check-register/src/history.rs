@@ -3,6 +3,7 @@
 use crate::Model;
 use crate::engine::ids;
 use crate::engine::ids::{ClassId, OpId};
+use crate::rules::Rules;
 use crate::search::part::{Event, Part, RawEvent};
 use history_core::hash::{HashMap, RandomState};
 use indexmap::IndexSet;
@@ -39,6 +40,12 @@ impl<O> Operation<O> {
 pub(crate) struct Columns<O> {
     /// What operations do; equal ones once.
     pub(crate) classes: IndexSet<O, RandomState>,
+    pub(crate) calls: Calls,
+}
+
+/// When which operation was called and returned, and the class of each.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
     ops: Vec<OpClass>,
     /// Calls and returns.
     events: Vec<Event>,
@@ -84,50 +91,57 @@ impl<O: Eq + Hash> Columns<O> {
     pub(crate) const OPS_MAX: usize = 1 << 30;
 
     pub(crate) fn new() -> Columns<O> {
-        Columns { classes: IndexSet::default(), ops: Vec::new(), events: Vec::new() }
+        Columns { classes: IndexSet::default(), calls: Calls::default() }
     }
 
     /// How many operations there are.
     pub(crate) fn len(&self) -> usize {
-        self.ops.len()
+        self.calls.len()
     }
 
     /// Some operation is called. As long as it is not said what it does, it does nothing.
     #[inline]
     pub(crate) fn call(&mut self) -> OpId {
-        let id = OpId::new(self.ops.len());
-        self.ops.push(OpClass::NOTHING);
-        self.events.push(Event::call(id.at()));
+        let id = OpId::new(self.calls.ops.len());
+        self.calls.ops.push(OpClass::NOTHING);
+        self.calls.events.push(Event::call(id.at()));
         id
     }
 
     /// An operation returns.
     #[inline]
     pub(crate) fn ret(&mut self, id: OpId) {
-        self.ops[id.at()].set_returns();
-        self.events.push(Event::ret(id.at()));
+        self.calls.ops[id.at()].set_returns();
+        self.calls.events.push(Event::ret(id.at()));
     }
 
     /// Says what an operation does.
     pub(crate) fn set(&mut self, id: OpId, op: O) {
         let class = ClassId::new(self.classes.insert_full(op).0);
-        self.ops[id.at()].set_class(class);
+        self.calls.ops[id.at()].set_class(class);
     }
 
     /// What an operation does, if it does anything.
     pub(crate) fn op(&self, id: OpId) -> Option<&O> {
-        self.classes.get_index(self.ops[id.at()].class())
+        self.classes.get_index(self.calls.ops[id.at()].class())
     }
 
     /// Whether an operation returned.
     pub(crate) fn returns(&self, id: OpId) -> bool {
-        self.ops[id.at()].returns()
+        self.calls.ops[id.at()].returns()
+    }
+}
+
+impl Calls {
+    /// How many operations there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ops.len()
     }
 
     /// The events of each part; parts in the order in which the history first calls upon them.
-    pub(crate) fn by_part<M: Model<Op = O>>(&self, model: &M) -> Parts<'_, O> {
+    pub(crate) fn by_part(&self, classes: usize, rules: &dyn Rules) -> Parts<'_> {
         let class = |event: &Event| self.ops[event.op()].class();
-        let (names, part_of) = self.parts(model);
+        let (names, part_of) = self.parts(classes, rules);
         let mut starts = vec![0; names.len() + 1];
         for event in &self.events {
             if let Some(part) = part_of.get(class(event)) {
@@ -146,16 +160,15 @@ impl<O: Eq + Hash> Columns<O> {
                 *end += 1;
             }
         }
-        Parts { columns: self, names, starts, events }
+        Parts { calls: self, names, starts, events }
     }
 
     /// The parts, in the order in which the history first calls upon them, and of each class its part.
-    fn parts<M: Model<Op = O>>(&self, model: &M) -> (Vec<Option<u64>>, Vec<u32>) {
-        let named: Option<Vec<u64>> = self.classes.iter().map(|op| model.shortcuts().part(op)).collect();
-        let Some(named) = named else { return (vec![None], vec![0; self.classes.len()]) };
+    fn parts(&self, classes: usize, rules: &dyn Rules) -> (Vec<Option<u64>>, Vec<u32>) {
+        let Some(named) = rules.parts() else { return (vec![None], vec![0; classes]) };
         let mut names = Vec::new();
         let mut ids: HashMap<u64, u32> = HashMap::default();
-        let mut part_of = vec![NONE; self.classes.len()];
+        let mut part_of = vec![NONE; named.len()];
         // Not every class that was set is still in use.
         for op in &self.ops {
             let Some(part) = part_of.get_mut(op.class()) else { continue };
@@ -172,8 +185,8 @@ impl<O: Eq + Hash> Columns<O> {
 }
 
 /// The events of a history, part by part.
-pub(crate) struct Parts<'c, O> {
-    columns: &'c Columns<O>,
+pub(crate) struct Parts<'c> {
+    calls: &'c Calls,
     /// What each part is about; `None` for the whole object.
     pub(crate) names: Vec<Option<u64>>,
     /// By part, where its events begin; its last entry is `events.len()`.
@@ -181,11 +194,11 @@ pub(crate) struct Parts<'c, O> {
     events: Vec<Event>,
 }
 
-impl<O> Parts<'_, O> {
+impl Parts<'_> {
     /// A part, made for the search.
     pub(crate) fn get(&self, at: usize) -> Part {
         Part::new(self.events[self.starts[at]..self.starts[at + 1]].iter().map(|event| {
-            let op = self.columns.ops[event.op()];
+            let op = self.calls.ops[event.op()];
             let (id, class) = (OpId::new(event.op()), ClassId::new(op.class()));
             RawEvent { id, class, is_return: event.is_return(), returns: op.returns() }
         }))

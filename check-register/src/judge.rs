@@ -148,7 +148,7 @@ pub fn check<M: Model>(model: &M, operations: &[Operation<M::Op>], budget: &Budg
 /// The same, searching as `settings` say.
 pub fn check_with<M: Model>(model: &M, operations: &[Operation<M::Op>], settings: Settings, budget: &Budget) -> Answer {
     let (columns, positions) = history::columns(model, operations);
-    judge(model, &columns, settings, budget).map(|id| positions[id])
+    judge(model, &columns, settings, budget).at(&positions)
 }
 
 /// What was found out about columns; operations are given by their ids.
@@ -159,17 +159,18 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
 }
 
 impl Answer {
-    /// The same with other numbers for operations.
-    fn map(mut self, f: impl Fn(usize) -> usize) -> Answer {
+    /// The same by the positions of operations, which are given by their ids.
+    fn at(mut self, positions: &[usize]) -> Answer {
+        let at = |id: usize| positions[id];
         for part in &mut self.parts {
             match &mut part.outcome {
-                Outcome::Linearizable(order) => order.iter_mut().for_each(|op| *op = f(*op)),
+                Outcome::Linearizable(order) => order.iter_mut().for_each(|op| *op = at(*op)),
                 Outcome::Refused(refusal) => {
-                    refusal.op = f(refusal.op);
-                    refusal.last = refusal.last.map(&f);
-                    refusal.conflict = refusal.conflict.as_ref().map(|conflict| conflict.map(&f));
+                    refusal.op = at(refusal.op);
+                    refusal.last = refusal.last.map(at);
+                    refusal.conflict = refusal.conflict.as_ref().map(|conflict| conflict.map(at));
                     let ends = refusal.ends.iter_mut().map(|end| &mut end.order);
-                    ends.chain(&mut refusal.others).flatten().for_each(|op| *op = f(*op));
+                    ends.chain(&mut refusal.others).flatten().for_each(|op| *op = at(*op));
                 }
                 Outcome::Unknown(_) => {}
             }

@@ -24,6 +24,7 @@ mod model;
 pub mod models;
 mod monitor;
 mod object;
+mod rules;
 mod search;
 mod settlement;
 mod shortcuts;

@@ -11,9 +11,9 @@
 use crate::engine::ids;
 use crate::engine::ids::ClassId;
 use crate::explain::find_evidence;
-use crate::history::{Columns, Parts};
+use crate::history::{Calls, Columns, Parts};
 use crate::monitor::{Collection, Object};
-use crate::search::origins::Origin;
+use crate::rules::{ModelRules, Rules};
 use crate::search::part::Kind;
 use crate::search::part::visible::Visibility;
 use crate::search::transitions::Transitions;
@@ -54,7 +54,8 @@ impl Slices {
         settings: Settings,
         budget: &Budget,
     ) {
-        let search = Search::new(model, columns, settings, budget);
+        let rules = ModelRules::new(model, columns.classes.as_slice());
+        let search = Search::new(&rules, &columns.calls, settings, budget);
         while !self.is_done() && !self.is_refused() {
             self.take_of(&search, true);
         }
@@ -62,18 +63,19 @@ impl Slices {
 
     /// Takes the next slice.
     pub(crate) fn take<M: Model>(&mut self, model: &M, columns: &Columns<M::Op>, settings: Settings, budget: &Budget) {
-        self.take_of(&Search::new(model, columns, settings, budget), false);
+        let rules = ModelRules::new(model, columns.classes.as_slice());
+        self.take_of(&Search::new(&rules, &columns.calls, settings, budget), false);
     }
 
     /// The next slice of all parts that are not decided; the last of them goes on to its end if it `may_end`.
-    fn take_of<M: Model>(&mut self, search: &Search<'_, M>, may_end: bool) {
+    fn take_of(&mut self, search: &Search<'_>, may_end: bool) {
         if self.taken == 0 {
             self.names.clone_from(&search.parts.names);
             self.outcomes.resize_with(self.names.len(), || None);
         }
         let left: Vec<usize> = (0..self.outcomes.len()).filter(|at| self.outcomes[*at].is_none()).collect();
         let turns_max = (left.len() > 1 || !may_end).then_some(1 + TURNS * self.taken);
-        let worth = search.columns.len() > parallel::WORTH_OPS;
+        let worth = search.calls.len() > parallel::WORTH_OPS;
         let found = parallel::map_with(
             worth,
             left.len(),
@@ -103,10 +105,10 @@ impl Slices {
 }
 
 /// What is searched, and how.
-struct Search<'a, M: Model> {
-    model: &'a M,
-    columns: &'a Columns<M::Op>,
-    parts: Parts<'a, M::Op>,
+struct Search<'a> {
+    rules: &'a dyn Rules,
+    calls: &'a Calls,
+    parts: Parts<'a>,
     /// By class.
     kinds: Vec<Kind>,
     settings: Settings,
@@ -116,25 +118,19 @@ struct Search<'a, M: Model> {
     contents: Vec<i64>,
 }
 
-impl<'a, M: Model> Search<'a, M> {
-    fn new(model: &'a M, columns: &'a Columns<M::Op>, settings: Settings, budget: &'a Budget) -> Search<'a, M> {
-        let kinds = columns.classes.iter().map(|op| Kind::of(model, op)).collect();
-        let of_these = model.shortcuts().collection_of(&mut columns.classes.iter());
-        let (collection, mut contents) = of_these.map_or((None, Vec::new()), |(one, holds)| (Some(one), holds));
+impl<'a> Search<'a> {
+    fn new(rules: &'a dyn Rules, calls: &'a Calls, settings: Settings, budget: &'a Budget) -> Search<'a> {
+        let kinds = rules.kinds();
+        let (collection, mut contents) =
+            rules.collection().map_or((None, Vec::new()), |(one, holds)| (Some(one), holds));
         if collection == Some(Collection::Bag) {
             contents.sort_unstable();
         }
-        Search { model, columns, parts: columns.by_part(model), kinds, settings, budget, collection, contents }
+        Search { rules, calls, parts: calls.by_part(kinds.len(), rules), kinds, settings, budget, collection, contents }
     }
 
     fn transitions(&self) -> Transitions<'a> {
-        Transitions::new(self.model, self.columns.classes.as_slice(), self.budget)
-    }
-
-    fn origin(&self, class: ClassId) -> Origin {
-        let op = &self.columns.classes[class.at()];
-        let effect = if self.kinds[class.at()] == Kind::Reads { None } else { self.model.shortcuts().effect(op) };
-        Origin { effect, needs: self.model.shortcuts().needs(op) }
+        self.rules.transitions(self.budget)
     }
 
     /// What there is to know of a part; `None` if it takes more turns.
@@ -143,12 +139,12 @@ impl<'a, M: Model> Search<'a, M> {
         let limits = Limits::new(self.budget, self.settings.configurations_max);
         let mut part = self.parts.get(at);
         if !part.crashed.is_empty() {
-            part.visibility = Visibility::new(&part, self.model, self.columns.classes.as_slice());
+            part.visibility = Visibility::new(&part, self.rules);
         }
         let more_transitions = || self.transitions();
-        let handling = |op: usize| self.model.shortcuts().handling(&self.columns.classes[part.ops[op].class.at()]);
-        let priority = |value: i64| self.model.shortcuts().priority(value);
-        let is_front = |op: usize| self.model.shortcuts().is_at_front(&self.columns.classes[part.ops[op].class.at()]);
+        let handling = |op: usize| self.rules.handling(part.ops[op].class);
+        let priority = |value: i64| self.rules.priority(value);
+        let is_front = |op: usize| self.rules.is_at_front(part.ops[op].class);
         let object = self.collection.map(|collection| Object {
             collection,
             initial: &self.contents,
@@ -162,9 +158,9 @@ impl<'a, M: Model> Search<'a, M> {
             transitions,
             more_transitions: &more_transitions,
             kinds: &self.kinds,
-            origin: &|class| self.origin(class),
-            access: &|class: ClassId| self.model.shortcuts().access(&self.columns.classes[class.at()]),
-            initial: self.model.shortcuts().initial_access(),
+            origin: &|class| self.rules.origin(class, self.kinds[class.at()]),
+            access: &|class: ClassId| self.rules.access(class),
+            initial: self.rules.initial_access(),
             object: object.as_ref(),
             limits: &limits,
             engine: self.settings.engine,

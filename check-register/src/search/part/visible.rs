@@ -1,11 +1,10 @@
 //! Who may see whether a crashed operation happened, and until when: until the last that may see it returns.
 
 use super::Part;
-use crate::Model;
 use crate::engine::ids;
 use crate::engine::ids::ClassId;
+use crate::rules::Rules;
 use history_core::hash::HashMap;
-use indexmap::set::Slice;
 use std::collections::BinaryHeap;
 
 /// What is known of crashed classes, which are given by their positions in [`Part::crashed`].
@@ -27,28 +26,21 @@ pub(crate) struct Visibility {
 
 impl Visibility {
     /// O(n), plus the square of the crashed classes in the worst case.
-    pub(crate) fn new<M: Model>(part: &Part, model: &M, classes: &Slice<M::Op>) -> Visibility {
-        let op = |class: &ClassId| &classes[class.at()];
-        let init = model.init();
-        let pends: Vec<bool> =
-            part.crashed.iter().map(|class| model.shortcuts().pend(&init, op(class)).is_some()).collect();
-        let lasts: Vec<bool> = part
-            .crashed
-            .iter()
-            .map(|class| model.shortcuts().effect(op(class)).is_none() || model.shortcuts().effect_lasts(op(class)))
-            .collect();
+    pub(crate) fn new(part: &Part, rules: &dyn Rules) -> Visibility {
+        let pends = rules.pend(&part.crashed);
+        let lasts: Vec<bool> = part.crashed.iter().map(|class| rules.effect_lasts(*class)).collect();
         let fleeting: Vec<u32> =
             (0..ids::number(lasts.len())).filter(|at| !lasts[ids::index(*at)] && !pends[ids::index(*at)]).collect();
         let mut by_effect: HashMap<u64, Vec<u32>> = HashMap::default();
         for at in &fleeting {
-            if let Some(effect) = model.shortcuts().effect(op(&part.crashed[ids::index(*at)])) {
+            if let Some(effect) = rules.effect(part.crashed[ids::index(*at)]) {
                 by_effect.entry(effect).or_default().push(*at);
             }
         }
         let mut effects = Vec::new();
         let mut seen_by = |class: ClassId| {
             effects.clear();
-            if model.shortcuts().sees(op(&class), &mut effects) {
+            if rules.sees(class, &mut effects) {
                 return fleeting.clone();
             }
             let mut seen: Vec<u32> =
@@ -64,7 +56,7 @@ impl Visibility {
             }
         }
         let chain = part.crashed.iter().map(|class| seen_by(*class)).collect();
-        let until = until(part, model, classes, &pends);
+        let until = until(part, rules, &pends);
         Visibility { until, any_pends: pends.contains(&true), pends, lasts, chain, seen }
     }
 
@@ -100,9 +92,8 @@ enum Seer {
 }
 
 /// What is known while it is being found out: the latest sight is looked at first, so what is seen is seen no later.
-struct Spread<'a, M: Model> {
-    model: &'a M,
-    classes: &'a Slice<M::Op>,
+struct Spread<'a> {
+    rules: &'a dyn Rules,
     part: &'a Part,
     /// Of each crashed class, the event from which on no operation that was looked at sees it.
     until: Vec<u32>,
@@ -117,7 +108,7 @@ struct Spread<'a, M: Model> {
     scratch: Vec<u64>,
 }
 
-impl<M: Model> Spread<'_, M> {
+impl Spread<'_> {
     fn raise(&mut self, at: u32, until: u32) {
         if self.until[ids::index(at)] < until {
             self.until[ids::index(at)] = until;
@@ -127,10 +118,9 @@ impl<M: Model> Spread<'_, M> {
 
     /// What operations of this class may see matters until this event.
     fn look(&mut self, class: ClassId, until: u32) {
-        let op = &self.classes[class.at()];
         let mut effects = std::mem::take(&mut self.scratch);
         effects.clear();
-        if self.model.shortcuts().sees(op, &mut effects) && !self.all_seen {
+        if self.rules.sees(class, &mut effects) && !self.all_seen {
             self.all_seen = true;
             let all: Vec<u32> = self.by_effect.drain().flat_map(|(_, crashed)| crashed).collect();
             for at in all {
@@ -146,8 +136,8 @@ impl<M: Model> Spread<'_, M> {
         self.scratch = effects;
         for at in 0..self.unnumbered.len() {
             let crashed = self.unnumbered[at];
-            let other = &self.classes[self.part.crashed[ids::index(crashed)].at()];
-            if self.until[ids::index(crashed)] < until && self.model.shortcuts().may_see(op, other) {
+            let other = self.part.crashed[ids::index(crashed)];
+            if self.until[ids::index(crashed)] < until && self.rules.may_see(class, other) {
                 self.raise(crashed, until);
             }
         }
@@ -157,7 +147,7 @@ impl<M: Model> Spread<'_, M> {
 /// For each crashed class of a part, the event from which on no operation can see whether it happened. A crashed
 /// operation that matters may see others, which then matter as long; but for those that are pending. O(n log n), and
 /// for effects without a number the pairs.
-fn until<M: Model>(part: &Part, model: &M, classes: &Slice<M::Op>, pends: &[bool]) -> Vec<u32> {
+fn until(part: &Part, rules: &dyn Rules, pends: &[bool]) -> Vec<u32> {
     let mut last: HashMap<ClassId, u32> = HashMap::default();
     for op in part.ops.iter().filter(|op| !op.is_crashed()) {
         // It still sees at the event at which it returns.
@@ -167,7 +157,7 @@ fn until<M: Model>(part: &Part, model: &M, classes: &Slice<M::Op>, pends: &[bool
     let mut by_effect: HashMap<u64, Vec<u32>> = HashMap::default();
     let mut unnumbered = Vec::new();
     for (at, class) in (0..).zip(&part.crashed) {
-        match model.shortcuts().effect(&classes[class.at()]) {
+        match rules.effect(*class) {
             Some(effect) => by_effect.entry(effect).or_default().push(at),
             None => unnumbered.push(at),
         }
@@ -182,17 +172,8 @@ fn until<M: Model>(part: &Part, model: &M, classes: &Slice<M::Op>, pends: &[bool
         .map(|(at, until)| (*until, Seer::Crashed(at)))
         .chain(last.iter().map(|(class, until)| (*until, Seer::Returned(*class))))
         .collect();
-    let mut spread = Spread {
-        model,
-        classes,
-        part,
-        until,
-        next: known.into(),
-        by_effect,
-        unnumbered,
-        all_seen: false,
-        scratch: Vec::new(),
-    };
+    let mut spread =
+        Spread { rules, part, until, next: known.into(), by_effect, unnumbered, all_seen: false, scratch: Vec::new() };
     while let Some((until, seer)) = spread.next.pop() {
         match seer {
             Seer::Returned(class) => spread.look(class, until),
