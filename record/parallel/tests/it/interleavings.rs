@@ -240,23 +240,37 @@ fn outcomes<S: Scheduler + 'static>(
     crate::noting::outcomes(scheduler, move |seen| run(&programs, seen))
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+/// Programs of so many threads, with at most seven instructions.
+fn programs(threads: usize) -> impl Strategy<Value = Vec<Vec<Instruction>>> {
+    let few = |programs: &Vec<Vec<Instruction>>| programs.iter().map(Vec::len).sum::<usize>() <= 7;
+    prop::collection::vec(prop::collection::vec(instruction(), 1..4), threads).prop_filter("few instructions", few)
+}
 
-    /// The definition of what the reduced search must do: whatever a program can come to, it finds.
+/// The definition of what the reduced search must do: whatever a program can come to, it finds.
+fn sees_all(programs: Vec<Vec<Instruction>>) -> Result<(), TestCaseError> {
+    let programs = Arc::new(programs);
+    let (all, full) = outcomes(&programs, Exhaustive::new().executions_max(10_000));
+    let (some, reduced) = outcomes(&programs, Reduced::new());
+    if all.is_none() || full.is_complete {
+        prop_assert_eq!(&some, &all);
+        prop_assert!(all.is_none() || reduced.is_complete);
+        prop_assert!(all.is_none() || reduced.executions <= full.executions);
+    }
+    Ok(())
+}
+
+// Two tests, which run at the same time.
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 750, failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
-    fn the_reduced_search_sees_all_that_can_be_seen(
-        programs in prop::collection::vec(prop::collection::vec(instruction(), 1..4), 2..4)
-    ) {
-        prop_assume!(programs.iter().map(Vec::len).sum::<usize>() <= 7);
-        let programs = Arc::new(programs);
-        let (all, full) = outcomes(&programs, Exhaustive::new().executions_max(10_000));
-        let (some, reduced) = outcomes(&programs, Reduced::new());
-        if all.is_none() || full.is_complete {
-            prop_assert_eq!(&some, &all);
-            prop_assert!(all.is_none() || reduced.is_complete);
-            prop_assert!(all.is_none() || reduced.executions <= full.executions);
-        }
+    fn the_reduced_search_sees_all_that_two_threads_can_see(programs in programs(2)) {
+        sees_all(programs)?;
+    }
+
+    #[test]
+    fn the_reduced_search_sees_all_that_three_threads_can_see(programs in programs(3)) {
+        sees_all(programs)?;
     }
 }
 

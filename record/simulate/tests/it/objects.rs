@@ -4,6 +4,7 @@
 use crate::common::object::{Recorded, Said, State, fresh, is_linearizable, step};
 use record_simulate::{Kind, Object, ObjectBug, Objects};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Many crashes, and many clients at once.
 fn rough(object: Object) -> Objects {
@@ -51,9 +52,23 @@ fn assert_replays(parameters: &Objects) {
     }
 }
 
+/// Looks at every object, at as many at a time as there are processors.
+fn each_object(look: impl Fn(Object) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(object) = Object::ALL.into_iter().nth(next.fetch_add(1, Relaxed)) {
+                    look(object);
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn the_order_of_effects_explains_every_answer() {
-    for object in Object::ALL {
+    each_object(|object| {
         for seed in 0..4 {
             assert_replays(&Objects { seed, ..rough(object) });
             assert_replays(&Objects { seed, ..keyed(object) });
@@ -66,7 +81,7 @@ fn the_order_of_effects_explains_every_answer() {
                 assert_replays(&Objects { seed, values: 0, ..rough(object) });
             }
         }
-    }
+    });
 }
 
 #[test]
@@ -125,17 +140,17 @@ fn small(object: Object, bug: ObjectBug, seed: u64) -> Objects {
 
 #[test]
 fn without_a_bug_a_history_is_linearizable_by_definition() {
-    for object in Object::ALL {
+    each_object(|object| {
         for seed in 0..5 {
             let parameters = small(object, ObjectBug::None, seed);
             assert!(is_linearizable(object, &Recorded::of(&parameters)), "{parameters:?}");
         }
-    }
+    });
 }
 
 #[test]
 fn each_bug_bites_for_some_seed() {
-    for object in Object::ALL {
+    each_object(|object| {
         for bug in ObjectBug::of(object).skip(1) {
             let bites = |seed| !is_linearizable(object, &Recorded::of(&small(object, bug, seed)));
             assert!((0..20).any(bites), "{bug} of {object} never bites");
@@ -143,7 +158,7 @@ fn each_bug_bites_for_some_seed() {
                 assert!((0..5).all(bites), "{bug} of {object} always bites");
             }
         }
-    }
+    });
 }
 
 /// Whatever crashed, whatever is written at once: nobody can have read that value.

@@ -4,7 +4,7 @@
 use record_simulate::{
     Kind, Object, ObjectKey, ObjectOp, ObjectValue, Objects, Observer, Payload, Process, RegisterMop, SimOp,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
 /// An argument or a result that owns what it says.
@@ -309,6 +309,9 @@ pub fn is_linearizable(object: Object, recorded: &Recorded) -> bool {
     by_key.values().all(|ops| is_linearizable_alone(object, ops))
 }
 
+/// A set of operations in flight, by their places: a bit of each.
+type Done = u128;
+
 fn is_linearizable_alone(object: Object, ops: &[&Did]) -> bool {
     let mut events: Vec<(u64, usize)> = Vec::new();
     for (at, did) in ops.iter().enumerate() {
@@ -316,7 +319,8 @@ fn is_linearizable_alone(object: Object, ops: &[&Did]) -> bool {
         events.extend(did.completed.filter(|_| did.kind == Kind::Ok).map(|index| (index, at)));
     }
     events.sort_unstable();
-    let mut worlds: HashSet<(State, BTreeSet<usize>)> = HashSet::from([(fresh(object), BTreeSet::new())]);
+    assert!(ops.len() <= Done::BITS as usize, "small histories");
+    let mut worlds: BTreeSet<(State, Done)> = BTreeSet::from([(fresh(object), 0)]);
     let mut open: BTreeSet<usize> = BTreeSet::new();
     for (index, at) in events {
         if index == ops[at].invoked {
@@ -326,23 +330,21 @@ fn is_linearizable_alone(object: Object, ops: &[&Did]) -> bool {
         let mut stack: Vec<_> = worlds.iter().cloned().collect();
         while let Some((state, done)) = stack.pop() {
             // Beyond the operation that completes now nothing needs to be done yet.
-            if done.contains(&at) {
+            if done >> at & 1 == 1 {
                 continue;
             }
-            for op in open.difference(&done) {
+            for op in open.iter().filter(|op| done >> **op & 1 == 0) {
                 for after in step(object, &state, ops[*op], ops[*op].answer.as_ref()) {
-                    let mut done = done.clone();
-                    done.insert(*op);
-                    if worlds.insert((after.clone(), done.clone())) {
-                        stack.push((after, done));
+                    let next = (after, done | 1 << op);
+                    if worlds.insert(next.clone()) {
+                        stack.push(next);
                     }
                 }
             }
         }
         open.remove(&at);
-        worlds.retain(|(_, done)| done.contains(&at));
-        let without = |done: BTreeSet<usize>| done.into_iter().filter(|op| *op != at).collect();
-        worlds = worlds.into_iter().map(|(state, done)| (state, without(done))).collect();
+        let goes_on = worlds.into_iter().filter(|(_, done)| done >> at & 1 == 1);
+        worlds = goes_on.map(|(state, done)| (state, done & !(1 << at))).collect();
         if worlds.is_empty() {
             return false;
         }
