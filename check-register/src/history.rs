@@ -3,8 +3,8 @@
 use crate::Model;
 use crate::engine::ids;
 use crate::engine::ids::{ClassId, OpId};
-use crate::rules::Rules;
 use crate::search::part::{Event, Part, RawEvent};
+use crate::search::rules::Rules;
 use history_core::hash::{HashMap, RandomState};
 use indexmap::IndexSet;
 use std::hash::Hash;

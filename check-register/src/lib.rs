@@ -24,7 +24,6 @@ mod model;
 pub mod models;
 mod monitor;
 mod object;
-mod rules;
 mod search;
 mod settlement;
 mod shortcuts;

@@ -12,6 +12,7 @@ pub(crate) mod origins;
 pub(crate) mod part;
 pub(crate) mod paths;
 pub(crate) mod placing;
+pub(crate) mod rules;
 pub(crate) mod seen;
 pub(crate) mod transitions;
 pub(crate) mod wing_gong;

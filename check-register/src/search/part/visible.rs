@@ -3,7 +3,7 @@
 use super::Part;
 use crate::engine::ids;
 use crate::engine::ids::ClassId;
-use crate::rules::Rules;
+use crate::search::rules::Rules;
 use history_core::hash::HashMap;
 use std::collections::BinaryHeap;
 

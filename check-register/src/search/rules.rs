@@ -1,10 +1,10 @@
 //! What a model says of the operations of a history, by their classes: what searches is compiled once for all models.
 
+use super::origins::Origin;
+use super::part::Kind;
+use super::transitions::Transitions;
 use crate::engine::ids::ClassId;
 use crate::monitor::{Collection, Handling};
-use crate::search::origins::Origin;
-use crate::search::part::Kind;
-use crate::search::transitions::Transitions;
 use crate::{Access, Model};
 use history_core::Budget;
 use indexmap::set::Slice;
