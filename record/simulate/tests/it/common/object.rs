@@ -164,8 +164,14 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
         change(&mut state);
         vec![state]
     };
-    let and =
-        |element: i64| vec![state.iter().copied().chain([element]).collect::<BTreeSet<_>>().into_iter().collect()];
+    // What is there is in order.
+    let and = |element: i64| {
+        with(&|state| {
+            if let Err(at) = state.binary_search(&element) {
+                state.insert(at, element);
+            }
+        })
+    };
     match (object, did.f, &did.asked) {
         (Object::VersionedRegister, "read", _) => same(result.is_none_or(|said| {
             let Said::Version(Some(value), Some(version), None) = said else { panic!("{said:?}") };
@@ -181,15 +187,12 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
             after[to] += amount;
             only(after[from] >= 0, after)
         }
-        // Halves of the ids that were given. It is unknown which id was not heard of.
+        // Halves of the ids that were given, in order. It is unknown which id was not heard of.
         (Object::UniqueIds, "generate", _) => match result {
-            Some(Said::Id(new)) if state.chunks(2).any(|given| given == id(*new)) => vec![],
             Some(Said::Id(new)) => {
-                let mut given: Vec<&[i64]> = state.chunks(2).collect();
                 let new = id(*new);
-                given.push(&new);
-                given.sort_unstable();
-                vec![given.concat()]
+                let at = state.chunks(2).position(|given| *given >= new[..]).map_or(state.len(), |pair| 2 * pair);
+                only(state[at..].chunks(2).next() != Some(&new[..]), [&state[..at], &new, &state[at..]].concat())
             }
             _ => same(true),
         },
