@@ -1,4 +1,4 @@
-//! What a model says, by ids: states and operations are interned here, so that all else is compiled once for all models.
+//! What a model says, by ids: states and operations are interned here, and all else is compiled once for all models.
 
 use crate::OnlineModel;
 use check_register::engine::ids::{ClassId, StateId, index};
