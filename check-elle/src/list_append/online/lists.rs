@@ -4,6 +4,7 @@
 
 use crate::txn::online::ranges::Ranges;
 use crate::txn::online::time::{Gate, NONE};
+use history_core::IntMap;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
@@ -17,7 +18,6 @@ pub(super) struct Lists {
     key_ids: HashMap<i64, u32>,
     elems: Vec<Elem>,
     free_elems: Vec<u32>,
-    elem_ids: HashMap<(u32, i64), u32>,
     /// Keys that were dropped.
     dropped: Ranges,
     /// Keys that were named again after they were dropped.
@@ -37,6 +37,8 @@ pub(super) struct Key {
     pub(super) is_renamed: bool,
     /// The op that named it last.
     pub(super) used: u64,
+    /// All of its elements, by their codes.
+    ids: IntMap<u32>,
     /// The longest list, and its elements.
     pub(super) list: Vec<i64>,
     pub(super) elems: Vec<u32>,
@@ -91,11 +93,11 @@ history_core::state!(
 );
 history_core::state!(struct Elem { key, code, pos, writer, after, done, index, kind, is_intermediate, before });
 history_core::state!(struct Key {
-    code, is_there, is_read, is_appended_to, is_renamed, used, list, elems, unwritten, unread, failed, readers, updaters,
+    code, is_there, is_read, is_appended_to, is_renamed, used, ids, list, elems, unwritten, unread, failed, readers, updaters,
     last_append,
 });
 history_core::state!(struct Lists {
-    keys, free_keys, key_ids, elems, free_elems, elem_ids, dropped, renamed, has_read,
+    keys, free_keys, key_ids, elems, free_elems, dropped, renamed, has_read,
 });
 
 impl Lists {
@@ -148,7 +150,7 @@ impl Lists {
     }
 
     pub(super) fn elem_id(&self, key: u32, code: i64) -> Option<u32> {
-        self.elem_ids.get(&(key, code)).copied()
+        self.key(key).ids.get(code).copied()
     }
 
     pub(super) fn new_elem(&mut self, elem: Elem) -> u32 {
@@ -159,7 +161,7 @@ impl Lists {
             self.elems.push(elem);
             (self.elems.len() - 1).to_u32()
         };
-        self.elem_ids.insert((elem.key, elem.code), id);
+        self.key_mut(elem.key).ids.insert(elem.code, id);
         id
     }
 
@@ -169,7 +171,7 @@ impl Lists {
 
     /// Elements of all keys.
     pub(super) fn len(&self) -> usize {
-        self.elem_ids.len()
+        self.elems.len() - self.free_elems.len()
     }
 
     pub(super) fn is_written(&self, elem: u32) -> bool {
@@ -216,11 +218,7 @@ impl Lists {
     /// Forgets a key but for its name. No transaction may have an append to it any more.
     pub(super) fn drop_key(&mut self, key: u32) {
         let gone = std::mem::take(&mut self.keys[key.to_usize()]);
-        for elem in gone.elems.into_iter().chain(gone.unread).chain(gone.failed) {
-            let code = self.elems[elem.to_usize()].code;
-            self.elem_ids.remove(&(key, code));
-            self.free_elems.push(elem);
-        }
+        self.free_elems.extend(gone.elems.into_iter().chain(gone.unread).chain(gone.failed));
         self.key_ids.remove(&gone.code);
         self.dropped.insert(gone.code);
         self.free_keys.push(key);
