@@ -97,15 +97,15 @@ impl Workload for PredicateRun {
     const IDS_MAX: usize = mop::IDS_MAX;
     const VALUES_MAY_BE_MISSING: bool = true;
 
-    fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
-        if f == "rp" {
+    fn decode(&mut self, kind: OpKind, f: &[u8], key: Value<'_>, value: Value<'_>) -> Option<Mop> {
+        if f == b"rp" {
             return self.select(kind, key, value);
         }
         let how = match f {
-            "insert" => How::Insert,
-            "w" => How::Write,
-            "delete" => How::Delete,
-            "r" => {
+            b"insert" => How::Insert,
+            b"w" => How::Write,
+            b"delete" => How::Delete,
+            b"r" => {
                 let key = self.key(key);
                 let code = self.interner.code(value);
                 return Some(if kind == OpKind::Ok { Mop::Read { key, code } } else { Mop::Unseen { key } });

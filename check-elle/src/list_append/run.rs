@@ -75,15 +75,15 @@ impl Workload for ListAppendRun {
     const IDS_MAX: usize = mop::IDS_MAX;
 
     #[inline]
-    fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
+    fn decode(&mut self, kind: OpKind, f: &[u8], key: Value<'_>, value: Value<'_>) -> Option<Mop> {
         let key_code = self.interner.code(key);
         let key = self.states.key_id(key_code);
         match f {
-            "append" => {
+            b"append" => {
                 let code = self.interner.code(value);
                 Some(Mop::write(key, self.states.elem_id(key, code)))
             }
-            "r" => self.read(kind, key, value),
+            b"r" => self.read(kind, key, value),
             _ => None,
         }
     }

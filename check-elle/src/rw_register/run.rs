@@ -98,17 +98,17 @@ impl Workload for RwRegisterRun {
     const IDS_MAX: usize = mop::IDS_MAX;
 
     #[inline]
-    fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Mop> {
+    fn decode(&mut self, kind: OpKind, f: &[u8], key: Value<'_>, value: Value<'_>) -> Option<Mop> {
         let key_code = self.interner.code(key);
         let key = self.versions.key_id(key_code, self.initial);
         match (f, value) {
             // Nil says that there is nothing.
-            ("w", Value::Nil) => None,
-            ("w", value) => Some(Mop::write(key, self.version(key, value))),
+            (b"w", Value::Nil) => None,
+            (b"w", value) => Some(Mop::write(key, self.version(key, value))),
             // What failed or was only asked for saw nothing.
-            ("r", _) if matches!(kind, OpKind::Invoke | OpKind::Fail) => Some(Mop::unseen(key)),
-            ("r", Value::Nil) if kind == OpKind::Info => Some(Mop::unseen(key)),
-            ("r", value) => Some(Mop::read(key, self.version(key, value))),
+            (b"r", _) if matches!(kind, OpKind::Invoke | OpKind::Fail) => Some(Mop::unseen(key)),
+            (b"r", Value::Nil) if kind == OpKind::Info => Some(Mop::unseen(key)),
+            (b"r", value) => Some(Mop::read(key, self.version(key, value))),
             _ => None,
         }
     }

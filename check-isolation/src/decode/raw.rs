@@ -72,6 +72,10 @@ impl RawReader {
                     let value = value.map_or(Value::Nil, Value::Int);
                     self.mop(op.kind, (name, Value::Int(key), value), interner, holds, &mut into.elements)
                 }
+                MopParts::List { name, key, list } => {
+                    let parts = (name, Value::Int(key), Value::Vector(list));
+                    self.mop(op.kind, parts, interner, holds, &mut into.elements)
+                }
                 MopParts::Other(item) => item.as_seq().and_then(Seq::as_array).and_then(|[name, key, value]| {
                     let parts = (name.as_name()?.as_bytes(), key, value);
                     self.mop(op.kind, parts, interner, holds, &mut into.elements)

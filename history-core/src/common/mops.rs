@@ -1,4 +1,4 @@
-//! Micro-ops as most are, `[name integer integer]`, taken from their four nodes of the tape at once.
+//! Micro-ops as most are, `[name integer integer]` or `[name integer list]`, taken from their four nodes of the tape at once.
 //!
 //! Half of all that a checker of transactions does with an op is to take its micro-ops apart. As [`Value`]s that is a
 //! dozen branches for each part; here it is one look at four tags.
@@ -20,6 +20,15 @@ pub enum MopParts<'a> {
         /// The value; absent if it is nil.
         value: Option<i64>,
     },
+    /// `[name key list]` with an integer for a key, and a vector of integers.
+    List {
+        /// The name, as UTF-8.
+        name: &'a [u8],
+        /// The key.
+        key: i64,
+        /// The vector.
+        list: Seq<'a>,
+    },
     /// Anything else.
     Other(Value<'a>),
 }
@@ -29,16 +38,17 @@ pub enum MopParts<'a> {
 pub struct Mops<'a>(Values<'a>);
 
 impl<'a> Seq<'a> {
-    /// The elements, in order: those that are `[name key value]` with integers in parts, at a fraction of what it costs
-    /// to take a [`Value`] apart.
+    /// The elements, in order: those that are `[name key value]` with an integer for a key, and another, nil or a vector
+    /// of them for a value, in parts, at a fraction of what it costs to take a [`Value`] apart.
     ///
     /// ```
     /// use history_core::{History, MopParts};
     ///
-    /// let history = History::parse("{:process 0, :type :ok, :value [[:w 3 17] [:r 3 nil] [:r :x 1]]}")?;
+    /// let history = History::parse("{:process 0, :type :ok, :value [[:w 3 17] [:r 3 nil] [:r 3 [1 2]] [:r :x 1]]}")?;
     /// let mut mops = history.op(0).value.as_seq().unwrap().mops();
     /// assert!(matches!(mops.next(), Some(MopParts::Ints { name: b"w", key: 3, value: Some(17) })));
     /// assert!(matches!(mops.next(), Some(MopParts::Ints { name: b"r", key: 3, value: None })));
+    /// assert!(matches!(mops.next(), Some(MopParts::List { name: b"r", key: 3, list }) if list.as_ints() == Some(&[1, 2])));
     /// assert!(matches!(mops.next(), Some(MopParts::Other(other)) if other.to_string() == "[:r :x 1]"));
     /// assert!(mops.next().is_none());
     /// # Ok::<(), history_core::HistoryError>(())
@@ -73,11 +83,16 @@ fn ints(tape: &Tape, at: usize) -> Option<(MopParts<'_>, usize)> {
     if !is_triple || key.tag != Tag::Int {
         return None;
     }
-    let value = match value.tag {
-        Tag::Int => Some(value.b.cast_signed()),
-        Tag::Nil => None,
+    let name = tape.name_bytes(at + 1)?;
+    let key = key.b.cast_signed();
+    let parts = match value.tag {
+        Tag::Int => MopParts::Ints { name, key, value: Some(value.b.cast_signed()) },
+        Tag::Nil => MopParts::Ints { name, key, value: None },
+        Tag::IntVector => match Value::at(tape, at + 3) {
+            Value::Vector(list) => MopParts::List { name, key, list },
+            _ => return None,
+        },
         _ => return None,
     };
-    let name = tape.name_bytes(at + 1)?;
-    Some((MopParts::Ints { name, key: key.b.cast_signed(), value }, head.b.to_usize()))
+    Some((parts, head.b.to_usize()))
 }

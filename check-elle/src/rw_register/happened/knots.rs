@@ -51,7 +51,7 @@ impl Knots {
             let written = self.written.get(&(place_of(key), place_of(value))).copied();
             if let Some(at) = written.filter(|at| Some(*at) != set) {
                 let f = f.as_name().unwrap_or_default();
-                self.read[at].extend(self.sets[at].workload().decode(op.kind, f, key, value));
+                self.read[at].extend(self.sets[at].workload().decode(op.kind, f.as_bytes(), key, value));
             }
         }
     }

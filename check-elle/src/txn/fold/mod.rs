@@ -1,5 +1,6 @@
 //! The fold: ops become columns, each looked at once, whatever a workload's micro-ops are.
 
+mod decode;
 mod share;
 
 pub(crate) use share::join;
@@ -12,11 +13,8 @@ use crate::ids::TxnId;
 use crate::lattice;
 use crate::model::ModelSet;
 use history_core::cast::Cast as _;
-use history_core::keyed_parts::place_of;
 use history_core::share::Share;
-use history_core::{
-    Budget, ErrorKind, HistoryError, NextStep, Op, OpKind, Pair, Process, Report, Run, Seq, Value, Verdict,
-};
+use history_core::{Budget, HistoryError, NextStep, Op, OpKind, Pair, Process, Report, Run, Value, Verdict};
 use std::ops::ControlFlow;
 
 /// What a workload's micro-ops mean.
@@ -34,8 +32,8 @@ pub(crate) trait Workload: Send {
     /// Whether a micro-op may have no value, `[f key]`, which is as good as nil.
     const VALUES_MAY_BE_MISSING: bool = false;
 
-    /// The micro-op `[f key value]` of an op of this kind; `None` if it is none of this workload's.
-    fn decode(&mut self, kind: OpKind, f: &str, key: Value<'_>, value: Value<'_>) -> Option<Self::Mop>;
+    /// The micro-op `[f key value]` of an op of this kind, `f` as UTF-8; `None` if it is none of this workload's.
+    fn decode(&mut self, kind: OpKind, f: &[u8], key: Value<'_>, value: Value<'_>) -> Option<Self::Mop>;
 
     /// Whether `[f key value]` is a micro-op of this workload, and then whether it writes, without taking note of it.
     /// For workloads whose histories have shares.
@@ -124,9 +122,6 @@ impl Malformed {
     }
 }
 
-/// The first one above 2^63. What is multiplied by it, loses nothing.
-const PRIME: u64 = 0x8000_0000_0000_001d;
-
 /// More ops than this that cannot be understood are too many: nothing more is read then.
 const MALFORMED_MAX: u64 = 1000;
 
@@ -197,69 +192,6 @@ impl<W: Workload> TxnRun<W> {
         }
         self.mops = mops;
         Ok(())
-    }
-
-    /// Decodes an op's micro-ops: all that can be, and why another cannot.
-    fn read_mops(&mut self, op: &Op<'_>, mops: &mut Vec<W::Mop>) -> Result<Result<(), String>, HistoryError> {
-        (self.writes_elsewhere, self.all_writes) = (false, 0);
-        let items = match op.value {
-            Value::Nil => return Ok(Ok(())),
-            Value::Vector(items) | Value::List(items) => items,
-            other => {
-                if let Some(read) = self.workload.decode_whole(op, mops) {
-                    return Ok(read);
-                }
-                return Ok(Err(format!(
-                    "the op's value is not a list of micro-ops, but {other}; expected {}",
-                    W::MOPS
-                )));
-            }
-        };
-        let mut read = Ok(());
-        for item in items {
-            if self.share.is_part() && self.is_elsewhere(item) {
-                continue;
-            }
-            match self.read_mop(op, item) {
-                Some(mop) => mops.push(mop),
-                None if read.is_ok() => {
-                    read = Err(format!("{item} is not a micro-op of {}; expected {}", W::NAME, W::MOPS));
-                }
-                None => {}
-            }
-        }
-        if self.workload.ids().max(self.txns.all_mops().len()) >= W::IDS_MAX {
-            return Err(HistoryError::new(ErrorKind::Limit, "more than 2^31 micro-ops or versions"));
-        }
-        Ok(read)
-    }
-
-    /// Whether an item is a micro-op on a key of another share. What is no micro-op matters to all shares.
-    fn is_elsewhere(&mut self, item: Value<'_>) -> bool {
-        let Some([f, key, value]) = item.as_seq().and_then(Seq::as_array) else { return false };
-        let Some(writes) = f.as_name().and_then(|f| W::shape(f, value)) else { return false };
-        let place = place_of(key);
-        if writes {
-            let before = self.all_writes.rotate_left(1) ^ place;
-            self.all_writes = before.wrapping_mul(PRIME) ^ place_of(value);
-        }
-        let is_elsewhere = !self.share.has_place(place);
-        self.writes_elsewhere |= writes && is_elsewhere;
-        is_elsewhere
-    }
-
-    #[inline]
-    fn read_mop(&mut self, op: &Op<'_>, item: Value<'_>) -> Option<W::Mop> {
-        let mut parts = item.as_seq()?.iter();
-        let (Some(f), Some(key)) = (parts.next(), parts.next()) else { return None };
-        let value = match parts.next() {
-            None if W::VALUES_MAY_BE_MISSING => Value::Nil,
-            value => value?,
-        };
-        if parts.next().is_some() {
-            return None;
-        }
-        self.workload.decode(op.kind, f.as_name()?, key, value)
     }
 
     fn invoke(&mut self, op: &Op<'_>, mops: &[W::Mop]) {

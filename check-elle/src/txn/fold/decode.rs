@@ -1,0 +1,109 @@
+//! The micro-ops of an op.
+
+use super::{TxnRun, Workload};
+use history_core::keyed_parts::place_of;
+use history_core::{ErrorKind, HistoryError, MopParts, Op, Seq, Value};
+
+/// The first one above 2^63. What is multiplied by it, loses nothing.
+const PRIME: u64 = 0x8000_0000_0000_001d;
+
+impl<W: Workload> TxnRun<W> {
+    /// Decodes an op's micro-ops: all that can be, and why another cannot.
+    pub(super) fn read_mops(
+        &mut self,
+        op: &Op<'_>,
+        mops: &mut Vec<W::Mop>,
+    ) -> Result<Result<(), String>, HistoryError> {
+        (self.writes_elsewhere, self.all_writes) = (false, 0);
+        let items = match op.value {
+            Value::Nil => return Ok(Ok(())),
+            Value::Vector(items) | Value::List(items) => items,
+            other => {
+                if let Some(read) = self.workload.decode_whole(op, mops) {
+                    return Ok(read);
+                }
+                return Ok(Err(format!(
+                    "the op's value is not a list of micro-ops, but {other}; expected {}",
+                    W::MOPS
+                )));
+            }
+        };
+        let read = if self.share.is_part() { self.read_share(op, items, mops) } else { self.read_all(op, items, mops) };
+        if self.workload.ids().max(self.txns.all_mops().len()) >= W::IDS_MAX {
+            return Err(HistoryError::new(ErrorKind::Limit, "more than 2^31 micro-ops or versions"));
+        }
+        Ok(read)
+    }
+
+    #[inline]
+    fn read_all(&mut self, op: &Op<'_>, items: Seq<'_>, mops: &mut Vec<W::Mop>) -> Result<(), String> {
+        let mut read = Ok(());
+        for (at, parts) in items.mops().enumerate() {
+            let mop = match parts {
+                MopParts::Ints { name, key, value } => {
+                    self.workload.decode(op.kind, name, Value::Int(key), value.map_or(Value::Nil, Value::Int))
+                }
+                MopParts::List { name, key, list } => {
+                    self.workload.decode(op.kind, name, Value::Int(key), Value::Vector(list))
+                }
+                MopParts::Other(item) => self.read_mop(op, item),
+            };
+            match mop {
+                Some(mop) => mops.push(mop),
+                None if read.is_ok() => read = Err(no_mop::<W>(items.iter().nth(at).unwrap_or(Value::Nil))),
+                None => {}
+            }
+        }
+        read
+    }
+
+    /// The micro-ops on keys of this share.
+    fn read_share(&mut self, op: &Op<'_>, items: Seq<'_>, mops: &mut Vec<W::Mop>) -> Result<(), String> {
+        let mut read = Ok(());
+        for item in items {
+            if self.is_elsewhere(item) {
+                continue;
+            }
+            match self.read_mop(op, item) {
+                Some(mop) => mops.push(mop),
+                None if read.is_ok() => read = Err(no_mop::<W>(item)),
+                None => {}
+            }
+        }
+        read
+    }
+
+    /// Whether an item is a micro-op on a key of another share. What is no micro-op matters to all shares.
+    fn is_elsewhere(&mut self, item: Value<'_>) -> bool {
+        let Some([f, key, value]) = item.as_seq().and_then(Seq::as_array) else { return false };
+        let Some(writes) = f.as_name().and_then(|f| W::shape(f, value)) else { return false };
+        let place = place_of(key);
+        if writes {
+            let before = self.all_writes.rotate_left(1) ^ place;
+            self.all_writes = before.wrapping_mul(PRIME) ^ place_of(value);
+        }
+        let is_elsewhere = !self.share.has_place(place);
+        self.writes_elsewhere |= writes && is_elsewhere;
+        is_elsewhere
+    }
+
+    #[inline]
+    fn read_mop(&mut self, op: &Op<'_>, item: Value<'_>) -> Option<W::Mop> {
+        let mut parts = item.as_seq()?.iter();
+        let (Some(f), Some(key)) = (parts.next(), parts.next()) else { return None };
+        let value = match parts.next() {
+            None if W::VALUES_MAY_BE_MISSING => Value::Nil,
+            value => value?,
+        };
+        if parts.next().is_some() {
+            return None;
+        }
+        self.workload.decode(op.kind, f.as_name()?.as_bytes(), key, value)
+    }
+}
+
+/// Why an item is none of a workload's.
+#[cold]
+fn no_mop<W: Workload>(item: Value<'_>) -> String {
+    format!("{item} is not a micro-op of {}; expected {}", W::NAME, W::MOPS)
+}
