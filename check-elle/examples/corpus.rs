@@ -7,8 +7,11 @@
 
 use check_elle::list_append::ListAppend;
 use history_core::{Budget, Checker, Format, History, HistoryError, Options, Reader, Report, Writer, check};
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -32,9 +35,8 @@ fn main() -> Result<()> {
     let (mut passed, mut failed) = (0, 0);
     // A panic is counted and named; its backtrace would only drown the name.
     std::panic::set_hook(Box::new(|_| {}));
-    for path in &files {
-        let text = std::fs::read(path)?;
-        for (what, ok) in [("formats", formats(&text)), ("cuts", cuts(&text))] {
+    for (path, results) in files.iter().zip(try_all(&files)) {
+        for (what, ok) in ["formats", "cuts"].into_iter().zip(results?) {
             match ok {
                 Ok(()) => passed += 1,
                 Err(why) => {
@@ -49,6 +51,28 @@ fn main() -> Result<()> {
         std::process::exit(1);
     }
     Ok(())
+}
+
+/// What comes of a file's formats and of its cuts: nothing, or what is wrong.
+type Results = [std::result::Result<(), String>; 2];
+
+/// Those of each file, in order. As many at a time as there are processors: a few are far longer than all others.
+fn try_all(files: &[PathBuf]) -> Vec<std::io::Result<Results>> {
+    let (next, tried) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let results = std::fs::read(path).map(|text| [formats(&text), cuts(&text)]);
+            tried.lock().unwrap().push((path, results));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(work);
+        }
+    });
+    let mut tried = tried.into_inner().unwrap();
+    tried.sort_by_key(|(path, _)| *path);
+    tried.into_iter().map(|(_, results)| results).collect()
 }
 
 fn judge(text: &[u8]) -> std::result::Result<Report, HistoryError> {
