@@ -55,6 +55,38 @@ pub(crate) fn collection(value: Value<'_>) -> Result<Seq<'_>, String> {
     }
 }
 
+/// Whether all that was added or enqueued so far may be pairs of a key and an element.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pairs {
+    some: bool,
+    others: bool,
+}
+
+impl Pairs {
+    /// Something is added. A completion may lack it.
+    pub(crate) fn note(&mut self, added: Value<'_>) {
+        let is_pair = added.as_pair().is_some();
+        self.some |= is_pair;
+        self.others |= !is_pair && !added.is_nil();
+    }
+
+    /// The parts of `[key collection]`, which is what is read of a key, if it may be.
+    pub(crate) fn keyed(self, read: Value<'_>) -> Option<[Value<'_>; 2]> {
+        keyed_pair(read).filter(|_| self.some && !self.others)
+    }
+}
+
+/// `[key collection]`, as tests of several keys have it.
+pub(crate) fn keyed_pair(value: Value<'_>) -> Option<[Value<'_>; 2]> {
+    let (key, values) = value.as_pair()?;
+    matches!(values, Value::Vector(_) | Value::List(_) | Value::Set(_)).then_some([key, values])
+}
+
+/// Why such an op says nothing of one set or queue.
+pub(crate) fn keyed(what: &str) -> String {
+    format!("the {what} is a pair of a key and a collection: check each key separately with --keyed")
+}
+
 /// The element that a completion is about: the one that its value is, which `id` knows, or that of its invocation.
 #[inline]
 pub(crate) fn completed_element(

@@ -216,9 +216,12 @@ impl CausalRun {
         values.dedup();
         if values.is_empty() {
             let shown = |state: &State| state.position.clone();
-            let last =
-                if self.last.is_none() { "there is none before".into() } else { listed(self.states.iter().map(shown)) };
-            return Err((Kind::Link, format!("is linked to position {link}, but the last position is {last}")));
+            let why = if self.last.is_none() {
+                "there is none before".to_owned()
+            } else {
+                format!("the last position is {}", listed(self.states.iter().map(shown)))
+            };
+            return Err((Kind::Link, format!("is linked to position {link}, but {why}")));
         }
         let holds = listed(values.iter().map(i64::to_string));
         match claim {

@@ -30,8 +30,8 @@ use crate::witness::{self, Extremes, OpRef, counted};
 use early::Early;
 use history_core::cast::Cast as _;
 use history_core::{
-    Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Report, Run, Value,
-    Verdict, Witness,
+    Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Report, Run, Verdict,
+    Witness,
 };
 
 /// The comments checker. There is nothing to be set.
@@ -269,11 +269,9 @@ impl CommentsRun {
         let unwritten = |id: &ElemId| self.comments[id.at()].before == NONE;
         let says_something = shown.is_empty() || !shown.iter().all(unwritten);
         if shown.iter().any(unwritten) {
-            if is_pair(op.value) && unwritten(&shown[1]) {
+            if fold::keyed_pair(op.value).is_some() && unwritten(&shown[1]) {
                 self.scratch = shown;
-                return Err(OpFault::Undecodable(
-                    "the read is a pair of a key and a collection: check each key separately with --keyed".into(),
-                ));
+                return Err(OpFault::Undecodable(fold::keyed("read")));
             }
             self.keep(OpRef::of(op), &shown)?;
         } else {
@@ -372,13 +370,6 @@ impl CommentsRun {
         ];
         witness::witness(ops, facts, &sentences)
     }
-}
-
-/// `[key values]`, as tests of several keys have it.
-fn is_pair(value: Value<'_>) -> bool {
-    let Some(seq) = value.as_seq() else { return false };
-    let second = seq.iter().nth(1);
-    seq.len() == 2 && matches!(second, Some(Value::Vector(_) | Value::List(_) | Value::Set(_)))
 }
 
 impl Workload for CommentsRun {

@@ -1,8 +1,8 @@
 //! pn-counter and g-counter: once all is over, a counter shows the sum of what was added.
 //!
 //! A store may be late as long as the test runs. Only the reads that the test marks as its last ones count: the `ok`
-//! ones with `:final? true`. Each must show the sum of all `ok` adds and of some of those that may have happened, which
-//! are `info` or never completed. What failed did not happen.
+//! ones with `:final? true`, at either end of the operation. Each must show the sum of all `ok` adds and of some of
+//! those that may have happened, which are `info` or never completed. What failed did not happen.
 //!
 //! These sums are kept as **ranges** of consecutive integers: each add that may have happened joins the ranges with the
 //! same ranges moved by its amount. Where amounts differ widely there can be as many sums as subsets; beyond 2^22 steps
@@ -107,6 +107,8 @@ struct FinalRun {
     /// How many adds of each amount may have happened.
     possible: BTreeMap<i128, u64>,
     in_flight: InFlight<i128>,
+    /// Reads in flight whose invocations are marked.
+    finals: InFlight<()>,
     has_added: bool,
     reads: Vec<Read>,
 }
@@ -164,8 +166,23 @@ impl FinalRun {
 
     /// Whether it says anything.
     fn read(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
-        let is_final = matches!(op.extra.get("final?"), Some(Value::Bool(true)));
-        if op.kind != OpKind::Ok || !is_final {
+        let mark = match op.extra.get("final?") {
+            None | Some(Value::Nil) => None,
+            Some(Value::Bool(is_final)) => Some(is_final),
+            Some(other) => {
+                return Err(OpFault::Undecodable(format!(
+                    "expected true or false as :final? of a read, found {other}"
+                )));
+            }
+        };
+        if op.kind == OpKind::Invoke {
+            if mark == Some(true) {
+                self.finals.put(op, ());
+            }
+            return Ok(false);
+        }
+        let is_invoked = self.finals.take(op.pair).is_some();
+        if op.kind != OpKind::Ok || !mark.unwrap_or(is_invoked) {
             return Ok(false);
         }
         let Some(value) = op.value.as_wide_int() else {

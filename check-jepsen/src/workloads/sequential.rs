@@ -184,6 +184,11 @@ fn look(values: Seq<'_>) -> Result<Shown, OpFault> {
     }
     let mut last = None;
     for (at, value) in values.iter().enumerate() {
+        if let Value::Bool(_) = value {
+            return Err(OpFault::Undecodable(format!(
+                "a subkey's value is {value}; expected a value, or nil for none"
+            )));
+        }
         if !value.is_nil() {
             // Of a pair within a pair the outer key would look like a subkey.
             if value.as_seq().is_some() {
@@ -244,6 +249,13 @@ impl Workload for SequentialRun {
         witness::add_anomalies(&mut report, [self.bad.anomaly("out-of-order", SequentialRun::explain)]);
         if self.bad.count > 0 {
             report.verdict = Verdict::Invalid;
+        }
+        if self.reads > 0 && self.some == 0 {
+            report.notes.push(
+                "No read shows a nil, so none lacks a subkey. If what is absent is shown as something else, nothing was \
+                 checked."
+                    .into(),
+            );
         }
         if self.whole < self.reads {
             let others = counted(self.reads - self.whole, "read");

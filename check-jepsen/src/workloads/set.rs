@@ -88,6 +88,9 @@ struct SetRun {
     last: Option<OpRef>,
     /// Why the last read cannot be read.
     last_unreadable: Option<String>,
+    pairs: fold::Pairs,
+    /// Whether the last read may be of one key among several.
+    last_is_pair: bool,
     /// The last read: its elements, or the integers that they are.
     last_ids: Vec<ElemId>,
     last_ints: Vec<i64>,
@@ -132,6 +135,7 @@ impl SetRun {
         self.reads += 1;
         self.last = Some(OpRef::of(op));
         self.last_unreadable = None;
+        self.last_is_pair = self.pairs.keyed(op.value).is_some();
         last_ids.clear();
         last_ints.clear();
         match fold::collection(op.value) {
@@ -157,6 +161,7 @@ impl Workload for SetRun {
         match (op.f, op.kind) {
             (Some("add"), _) => {
                 self.has_added = true;
+                self.pairs.note(op.value);
                 self.add(op).map(|()| OpUse::Understood)
             }
             (Some("read"), OpKind::Ok) => {
@@ -171,6 +176,10 @@ impl Workload for SetRun {
     fn report(mut self, whole: bool) -> Report {
         let mut report = Report::new("set", Verdict::Unknown);
         let Some(last) = self.last.filter(|_| whole) else { return report };
+        let is_attempted = |id: &ElemId| self.known.get(id.at()).is_some_and(|element| element.attempted);
+        if self.last_is_pair && self.last_ids.len() == 2 && !self.last_ids.iter().any(is_attempted) {
+            self.last_unreadable = Some(fold::keyed("read"));
+        }
         if let Some(reason) = &self.last_unreadable {
             let op = format!("the op at index {}", last.index);
             report.notes.push(format!("No verdict, because of {op}: {reason}."));

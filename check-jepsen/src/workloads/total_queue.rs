@@ -113,6 +113,7 @@ type Count = fn(&Element) -> u32;
 #[derive(Clone, Copy, Debug)]
 enum Flight {
     Enqueue(ElemId),
+    Dequeue,
     Drain,
 }
 
@@ -122,6 +123,7 @@ struct TotalQueueRun {
     known: Vec<Element>,
     in_flight: InFlight<Flight>,
     invocations: bool,
+    pairs: fold::Pairs,
     crashed_drains: u64,
     crashed_dequeues: u64,
     /// Whether some `ok` dequeue does not say what it took.
@@ -148,7 +150,7 @@ impl TotalQueueRun {
             Some(Flight::Drain) => {
                 return Err(OpFault::Blocking("the completion is an enqueue, its invocation a drain".into()));
             }
-            None => None,
+            Some(Flight::Dequeue) | None => None,
         };
         // Without invocations, only completions show what was attempted.
         let attempts = op.pair == Pair::Alone && !self.invocations;
@@ -173,6 +175,11 @@ impl TotalQueueRun {
 
     /// Whether something else than nil was taken.
     fn dequeue(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
+        if op.kind == OpKind::Invoke {
+            self.in_flight.put(op, Flight::Dequeue);
+            return Ok(false);
+        }
+        self.in_flight.take(op.pair);
         if op.kind == OpKind::Info {
             self.crashed_dequeues += 1;
         }
@@ -208,6 +215,13 @@ impl TotalQueueRun {
             self.silent = true;
             OpFault::Undecodable(format!("expected a collection of the drained elements, found {}", op.value))
         })?;
+        if let Some([key, values]) = self.pairs.keyed(op.value) {
+            let ids = [self.element(key)?, self.element(values)?];
+            if ids.iter().all(|id| self.known[id.at()].attempted == 0) {
+                self.silent = true;
+                return Err(OpFault::Undecodable(fold::keyed("drain")));
+            }
+        }
         let TotalQueueRun { elements, known, .. } = self;
         elements.each(seq, |id| {
             if id.at() >= known.len() {
@@ -245,7 +259,10 @@ impl Workload for TotalQueueRun {
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         self.invocations |= op.kind == OpKind::Invoke;
         let observed = match op.f {
-            Some("enqueue") => self.enqueue(op)?,
+            Some("enqueue") => {
+                self.pairs.note(op.value);
+                self.enqueue(op)?
+            }
             Some("dequeue") => self.dequeue(op)?,
             Some("drain") => self.drain(op)?,
             _ => return Ok(OpUse::PassedOver),
@@ -254,7 +271,9 @@ impl Workload for TotalQueueRun {
     }
 
     fn report(mut self, whole: bool) -> Report {
-        self.crashed_drains += self.in_flight.iter().filter(|flight| matches!(flight, Flight::Drain)).count().to_u64();
+        let open = |is: fn(&Flight) -> bool| self.in_flight.iter().filter(|flight| is(flight)).count().to_u64();
+        self.crashed_drains += open(|flight| matches!(flight, Flight::Drain));
+        self.crashed_dequeues += open(|flight| matches!(flight, Flight::Dequeue));
         let mut report = Report::new("total-queue", Verdict::Valid);
         if !whole {
             // Later ops may dequeue what is missing so far, and enqueue what nobody has so far.

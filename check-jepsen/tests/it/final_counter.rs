@@ -105,3 +105,21 @@ fn what_a_counter_cannot_take_is_unknown() {
         assert!(report.notes[0].contains(reason), "{:?}", report.notes);
     }
 }
+
+/// The invocation or the completion may say that a read is final; the completion counts where both do.
+#[test]
+fn either_end_of_a_read_may_be_marked() {
+    for (invoked, completed, verdict) in [
+        (":final? true", "", Verdict::Invalid),
+        ("", ":final? true", Verdict::Invalid),
+        (":final? true", ":final? false", Verdict::Valid),
+        (":final? \"true\"", "", Verdict::Unknown),
+        ("", ":final? 1", Verdict::Unknown),
+    ] {
+        let odd = format!(
+            "{{:process 0, :type :invoke, :f :read, {invoked}}} {{:process 0, :type :ok, :f :read, :value 9, {completed}}}\n"
+        );
+        let report = judge(&FinalCounter::default(), &[], &(adds(&[(3, "ok")]) + &odd + &last_read(3)));
+        assert_eq!(report.verdict, verdict, "{odd}: {:?}", report.notes);
+    }
+}

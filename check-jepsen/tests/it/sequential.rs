@@ -130,3 +130,18 @@ fn one_anomaly_has_one_witness_whatever_was_read() {
     let report = judge(&Sequential::default(), &[], text);
     assert_eq!((report.anomalies[0].count, report.anomalies[0].witnesses.len()), (1, 1));
 }
+
+/// A store without nil may show what is absent as false: that is no value of a subkey.
+#[test]
+fn a_boolean_is_no_value_of_a_subkey() {
+    let report = judge(&Sequential::default(), &[], &op(0, "read", "nil", "ok", "[0 [true false true]]"));
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(
+        report.notes[0].contains("a subkey's value is true; expected a value, or nil for none"),
+        "{:?}",
+        report.notes
+    );
+    let report = judge(&Sequential::default(), &[], &op(0, "read", "nil", "ok", "[0 [3 \"\" 1]]"));
+    assert_eq!(report.verdict, Verdict::Valid);
+    assert!(report.notes[0].starts_with("No read shows a nil, so none lacks a subkey."), "{:?}", report.notes);
+}

@@ -155,3 +155,12 @@ fn an_enqueue_that_nobody_invoked_may_have_begun_at_any_time() {
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains("the op at index 2"), "{:?}", report.notes);
 }
+
+#[test]
+fn a_dequeue_in_flight_may_have_what_is_missing() {
+    let lost = "{:process 0, :type :invoke, :f :enqueue, :value 1} {:process 0, :type :ok, :f :enqueue, :value 1}";
+    let open = format!("{lost} {{:process 1, :type :invoke, :f :dequeue}}");
+    let report = judge(&TotalQueue::default(), &[], &open);
+    let note = "1 dequeue never completed and may have taken missing elements.";
+    assert!(report.notes.iter().any(|said| said == note), "{:?}", report.notes);
+}

@@ -252,3 +252,20 @@ fn a_key_without_an_observation_does_not_spoil_the_verdict_on_the_others() {
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains(":frob (2)"), "{:?}", report.notes);
 }
+
+/// What is one set or queue of each key looks like one of pairs, of which no read or drain shows any.
+#[test]
+fn pairs_of_a_key_and_a_value_are_not_taken_for_elements() {
+    let sets: [&dyn Checker; 2] = [&Set::default(), &SetFull::default()];
+    let of = |add: &str, read: &str| op(0, add, "[0 1]", "ok", "[0 1]") + &op(0, read, "nil", "ok", "[0 [1]]");
+    let rows = sets.map(|checker| (checker, of("add", "read")));
+    for (checker, text) in rows.into_iter().chain([(&TotalQueue::default() as &dyn Checker, of("enqueue", "drain"))]) {
+        let report = judge(checker, &[], &text);
+        assert_eq!(report.verdict, Verdict::Unknown, "{}", checker.name());
+        let why = "is a pair of a key and a collection: check each key separately with --keyed";
+        assert!(report.notes.iter().any(|note| note.contains(why)), "{:?}", report.notes);
+    }
+    // Pairs may be elements.
+    let whole = op(0, "add", "[0 1]", "ok", "[0 1]") + &op(0, "read", "nil", "ok", "[[0 1]]");
+    assert!(sets.into_iter().all(|checker| judge(checker, &[], &whole).verdict == Verdict::Valid));
+}

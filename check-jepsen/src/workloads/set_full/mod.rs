@@ -118,6 +118,7 @@ struct SetFullRun {
     /// By element: the op by which it is known, or none. May be shorter.
     known: Vec<OpRef>,
     in_flight: InFlight<Flight>,
+    pairs: fold::Pairs,
     duplicates: report::Duplicates,
     /// If the set has to be linearizable.
     late: Option<Late>,
@@ -134,6 +135,7 @@ impl SetFullRun {
             reads: Vec::new(),
             known: Vec::new(),
             in_flight: InFlight::default(),
+            pairs: fold::Pairs::default(),
             duplicates: report::Duplicates::default(),
             late: options.linearizable.then(Late::default),
             latest_ns: i64::MIN,
@@ -203,6 +205,12 @@ impl SetFullRun {
 
     fn completed(&mut self, read: ReadId, must: u32, op: &Op<'_>) -> Result<(), OpFault> {
         let seq = fold::collection(op.value).map_err(OpFault::Blocking)?;
+        if let Some([key, values]) = self.pairs.keyed(op.value) {
+            let ids = [self.elements.id(key)?, self.elements.id(values)?];
+            if !ids.into_iter().any(|id| self.tracks.is_begun(id)) {
+                return Err(OpFault::Undecodable(fold::keyed("read")));
+            }
+        }
         self.reads[read.at()].completed = OpRef::of(op);
         let SetFullRun { elements, tracks, .. } = self;
         tracks.open(read);
@@ -230,7 +238,10 @@ impl Workload for SetFullRun {
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {
-            Some("add") => self.add(op).map(|()| OpUse::Understood),
+            Some("add") => {
+                self.pairs.note(op.value);
+                self.add(op).map(|()| OpUse::Understood)
+            }
             Some("read") => self.read(op).map(|()| fold::observed_if(op.kind == OpKind::Ok)),
             _ => Ok(OpUse::PassedOver),
         }

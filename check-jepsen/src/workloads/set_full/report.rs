@@ -72,6 +72,8 @@ struct Fates {
     lost_latencies_ms: Vec<u64>,
     all_lost: Extremes<u64, Fate>,
     all_stale: Extremes<u64, Fate>,
+    /// How many were absent from a read that was invoked after they were known, by less than a millisecond.
+    nearly_stale: u64,
     untimed: bool,
 }
 
@@ -128,6 +130,7 @@ impl SetFullRun {
                 Outcome::NeverRead => None,
             };
             let stale = outcome == Outcome::Stable && latency_ms.map_or(after_known, |latency| latency > 0);
+            fates.nearly_stale += u64::from(outcome == Outcome::Stable && after_known && !stale);
             fates.push(Fate { id, outcome, latency_ms, stale, known, present, absent });
         }
         fates
@@ -192,6 +195,13 @@ impl SetFullRun {
         }
         if !fates.stale.is_empty() && self.options.linearizable {
             notes.push(format!("{} stale: {}.", fates.stale.len(), set(&fates.stale)));
+        }
+        if fates.nearly_stale > 0 && self.options.linearizable {
+            notes.push(format!(
+                "Reads lacked {} that was known before they were invoked, but by less than 1 ms: that does not count as \
+                 stale. Times are in nanoseconds unless --time-unit says otherwise.",
+                counted(fates.nearly_stale, "element")
+            ));
         }
         if fates.untimed {
             notes.push("Some ops have no :time, so the latencies of some elements are unknown.".into());
