@@ -110,6 +110,18 @@ pub struct OwnedLock<const REENTRANT: bool> {
     initial: Option<i64>,
 }
 
+impl<const REENTRANT: bool> OwnedLock<REENTRANT> {
+    /// The code of an owner. A process's name is one however it is written, so its owner's is, too.
+    fn owner(&mut self, value: Value<'_>) -> i64 {
+        let value = match value.as_name().map(Process::from) {
+            Some(Process::Client(number)) => Value::Int(number),
+            Some(Process::Other(name)) => Value::Keyword(name),
+            Some(Process::Unknown) | None => value,
+        };
+        self.owners.code(value)
+    }
+}
+
 impl<const REENTRANT: bool> Model for OwnedLock<REENTRANT> {
     /// Who holds it, and how often; never 0 times.
     type State = Option<(i64, u32)>;
@@ -160,7 +172,7 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
     const PARTS: history_core::Parts = history_core::Parts::Sums;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
-        self.initial = (!value.is_nil()).then(|| self.owners.code(value));
+        self.initial = (!value.is_nil()).then(|| self.owner(value));
         Ok(())
     }
 
@@ -180,13 +192,10 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
             None => (op.client_name, op.process),
         };
         let owner = match (named, name, process) {
-            // A process's name is one however it is written, so its owner's is, too.
-            (Value::Nil, Some(name), _) | (Value::Str(name) | Value::Symbol(name), ..) => {
-                self.owners.code(Value::Keyword(name))
-            }
-            (Value::Nil, None, Process::Client(process)) => self.owners.code(Value::Int(process)),
+            (Value::Nil, Some(name), _) => self.owner(Value::Str(name)),
+            (Value::Nil, None, Process::Client(process)) => self.owner(Value::Int(process)),
             (Value::Nil, ..) => return Err("the op has neither a process nor a value: its owner is unknown".into()),
-            (owner, ..) => self.owners.code(owner),
+            (owner, ..) => self.owner(owner),
         };
         match op.f {
             Some("acquire") => Ok(Some(LockOp::Acquire(owner))),

@@ -4,7 +4,9 @@ use check_register::Linearizable;
 use check_register::models::{
     CasRegister, Counter, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, ReentrantMutex, Semaphore, Set, Spec, Stack,
 };
-use history_core::{Budget, Format, History, IntervalWriter, Keyed, Options, Report, Verdict, Writer};
+use history_core::{
+    Budget, Checker as _, Format, History, IntervalWriter, Keyed, Options, Reader, Report, Verdict, Writer, check,
+};
 use std::fmt::Write as _;
 
 fn verdict<S: Spec + Clone + Default + 'static>(ops: &str) -> Verdict {
@@ -140,6 +142,25 @@ fn a_mutex_may_be_held_at_the_start() {
         ("nil", Verdict::Valid, Verdict::Invalid),
     ] {
         assert_eq!((judge(initial, "acquire"), judge(initial, "release")), (acquired, released), "{initial}");
+    }
+}
+
+/// A client named by digits is that number, and so is the owner; also of whom the lock belongs to at first.
+#[test]
+fn an_owner_is_one_however_it_is_written() {
+    let text = r#"{"process":"3","type":"invoke","f":"acquire","value":null} {"process":"3","type":"ok","f":"acquire"}
+        {"process":4,"type":"invoke","f":"release","value":"3"} {"process":4,"type":"ok","f":"release"}"#;
+    assert_eq!(
+        Linearizable::<OwnerMutex>::default().check(&History::parse(text).unwrap()).unwrap().verdict,
+        Verdict::Valid
+    );
+    for (initial, by) in [("\"w1\"", "w1"), ("w1", "w1"), (":w1", "w1"), ("\"3\"", "3"), ("3", "3")] {
+        let text = format!(
+            r#"{{"process":"{by}","type":"invoke","f":"release","value":null}} {{"process":"{by}","type":"ok","f":"release"}}"#
+        );
+        let run = Linearizable::<OwnerMutex>::default().start(&Options::new().with("initial", initial)).unwrap();
+        let report = check(run, &mut Reader::new(text.as_bytes()), &Budget::default()).unwrap();
+        assert_eq!(report.verdict, Verdict::Valid, "{initial}");
     }
 }
 
