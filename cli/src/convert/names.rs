@@ -1,60 +1,103 @@
-//! Names that would become one: JSON has strings where EDN has keywords, symbols and strings.
+//! Values that would become one: JSON has strings where EDN has keywords, symbols, characters and more, and no tags.
 
-use history_core::{ErrorKind, HistoryError, Op, Value};
+use history_core::{ErrorKind, HistoryError, Op, Seq, Value};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What kind of value each name was that came up so far.
+/// What kind of value each text was that came up so far and that JSON has as a string.
 #[derive(Default)]
-pub(super) struct Names(HashMap<String, &'static str>);
+pub(super) struct Names {
+    values: Kinds,
+    /// Keys of maps, which are all strings.
+    keys: Kinds,
+}
+
+/// What kind of value each text was.
+type Kinds = HashMap<String, Cow<'static, str>>;
+
+/// What micro-ops do: a name in any notation.
+const MICRO_OPS: [&str; 12] =
+    ["r", "w", "append", "read", "write", "insert", "delete", "rp", "send", "poll", "assign", "subscribe"];
 
 impl Names {
-    /// Refuses an op with a name that has been another kind of value before: in JSON both would be one string.
+    /// Refuses an op with a value that would become the same as another one that it is not.
     pub(super) fn verify(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
-        let mut open = vec![(op.value, true)];
-        open.extend(op.extra.iter().map(|(_, value)| (value, false)));
-        while let Some((value, is_txn)) = open.pop() {
+        let mut open = vec![op.value];
+        open.extend(op.extra.iter().map(|(_, value)| value));
+        while let Some(value) = open.pop() {
             match value {
-                Value::Str(name) => self.note(name, "a string", op)?,
-                Value::Keyword(name) => self.note(name, "a keyword", op)?,
-                Value::Symbol(name) => self.note(name, "a symbol", op)?,
+                Value::Str(_) | Value::Keyword(_) | Value::Symbol(_) | Value::Char(_) | Value::Big(_) => {
+                    if let Some(text) = as_string(value) {
+                        note(&mut self.values, text, value.kind().into(), op)?;
+                    }
+                }
                 Value::Vector(items) | Value::List(items) | Value::Set(items) => {
                     for item in items {
-                        open.push((item, false));
-                        if let (true, Value::Vector(mop) | Value::List(mop)) = (is_txn, item) {
-                            // What a micro-op does is a name in any notation.
-                            open.pop();
-                            open.extend(mop.iter().skip(1).map(|part| (part, false)));
+                        match item {
+                            Value::Vector(mop) | Value::List(mop) if is_micro_op(mop) => {
+                                open.extend(mop.iter().skip(1));
+                            }
+                            item => open.push(item),
                         }
                     }
                 }
                 Value::Map(entries) => {
-                    open.extend(entries.iter().flat_map(|(key, value)| [(key, false), (value, false)]));
+                    for (key, value) in entries {
+                        let text = as_string(key).unwrap_or_else(|| key.to_string().into());
+                        note(&mut self.keys, text, key.kind().into(), op)?;
+                        open.extend([key, value]);
+                    }
                 }
-                Value::Tagged(_, inner) => open.push((inner.value(), false)),
-                _ => {}
+                Value::Tagged(tag, inner) => match inner.value() {
+                    // Tuples and records: their parts tell them apart.
+                    parts @ (Value::Vector(_) | Value::List(_) | Value::Set(_) | Value::Map(_)) => {
+                        open.push(parts);
+                    }
+                    inner => match as_string(inner) {
+                        Some(text) => note(&mut self.values, text, format!("a #{tag}").into(), op)?,
+                        None => return Err(refused(op, &format!("JSON has no tags, and {value} would be {inner}"))),
+                    },
+                },
+                Value::Nil | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
             }
         }
         Ok(())
     }
+}
 
-    fn note(&mut self, name: &str, kind: &'static str, op: &Op<'_>) -> Result<(), HistoryError> {
-        match self.0.get(name) {
-            Some(known) if *known == kind => Ok(()),
-            Some(known) => {
-                let message = format!(
-                    "the op with index {} cannot be written: {name} is {kind} here and {known} before; JSON cannot distinguish them",
-                    op.index
-                );
-                let error = HistoryError::new(ErrorKind::Unexpected, message).expected("edn as the format");
-                Err(match op.position {
-                    Some(position) => error.at(position),
-                    None => error,
-                })
-            }
-            None => {
-                self.0.insert(name.to_owned(), kind);
-                Ok(())
-            }
+/// `[name key value]`, or the like.
+fn is_micro_op(parts: Seq<'_>) -> bool {
+    parts.iter().next().and_then(Value::as_name).is_some_and(|name| MICRO_OPS.contains(&name))
+}
+
+/// What a value is in JSON if that is a string.
+fn as_string(value: Value<'_>) -> Option<Cow<'_, str>> {
+    match value {
+        Value::Char(c) => Some(c.to_string().into()),
+        Value::Big(text) if value.as_wide_int().is_none() => Some(text.into()),
+        _ => value.as_name().map(Cow::Borrowed),
+    }
+}
+
+/// Refuses an op with a text that has been another kind of value before: in JSON both would be one string.
+fn note(kinds: &mut Kinds, text: Cow<'_, str>, kind: Cow<'static, str>, op: &Op<'_>) -> Result<(), HistoryError> {
+    match kinds.get(&*text) {
+        Some(known) if *known == kind => Ok(()),
+        Some(known) => {
+            Err(refused(op, &format!("{text} is {kind} here and {known} before; JSON cannot distinguish them")))
         }
+        None => {
+            kinds.insert(text.into_owned(), kind);
+            Ok(())
+        }
+    }
+}
+
+fn refused(op: &Op<'_>, why: &str) -> HistoryError {
+    let message = format!("the op with index {} cannot be written: {why}", op.index);
+    let error = HistoryError::new(ErrorKind::Unexpected, message).expected("edn as the format");
+    match op.position {
+        Some(position) => error.at(position),
+        None => error,
     }
 }

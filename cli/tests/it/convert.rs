@@ -106,6 +106,32 @@ fn names_that_json_would_merge_are_refused() {
     );
 }
 
+/// Each history is `false` as EDN, and would be `true` as JSON.
+#[test]
+fn values_that_json_would_merge_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    for (added, read, why) in [
+        ("[:x 1]", "[\"x\" 1]", "x is a string here and a keyword before"),
+        ("\"x\"", "\\x", "x is a character here and a string before"),
+        ("#uuid \"a\"", "\"a\"", "a is a string here and a #uuid before"),
+        ("1/2", "\"1/2\"", "1/2 is a string here and a number before"),
+        ("{1 2}", "{\"1\" 2}", "1 is a string here and an integer before"),
+        ("1", "#foo 1", "JSON has no tags, and #foo 1 would be 1"),
+    ] {
+        let text = format!(
+            "{{:process 0, :type :ok, :f :add, :value {added}}}\n{{:process 0, :type :ok, :f :read, :value [{read}]}}\n"
+        );
+        fs::write(&path, text).unwrap();
+        let said = stderr(&convert("--to json", &path).code(255));
+        assert!(said.contains(&format!("h.edn:2:1: error: the op with index 1 cannot be written: {why}")), "{said}");
+    }
+    // Keys around values have tags, and what micro-ops do is a name in any notation.
+    let text = "{:process 0, :type :ok, :f :txn, :value #t [0 [[:r \"r\" 1]]]}\n{:process 0, :type :ok, :f :txn, :value [[:r \"r\" 1]]}\n";
+    fs::write(&path, text).unwrap();
+    convert("--to jsonl", &path).code(0);
+}
+
 #[test]
 fn options_that_the_format_has_no_use_for_are_refused() {
     for (words, wanted) in [
