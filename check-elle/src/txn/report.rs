@@ -214,7 +214,12 @@ fn garbage_left_out<A: Analysis>(analysis: &A, unsaid: Option<u64>) -> String {
     let (count, _) = analysis.direct_witnesses(AnomalyType::GARBAGE_READ, 0);
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
     match unsaid {
-        None => format!("garbage-read is allowed, and was found {times}."),
+        // Lists show where it is among what was written.
+        None if A::READS_SHOW_ORDER => format!("garbage-read is allowed, and was found {times}."),
+        None => format!(
+            "garbage-read is allowed, and was found {times}. When these values were there is unknown, so what they violate \
+             was not looked for. If keys had them at first, use --initial."
+        ),
         Some(index) => format!(
             "A value was read that no op says it wrote ({times}). Whether that is a garbage-read is unknown: the op at \
              index {index} may have happened, and neither it nor its other end says what it wrote. Give invocations \

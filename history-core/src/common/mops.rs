@@ -1,4 +1,5 @@
-//! Micro-ops as most are, `[name integer integer]` or `[name integer list]`, taken from their four nodes of the tape at once.
+//! Micro-ops as most are, `[name integer integer]` or `[name integer list]`, taken from their four nodes of the tape at
+//! once.
 //!
 //! Half of all that a checker of transactions does with an op is to take its micro-ops apart. As [`Value`]s that is a
 //! dozen branches for each part; here it is one look at four tags.
@@ -38,8 +39,8 @@ pub enum MopParts<'a> {
 pub struct Mops<'a>(Values<'a>);
 
 impl<'a> Seq<'a> {
-    /// The elements, in order: those that are `[name key value]` with an integer for a key, and another, nil or a vector
-    /// of them for a value, in parts, at a fraction of what it costs to take a [`Value`] apart.
+    /// The elements, in order: those that are `[name key value]` with an integer for a key, and another, nil or a
+    /// vector of them for a value, in parts, at a fraction of what it costs to take a [`Value`] apart.
     ///
     /// ```
     /// use history_core::{History, MopParts};
@@ -48,7 +49,8 @@ impl<'a> Seq<'a> {
     /// let mut mops = history.op(0).value.as_seq().unwrap().mops();
     /// assert!(matches!(mops.next(), Some(MopParts::Ints { name: b"w", key: 3, value: Some(17) })));
     /// assert!(matches!(mops.next(), Some(MopParts::Ints { name: b"r", key: 3, value: None })));
-    /// assert!(matches!(mops.next(), Some(MopParts::List { name: b"r", key: 3, list }) if list.as_ints() == Some(&[1, 2])));
+    /// let Some(MopParts::List { name: b"r", key: 3, list }) = mops.next() else { panic!() };
+    /// assert_eq!(list.as_ints(), Some(&[1, 2][..]));
     /// assert!(matches!(mops.next(), Some(MopParts::Other(other)) if other.to_string() == "[:r :x 1]"));
     /// assert!(mops.next().is_none());
     /// # Ok::<(), history_core::HistoryError>(())
