@@ -178,7 +178,11 @@ fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize
     let list = &run.trunks[key.at()][..length];
     let last = run.versions.get(list[length - 1]);
     if let Some((_, what, other)) = trunk.wrong.iter().find(|(shows, ..)| *shows <= length) {
-        shown.case(*what, row, at, *other);
+        match what {
+            // What stands before an element that was appended twice is of whoever appended it.
+            Direct::G1a | Direct::DuplicateElements => shown.certain_case(*what, row, at, *other),
+            what => shown.case(*what, row, at, *other),
+        }
     } else if list.iter().any(|id| run.versions.get(*id).writer == row) {
         shown.case(Direct::FutureRead, row, at, row);
     } else if last.is_intermediate {

@@ -61,6 +61,7 @@ fn look(run: &Decoded, row: Row, (at, key): (usize, KeyId), version: VersionId, 
         None
     };
     match wrong {
+        Some(what) if version.again == Row::NONE => shown.certain_case(what, row, at, writer),
         Some(what) => shown.case(what, row, at, writer),
         None => shown.is_seen[writer.at()] = true,
     }

@@ -11,7 +11,7 @@
 //! only, no level does.
 
 use super::decoded::Decoded;
-use super::shown::{Ambiguous, Direct, DirectCase, Shown};
+use super::shown::{Ambiguous, DirectCase, Shown};
 use super::{Holds, Row, lists, registers};
 use crate::ids::{KeyId, TxnId};
 use crate::transactions::{KnownOrder, NewTxn, Read, Transactions};
@@ -63,10 +63,7 @@ pub(super) fn settle(run: &mut Decoded) -> Settled {
 impl Settled {
     /// What is wrong whoever wrote a value that was written twice.
     pub(crate) fn certain(&self) -> Settled {
-        let is_certain = |case: &&DirectCase| {
-            let is_local = matches!(case.what, Direct::Internal | Direct::IncompatibleOrder | Direct::ThinAirRead);
-            is_local || self.ambiguous.is_none()
-        };
+        let is_certain = |case: &&DirectCase| case.is_certain || self.ambiguous.is_none();
         Settled { direct: self.direct.iter().filter(is_certain).copied().collect(), ..Settled::default() }
     }
 

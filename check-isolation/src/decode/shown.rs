@@ -50,6 +50,8 @@ pub(crate) struct DirectCase {
     pub(crate) mop: u32,
     /// The other transaction it is about; `Row::NONE` if there is none.
     pub(crate) other: Row,
+    /// Whether it is one whoever wrote what was written twice.
+    pub(crate) is_certain: bool,
 }
 
 /// A value that was read and written twice: nobody can say whom the read saw.
@@ -84,7 +86,14 @@ pub(super) struct Shown {
 }
 
 impl Shown {
+    /// Notes a case that rests on who wrote what.
     pub(super) fn case(&mut self, what: Direct, reader: Row, mop: usize, other: Row) {
-        self.direct.push(DirectCase { what, reader, mop: mop.to_u32(), other });
+        let is_certain = matches!(what, Direct::Internal | Direct::IncompatibleOrder | Direct::ThinAirRead);
+        self.direct.push(DirectCase { what, reader, mop: mop.to_u32(), other, is_certain });
+    }
+
+    /// Notes a case that rests on who wrote one value, which was written once.
+    pub(super) fn certain_case(&mut self, what: Direct, reader: Row, mop: usize, other: Row) {
+        self.direct.push(DirectCase { what, reader, mop: mop.to_u32(), other, is_certain: true });
     }
 }

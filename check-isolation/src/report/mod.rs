@@ -56,12 +56,15 @@ pub(crate) fn unknown(note: &str, next: Option<NextStep>) -> Report {
 pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
     let mut report = if let Some((note, next)) = nothing_to_judge(run) {
         unknown(&note, Some(next))
-    } else if run.settings.timestamps {
+    } else if run.settings.timestamps || settled.ambiguous.is_some() {
         let certain = settled.certain();
-        let is_wrong = !certain.direct.is_empty();
-        if is_wrong { judged(run, &certain, budget) } else { timestamps::report(run, settled, budget) }
-    } else if let Some(ambiguous) = settled.ambiguous {
-        unknown(&explain::ambiguous(run, ambiguous), Some(NextStep::new(WRITE_ONCE)))
+        match settled.ambiguous {
+            _ if !certain.direct.is_empty() => judged(run, &certain, budget),
+            Some(ambiguous) if !run.settings.timestamps => {
+                unknown(&explain::ambiguous(run, ambiguous), Some(NextStep::new(WRITE_ONCE)))
+            }
+            _ => timestamps::report(run, settled, budget),
+        }
     } else {
         judged(run, settled, budget)
     };

@@ -66,6 +66,23 @@ fn initial_values_are_before_all_writes() {
     );
 }
 
+/// What is written twice says nothing; what is written once says what it said.
+#[test]
+fn a_violation_stays_one_beside_a_value_that_was_written_twice() {
+    let wrong = |aborted: &str, read: &str, again: [&str; 2]| {
+        let [write, twice] = again;
+        let txns = [(0, "fail", aborted), (0, "ok", read), (0, "ok", write), (1, "ok", write), (1, "ok", twice)];
+        let report = report(&Isolation::default(), &txns);
+        (report.verdict, report.anomaly_types().map(str::to_owned).collect::<Vec<_>>().join(" "))
+    };
+    let is = |anomaly: &str| (Verdict::Invalid, anomaly.to_owned());
+    assert_eq!(wrong("[:w x 1]", "[:r x 1]", ["[:w y 5]", "[:r y 5]"]), is("G1a"));
+    assert_eq!(wrong("[:append x 1]", "[:r x [1]]", ["[:append y 5]", "[:r y [5 5]]"]), is("G1a"));
+    assert_eq!(wrong("[:w z 1]", "[:r x 1] [:w x 1]", ["[:w y 5]", "[:r y 5]"]), is("future-read"));
+    // The one who failed and another wrote it.
+    assert_eq!(wrong("[:w x 5]", "[:r x 5]", ["[:w x 5]", "[:r x 5]"]).0, Verdict::Unknown);
+}
+
 #[test]
 fn a_value_that_was_written_twice_and_read_is_unknown_with_the_places() {
     for kind in ["ok", "fail", "info"] {
