@@ -5,8 +5,8 @@ use crate::elements::ElemId;
 use crate::witness;
 use history_core::cast::Cast as _;
 use history_core::{
-    Budget, Coverage, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpUse, Pair, Participants, Report, Run,
-    Seq, UndecodedOps, Value,
+    Budget, Coverage, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Participants,
+    Report, Run, Seq, UndecodedOps, Value,
 };
 use std::ops::ControlFlow;
 
@@ -63,11 +63,14 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
-    /// Something is added. A completion may lack it.
-    pub(crate) fn note(&mut self, added: Value<'_>) {
-        let is_pair = added.as_pair().is_some();
+    /// Something is added. A completion may lack it, or say why it is none.
+    pub(crate) fn note(&mut self, op: &Op<'_>) {
+        if op.value.is_nil() || matches!(op.kind, OpKind::Fail | OpKind::Info) {
+            return;
+        }
+        let is_pair = op.value.as_pair().is_some();
         self.some |= is_pair;
-        self.others |= !is_pair && !added.is_nil();
+        self.others |= !is_pair;
     }
 
     /// The parts of `[key collection]`, which is what is read of a key, if it may be.

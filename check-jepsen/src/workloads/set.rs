@@ -161,7 +161,7 @@ impl Workload for SetRun {
         match (op.f, op.kind) {
             (Some("add"), _) => {
                 self.has_added = true;
-                self.pairs.note(op.value);
+                self.pairs.note(op);
                 self.add(op).map(|()| OpUse::Understood)
             }
             (Some("read"), OpKind::Ok) => {

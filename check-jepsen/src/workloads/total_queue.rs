@@ -260,7 +260,7 @@ impl Workload for TotalQueueRun {
         self.invocations |= op.kind == OpKind::Invoke;
         let observed = match op.f {
             Some("enqueue") => {
-                self.pairs.note(op.value);
+                self.pairs.note(op);
                 self.enqueue(op)?
             }
             Some("dequeue") => self.dequeue(op)?,

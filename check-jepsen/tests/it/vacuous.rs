@@ -265,6 +265,9 @@ fn pairs_of_a_key_and_a_value_are_not_taken_for_elements() {
         let why = "is a pair of a key and a collection: check each key separately with --keyed";
         assert!(report.notes.iter().any(|note| note.contains(why)), "{:?}", report.notes);
     }
+    // A crashed add may say why in the place of its element.
+    let crashed = op(1, "add", "[0 2]", "info", ":timeout") + &of("add", "read");
+    assert!(sets.into_iter().all(|checker| judge(checker, &[], &crashed).verdict == Verdict::Unknown));
     // Pairs may be elements.
     let whole = op(0, "add", "[0 1]", "ok", "[0 1]") + &op(0, "read", "nil", "ok", "[[0 1]]");
     assert!(sets.into_iter().all(|checker| judge(checker, &[], &whole).verdict == Verdict::Valid));

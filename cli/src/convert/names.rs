@@ -65,9 +65,9 @@ impl Names {
     }
 }
 
-/// `[name key value]`, or the like.
+/// `[name key value]`, or the like. A pair may be an element.
 fn is_micro_op(parts: Seq<'_>) -> bool {
-    parts.iter().next().and_then(Value::as_name).is_some_and(|name| MICRO_OPS.contains(&name))
+    parts.len() > 2 && parts.iter().next().and_then(Value::as_name).is_some_and(|name| MICRO_OPS.contains(&name))
 }
 
 /// What a value is in JSON if that is a string.

@@ -113,6 +113,7 @@ fn values_that_json_would_merge_are_refused() {
     let path = dir.path().join("h.edn");
     for (added, read, why) in [
         ("[:x 1]", "[\"x\" 1]", "x is a string here and a keyword before"),
+        ("[:r 1]", "[\"r\" 1]", "r is a string here and a keyword before"),
         ("\"x\"", "\\x", "x is a character here and a string before"),
         ("#uuid \"a\"", "\"a\"", "a is a string here and a #uuid before"),
         ("1/2", "\"1/2\"", "1/2 is a string here and a number before"),

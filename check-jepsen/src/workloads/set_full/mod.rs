@@ -239,7 +239,7 @@ impl Workload for SetFullRun {
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {
             Some("add") => {
-                self.pairs.note(op.value);
+                self.pairs.note(op);
                 self.add(op).map(|()| OpUse::Understood)
             }
             Some("read") => self.read(op).map(|()| fold::observed_if(op.kind == OpKind::Ok)),

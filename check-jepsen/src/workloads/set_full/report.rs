@@ -198,8 +198,7 @@ impl SetFullRun {
         }
         if fates.nearly_stale > 0 && self.options.linearizable {
             notes.push(format!(
-                "Reads lacked {} that was known before they were invoked, but by less than 1 ms: that does not count as \
-                 stale. Times are in nanoseconds unless --time-unit says otherwise.",
+                "Reads lacked {} known before they were invoked, but by less than 1 ms: that does not count as stale. Times are in nanoseconds unless --time-unit says otherwise.",
                 counted(fates.nearly_stale, "element")
             ));
         }
