@@ -1,7 +1,7 @@
 //! What is forgotten, where real time is in numbers: see the proof in [the parent](super).
 
 use super::judge::ListJudge;
-use crate::txn::online::time::{Gate, NEVER, NONE};
+use crate::txn::online::time::{Gate, NEVER, NONE, Txn};
 use history_core::cast::Cast as _;
 
 impl ListJudge {
@@ -14,14 +14,14 @@ impl ListJudge {
             keep[txn.to_usize()] = true;
         }
         let gone: Vec<u32> = self.graph.all().filter(|txn| !keep[txn.to_usize()]).collect();
-        for txn in gone {
-            let done = self.graph.at(txn).done;
-            for elem in std::mem::take(&mut self.graph.txns[txn.to_usize()].writes) {
-                let elem = self.lists.elem_mut(elem);
-                (elem.done, elem.writer) = (done, NONE);
+        for txn in &gone {
+            let Txn { done, writes, .. } = self.graph.at(*txn);
+            for elem in writes {
+                let elem = self.lists.elem_mut(*elem);
+                (elem.done, elem.writer) = (*done, NONE);
             }
-            self.graph.remove(txn);
         }
+        self.graph.remove_all(&gone);
     }
 
     /// The transactions to which a later event may add an edge, each with the gate to which it leads.

@@ -2,7 +2,7 @@
 
 use super::judge::RegisterJudge;
 use super::registers::{Version, VersionKind};
-use crate::txn::online::time::{Gate, NONE};
+use crate::txn::online::time::{Gate, NONE, Txn};
 use history_core::cast::Cast as _;
 
 impl RegisterJudge {
@@ -90,14 +90,14 @@ impl RegisterJudge {
             }
         }
         let gone: Vec<u32> = self.graph.all().filter(|txn| !keep[txn.to_usize()]).collect();
-        for txn in gone {
-            let (done, floor) = (self.graph.at(txn).done, self.graph.at(txn).floor);
-            for version in std::mem::take(&mut self.graph.txns[txn.to_usize()].writes) {
-                let version = self.registers.version_mut(version);
-                (version.done, version.writer, version.floor) = (done, NONE, version.floor.max(floor));
+        for txn in &gone {
+            let Txn { done, floor, writes, .. } = self.graph.at(*txn);
+            for version in writes {
+                let version = self.registers.version_mut(*version);
+                (version.done, version.writer, version.floor) = (*done, NONE, version.floor.max(*floor));
             }
-            self.graph.remove(txn);
         }
+        self.graph.remove_all(&gone);
     }
 
     /// Keeps the greatest floor of the readers that will be forgotten.

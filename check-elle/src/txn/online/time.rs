@@ -219,15 +219,17 @@ impl Graph {
             process: None,
             writes,
         };
-        for node in self.nodes(txn) {
+        let doubled = self.doubled();
+        for node in txn << doubled..(txn + 1) << doubled {
             self.order.insert(node);
         }
         self.count += 1;
         txn
     }
 
-    fn nodes(&self, txn: u32) -> std::ops::Range<u32> {
-        if self.level.rw == RwUse::OneHop { 2 * txn..2 * txn + 2 } else { txn..txn + 1 }
+    /// A transaction has this many nodes, as a power of two.
+    fn doubled(&self) -> u32 {
+        u32::from(self.level.rw == RwUse::OneHop)
     }
 
     pub(crate) fn at(&self, txn: u32) -> &Txn {
@@ -317,16 +319,22 @@ impl Graph {
 
     /// Takes a transaction out.
     pub(crate) fn remove(&mut self, txn: u32) {
-        for node in self.nodes(txn) {
-            self.order.remove(node);
+        self.remove_all(&[txn]);
+    }
+
+    /// Takes transactions out, each of which is named once.
+    pub(crate) fn remove_all(&mut self, txns: &[u32]) {
+        let doubled = self.doubled();
+        self.order.remove_all(txns.iter().flat_map(|txn| txn << doubled..(txn + 1) << doubled));
+        for txn in txns {
+            let at = &mut self.txns[txn.to_usize()];
+            debug_assert!(at.is_there);
+            (at.is_there, at.is_open) = (false, false);
+            at.writes.clear();
+            at.writes.shrink_to(8);
         }
-        let at = &mut self.txns[txn.to_usize()];
-        debug_assert!(at.is_there);
-        (at.is_there, at.is_open) = (false, false);
-        at.writes.clear();
-        at.writes.shrink_to(8);
-        self.free.push(txn);
-        self.count -= 1;
+        self.free.extend_from_slice(txns);
+        self.count -= txns.len();
     }
 
     /// A transaction that completes now has read what this one wrote.
@@ -378,7 +386,7 @@ impl Graph {
         };
         for (a, b) in edges.into_iter().flatten() {
             self.order.add(a, b).map_err(|path| {
-                let doubled = u32::from(self.level.rw == RwUse::OneHop);
+                let doubled = self.doubled();
                 let path: Vec<u32> = path.into_iter().map(|node| node >> doubled).collect();
                 self.cycle([self.end(from), self.end(to)], &path)
             })?;
