@@ -102,6 +102,12 @@ pub fn reader(path: &OsStr, reading: &Arc<Reading>) -> Result<Reader<'static>, H
     }))
 }
 
+/// A source that is no file, of so many bytes, followed as one is.
+pub fn followed(source: impl Read + Send + 'static, bytes: u64, reading: &Arc<Reading>) -> impl Read + Send + 'static {
+    reading.bytes_all.store(bytes, Ordering::Relaxed);
+    Followed { source, reading: Arc::clone(reading) }
+}
+
 /// Standard input without a buffer: what waits in one could not be asked for.
 #[cfg(unix)]
 fn stdin() -> io::Result<File> {
@@ -132,6 +138,20 @@ fn file(path: PathBuf, reading: &Reading) -> io::Result<File> {
     }
     reading.check()?;
     File::open(path)
+}
+
+struct Followed<R> {
+    source: R,
+    reading: Arc<Reading>,
+}
+
+impl<R: Read> Read for Followed<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.reading.check()?;
+        let count = self.source.read(out)?;
+        self.reading.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
 }
 
 struct Source {

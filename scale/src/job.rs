@@ -1,10 +1,13 @@
 //! What there is to do, and what comes of it.
 
+use crate::read::place;
 use histcheck_front::setup::WhetherKeyed;
+use histcheck_front::source::Reading;
 use histcheck_front::{ReadAs, Setup};
 use history_core::share::Share;
-use history_core::{HistoryError, Options, Report};
+use history_core::{HistoryError, Options, Reader, Report};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Bytes of a range, unless a job says otherwise: some ten thousand ops, so that what workers tell each other costs
 /// little beside reading.
@@ -61,7 +64,8 @@ impl<'c> Job<'c> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct History {
-    /// The file, or the directory of a test of Jepsen.
+    /// The file, or the directory of a test of Jepsen. With the feature `objects`, also the address of an object: see
+    /// [`is_address`](crate::is_address).
     pub path: PathBuf,
     /// How its text is read.
     pub read_as: ReadAs,
@@ -71,6 +75,11 @@ impl History {
     /// The history at a path, read as `read_as` says.
     pub fn new(path: impl Into<PathBuf>, read_as: ReadAs) -> History {
         History { path: path.into(), read_as }
+    }
+
+    /// Begins to read all of it; `reading` says how far that has come.
+    pub(crate) fn open(&self, reading: &Arc<Reading>) -> Result<Reader<'static>, HistoryError> {
+        place::reader(&self.path, &self.read_as, reading)
     }
 }
 

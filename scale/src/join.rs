@@ -5,7 +5,7 @@
 //! the whole is a history whose ops pair as the ranges have paired them. Memory follows the number of clients.
 
 use crate::packet::{Base, Packet};
-use crate::part::{Doing, Summary};
+use crate::read::part::{Doing, Summary};
 use history_core::cast::Cast as _;
 use history_core::share::Totals;
 use history_core::{IntMap, Participants};
@@ -120,8 +120,8 @@ impl Join {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::part::{Reading, read};
-    use crate::ranges::Ranges;
+    use crate::read::part::{Reading, read};
+    use crate::read::ranges::Ranges;
     use crate::to::WhereKeys;
     use history_core::{Format, Reader};
     use std::io::Cursor;

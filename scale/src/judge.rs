@@ -1,10 +1,10 @@
 //! Judging one history: what every worker does, in the same steps.
 //!
-//! 1. The first worker looks at the beginning of the file and says how it is read ([`plan`](crate::plan)).
-//! 2. In rounds, each worker reads a range and sends its ops to the workers of their keys ([`part`](crate::part)); the
+//! 1. The first worker looks at the beginning of the file and says how it is read ([`plan`](crate::read::plan)).
+//! 2. In rounds, each worker reads a range and sends its ops to the workers of their keys ([`part`](crate::read::part)); the
 //!    first worker joins the ranges ([`join`](crate::join)), and each worker feeds its keys ([`keys`](crate::keys)).
 //! 3. If anything was irregular, all of that is dropped, and the first worker reads the history as a whole
-//!    ([`whole`](crate::whole)).
+//!    ([`whole`](crate::read::whole)).
 //! 4. All search their keys, slice by slice, until one finds a violation or all are done, as one machine does.
 //! 5. The first worker merges the reports on all keys, in the order in which the keys came up.
 //!
@@ -15,17 +15,18 @@ use crate::join::{Join, Joined};
 use crate::keys::{Keys, guarded};
 use crate::meeting::{Meeting, from_bytes, to_bytes};
 use crate::packet::{Base, Packet};
-use crate::part::{self, Part, Reading, Summary};
-use crate::plan::{self, Plan, Stamp};
-use crate::ranges::Ranges;
-use crate::whole::{Whole, WholeEnd};
+use crate::read::part::{self, Part, Reading, Summary};
+use crate::read::place::{self, Stamp};
+use crate::read::plan::{self, Plan};
+use crate::read::ranges::Ranges;
+use crate::read::whole::{Whole, WholeEnd};
 use crate::wire::{SentEnd, SentError};
 use history_core::cast::Cast as _;
 use history_core::keyed_parts::{Form, KeyEnd, KeyMerge};
 use history_core::{Budget, ErrorKind, Format, HistoryError, Limits, Participants, Verdict};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 /// Reports in one parcel.
 const ENDS: usize = 256;
@@ -128,7 +129,7 @@ impl Session<'_> {
         take: &mut dyn FnMut(&[Packet], &Base),
     ) -> Result<Join, Option<HistoryError>> {
         let ranges = Ranges { len: reading.len, range_bytes: self.job.range_bytes.max(1) };
-        let mut source = plan::file(&self.history.path).ok_or_else(gone).and_then(File::open);
+        let mut source = place::open(&self.history.path);
         let mut join = Join::default();
         let workers = self.meeting.workers().to_u64();
         for round in 0..ranges.count().div_ceil(workers) {
@@ -136,7 +137,8 @@ impl Session<'_> {
             let part = if range < ranges.count() {
                 let read = source.as_mut().map_err(|error| io::Error::new(error.kind(), error.to_string()));
                 let unit = self.history.read_as.time_unit;
-                read.and_then(|file| part::read(file, reading, unit, (ranges, range), workers.to_usize())).map(Some)
+                read.and_then(|(source, _)| part::read(source, reading, unit, (ranges, range), workers.to_usize()))
+                    .map(Some)
             } else {
                 Ok(None)
             };
@@ -216,7 +218,7 @@ impl Session<'_> {
     fn whole(&mut self) -> Option<Judged> {
         let workers = self.meeting.workers();
         let is_first = self.meeting.is_first();
-        let mut whole = is_first.then(|| Whole::new(self.history.read_as.open(&self.history.path), workers));
+        let mut whole = is_first.then(|| Whole::new(self.history.open(&Arc::default()), workers));
         let setup = self.job.setup;
         let mut keys: Option<Keys<'_>> = None;
         let bytes = self.job.range_bytes.saturating_mul(workers.to_u64()).to_usize();
@@ -377,10 +379,6 @@ fn join_round(join: &mut Join, summaries: Vec<(Summarized, Packet)>, workers: us
 
 fn packet(bytes: &[u8]) -> Packet {
     Packet::from_bytes(bytes).expect("a worker of this version wrote it")
-}
-
-fn gone() -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, "there is no such file")
 }
 
 fn failed(error: &io::Error) -> HistoryError {

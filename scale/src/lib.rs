@@ -7,17 +7,17 @@ mod judge;
 mod keys;
 mod meeting;
 mod packet;
-mod part;
 mod peers;
-mod plan;
-mod ranges;
+mod read;
 mod run;
 mod to;
 mod txns;
-mod whole;
 mod wire;
 
 pub use histcheck_front;
 pub use job::{History, Job, Judged, Spill, can_judge};
 pub use peers::{Cluster, Sample};
+#[cfg(feature = "objects")]
+pub use read::objects::objects_below;
+pub use read::place::is_address;
 pub use run::{judge, judge_with_others};

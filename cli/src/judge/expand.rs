@@ -95,7 +95,7 @@ fn entries(directory: &Path, count: usize, hidden: &mut usize) -> io::Result<Vec
 }
 
 /// Whether a file of this name is taken for a history.
-fn is_named_like_one(name: &OsStr) -> bool {
+pub(crate) fn is_named_like_one(name: &OsStr) -> bool {
     let name = Path::new(name);
     let is = |path: &Path, any: &[&str]| path.extension().is_some_and(|it| any.iter().any(|one| it == *one));
     let plain = if is(name, &COMPRESSIONS) { name.file_stem().map_or(name, Path::new) } else { name };

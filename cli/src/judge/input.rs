@@ -181,9 +181,15 @@ impl Input {
         }
         let reader = match &self.kept {
             Some(kept) => Reader::new(Cursor::new(self.all(kept, reading)?)),
-            None => open()?,
+            None => open().map_err(|error| self.if_address(error))?,
         };
         Ok(self.read_as.reader(reader))
+    }
+
+    /// The error of opening it, with where to go if it is an address.
+    fn if_address(&self, error: HistoryError) -> HistoryError {
+        let is_address = ["s3://", "gs://"].iter().any(|scheme| self.name().starts_with(scheme));
+        if is_address { error.expected("a file; only histcheck scale reads objects in stores") } else { error }
     }
 
     /// All bytes of what can be read only once. If an interrupt ends that, it is an error now, and what there was by

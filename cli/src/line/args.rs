@@ -7,6 +7,8 @@ mod checkpoints;
 mod inputs;
 #[cfg(all(unix, feature = "live"))]
 pub(crate) mod live;
+#[cfg(feature = "objects")]
+mod objects;
 mod outputs;
 #[cfg(feature = "scale")]
 pub(crate) mod scale;

@@ -32,6 +32,8 @@ mod live_clusters;
 mod live_process;
 mod minimize;
 mod next_steps;
+#[cfg(feature = "objects")]
+mod objects;
 mod output;
 mod outputs;
 mod plugins;

@@ -4,7 +4,9 @@
 //! that are spread evenly over the file. A difference between two pieces goes unseen; to read all of a large file first
 //! would take as long as checking it.
 
-use crate::plan;
+#[cfg(feature = "objects")]
+use crate::read::objects;
+use crate::read::place;
 use flate2::Crc;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -26,13 +28,21 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Of the file of a history. None if that is several files, which only one worker reads.
+    /// Of the file of a history. None if that is several files, which only one worker reads. Of an object, what its
+    /// store says of it: all processes read the same one.
     ///
     /// # Errors
     ///
     /// If the file cannot be read.
     pub fn of(path: impl AsRef<Path>) -> io::Result<Option<Sample>> {
-        plan::file(path.as_ref()).map(|path| Sample::of_file(&path)).transpose()
+        #[cfg(feature = "objects")]
+        if let Some(address) = place::address(path.as_ref()) {
+            let object = objects::open(address)?;
+            let mut sum = Crc::new();
+            sum.update(object.version().as_bytes());
+            return Ok(Some(Sample { bytes: object.len(), checksum: sum.sum() }));
+        }
+        place::file(path.as_ref()).map(|path| Sample::of_file(&path)).transpose()
     }
 
     fn of_file(path: &Path) -> io::Result<Sample> {

@@ -20,7 +20,7 @@ mod tangles;
 use crate::job::Judged;
 use crate::judge::{Irregular, Session};
 use crate::keys::{Feed, guarded, unfit};
-use crate::part::Reading;
+use crate::read::part::Reading;
 use histcheck_front::setup::Checked;
 use history_core::cast::Cast as _;
 use history_core::share::{Dependency, Share, ShareEnd};
@@ -135,7 +135,7 @@ impl Session<'_> {
     /// What the first worker finds out about cycles.
     fn step(&self, found: &Tangles, round: u32) -> Step {
         let read = &mut |see: &mut dyn FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>| {
-            let mut reader = self.history.read_as.open(&self.history.path)?;
+            let mut reader = self.history.open(&Arc::default())?;
             guarded(|| reader.for_each_batch_ahead(see))
         };
         knots::step(self.job, found, round, &Budget::default(), read).unwrap_or(Step::GiveUp)
@@ -145,7 +145,7 @@ impl Session<'_> {
     pub(crate) fn alone(&mut self) -> Option<Judged> {
         let (setup, history) = (self.job.setup, self.history);
         self.meeting.is_first().then(|| {
-            let open = |_: &_| history.read_as.open(&history.path);
+            let open = |reading: &Arc<_>| history.open(reading);
             let Checked { outcome, unmatched, decisions, .. } =
                 setup.check(open, &Arc::default(), &Budget::default(), &());
             Judged { outcome, unmatched, decisions }

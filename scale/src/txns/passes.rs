@@ -18,8 +18,8 @@ use super::runs::Runs;
 use super::tangles::Tangles;
 use crate::job::{History, Job, Judged, Spill};
 use crate::keys::{guarded, unfit};
-use crate::plan::Stamp;
-use histcheck_front::source::{self, Reading};
+use crate::read::place::Stamp;
+use histcheck_front::source::Reading;
 use histcheck_front::{clocks, setup};
 use history_core::cast::Cast as _;
 use history_core::hash::HashSet;
@@ -219,9 +219,8 @@ impl Passes<'_> {
         &mut self,
         mut see: impl FnMut(&history_core::Batch, (u64, Option<u64>)) -> Result<ControlFlow<()>, HistoryError>,
     ) -> Result<(), HistoryError> {
-        let History { path, read_as } = self.history;
         let (reading, mut is_all) = (Arc::<Reading>::default(), true);
-        let mut reader = read_as.reader(source::reader(path.as_os_str(), &reading)?);
+        let mut reader = self.history.open(&reading)?;
         guarded(|| {
             reader.for_each_batch_ahead(|batch| {
                 let seen = see(batch, reading.bytes())?;

@@ -3,6 +3,8 @@
 mod broken;
 mod equal;
 mod made;
+#[cfg(feature = "objects")]
+mod objects;
 #[cfg(target_os = "linux")]
 mod processes;
 mod registers;

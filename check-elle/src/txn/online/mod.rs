@@ -70,7 +70,7 @@ use run::{OnlineRun, Sizes};
 
 /// The limits of a run.
 const SIZES: Sizes = Sizes {
-    forgetting: Limits { txns: 100_000, values: 200_000, idle: 100_000, values_max: 2_000_000, pause: 512 },
+    forgetting: Limits { txns: 100_000, values: 200_000, idle: 100_000, values_max: 2_000_000, pause: 2_048 },
     batch_ops: 100_000,
     whole: 200_000,
     names: 1_000_000,

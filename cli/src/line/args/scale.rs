@@ -1,5 +1,7 @@
 //! The options of `histcheck scale`.
 
+#[cfg(feature = "objects")]
+use super::objects::objects;
 use crate::job::Check;
 use crate::judge::child;
 use crate::judge::input::Input;
@@ -29,7 +31,8 @@ orders and dependencies of its keys, and the first worker looks for one order of
 first worker checks all of it, with the memory of one machine. Other histories without keys cannot be split: check them on one machine.
 
 A file with one op per line, in JSON or EDN and not compressed, is read in parts by all workers. Any other file is read by one worker. All \
-machines need the files, under the same paths. A pattern such as 'runs/*.jsonl', in quotes, stands for all files that match.
+machines need the files, under the same paths. A pattern such as 'runs/*.jsonl', in quotes, stands for all files that match. A build with \
+--features objects also reads objects in stores: s3://BUCKET/KEY and gs://BUCKET/KEY, patterns of them, and all below an address that ends in /.
 
 With --spill and --max-memory, a history of list-append or rw-register in any format is read several times on one core, for some of the keys each time, so \
 that it fits into the memory allowed. If it is invalid, the report shows an anomaly of some of its keys.
@@ -107,14 +110,18 @@ fn time(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("TIME").requires("hostfile").value_parser(units::time).help(help)
 }
 
-/// The files that were named, with those that patterns stand for.
+/// The files and objects that were named, with those that patterns stand for.
 ///
 /// # Errors
 ///
-/// If nothing matches a pattern, or it is none.
+/// If nothing matches a pattern, or it is none; or if a store cannot be listed.
 pub(crate) fn matching(files: &[OsString]) -> Result<Vec<OsString>, UsageError> {
     let mut all = Vec::new();
     for file in files {
+        if let Some(address) = file.to_str().filter(|name| histcheck_scale::is_address(name)) {
+            all.extend(objects(address)?);
+            continue;
+        }
         let pattern =
             file.to_str().filter(|name| name.contains(['*', '?', '[']) && !std::path::Path::new(name).exists());
         let Some(pattern) = pattern else {
@@ -132,6 +139,12 @@ pub(crate) fn matching(files: &[OsString]) -> Result<Vec<OsString>, UsageError> 
         }
     }
     Ok(all)
+}
+
+#[cfg(not(feature = "objects"))]
+fn objects(address: &str) -> Result<Vec<OsString>, UsageError> {
+    let message = format!("{address}: this build of histcheck reads no objects in stores");
+    Err(UsageError::new(message).tip("build it with --features objects, or copy the history to a file"))
 }
 
 /// Understands the command line.

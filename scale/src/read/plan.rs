@@ -1,16 +1,16 @@
 //! How a history is read: cut into ranges, or as a whole. The beginning of its file decides.
 
-use crate::part::Reading;
+use super::part::Reading;
+use super::place;
 use crate::to::WhereKeys;
 use histcheck_front::ReadAs;
 use history_core::cast::Cast as _;
 use history_core::keyed_parts::Form;
 use history_core::{ClientRule, FirstValue, Format, Lines, OpKind, Process};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
+use std::time::Duration;
 
 /// How much of a file is looked at.
 const HEAD_BYTES: usize = 64 << 10;
@@ -24,12 +24,6 @@ pub(crate) enum Plan {
     Whole,
 }
 
-/// The file of a history; none if it is several, or none that can be cut.
-pub(crate) fn file(path: &Path) -> Option<PathBuf> {
-    let path = if path.is_dir() { history_core::history_in(path).ok()? } else { path.to_owned() };
-    std::fs::metadata(&path).is_ok_and(|found| found.is_file()).then_some(path)
-}
-
 /// The plan for a history that is read so; `of_txns`: its ops are transactions, whose keys are in their micro-ops.
 pub(crate) fn plan(path: &Path, read_as: &ReadAs, of_txns: bool) -> Plan {
     let is_plain = read_as.clients == ClientRule::new()
@@ -37,9 +31,8 @@ pub(crate) fn plan(path: &Path, read_as: &ReadAs, of_txns: bool) -> Plan {
         && read_as.clock_error == Duration::ZERO
         && !read_as.accepts_torn;
     let by_ranges = || {
-        let mut file = File::open(file(path)?).ok()?;
-        let len = file.metadata().ok()?.len();
-        let head = head(&mut file).ok()?;
+        let (mut source, len) = place::open(path).ok()?;
+        let head = head(&mut *source).ok()?;
         of_head(&head, len, read_as)
     };
     match by_ranges().filter(|_| is_plain) {
@@ -49,9 +42,9 @@ pub(crate) fn plan(path: &Path, read_as: &ReadAs, of_txns: bool) -> Plan {
     }
 }
 
-fn head(file: &mut File) -> io::Result<Vec<u8>> {
+fn head(source: &mut dyn place::Source) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    file.take(HEAD_BYTES.to_u64()).read_to_end(&mut head)?;
+    source.take(HEAD_BYTES.to_u64()).read_to_end(&mut head)?;
     Ok(head)
 }
 
@@ -86,18 +79,6 @@ fn of_head(head: &[u8], len: u64, read_as: &ReadAs) -> Option<Reading> {
     }
     let keys = if form? == Form::Field { WhereKeys::Field } else { WhereKeys::Pair };
     Some(Reading { format, keys, len })
-}
-
-/// What shows that a file is the one that it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp(Option<(u64, Option<SystemTime>)>);
-
-impl Stamp {
-    /// Of the file of a history as it is now.
-    pub(crate) fn of(path: &Path) -> Stamp {
-        let found = file(path).and_then(|path| std::fs::metadata(path).ok());
-        Stamp(found.map(|found| (found.len(), found.modified().ok())))
-    }
 }
 
 #[cfg(test)]

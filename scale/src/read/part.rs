@@ -5,8 +5,8 @@
 //! name, an op that does not follow the one before) it calls irregular, whatever comes of it; the history is then read
 //! as a whole, by the reader that one machine has, which either has an answer or says what is wrong.
 
+use super::ranges::{self, Ranges};
 use crate::packet::{Head, Packet};
-use crate::ranges::{self, Ranges};
 use crate::to::{To, WhereKeys};
 use history_core::cast::Cast as _;
 use history_core::{ClientRule, Format, IntMap, Limits, Lines, Op, OpKind, Process, TimeUnit};
