@@ -68,6 +68,9 @@ pub(crate) trait Rules {
     /// What operations of a class do with an element of a collection.
     fn handling(&self, class: ClassId) -> Option<Handling<'_>>;
 
+    /// Whether operations of a class put in or take out at the front, if there are two ends.
+    fn is_at_front(&self, class: ClassId) -> bool;
+
     /// The priority of an element.
     fn priority(&self, value: i64) -> i64;
 
@@ -204,6 +207,10 @@ impl<M: OnlineModel> Rules for ModelRules<M> {
 
     fn handling(&self, class: ClassId) -> Option<Handling<'_>> {
         self.model.shortcuts().handling(self.op(class))
+    }
+
+    fn is_at_front(&self, class: ClassId) -> bool {
+        self.model.shortcuts().is_at_front(self.op(class))
     }
 
     fn priority(&self, value: i64) -> i64 {

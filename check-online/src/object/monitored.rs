@@ -3,7 +3,9 @@
 use super::{AnyObject, Input};
 use crate::Reason;
 use crate::engine::ops::{Event, Fate};
-use crate::engine::part::ledger::{FALLBACK_MAX, LEDGER_CONFIGURATIONS_MAX, Ledger, Verdict};
+use crate::engine::part::ledger::{
+    Called, FALLBACK_MAX, HELD_MAX, KEPT_MAX, LEDGER_CONFIGURATIONS_MAX, Ledger, Verdict,
+};
 use crate::violation;
 use check_register::Handling;
 use check_register::engine::ids;
@@ -16,9 +18,17 @@ impl AnyObject<'_> {
         let priority = |value: i64| rules.priority(value);
         self.ledger =
             rules.collection().and_then(|(collection, contents)| Ledger::new(collection, &contents, priority));
-        if self.ledger.is_some() {
-            self.world.configurations_max = self.configurations_max.min(LEDGER_CONFIGURATIONS_MAX);
-        }
+        self.limit_search();
+    }
+
+    /// How much the search may hold, for whoever goes on in its place.
+    fn limit_search(&mut self) {
+        let most = match &self.ledger {
+            None => usize::MAX,
+            Some(ledger) if ledger.may_be_searched() => HELD_MAX,
+            Some(_) => LEDGER_CONFIGURATIONS_MAX,
+        };
+        self.world.configurations_max = self.configurations_max.min(most);
     }
 
     /// The same from the first operation on.
@@ -49,33 +59,35 @@ impl AnyObject<'_> {
         if !self.is_monitored && matches!(event, Event::Completes(_)) && ledger.is_due() {
             ledger.tidy();
         }
+        let before = ledger.may_be_searched();
         let goes_on = match event {
             Event::Open => {
                 let handling = handling(class);
                 let put = if let Some(Handling::Put(value)) = handling { value } else { 0 };
-                ledger.call(op, seq, handling, rules.priority(put))
+                let is_front = class.is_some_and(|class| rules.is_at_front(class));
+                ledger.call(op, seq, Called { handling, priority: rules.priority(put), is_front })
             }
             Event::Completes(class) => ledger.complete(op, seq, handling(class)),
             Event::Fails => ledger.fail(op),
             Event::Crashes(class) => ledger.crash(op, handling(class)),
             Event::Known | Event::Crashed | Event::Returns => false,
         };
-        let is_full = ledger.len() > self.lag_max;
+        let is_searched = !self.is_monitored && ledger.may_be_searched();
+        let is_full = ledger.len() > if is_searched { self.lag_max.min(KEPT_MAX) } else { self.lag_max };
         let is_due = self.is_monitored && matches!(event, Event::Completes(_)) && ledger.is_due();
-        let can_go_on = goes_on || self.is_monitored && ledger.is_repeated();
-        let is_over = is_full || !can_go_on;
+        let is_over = is_full || !goes_on;
+        let has_changed = ledger.may_be_searched() != before;
         if self.is_monitored {
             self.note_end(input);
-            // Even what repeats is decided by the end, as long as all of it is there.
             if is_over {
                 self.ledger = None;
                 self.unknown.get_or_insert(Reason::Lag);
             } else if is_due {
                 self.decide(FALLBACK_MAX.min(self.configurations_max));
             }
-        } else if is_over {
-            self.ledger = None;
-            self.world.configurations_max = self.configurations_max;
+        } else if is_over || has_changed {
+            self.ledger = self.ledger.take().filter(|_| !is_over);
+            self.limit_search();
         }
     }
 
@@ -92,12 +104,11 @@ impl AnyObject<'_> {
 
     /// Gives the search up for the monitor if it holds too much, after what came in last.
     pub(super) fn watch_search(&mut self, input: Input) {
-        if self.ledger.is_none() || !self.violations.is_empty() {
-            return;
-        }
+        let Some(ledger) = self.ledger.as_ref().filter(|_| self.violations.is_empty()) else { return };
+        let held_max = if ledger.may_be_searched() { usize::MAX } else { self.searched_max };
         let part = self.parts.get(ids::index(self.part_of[input.op.at()]));
         let held = part.map_or(0, crate::engine::part::Part::configurations);
-        if self.unknown.is_some() || held > self.searched_max || self.searched_max == 0 {
+        if self.unknown.is_some() || held > held_max || self.searched_max == 0 {
             self.monitor(input);
         }
     }

@@ -183,6 +183,15 @@ impl Shortcuts<DequeState, DequeOp> for Deque {
         matches!(op, DequeOp::Pop(_, Removed::Nothing))
     }
 
+    fn collection(&self) -> Option<Collection> {
+        Some(Collection::Deque)
+    }
+
+    /// From front to back.
+    fn contents(&self) -> Vec<i64> {
+        self.initial.clone()
+    }
+
     /// If all operations push at one end, and all pop at one end, it is a queue or a stack.
     fn collection_of(&self, ops: &mut dyn Iterator<Item = &DequeOp>) -> Option<(Collection, Vec<i64>)> {
         let (mut push, mut pop) = (Used::default(), Used::default());

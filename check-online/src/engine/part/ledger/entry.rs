@@ -26,6 +26,8 @@ pub(super) struct Entry {
     pub(super) doing: Doing,
     /// The priority of what it puts in.
     pub(super) priority: i64,
+    /// Whether it acts at the front, if there are two ends.
+    pub(super) is_front: bool,
 }
 
 impl Entry {

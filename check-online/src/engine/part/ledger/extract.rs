@@ -2,8 +2,8 @@
 
 use super::entry::{Doing, Entry};
 use crate::engine::ops::{NEVER, Seq};
-use check_register::models::{FifoQueue, PriorityQueue, QueueOp, Removed, Stack, UnorderedQueue};
-use check_register::{Answer, Collection, Engine, Operation, Settings, check_with};
+use check_register::models::{Deque, DequeOp, End, FifoQueue, PriorityQueue, QueueOp, Removed, Stack, UnorderedQueue};
+use check_register::{Answer, Collection, Engine, Operation, Refusal, Settings, check_with};
 use history_core::cast::Cast as _;
 use history_core::hash::{HashMap, HashSet};
 use history_core::{Budget, Verdict};
@@ -11,6 +11,8 @@ use history_core::{Budget, Verdict};
 /// Some of the entries as operations for the monitor.
 pub(super) struct Extract {
     operations: Vec<Operation<QueueOp>>,
+    /// By operation, whether it acts at the front.
+    is_front: Vec<bool>,
     /// By operation, the entry.
     pub(super) entries: Vec<usize>,
     /// By number of a value: its put and its take, if they are here.
@@ -37,6 +39,7 @@ impl Extract {
         times.sort_unstable();
         let mut extract = Extract {
             operations: Vec::new(),
+            is_front: Vec::new(),
             entries: Vec::new(),
             moved: Vec::new(),
             priorities: Vec::new(),
@@ -58,6 +61,7 @@ impl Extract {
                 };
                 place[at] = extract.operations.len();
                 extract.operations.push(Operation::crashed(0, op, time));
+                extract.is_front.push(all[at].is_front);
                 extract.entries.push(at);
                 continue;
             }
@@ -105,24 +109,47 @@ impl Extract {
         number
     }
 
+    /// The operations of a deque.
+    fn at_ends(&self) -> Vec<Operation<DequeOp>> {
+        let at_end = |(operation, is_front): (&Operation<QueueOp>, &bool)| {
+            let end = if *is_front { End::Front } else { End::Back };
+            let op = match operation.op {
+                QueueOp::Put(value) => DequeOp::Push(end, value),
+                QueueOp::Take(removed) => DequeOp::Pop(end, removed),
+            };
+            Operation { process: operation.process, op, call: operation.call, ret: operation.ret }
+        };
+        self.operations.iter().zip(&self.is_front).map(at_end).collect()
+    }
+
     /// By the monitor, or else by a search that may hold so many configurations.
     pub(super) fn decide(&self, collection: Collection, most: usize) -> Answer {
-        let with = |engine: Engine| {
-            let (settings, budget) = (Settings { engine, configurations_max: most }, Budget::default());
-            let operations = &self.operations;
-            match collection {
-                Collection::Fifo => check_with(&FifoQueue::default(), operations, settings, &budget),
-                Collection::Stack => check_with(&Stack::default(), operations, settings, &budget),
-                Collection::Priority => {
-                    let priorities = (0..).zip(self.priorities.iter().copied());
-                    check_with(&PriorityQueue::with_priorities(priorities), operations, settings, &budget)
-                }
-                Collection::Bag | Collection::Deque | Collection::Set => {
-                    check_with(&UnorderedQueue::default(), operations, settings, &budget)
-                }
+        let answer = self.by(Engine::Monitor, collection, most);
+        if answer.verdict() == Verdict::Unknown { self.by(Engine::Portfolio, collection, most) } else { answer }
+    }
+
+    /// Which operation is refused, if one is. Only the monitor says what contradicts itself, but where it cannot decide
+    /// all that comes before, it may name a later operation than a search does.
+    pub(super) fn refusal(&self, collection: Collection, most: usize) -> Option<Refusal> {
+        let of = |engine| super::refusal(self.by(engine, collection, most));
+        match (of(Engine::Portfolio), of(Engine::Monitor)) {
+            (Some(first), Some(monitored)) if first.op == monitored.op => Some(monitored),
+            (first, monitored) => first.or(monitored),
+        }
+    }
+
+    fn by(&self, engine: Engine, collection: Collection, most: usize) -> Answer {
+        let (settings, budget) = (Settings { engine, configurations_max: most }, Budget::default());
+        let operations = &self.operations;
+        match collection {
+            Collection::Fifo => check_with(&FifoQueue::default(), operations, settings, &budget),
+            Collection::Stack => check_with(&Stack::default(), operations, settings, &budget),
+            Collection::Priority => {
+                let priorities = (0..).zip(self.priorities.iter().copied());
+                check_with(&PriorityQueue::with_priorities(priorities), operations, settings, &budget)
             }
-        };
-        let answer = with(Engine::Monitor);
-        if answer.verdict() == Verdict::Unknown { with(Engine::Portfolio) } else { answer }
+            Collection::Deque => check_with(&Deque::default(), &self.at_ends(), settings, &budget),
+            Collection::Bag | Collection::Set => check_with(&UnorderedQueue::default(), operations, settings, &budget),
+        }
     }
 }

@@ -1,10 +1,14 @@
-//! Collections decided by check-register's monitors where a search takes too long: queues, stacks and priority queues
-//! into which no value is put twice, and sets.
+//! Collections decided by check-register's engines for whole histories where a search event by event takes too long:
+//! queues, stacks, deques, priority queues and sets.
 //!
 //! A ledger lists the operations of a collection, whoever decides what they mean. At first that is the search. Where
-//! it holds many configurations ([`SEARCHED_MAX`]) it is given up, and from then on a monitor decides what the ledger
-//! has: whenever its operations have become an eighth more, and at the end. So a violation is found somewhat later than
-//! it happens, but the operation that is named is the same; what is said in between is that none was found so far.
+//! it holds many configurations it is given up, and from then on the ledger is decided as a history of its own:
+//! whenever its operations have become an eighth more, and at the end. So a violation is found somewhat later than it
+//! happens, but the operation that is named is the same; what is said in between is that none was found so far.
+//!
+//! Where a monitor is sure to decide (no value is put in twice, and it is no deque) that is soon ([`SEARCHED_MAX`]).
+//! Else check-register may have to search, too; it knows what comes, and so often finds an order that a search event by
+//! event does not, but begins anew each time. So that is given up late ([`HELD_MAX`]).
 //!
 //! **What is known** of a history up to an event is what the operations that returned did. Those in flight may have
 //! happened or not, and may have taken out anything. A history that is refused stays so, so the first event up to
@@ -31,7 +35,13 @@ pub(crate) const SEARCHED_MAX: usize = 32;
 /// As many may it hold at the most as long as a monitor can go on in its place.
 pub(crate) const LEDGER_CONFIGURATIONS_MAX: usize = 1 << 12;
 
-/// As many may a search hold that decides in between where no monitor can.
+/// As many may it hold at the most where the ledger may have to be searched, too.
+pub(crate) const HELD_MAX: usize = 1 << 16;
+
+/// As many operations may a ledger have that is not settled while the search goes on.
+pub(crate) const KEPT_MAX: usize = 1 << 17;
+
+/// As many may a search of the ledger hold that decides in between.
 pub(crate) const FALLBACK_MAX: usize = 10_000;
 
 /// Returns after which a ledger is settled at the soonest while a search decides.
@@ -53,6 +63,16 @@ pub(crate) struct Contradiction {
     pub(crate) settled: u64,
 }
 
+/// What is known of an operation as it is called.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Called<'a> {
+    pub(crate) handling: Option<Handling<'a>>,
+    /// Of what it puts in.
+    pub(crate) priority: i64,
+    /// Whether it acts at the front, if there are two ends.
+    pub(crate) is_front: bool,
+}
+
 /// The operations that are not settled.
 pub(crate) enum Ledger {
     Moved(Moved),
@@ -64,9 +84,6 @@ impl Ledger {
     pub(crate) fn new(collection: Collection, contents: &[i64], priority: impl Fn(i64) -> i64) -> Option<Ledger> {
         if collection == Collection::Set {
             return Some(Ledger::Sets(Sets::new(contents)));
-        }
-        if collection == Collection::Deque {
-            return None;
         }
         Moved::new(collection, contents, priority).map(Ledger::Moved)
     }
@@ -88,15 +105,16 @@ impl Ledger {
         moved.into_iter().flat_map(Moved::ops).chain(sets.into_iter().flat_map(Sets::ops))
     }
 
-    /// Whether a value was put in while it may have been there. Only a search can decide what follows.
-    pub(crate) fn is_repeated(&self) -> bool {
-        matches!(self, Ledger::Moved(moved) if moved.is_repeated())
+    /// Whether a monitor may not decide it, but only a search.
+    pub(crate) fn may_be_searched(&self) -> bool {
+        matches!(self, Ledger::Moved(moved) if moved.may_be_searched())
     }
 
-    /// An operation is called. Whether a monitor can decide what there is. `priority` is that of what it puts in.
-    pub(crate) fn call(&mut self, op: OpIx, seq: Seq, handling: Option<Handling<'_>>, priority: i64) -> bool {
+    /// An operation is called. Whether the ledger can go on.
+    pub(crate) fn call(&mut self, op: OpIx, seq: Seq, called: Called<'_>) -> bool {
+        let handling = called.handling;
         match self {
-            Ledger::Moved(moved) => moved.call(op, seq, handling, priority),
+            Ledger::Moved(moved) => moved.call(op, seq, called),
             Ledger::Sets(sets) => sets.call(op, seq, handling),
         }
     }
@@ -160,17 +178,19 @@ fn refusal(answer: Answer) -> Option<Refusal> {
 }
 
 /// The first of these returns up to which there is no linearization, and why. There is none up to the last one.
-/// `refused` has the operations of an answer with it.
+/// `is_refused` says so of what is known up to an event; `refused` says which operation is, and has all that were asked
+/// about with it.
 fn contradiction(
     mut returns: Vec<Seq>,
     settled: usize,
+    is_refused: impl Fn(Seq) -> bool,
     refused: impl Fn(Seq) -> Option<(Vec<OpIx>, Refusal)>,
 ) -> Option<Contradiction> {
     returns.sort_unstable();
     let (mut good, mut bad) = (0, returns.len().saturating_sub(1));
     while good < bad {
         let middle = usize::midpoint(good, bad);
-        if refused(returns[middle]).is_some() {
+        if is_refused(returns[middle]) {
             bad = middle;
         } else {
             good = middle + 1;

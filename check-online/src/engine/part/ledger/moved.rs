@@ -1,12 +1,17 @@
 //! Values that are put in, and taken out again, each once.
 //!
 //! **A value that comes back** counts as a new one if a take of the old one had returned when it was put in again: no
-//! linearization mixes them up. If none had, the values are not distinct, and the ledger is of no use.
+//! linearization mixes them up. If none had, the values are not distinct: a search has to find out which take took
+//! which of them, and nothing is settled from then on. A value that was settled before is none of them, and what was
+//! settled says nothing of other values, whoever took which of these.
+//!
+//! **Deques** are never settled: that a value was there may say in which order others are, of which one leaves at each
+//! end.
 
 use super::entry::{Doing, Entry};
 use super::extract::Extract;
 use super::settled::mark_settled;
-use super::{Contradiction, TIDY_MIN, Verdict, refusal};
+use super::{Called, Contradiction, TIDY_MIN, Verdict, refusal};
 use crate::engine::ops::{NEVER, OpIx, Seq};
 use check_register::{Collection, Handling};
 use history_core::cast::Cast as _;
@@ -54,7 +59,9 @@ impl Moved {
         for (at, value) in (0..).zip(contents) {
             let (doing, priority) = (Doing::Put(*value), priority(*value));
             let (call, ret) = (2 * at, 2 * at + 1);
-            ledger.entries.push(Entry { op: OpIx::NONE, call, ret, crashed: false, doing, priority });
+            // What a deque held is from front to back.
+            let is_front = false;
+            ledger.entries.push(Entry { op: OpIx::NONE, call, ret, crashed: false, doing, priority, is_front });
             if ledger.values.insert(*value, Life::There).is_some() {
                 return None;
             }
@@ -72,25 +79,28 @@ impl Moved {
         self.entries.iter().map(|entry| entry.op).filter(|op| *op != OpIx::NONE)
     }
 
-    /// An operation is called. Whether the values are still distinct.
-    pub(super) fn call(&mut self, op: OpIx, seq: Seq, handling: Option<Handling<'_>>, priority: i64) -> bool {
+    /// An operation is called. Whether the ledger can go on.
+    pub(super) fn call(&mut self, op: OpIx, seq: Seq, called: Called<'_>) -> bool {
+        let Called { handling, priority, is_front } = called;
         let doing = match handling {
             Some(Handling::Put(value)) => {
                 self.is_repeated |= self.values.insert(value, Life::There) == Some(Life::There);
                 Doing::Put(value)
             }
+            // At which end, is not known.
+            None if self.collection == Collection::Deque => return false,
             Some(Handling::Any) | None => Doing::Open,
             Some(Handling::Take(_) | Handling::Nothing | Handling::All(_)) => return false,
         };
         self.open.insert(op, self.entries.len());
         let call = self.start + seq;
-        self.entries.push(Entry { op, call, ret: NEVER, crashed: false, doing, priority });
-        !self.is_repeated
+        self.entries.push(Entry { op, call, ret: NEVER, crashed: false, doing, priority, is_front });
+        true
     }
 
-    /// Whether a value was put in while it may have been there. Only a search can decide what follows.
-    pub(super) fn is_repeated(&self) -> bool {
-        self.is_repeated
+    /// Whether a monitor may not decide it, but only a search.
+    pub(super) fn may_be_searched(&self) -> bool {
+        self.is_repeated || self.collection == Collection::Deque
     }
 
     /// An operation returns, and did this. Whether the ledger can go on.
@@ -146,8 +156,10 @@ impl Moved {
 
     /// Forgets what is settled. All that happened is linearizable.
     pub(super) fn tidy(&mut self) {
-        let extract = self.extract(NEVER);
-        self.settle(&extract);
+        if !self.may_be_searched() {
+            let extract = self.extract(NEVER);
+            self.settle(&extract);
+        }
         self.countdown = TIDY_MIN + self.entries.len() / 2;
     }
 
@@ -177,9 +189,10 @@ impl Moved {
     /// The first event up to which there is no linearization, and why. There is none up to now.
     fn contradiction(&self, most: usize) -> Option<Contradiction> {
         let returns = self.entries.iter().map(|entry| entry.ret).filter(|ret| *ret != NEVER).collect();
-        super::contradiction(returns, self.settled, |until| {
+        let is_refused = |until| refusal(self.extract(until).decide(self.collection, most)).is_some();
+        super::contradiction(returns, self.settled, is_refused, |until| {
             let extract = self.extract(until);
-            let refusal = refusal(extract.decide(self.collection, most))?;
+            let refusal = extract.refusal(self.collection, most)?;
             Some((extract.entries.iter().map(|at| self.entries[*at].op).collect(), refusal))
         })
     }
@@ -188,7 +201,7 @@ impl Moved {
     fn settle(&mut self, extract: &Extract) {
         let before = self.entries.len();
         let mut is_kept = vec![true; before];
-        if extract.repeated.is_empty() {
+        if extract.repeated.is_empty() && self.collection != Collection::Deque {
             mark_settled(self.collection, &self.entries, extract, &mut is_kept);
         }
         for (entry, is_kept) in self.entries.iter().zip(&mut is_kept) {

@@ -188,7 +188,8 @@ impl Sets {
 
     fn contradiction(&self, most: usize) -> Option<Contradiction> {
         let returns = self.entries.iter().map(|entry| entry.ret).filter(|ret| *ret != NEVER).collect();
-        super::contradiction(returns, self.settled, |until| {
+        let is_refused = |until| refusal(self.answer(until, most).1).is_some();
+        super::contradiction(returns, self.settled, is_refused, |until| {
             let (ops, answer) = self.answer(until, most);
             Some((ops, refusal(answer)?))
         })
