@@ -35,8 +35,8 @@ impl Call {
 /// Of sets, and of queues, stacks and priority queues into which no value is put twice, this holds as long as little is
 /// in flight. Where the search holds more than 32 configurations it is given up for a monitor, which decides again when
 /// an eighth more has happened than may still matter, and at [`Events::conclude`]: a violation is then found that much
-/// later, and is the same. Where no monitor is sure to decide, in deques and where values repeat, the search is given up
-/// for that of [`check_register::check`] at 65,536 configurations, likewise.
+/// later, and is the same. Where no monitor is sure to decide, in deques and where values repeat, the search is given
+/// up for that of [`check_register::check`] at 65,536 configurations, likewise.
 ///
 /// An event takes time linear in what is in flight where that is little, and at worst exponential in it. Memory follows
 /// what happened since the first operation that is still in flight was called, and operations that crashed, of which no

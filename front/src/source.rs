@@ -3,6 +3,7 @@
 //! A file is read as it is. Where a read may block (a pipe, a terminal), the source is polled first, so that an
 //! interrupt is not blocked by a writer that never writes.
 
+use history_core::cast::Cast as _;
 use history_core::{Cancel, ErrorKind, HistoryError, Reader};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -149,7 +150,7 @@ impl<R: Read> Read for Followed<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.reading.check()?;
         let count = self.source.read(out)?;
-        self.reading.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        self.reading.bytes.fetch_add(count.to_u64(), Ordering::Relaxed);
         Ok(count)
     }
 }

@@ -1,8 +1,8 @@
 //! Judging one history: what every worker does, in the same steps.
 //!
-//! 1. The first worker looks at the beginning of the file and says how it is read ([`plan`](crate::read::plan)).
-//! 2. In rounds, each worker reads a range and sends its ops to the workers of their keys ([`part`](crate::read::part)); the
-//!    first worker joins the ranges ([`join`](crate::join)), and each worker feeds its keys ([`keys`](crate::keys)).
+//! 1. The first worker looks at the beginning of the file and says how it is read ([`plan`]).
+//! 2. In rounds, each worker reads a range and sends its ops to the workers of their keys ([`part`]); the first
+//!    worker joins the ranges ([`join`](crate::join)), and each worker feeds its keys ([`keys`](crate::keys)).
 //! 3. If anything was irregular, all of that is dropped, and the first worker reads the history as a whole
 //!    ([`whole`](crate::read::whole)).
 //! 4. All search their keys, slice by slice, until one finds a violation or all are done, as one machine does.
