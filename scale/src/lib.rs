@@ -18,6 +18,6 @@ pub use histcheck_front;
 pub use job::{History, Job, Judged, Spill, can_judge};
 pub use peers::{Cluster, Sample};
 #[cfg(feature = "objects")]
-pub use read::objects::objects_below;
+pub use read::objects::{is_object, objects_below};
 pub use read::place::is_address;
 pub use run::{judge, judge_with_others};

@@ -16,8 +16,7 @@ impl AnyObject<'_> {
     pub(crate) fn keep_ledger(&mut self) {
         let rules = &self.world.table.rules;
         let priority = |value: i64| rules.priority(value);
-        self.ledger =
-            rules.collection().and_then(|(collection, contents)| Ledger::new(collection, &contents, priority));
+        self.ledger = rules.collection().map(|(collection, contents)| Ledger::new(collection, &contents, priority));
         self.limit_search();
     }
 

@@ -56,6 +56,31 @@ fn patterns_and_directories_stand_for_objects() {
 }
 
 #[test]
+fn the_root_of_a_bucket_is_a_directory() {
+    let bucket = Bucket::default().with("1.jsonl", SHORT.as_bytes()).with("a[2].jsonl", SHORT.as_bytes());
+    let of = |address: &str| stdout(&bucket.judge(address).assert().success());
+    assert_eq!(of("s3://runs/*.jsonl"), "s3://runs/1.jsonl\ttrue\ns3://runs/a[2].jsonl\ttrue\n");
+    assert_eq!(of("s3://runs/?.jsonl"), "s3://runs/1.jsonl\ttrue\n");
+    assert_eq!(of("s3://runs/"), of("s3://runs/*.jsonl"));
+    assert_eq!(of("s3://runs/a[2].jsonl"), "s3://runs/a[2].jsonl\ttrue\n", "there is such a key");
+}
+
+/// Each would be another object, or none.
+#[test]
+fn keys_that_cannot_be_asked_for_are_refused() {
+    let bucket = Bucket::default().with("a.jsonl", SHORT.as_bytes());
+    for (address, why) in [
+        ("s3://runs", "expected the address of an object"),
+        ("s3://runs//a.jsonl", "not supported"),
+        ("s3://runs/b//a.jsonl", "not supported"),
+        ("s3://runs/b/../a.jsonl", "not supported"),
+    ] {
+        let said = bucket.judge(address).assert().code(255);
+        assert!(stderr(&said).contains(why) && !stderr(&said).contains("credentials"), "{}", stderr(&said));
+    }
+}
+
+#[test]
 fn a_request_that_failed_is_made_again() {
     let bucket = Bucket::default().with("a.jsonl", SHORT.as_bytes());
     *bucket.failures.lock().unwrap() = 2;
@@ -167,8 +192,8 @@ impl Bucket {
             let body = format!("<ListBucketResult>{}</ListBucketResult>", found.collect::<String>());
             return answer(&mut stream, "200 OK", "", body.as_bytes(), body.len());
         }
-        let key = target.strip_prefix("/runs/")?;
-        let Some((tag, bytes)) = objects.get_mut(key) else {
+        let key = target.strip_prefix("/runs/")?.replace("%5B", "[").replace("%5D", "]");
+        let Some((tag, bytes)) = objects.get_mut(&key) else {
             return answer(&mut stream, "404 Not Found", "", b"", 0);
         };
         let parts = self.asked.lock().unwrap().iter().filter(|asked| asked.starts_with("GET")).count();

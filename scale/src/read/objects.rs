@@ -47,10 +47,22 @@ pub(crate) struct Object {
 /// If there is none, or the store cannot be reached or does not let it be read.
 pub(crate) fn open(address: &str) -> io::Result<Object> {
     let (store, path) = find(address)?;
+    if path.as_ref().is_empty() {
+        return Err(bad("expected the address of an object, as s3://BUCKET/KEY"));
+    }
     let meta = runtime()?.block_on(store.head(&path)).map_err(cause)?;
     // A store need not give a tag.
     let version = format!("{} {} {}", meta.size, meta.last_modified, meta.e_tag.as_deref().unwrap_or_default());
     Ok(Object { store, meta, version, at: 0, block: Vec::new(), begins: 0, ahead: None })
+}
+
+/// Whether there is an object of this address, as far as one may know.
+///
+/// ```no_run
+/// assert!(histcheck_scale::is_object("s3://runs/2026/history.jsonl"));
+/// ```
+pub fn is_object(address: &str) -> bool {
+    open(address).is_ok()
 }
 
 /// The addresses of all objects whose addresses begin so, in the order of their bytes.
@@ -67,7 +79,8 @@ pub fn objects_below(address: &str) -> io::Result<Vec<String>> {
     // A store lists what is below a directory.
     let directory = address.rfind('/').map_or(address, |slash| &address[..=slash]);
     let (store, prefix) = find(directory)?;
-    let root = directory.strip_suffix(&format!("{prefix}/")).unwrap_or(directory);
+    let key = directory.len() - prefix.as_ref().len() - usize::from(!prefix.as_ref().is_empty());
+    let root = &directory[..key];
     let list = async {
         let (mut pages, mut all) = (store.list(Some(&prefix)), Vec::new());
         while let Some(found) = std::future::poll_fn(|context| pages.as_mut().poll_next(context)).await {
@@ -97,11 +110,14 @@ fn find(address: &str) -> io::Result<(Store, Path)> {
     static STORES: Mutex<BTreeMap<String, Store>> = Mutex::new(BTreeMap::new());
     let (scheme, rest) = address.split_once("://").unwrap_or_default();
     let (bucket, key) = if scheme == "file" { ("", rest) } else { rest.split_once('/').unwrap_or((rest, "")) };
-    let bad = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
     if bucket.is_empty() && scheme != "file" {
-        return Err(bad(format!("expected {scheme}://BUCKET/KEY")));
+        return Err(bad(&format!("expected {scheme}://BUCKET/KEY")));
     }
-    let path = Path::parse(key).map_err(|error| bad(error.to_string()))?;
+    let path = Path::parse(key).map_err(|error| bad(&format!("{error}: such keys are not supported")))?;
+    // What is another key there would be another object.
+    if path.as_ref() != key.strip_suffix('/').unwrap_or(key) && scheme != "file" {
+        return Err(bad("a key that begins or ends in more slashes is not supported"));
+    }
     let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
     let name = format!("{scheme}://{bucket}");
     if let Some(store) = stores.get(&name) {
@@ -110,6 +126,10 @@ fn find(address: &str) -> io::Result<(Store, Path)> {
     let store = connect(scheme, bucket).map_err(cause)?;
     stores.insert(name, store.clone());
     Ok((store, path))
+}
+
+fn bad(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
 /// A store, with what the environment says of it: who one is, and where it is.

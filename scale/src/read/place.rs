@@ -61,7 +61,7 @@ pub(crate) fn reader(path: &Path, read_as: &ReadAs, reading: &Arc<Reading>) -> R
 #[cfg(feature = "objects")]
 fn not_opened(error: &io::Error) -> HistoryError {
     let error_of_history = HistoryError::new(ErrorKind::Io, format!("opening failed: {error}"));
-    if error.kind() == io::ErrorKind::NotFound {
+    if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) {
         return error_of_history;
     }
     error_of_history.expected("the store and the credentials that the environment names, such as AWS_ACCESS_KEY_ID")

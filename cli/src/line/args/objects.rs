@@ -13,7 +13,12 @@ use std::ffi::{OsStr, OsString};
 /// If the store cannot be listed, or there is nothing.
 pub(super) fn objects(address: &str) -> Result<Vec<OsString>, UsageError> {
     let special = address.find(['*', '?', '[']);
-    if special.is_none() && !address.ends_with('/') {
+    let is_one = match special {
+        None => !address.ends_with('/'),
+        // A key may have these characters, as the name of a file may.
+        Some(_) => histcheck_scale::is_object(address),
+    };
+    if is_one {
         return Ok(vec![address.into()]);
     }
     let failed = |why: String| UsageError::new(format!("{address}: {why}"));
@@ -35,7 +40,7 @@ pub(super) fn objects(address: &str) -> Result<Vec<OsString>, UsageError> {
 
 /// Those that match. A `*` matches no slash, as in a shell.
 fn matched(pattern: &glob::Pattern, mut all: Vec<String>) -> Vec<String> {
-    let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::default() };
+    let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
     all.retain(|found| pattern.matches_with(found, options));
     all
 }
@@ -96,6 +101,7 @@ mod tests {
         assert_eq!(of("s3://b/r/*.jsonl"), ["s3://b/r/1.jsonl"]);
         assert_eq!(of("s3://b/r/*/*.jsonl"), ["s3://b/r/2/3.jsonl"]);
         assert_eq!(of("s3://b/**/*.jsonl"), all);
+        assert!(of("s3://b/R/*.jsonl").is_empty(), "keys differ in case");
     }
 
     #[test]

@@ -80,12 +80,12 @@ pub(crate) enum Ledger {
 }
 
 impl Ledger {
-    /// `None` if a collection with these contents has no ledger.
-    pub(crate) fn new(collection: Collection, contents: &[i64], priority: impl Fn(i64) -> i64) -> Option<Ledger> {
-        if collection == Collection::Set {
-            return Some(Ledger::Sets(Sets::new(contents)));
+    /// Of a collection with these contents.
+    pub(crate) fn new(collection: Collection, contents: &[i64], priority: impl Fn(i64) -> i64) -> Ledger {
+        match collection {
+            Collection::Set => Ledger::Sets(Sets::new(contents)),
+            _ => Ledger::Moved(Moved::new(collection, contents, priority)),
         }
-        Moved::new(collection, contents, priority).map(Ledger::Moved)
     }
 
     /// How much it holds, in operations.

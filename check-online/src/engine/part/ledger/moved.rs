@@ -11,9 +11,9 @@
 use super::entry::{Doing, Entry};
 use super::extract::Extract;
 use super::settled::mark_settled;
-use super::{Called, Contradiction, TIDY_MIN, Verdict, refusal};
+use super::{Called, Contradiction, FALLBACK_MAX, TIDY_MIN, Verdict, refusal};
 use crate::engine::ops::{NEVER, OpIx, Seq};
-use check_register::{Collection, Handling};
+use check_register::{Collection, Handling, Refusal};
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
@@ -43,8 +43,7 @@ pub(crate) struct Moved {
 }
 
 impl Moved {
-    /// `None` if a value is there twice.
-    pub(super) fn new(collection: Collection, contents: &[i64], priority: impl Fn(i64) -> i64) -> Option<Moved> {
+    pub(super) fn new(collection: Collection, contents: &[i64], priority: impl Fn(i64) -> i64) -> Moved {
         let start = 2 * contents.len().to_u64();
         let mut ledger = Moved {
             collection,
@@ -62,11 +61,9 @@ impl Moved {
             // What a deque held is from front to back.
             let is_front = false;
             ledger.entries.push(Entry { op: OpIx::NONE, call, ret, crashed: false, doing, priority, is_front });
-            if ledger.values.insert(*value, Life::There).is_some() {
-                return None;
-            }
+            ledger.is_repeated |= ledger.values.insert(*value, Life::There).is_some();
         }
-        Some(ledger)
+        ledger
     }
 
     /// How many operations it has.
@@ -167,14 +164,16 @@ impl Moved {
     /// configurations.
     pub(super) fn decide(&mut self, configurations_max: usize) -> Verdict {
         let extract = self.extract(NEVER);
-        let verdict = match extract.decide(self.collection, configurations_max).verdict() {
+        let answer = extract.decide(self.collection, configurations_max);
+        let verdict = match answer.verdict() {
             history_core::Verdict::Valid => {
                 self.settle(&extract);
                 Verdict::Ok
             }
             history_core::Verdict::Unknown => Verdict::Unknown,
             history_core::Verdict::Invalid => {
-                self.contradiction(configurations_max).map_or(Verdict::Unknown, Verdict::Violation)
+                let whole = refusal(answer).map(|refusal| (self.ops_of(&extract), refusal));
+                self.contradiction(whole.as_ref()).map_or(Verdict::Unknown, Verdict::Violation)
             }
         };
         self.countdown = 1 + self.entries.len() / 8;
@@ -186,15 +185,21 @@ impl Moved {
         Extract::new(&self.entries, until)
     }
 
-    /// The first event up to which there is no linearization, and why. There is none up to now.
-    fn contradiction(&self, most: usize) -> Option<Contradiction> {
+    /// The first event up to which there is no linearization, and why. There is none up to now: `whole` says what is
+    /// refused of all, which will do where no small search finds the first event.
+    fn contradiction(&self, whole: Option<&(Vec<OpIx>, Refusal)>) -> Option<Contradiction> {
         let returns = self.entries.iter().map(|entry| entry.ret).filter(|ret| *ret != NEVER).collect();
-        let is_refused = |until| refusal(self.extract(until).decide(self.collection, most)).is_some();
+        let is_refused = |until| refusal(self.extract(until).decide(self.collection, FALLBACK_MAX)).is_some();
         super::contradiction(returns, self.settled, is_refused, |until| {
             let extract = self.extract(until);
-            let refusal = extract.refusal(self.collection, most)?;
-            Some((extract.entries.iter().map(|at| self.entries[*at].op).collect(), refusal))
+            let first = extract.refusal(self.collection, FALLBACK_MAX).map(|refusal| (self.ops_of(&extract), refusal));
+            first.or_else(|| whole.cloned())
         })
+    }
+
+    /// The operations of an extract.
+    fn ops_of(&self, extract: &Extract) -> Vec<OpIx> {
+        extract.entries.iter().map(|at| self.entries[*at].op).collect()
     }
 
     /// Forgets what no later event can depend on. All of the extract is linearizable.
