@@ -25,7 +25,7 @@ pub(super) struct ListJudge {
 }
 
 history_core::state!(parts ListJudge {
-    lists, kept; parts: findings, graph; same: level, garbage_allowed, within, ends
+    kept; parts: lists, findings, graph; same: level, garbage_allowed, within, ends
 });
 
 impl Judge for ListJudge {

@@ -8,6 +8,9 @@ use history_core::IntMap;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
+/// Keys that are found again without a hash.
+const RECENT: usize = 32;
+
 /// An element in no list.
 pub(super) const UNREAD: u32 = u32::MAX;
 
@@ -16,6 +19,8 @@ pub(super) struct Lists {
     keys: Vec<Key>,
     free_keys: Vec<u32>,
     key_ids: HashMap<i64, u32>,
+    /// By the last digits of a key's code, the key that was named last, if it is there still.
+    recent: [u32; RECENT],
     elems: Vec<Elem>,
     free_elems: Vec<u32>,
     /// Keys that were dropped.
@@ -96,14 +101,21 @@ history_core::state!(struct Key {
     code, is_there, is_read, is_appended_to, is_renamed, used, ids, list, elems, unwritten, unread, failed, readers, updaters,
     last_append,
 });
-history_core::state!(struct Lists {
-    keys, free_keys, key_ids, elems, free_elems, dropped, renamed, has_read,
+history_core::state!(parts Lists {
+    keys, free_keys, key_ids, elems, free_elems, dropped, renamed, has_read; parts: ; same: recent
 });
 
 impl Lists {
     /// The key of this code, made if it is new.
     pub(super) fn key_id(&mut self, code: i64, op: u64) -> u32 {
+        let recent = (code.cast_unsigned() % RECENT.to_u64()).to_usize();
+        let known = self.recent[recent];
+        if let Some(key) = self.keys.get_mut(known.to_usize()).filter(|key| key.is_there && key.code == code) {
+            key.used = op;
+            return known;
+        }
         if let Some(key) = self.key_ids.get(&code) {
+            self.recent[recent] = *key;
             self.keys[key.to_usize()].used = op;
             return *key;
         }

@@ -1,6 +1,6 @@
 //! Ops as micro-ops, with codes for values.
 
-use history_core::{Interner, Op, OpKind, Value};
+use history_core::{Interner, MopParts, Op, OpKind, Value};
 use std::ops::Range;
 
 /// What micro-ops are called, and what they read.
@@ -24,6 +24,15 @@ pub(crate) enum Mop {
         key: i64,
         seen: Range<usize>,
     },
+}
+
+impl Mop {
+    /// The code of its key.
+    pub(crate) fn key(&self) -> i64 {
+        match self {
+            Mop::Write { key, .. } | Mop::Read { key, .. } => *key,
+        }
+    }
 }
 
 /// The micro-ops of one op, in memory that is used again.
@@ -52,26 +61,34 @@ impl Decoder {
             Value::Vector(items) | Value::List(items) => items,
             _ => return None,
         };
-        for item in items {
-            self.push(op.kind, item)?;
+        for parts in items.mops() {
+            match parts {
+                MopParts::Ints { name, key, value } => {
+                    self.push(op.kind, name, Value::Int(key), value.map_or(Value::Nil, Value::Int))?;
+                }
+                MopParts::List { name, key, list } => {
+                    self.push(op.kind, name, Value::Int(key), Value::Vector(list))?;
+                }
+                MopParts::Other(item) => {
+                    let [f, key, value] = item.as_seq()?.as_array()?;
+                    self.push(op.kind, f.as_name()?.as_bytes(), key, value)?;
+                }
+            }
         }
         Some(())
     }
 
     /// Adds a micro-op, unless it is a read that shows nothing.
-    fn push(&mut self, kind: OpKind, item: Value<'_>) -> Option<()> {
-        let mut parts = item.as_seq()?.iter();
-        let (Some(f), Some(key), Some(value), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
-            return None;
-        };
+    #[inline]
+    fn push(&mut self, kind: OpKind, name: &[u8], key: Value<'_>, value: Value<'_>) -> Option<()> {
         let key = self.interner.code(key);
-        match f.as_name()? {
+        match name {
             // Nil says that there is nothing in a register.
-            write if write == self.vocabulary.write => match value {
+            write if write == self.vocabulary.write.as_bytes() => match value {
                 Value::Nil if self.vocabulary.is_register => return None,
                 value => self.mops.push(Mop::Write { key, value: self.interner.code(value) }),
             },
-            "r" => {
+            b"r" => {
                 let list = match value {
                     _ if self.vocabulary.is_register => None,
                     Value::Nil => None,
