@@ -274,7 +274,8 @@ where
             clients: 2 + round % 3,
             crashes: [1_000, 30, 8][round % 3],
             lies: [40, 12][round % 2],
-            values: if repeats { 5 } else { [0, 0, 9][round / 5 % 3] },
+            // Of many values the first that repeats comes when others are settled.
+            values: if repeats { [5, 5, 40][round / 5 % 3] } else { [0, 0, 9][round / 5 % 3] },
             repeats,
             is_shuffled: kind.is_shuffled,
         };
