@@ -2,9 +2,10 @@
 
 use super::levels::{around, axiom_of, broken_by, implied_by};
 use super::recorded::AsRecorded;
-use super::{Answers, Exact};
+use super::{Answers, Exact, Prepared};
 use crate::model::{self, Model, ModelSet};
 use crate::txn::analysis::Analysis;
+use crate::txn::expected::Expected;
 use check_isolation::{Axiom, Base, Level, Outcome, Refutation, Undecided};
 use history_core::cast::Cast as _;
 use history_core::{Anomaly, Budget};
@@ -25,20 +26,26 @@ const PARTLY_SEEN: &str = "a predicate read saw a part of a transaction and miss
 const MISSED_BY_PREDICATES: &str = "there is no serial order, and it is unknown whether there is one without what \
     predicate reads missed, which the level allows";
 
-/// Decides these levels. `witnesses_max` are told of each type of anomaly.
+/// Decides these levels, of transactions that are `prepared` or taken from the analysis. `witnesses_max` are told of
+/// each type of anomaly.
 pub(crate) fn decide<A: Analysis>(
     analysis: &A,
+    prepared: Prepared,
     asked: ModelSet,
-    exact: Exact,
-    witnesses_max: usize,
+    expected: &Expected,
     budget: &Budget,
 ) -> Answers {
     let mut answers = Answers::default();
+    let exact = expected.exact;
     if exact == Exact::No || asked.is_empty() {
         return answers;
     }
     budget.begin("looking for a commit order");
-    let Some(happened) = analysis.happened() else { return answers };
+    let happened = match prepared {
+        Prepared::Nothing => analysis.happened().map(Box::new),
+        Prepared::Transactions(happened) => happened,
+    };
+    let Some(happened) = happened else { return answers };
     if happened.contradicts_itself {
         let violated = broken_by(Axiom::MonotonicAtomicView, Base::None);
         // Elle's table lets this be at read committed.
@@ -83,7 +90,7 @@ pub(crate) fn decide<A: Analysis>(
         }
     }
     answers.is_complete = answers.open.is_empty() && answers.ambiguous.is_empty();
-    answers.anomalies = anomalies(&AsRecorded { analysis, happened: &happened }, &refutations, witnesses_max);
+    answers.anomalies = anomalies(&AsRecorded { analysis, happened: &happened }, &refutations, expected.witnesses_max);
     answers
 }
 

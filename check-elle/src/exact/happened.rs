@@ -2,7 +2,7 @@
 
 use crate::ids::{KeyId, TxnId};
 use crate::txn::Txns;
-use check_isolation::{KnownOrder, NewTxn, Read, Transactions};
+use check_isolation::{KnownOrder, NewTxn, Read, Transactions, TxnId as Row};
 use history_core::IntMap;
 use history_core::cast::Cast as _;
 
@@ -15,6 +15,8 @@ pub(crate) struct Happened {
     pub(crate) txns: Transactions,
     /// The transaction of each row, in ascending order.
     pub(crate) rows: Vec<TxnId>,
+    /// The row of each transaction; `NONE` for those that did not happen.
+    row_of: Vec<Row>,
     /// Whether a transaction's read after its own write shows something else.
     pub(crate) contradicts_itself: bool,
     /// The same with fewer pairs of reads of which one is before the other, if the order of some is not known; the
@@ -33,7 +35,9 @@ impl Happened {
         mut look: impl FnMut(TxnId, &mut Vec<External>, &mut Vec<check_isolation::KeyId>) -> Option<()>,
     ) -> Option<Happened> {
         let rows: Vec<TxnId> = txns.ids().filter(|txn| happened(*txn)).collect();
-        let mut all = Happened { rows, ..Happened::default() };
+        let mut row_of = vec![Row::NONE; txns.len()];
+        rows.iter().enumerate().for_each(|(row, txn)| row_of[txn.at()] = Row::new(row));
+        let mut all = Happened { rows, row_of, ..Happened::default() };
         let (mut sessions, mut next_session): (IntMap<u32>, u32) = (IntMap::default(), 0);
         let (mut external, mut reads, mut writes): (Vec<External>, Vec<Read>, _) = (Vec::new(), Vec::new(), Vec::new());
         for txn in &all.rows {
@@ -42,7 +46,7 @@ impl Happened {
             writes.clear();
             look(*txn, &mut external, &mut writes)?;
             for (key, writer) in &external {
-                reads.push(read(&all.rows, *key, *writer)?);
+                reads.push(all.read(*key, *writer)?);
             }
             let session = txns.process(*txn).map(|process| {
                 sessions.get(process).copied().unwrap_or_else(|| {
@@ -59,32 +63,25 @@ impl Happened {
 
     /// A read of what one of these wrote; `None` if it is none of them.
     pub(crate) fn read(&self, key: KeyId, writer: Option<TxnId>) -> Option<Read> {
-        read(&self.rows, key, writer)
+        let writer = match writer {
+            Some(writer) => self.row_of(writer)?,
+            None => Row::NONE,
+        };
+        Some(Read { key: key_of(key), writer })
     }
 
     /// Notes that one transaction wrote a key before another did; of those that did not happen nothing.
     pub(crate) fn push_order(&mut self, key: KeyId, before: TxnId, after: TxnId) {
-        if let (Some(before), Some(after)) = (row_of(&self.rows, before), row_of(&self.rows, after)) {
+        if let (Some(before), Some(after)) = (self.row_of(before), self.row_of(after)) {
             self.txns.push_order(KnownOrder { key: key_of(key), before, after });
         }
     }
-}
 
-fn read(rows: &[TxnId], key: KeyId, writer: Option<TxnId>) -> Option<Read> {
-    let writer = match writer {
-        Some(writer) => row_of(rows, writer)?,
-        None => check_isolation::TxnId::NONE,
-    };
-    Some(Read { key: key_of(key), writer })
-}
-
-/// The row of a transaction, if it happened.
-fn row_of(rows: &[TxnId], txn: TxnId) -> Option<check_isolation::TxnId> {
-    // Mostly all of them happened.
-    if rows.get(txn.at()) == Some(&txn) {
-        return Some(check_isolation::TxnId::new(txn.at()));
+    /// The row of a transaction, if there is one and it happened.
+    #[inline]
+    fn row_of(&self, txn: TxnId) -> Option<Row> {
+        self.row_of.get(txn.at()).copied().filter(|row| *row != Row::NONE)
     }
-    rows.binary_search(&txn).ok().map(check_isolation::TxnId::new)
 }
 
 /// A key as `check-isolation` counts it: as here.

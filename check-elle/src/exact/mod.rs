@@ -78,6 +78,16 @@ impl Exact {
     }
 }
 
+/// What a decision begins with, if it was made before: while something else was searched for.
+#[derive(Debug, Default)]
+pub(crate) enum Prepared {
+    #[default]
+    Nothing,
+    /// What an analysis gives.
+    #[cfg(feature = "exact")]
+    Transactions(Option<Box<Happened>>),
+}
+
 /// What was decided.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {

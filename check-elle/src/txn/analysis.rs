@@ -45,7 +45,7 @@ pub(crate) fn reads_what_is_written<M: Copy>(
 }
 
 /// All that is known of a history once it was read.
-pub(crate) trait Analysis {
+pub(crate) trait Analysis: Sync {
     type Mop: Copy;
 
     fn txns(&self) -> &Txns<Self::Mop>;

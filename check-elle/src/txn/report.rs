@@ -4,12 +4,13 @@ use super::analysis::Analysis;
 use super::columns::Counts;
 use super::expected::Expected;
 use super::standing::{Lacks, Standing, Undecided};
-use super::{explain, figures};
+use super::{TxnGraph, explain, figures};
 use crate::anomaly::{self, AnomalySet, AnomalyType};
+use crate::cycle_spec::Suffix;
 use crate::cycles::{self, Found};
 #[cfg(feature = "exact")]
 use crate::exact;
-use crate::exact::Answers;
+use crate::exact::{Answers, Exact, Prepared};
 use crate::graph::Graph;
 use crate::ids::{KeyId, TxnId};
 use crate::lattice;
@@ -17,6 +18,7 @@ use crate::model::ModelSet;
 use history_core::cast::Cast as _;
 use history_core::figure::Figure;
 use history_core::hash::HashSet;
+use history_core::parallel;
 use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -47,11 +49,8 @@ pub(crate) fn report<A: Analysis>(
     let reportable = lattice::reportable(models, expected.anomalies).difference(allowed);
     let undecided = Undecided::of(models, expected.anomalies.difference(A::SEARCHED));
     let order = undecided.order(lattice::order_needed(reportable));
-    let graph = analysis.graph(order);
-    budget.begin("searching for cycles");
-    let lacks_invocations = analysis.txns().lacks_invocations();
-    let cycles = cycles::predicate::find(&graph.graph, &graph.predicates, order, lacks_invocations, budget);
-    budget.begin("explaining anomalies");
+    let leads_on = !A::READS_SHOW_ORDER && expected.exact != Exact::No && analysis.direct().is_disjoint(prohibited);
+    let (graph, cycles, prepared) = searched(analysis, order, leads_on, budget);
 
     let all = types_of(analysis, allowed, &cycles, graph.is_empty);
     let shown = all.intersection(reportable);
@@ -62,7 +61,7 @@ pub(crate) fn report<A: Analysis>(
     let is_broken = !all.is_disjoint(prohibited);
     let is_settled = is_broken || !analysis.writes_known();
     let asked = if is_settled { ModelSet::EMPTY } else { standing.to_decide(models) };
-    let mut answers = decided(analysis, asked, expected, budget);
+    let mut answers = decided(analysis, prepared, asked, expected, budget);
     standing.learn(&answers);
     let shown = if answers.contradicts_itself { shown.union(AnomalyType::INTERNAL.into()) } else { shown };
     let is_broken = is_broken || !answers.violated.is_disjoint(models);
@@ -101,19 +100,52 @@ pub(crate) fn report<A: Analysis>(
     report
 }
 
+/// The graph, its cycles, and what follows if there are none: where it `leads_on`, levels will be decided exactly.
+fn searched<A: Analysis>(analysis: &A, order: Suffix, leads_on: bool, budget: &Budget) -> (TxnGraph, Found, Prepared) {
+    let search = || {
+        let graph = analysis.graph(order);
+        budget.begin("searching for cycles");
+        let lacks_invocations = analysis.txns().lacks_invocations();
+        let cycles = cycles::predicate::find(&graph.graph, &graph.predicates, order, lacks_invocations, budget);
+        budget.begin("explaining anomalies");
+        (graph, cycles)
+    };
+    let worth = leads_on && analysis.txns().len() >= parallel::WORTH_OPS;
+    let prepare = || if worth { prepared(analysis) } else { Prepared::Nothing };
+    let ((graph, cycles), prepared) = parallel::both(worth, search, prepare);
+    (graph, cycles, prepared)
+}
+
 /// A file for each type of anomaly that has witnesses.
 fn artifacts(anomalies: &[Anomaly]) -> Vec<Artifact> {
     anomalies.iter().filter(|anomaly| !anomaly.witnesses.is_empty()).map(history_core::explain::artifact).collect()
 }
 
-/// What is decided exactly of the levels that the search for cycles leaves open.
+/// What the decision begins with.
 #[cfg(feature = "exact")]
-fn decided<A: Analysis>(analysis: &A, asked: ModelSet, expected: &Expected, budget: &Budget) -> Answers {
-    exact::decide(analysis, asked, expected.exact, expected.witnesses_max, budget)
+fn prepared<A: Analysis>(analysis: &A) -> Prepared {
+    Prepared::Transactions(analysis.happened().map(Box::new))
 }
 
 #[cfg(not(feature = "exact"))]
-fn decided<A: Analysis>(_: &A, _: ModelSet, _: &Expected, _: &Budget) -> Answers {
+fn prepared<A: Analysis>(_: &A) -> Prepared {
+    Prepared::Nothing
+}
+
+/// What is decided exactly of the levels that the search for cycles leaves open.
+#[cfg(feature = "exact")]
+fn decided<A: Analysis>(
+    analysis: &A,
+    prepared: Prepared,
+    asked: ModelSet,
+    expected: &Expected,
+    budget: &Budget,
+) -> Answers {
+    exact::decide(analysis, prepared, asked, expected, budget)
+}
+
+#[cfg(not(feature = "exact"))]
+fn decided<A: Analysis>(_: &A, _: Prepared, _: ModelSet, _: &Expected, _: &Budget) -> Answers {
     Answers::default()
 }
 
