@@ -11,6 +11,7 @@ use crate::OnlineModel;
 use crate::engine::ops::{Event, NEVER, OpIx};
 use crate::object::Object;
 use crate::{Outcome, Settings, Violation};
+use history_core::Budget;
 use std::fmt;
 use std::sync::Arc;
 
@@ -117,7 +118,13 @@ impl<M: OnlineModel> Events<M> {
 
     /// Decides what was put off, at the end of a history or when an answer is wanted now. What is known then.
     pub fn conclude(&mut self) -> Outcome<M::Op> {
-        self.object.conclude();
+        self.conclude_within(&Budget::default())
+    }
+
+    /// The same, or [`Reason::Spent`](crate::Reason::Spent) if that takes more than a budget has. A violation is found
+    /// within it; the first operation that is refused may take longer to name.
+    pub fn conclude_within(&mut self, budget: &Budget) -> Outcome<M::Op> {
+        self.object.conclude(budget);
         self.outcome()
     }
 

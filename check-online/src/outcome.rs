@@ -1,7 +1,7 @@
 //! What is known so far, and what may be wrong with what is fed.
 
 use crate::Violation;
-use history_core::{NextStep, Verdict};
+use history_core::{NextStep, Spent, Verdict};
 use std::fmt;
 use std::sync::Arc;
 
@@ -49,6 +49,9 @@ pub enum Reason {
     Crashed,
     /// Parts of the object had been judged alone for long when an operation about the whole of it came.
     Whole,
+    /// This part of the budget ran out at the end: see
+    /// [`Events::conclude_within`](crate::Events::conclude_within).
+    Spent(Spent),
 }
 
 impl Reason {
@@ -69,6 +72,7 @@ impl Reason {
                 "Allow a greater --max-lag, or let operations that cannot have happened end with fail.",
             ),
             Reason::Whole => NextStep::new("Check the file when it is complete, without watch."),
+            Reason::Spent(spent) => NextStep::spent(spent),
         }
     }
 
@@ -87,6 +91,7 @@ impl Reason {
             Reason::Lag => "an operation was in flight for longer than the history that is kept".into(),
             Reason::Crashed => "the maximum number of operations that crashed or are in flight was reached".into(),
             Reason::Whole => "an operation on the whole object came after its parts had been checked separately".into(),
+            Reason::Spent(spent) => spent.because().into(),
         }
     }
 }

@@ -286,8 +286,8 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
         Some(ids::count(OnlineRun::configurations(self)))
     }
 
-    fn finish(mut self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
-        self.events.conclude();
+    fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        self.events.conclude_within(budget);
         Ok(self.report())
     }
 }

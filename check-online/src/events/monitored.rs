@@ -1,13 +1,13 @@
 //! Collections that are decided from their ledger from the first event on, against the batch search.
 
 use super::{Call, Events, Outcome};
-use crate::OnlineModel;
+use crate::{OnlineModel, Reason};
 use check_register::models::{
     Deque, DequeOp, End as Side, FifoQueue, PriorityQueue, QueueOp, Removed, Spec, Stack, UnorderedQueue,
 };
 use check_register::{Operation, Outcome as Known, check};
 use history_core::cast::Cast as _;
-use history_core::{Budget, History, Verdict};
+use history_core::{Budget, Cancel, History, Spent, Verdict};
 
 /// Numbers that look random: Knuth's multiplier; the upper bits are the good ones.
 struct Random(u64);
@@ -357,6 +357,26 @@ fn a_thousand_puts_in_flight() {
     assert_eq!(wide::<FifoQueue>(986, same).verdict(), Verdict::Invalid, "taken twice");
     assert_eq!(wide::<Stack>(986, same).verdict(), Verdict::Invalid, "taken twice");
     assert_eq!(wide::<Deque>(986, at_front).verdict(), Verdict::Invalid, "taken twice");
+}
+
+/// A thousand values in a deque, then taken out again: no monitor decides that, and a search may be cancelled.
+#[test]
+fn what_is_cancelled_is_decided_when_it_is_asked_for_again() {
+    let mut events = Events::new(Deque::default());
+    events.monitor_always();
+    let mut call = |asks: DequeOp, does: DequeOp| {
+        let called = events.invoke(0, 0, Some(&asks));
+        events.complete(called, 1, Some(&does));
+    };
+    (0..1_000).for_each(|value| call(DequeOp::Push(Side::Front, value), DequeOp::Push(Side::Front, value)));
+    for value in 0..1_000 {
+        call(DequeOp::Pop(Side::Back, Removed::Unknown), DequeOp::Pop(Side::Back, Removed::Value(value)));
+    }
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let spent = events.conclude_within(&Budget::default().with_cancel(cancel));
+    assert_eq!(spent, Outcome::Unknown(Reason::Spent(Spent::Cancelled)));
+    assert_eq!(events.conclude(), Outcome::Ok);
 }
 
 /// A value that is gone shows that 2 was pushed below where 3 was.

@@ -9,6 +9,7 @@ use crate::engine::part::ledger::{
 use crate::violation;
 use check_register::Handling;
 use check_register::engine::ids;
+use history_core::Budget;
 
 impl AnyObject<'_> {
     /// Lets a monitor decide where it can and the search takes long. For objects whose operations come by
@@ -82,7 +83,7 @@ impl AnyObject<'_> {
                 self.ledger = None;
                 self.unknown.get_or_insert(Reason::Lag);
             } else if is_due {
-                self.decide(FALLBACK_MAX.min(self.configurations_max));
+                _ = self.decide(FALLBACK_MAX.min(self.configurations_max), &Budget::default());
             }
         } else if is_over || has_changed {
             self.ledger = self.ledger.take().filter(|_| !is_over);
@@ -124,30 +125,35 @@ impl AnyObject<'_> {
         self.unplaced.clear();
         self.inputs = None;
         self.unknown = None;
-        self.decide(FALLBACK_MAX.min(self.configurations_max));
+        _ = self.decide(FALLBACK_MAX.min(self.configurations_max), &Budget::default());
     }
 
     /// Decides what has happened so far.
-    fn decide(&mut self, configurations_max: usize) -> bool {
-        let Some(ledger) = &mut self.ledger else { return true };
-        match ledger.decide(configurations_max) {
-            Verdict::Ok => true,
-            Verdict::Unknown => false,
+    fn decide(&mut self, configurations_max: usize, budget: &Budget) -> Result<(), Reason> {
+        let Some(ledger) = &mut self.ledger else { return Ok(()) };
+        match ledger.decide(configurations_max, budget) {
+            Verdict::Ok => Ok(()),
+            Verdict::Unknown(reason) => Err(reason),
             Verdict::Violation(contradiction) => {
                 self.refused = 1;
                 let violation = violation::of_conflict(&self.world, &contradiction);
                 debug_assert!(violation.is_some(), "an operation that is refused has returned, and says something");
                 self.violations.extend(violation);
                 self.ledger = None;
-                true
+                Ok(())
             }
         }
     }
 
     /// Decides what was put off: nothing more will happen.
-    pub(crate) fn conclude(&mut self) {
-        if self.is_monitored && !self.decide(self.configurations_max) {
-            self.unknown.get_or_insert(Reason::Full);
+    pub(crate) fn conclude(&mut self, budget: &Budget) {
+        if matches!(self.unknown, Some(Reason::Spent(_))) {
+            self.unknown = None;
+        }
+        if self.is_monitored
+            && let Err(reason) = self.decide(self.configurations_max, budget)
+        {
+            self.unknown.get_or_insert(reason);
         }
     }
 }

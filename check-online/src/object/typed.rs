@@ -6,6 +6,7 @@ use crate::engine::rules::ModelRules;
 use crate::violation::Violation;
 use crate::{OnlineModel, Outcome};
 use check_register::engine::ids::ClassId;
+use history_core::Budget;
 use std::sync::Arc;
 
 /// How an object's history is judged so far.
@@ -37,8 +38,8 @@ impl<M: OnlineModel> Object<M> {
     }
 
     /// Decides what was put off: nothing more will happen.
-    pub(crate) fn conclude(&mut self) {
-        self.any_mut().conclude();
+    pub(crate) fn conclude(&mut self, budget: &Budget) {
+        self.any_mut().conclude(budget);
         self.note();
     }
 

@@ -123,33 +123,33 @@ impl Extract {
     }
 
     /// By the monitor, or else by a search that may hold so many configurations.
-    pub(super) fn decide(&self, collection: Collection, most: usize) -> Answer {
-        let answer = self.by(Engine::Monitor, collection, most);
-        if answer.verdict() == Verdict::Unknown { self.by(Engine::Portfolio, collection, most) } else { answer }
+    pub(super) fn decide(&self, collection: Collection, most: usize, budget: &Budget) -> Answer {
+        let answer = self.by(Engine::Monitor, collection, most, budget);
+        if answer.verdict() == Verdict::Unknown { self.by(Engine::Portfolio, collection, most, budget) } else { answer }
     }
 
     /// Which operation is refused, if one is. Only the monitor says what contradicts itself, but where it cannot decide
     /// all that comes before, it may name a later operation than a search does.
     pub(super) fn refusal(&self, collection: Collection, most: usize) -> Option<Refusal> {
-        let of = |engine| super::refusal(self.by(engine, collection, most));
+        let of = |engine| super::refusal(self.by(engine, collection, most, &Budget::default()));
         match (of(Engine::Portfolio), of(Engine::Monitor)) {
             (Some(first), Some(monitored)) if first.op == monitored.op => Some(monitored),
             (first, monitored) => first.or(monitored),
         }
     }
 
-    fn by(&self, engine: Engine, collection: Collection, most: usize) -> Answer {
-        let (settings, budget) = (Settings { engine, configurations_max: most }, Budget::default());
+    fn by(&self, engine: Engine, collection: Collection, most: usize, budget: &Budget) -> Answer {
+        let settings = Settings { engine, configurations_max: most };
         let operations = &self.operations;
         match collection {
-            Collection::Fifo => check_with(&FifoQueue::default(), operations, settings, &budget),
-            Collection::Stack => check_with(&Stack::default(), operations, settings, &budget),
+            Collection::Fifo => check_with(&FifoQueue::default(), operations, settings, budget),
+            Collection::Stack => check_with(&Stack::default(), operations, settings, budget),
             Collection::Priority => {
                 let priorities = (0..).zip(self.priorities.iter().copied());
-                check_with(&PriorityQueue::with_priorities(priorities), operations, settings, &budget)
+                check_with(&PriorityQueue::with_priorities(priorities), operations, settings, budget)
             }
-            Collection::Deque => check_with(&Deque::default(), &self.at_ends(), settings, &budget),
-            Collection::Bag | Collection::Set => check_with(&UnorderedQueue::default(), operations, settings, &budget),
+            Collection::Deque => check_with(&Deque::default(), &self.at_ends(), settings, budget),
+            Collection::Bag | Collection::Set => check_with(&UnorderedQueue::default(), operations, settings, budget),
         }
     }
 }

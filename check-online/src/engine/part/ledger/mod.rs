@@ -23,8 +23,10 @@ mod moved;
 mod sets;
 mod settled;
 
+use crate::Reason;
 use crate::engine::ops::{OpIx, Seq};
 use check_register::{Answer, Collection, Conflict, Handling, Outcome, Refusal};
+use history_core::Budget;
 use history_core::cast::Cast as _;
 use moved::Moved;
 use sets::Sets;
@@ -50,7 +52,7 @@ const TIDY_MIN: usize = 64;
 /// What was found out.
 pub(crate) enum Verdict {
     Ok,
-    Unknown,
+    Unknown(Reason),
     Violation(Contradiction),
 }
 
@@ -160,11 +162,11 @@ impl Ledger {
     }
 
     /// What is known up to now; forgets what is settled. A search where no monitor can decide may hold so many
-    /// configurations.
-    pub(crate) fn decide(&mut self, configurations_max: usize) -> Verdict {
+    /// configurations, and all of it take so much.
+    pub(crate) fn decide(&mut self, configurations_max: usize, budget: &Budget) -> Verdict {
         match self {
-            Ledger::Moved(moved) => moved.decide(configurations_max),
-            Ledger::Sets(sets) => sets.decide(configurations_max),
+            Ledger::Moved(moved) => moved.decide(configurations_max, budget),
+            Ledger::Sets(sets) => sets.decide(configurations_max, budget),
         }
     }
 }
@@ -175,6 +177,15 @@ fn refusal(answer: Answer) -> Option<Refusal> {
         Outcome::Refused(refusal) => Some(refusal),
         Outcome::Linearizable(_) | Outcome::Unknown(_) => None,
     })
+}
+
+/// Why an answer that is not known is not.
+fn unknown(answer: &Answer) -> Reason {
+    let spent = answer.parts.iter().find_map(|part| match part.outcome {
+        Outcome::Unknown(check_register::Reason::Spent(spent)) => Some(spent),
+        _ => None,
+    });
+    spent.map_or(Reason::Full, Reason::Spent)
 }
 
 /// The first of these returns up to which there is no linearization, and why. There is none up to the last one.

@@ -11,9 +11,11 @@
 use super::entry::{Doing, Entry};
 use super::extract::Extract;
 use super::settled::mark_settled;
-use super::{Called, Contradiction, FALLBACK_MAX, TIDY_MIN, Verdict, refusal};
+use super::{Called, Contradiction, FALLBACK_MAX, TIDY_MIN, Verdict, refusal, unknown};
+use crate::Reason;
 use crate::engine::ops::{NEVER, OpIx, Seq};
 use check_register::{Collection, Handling, Refusal};
+use history_core::Budget;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
@@ -161,19 +163,19 @@ impl Moved {
     }
 
     /// What is known up to now; forgets what is settled. A search where no monitor can decide may hold so many
-    /// configurations.
-    pub(super) fn decide(&mut self, configurations_max: usize) -> Verdict {
+    /// configurations, and all of it take so much.
+    pub(super) fn decide(&mut self, configurations_max: usize, budget: &Budget) -> Verdict {
         let extract = self.extract(NEVER);
-        let answer = extract.decide(self.collection, configurations_max);
+        let answer = extract.decide(self.collection, configurations_max, budget);
         let verdict = match answer.verdict() {
             history_core::Verdict::Valid => {
                 self.settle(&extract);
                 Verdict::Ok
             }
-            history_core::Verdict::Unknown => Verdict::Unknown,
+            history_core::Verdict::Unknown => Verdict::Unknown(unknown(&answer)),
             history_core::Verdict::Invalid => {
                 let whole = refusal(answer).map(|refusal| (self.ops_of(&extract), refusal));
-                self.contradiction(whole.as_ref()).map_or(Verdict::Unknown, Verdict::Violation)
+                self.contradiction(whole.as_ref()).map_or(Verdict::Unknown(Reason::Full), Verdict::Violation)
             }
         };
         self.countdown = 1 + self.entries.len() / 8;
@@ -189,7 +191,8 @@ impl Moved {
     /// refused of all, which will do where no small search finds the first event.
     fn contradiction(&self, whole: Option<&(Vec<OpIx>, Refusal)>) -> Option<Contradiction> {
         let returns = self.entries.iter().map(|entry| entry.ret).filter(|ret| *ret != NEVER).collect();
-        let is_refused = |until| refusal(self.extract(until).decide(self.collection, FALLBACK_MAX)).is_some();
+        let budget = Budget::default();
+        let is_refused = |until| refusal(self.extract(until).decide(self.collection, FALLBACK_MAX, &budget)).is_some();
         super::contradiction(returns, self.settled, is_refused, |until| {
             let extract = self.extract(until);
             let first = extract.refusal(self.collection, FALLBACK_MAX).map(|refusal| (self.ops_of(&extract), refusal));

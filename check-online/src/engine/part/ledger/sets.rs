@@ -12,7 +12,8 @@
 //!
 //! A crashed add may have happened at any time: it is forgotten once R shows its value.
 
-use super::{Contradiction, TIDY_MIN, Verdict, refusal};
+use super::{Contradiction, TIDY_MIN, Verdict, refusal, unknown};
+use crate::Reason;
 use crate::engine::ops::{NEVER, OpIx, Seq};
 use check_register::models::{Set, SetOp};
 use check_register::{Answer, Engine, Handling, Operation, Settings, check_with};
@@ -162,15 +163,16 @@ impl Sets {
         self.due = least + there.saturating_sub(FEW) / parts;
     }
 
-    pub(super) fn decide(&mut self, configurations_max: usize) -> Verdict {
-        let verdict = match self.answer(NEVER, configurations_max).1.verdict() {
+    pub(super) fn decide(&mut self, configurations_max: usize, budget: &Budget) -> Verdict {
+        let answer = self.answer(NEVER, configurations_max, budget).1;
+        let verdict = match answer.verdict() {
             history_core::Verdict::Valid => {
                 self.settle();
                 Verdict::Ok
             }
-            history_core::Verdict::Unknown => Verdict::Unknown,
+            history_core::Verdict::Unknown => Verdict::Unknown(unknown(&answer)),
             history_core::Verdict::Invalid => {
-                self.contradiction(configurations_max).map_or(Verdict::Unknown, Verdict::Violation)
+                self.contradiction(configurations_max).map_or(Verdict::Unknown(Reason::Full), Verdict::Violation)
             }
         };
         self.rest(1, 8);
@@ -178,19 +180,20 @@ impl Sets {
     }
 
     /// What is known up to an event, and the entries of the operations that it is about.
-    fn answer(&self, until: Seq, most: usize) -> (Vec<OpIx>, Answer) {
+    fn answer(&self, until: Seq, most: usize, budget: &Budget) -> (Vec<OpIx>, Answer) {
         let known = self.entries.iter().filter_map(|entry| Some((entry.op, entry.operation(until)?)));
         let (ops, operations): (Vec<OpIx>, Vec<Operation<SetOp>>) = known.unzip();
         let settings = Settings { engine: Engine::Monitor, configurations_max: most };
         let set = Set::starting_with(self.contents.iter().copied());
-        (ops, check_with(&set, &operations, settings, &Budget::default()))
+        (ops, check_with(&set, &operations, settings, budget))
     }
 
     fn contradiction(&self, most: usize) -> Option<Contradiction> {
         let returns = self.entries.iter().map(|entry| entry.ret).filter(|ret| *ret != NEVER).collect();
-        let is_refused = |until| refusal(self.answer(until, most).1).is_some();
+        let budget = Budget::default();
+        let is_refused = |until| refusal(self.answer(until, most, &budget).1).is_some();
         super::contradiction(returns, self.settled, is_refused, |until| {
-            let (ops, answer) = self.answer(until, most);
+            let (ops, answer) = self.answer(until, most, &budget);
             Some((ops, refusal(answer)?))
         })
     }
