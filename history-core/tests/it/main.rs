@@ -1,6 +1,5 @@
 //! Reading, writing, pairing and reporting, tested through what the crate exports.
 
-#[cfg(feature = "serde")]
 mod about;
 mod accept;
 mod blocks;
@@ -11,7 +10,6 @@ mod common;
 mod compose;
 mod converter;
 mod coverage;
-#[cfg(all(feature = "files", feature = "gzip", feature = "zstd"))]
 mod files;
 mod hash_flooding;
 mod intervals;
@@ -23,7 +21,6 @@ mod lines;
 mod pairing;
 mod reject;
 mod reject_syntax;
-#[cfg(feature = "serde")]
 mod report_serde;
 mod round_trip;
 mod sessions;

@@ -1,7 +1,7 @@
 //! The reduced search against all schedules, on random programs of what ends by being dropped, done once, or slept
 //! over, and of what is picked: time-outs, waits that end without a notification, weak exchanges, numbers.
 //!
-//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel --release --test it oracle -- --nocapture` tries more of
+//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel-tests --release oracle -- --nocapture` tries more of
 //! them.
 
 use crate::noting::Seen;

@@ -214,7 +214,8 @@ fn a_loop_with_a_hint_ends() {
 /// Uses about so many bytes of stack.
 #[inline(never)]
 fn deep(bytes: usize) -> u8 {
-    let filled = std::hint::black_box([1_u8; 1024]);
+    let mut filled = [1_u8; 1024];
+    std::hint::black_box(&mut filled);
     if bytes > filled.len() { filled[bytes % 1024] & deep(bytes - filled.len()) } else { 1 }
 }
 

@@ -1,7 +1,7 @@
 //! Random programs of atomics with all orderings, fences and a lock: the reduced search against all schedules, and what
 //! they see against the axioms.
 //!
-//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel --release --test it memory::random -- --nocapture` tries
+//! `HISTCHECK_PROGRAMS=20000 cargo test -p record-parallel-tests --release memory::random -- --nocapture` tries
 //! more.
 
 use super::axioms::allowed;

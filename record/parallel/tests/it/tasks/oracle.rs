@@ -1,6 +1,6 @@
 //! Random programs of tasks: the reduced search comes to what all schedules come to.
 //!
-//! `HISTCHECK_PROGRAMS=2000 cargo test -p record-parallel --test it tasks::oracle -- --nocapture` tries more of them.
+//! `HISTCHECK_PROGRAMS=2000 cargo test -p record-parallel-tests tasks::oracle -- --nocapture` tries more of them.
 
 use crate::noting::outcomes_within;
 use record_parallel::scheduler::{Exhaustive, Reduced};
