@@ -61,7 +61,10 @@ pub(crate) fn report<A: Analysis>(
     let is_broken = !all.is_disjoint(prohibited);
     let is_settled = is_broken || !analysis.writes_known();
     let asked = if is_settled { ModelSet::EMPTY } else { standing.to_decide(models) };
-    let mut answers = decided(analysis, prepared, asked, expected, budget);
+    #[cfg(feature = "exact")]
+    let mut answers = exact::decide(analysis, prepared, asked, expected, budget);
+    #[cfg(not(feature = "exact"))]
+    let (mut answers, _) = (Answers::default(), (prepared, asked));
     standing.learn(&answers);
     let shown = if answers.contradicts_itself { shown.union(AnomalyType::INTERNAL.into()) } else { shown };
     let is_broken = is_broken || !answers.violated.is_disjoint(models);
@@ -130,23 +133,6 @@ fn prepared<A: Analysis>(analysis: &A) -> Prepared {
 #[cfg(not(feature = "exact"))]
 fn prepared<A: Analysis>(_: &A) -> Prepared {
     Prepared::Nothing
-}
-
-/// What is decided exactly of the levels that the search for cycles leaves open.
-#[cfg(feature = "exact")]
-fn decided<A: Analysis>(
-    analysis: &A,
-    prepared: Prepared,
-    asked: ModelSet,
-    expected: &Expected,
-    budget: &Budget,
-) -> Answers {
-    exact::decide(analysis, prepared, asked, expected, budget)
-}
-
-#[cfg(not(feature = "exact"))]
-fn decided<A: Analysis>(_: &A, _: Prepared, _: ModelSet, _: &Expected, _: &Budget) -> Answers {
-    Answers::default()
 }
 
 /// Which levels hold as far as cycles were searched for, and why no more is known of them.

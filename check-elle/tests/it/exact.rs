@@ -11,6 +11,7 @@ use crate::oracle::{Question, Workload};
 use check_elle::Exact;
 use history_core::{History, Report, Verdict};
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 type Level = (&'static str, Axiom, Base);
 
@@ -147,6 +148,51 @@ fn registers_with_sources() {
     judge_all(&size, Some(15_000), LEVELS, |number| {
         Workload::RwRegister(all[usize::try_from(number / 16).unwrap() % all.len()])
     });
+}
+
+/// So many transactions that levels are prepared for on another thread while cycles are searched for.
+const MANY: usize = 20_000;
+
+/// Transactions of registers one after another: at the end 1 is written, and then 2, and then a value is read. Among
+/// those before are some that failed, and some of which nobody knows whether they happened.
+fn serial(before: usize, read: u32) -> History {
+    let mut text = String::new();
+    let mut txn = |process: usize, kind: &str, mop: &str| {
+        for kind in ["invoke", kind] {
+            writeln!(text, "{{:process {process}, :type :{kind}, :f :txn, :value [{mop}]}}").expect("strings take all");
+        }
+    };
+    for at in 0..before {
+        let (process, kind) = if at % 7 == 3 { (100 + at, ["fail", "info"][at % 2]) } else { (2, "ok") };
+        txn(process, kind, &format!("[:w :z {at}]"));
+    }
+    txn(0, "ok", "[:w :x 1]");
+    txn(1, "ok", "[:w :x 2]");
+    txn(0, "ok", &format!("[:r :x {read}]"));
+    History::parse(&text).expect("a history")
+}
+
+/// Without a source of version orders no cycle is known of a stale read: only that no commit order explains it.
+#[test]
+fn what_is_prepared_beside_the_search_for_cycles_decides_the_same() {
+    let workload = Workload::RwRegister(Sources::default());
+    let question = Question { models: &["strict-serializable"], workload, ..Question::default() };
+    for (read, verdict) in [(1, Verdict::Invalid), (2, Verdict::Valid)] {
+        let types = [0, MANY].map(|before| {
+            let history = serial(before, read);
+            let report = check(&history, &question, Exact::Limited);
+            assert_eq!(report.verdict, verdict, "{before} before the read of {read}: {report:#?}");
+            assert_eq!(report.notes, [""; 0], "{before} before the read of {read}");
+            for anomaly in &report.anomalies {
+                for witness in &anomaly.witnesses {
+                    certified(&history, &question, &anomaly.name, witness).expect("it proves the anomaly");
+                }
+            }
+            report.anomaly_types().map(str::to_owned).collect::<Vec<_>>()
+        });
+        assert_eq!(types[0], types[1], "{read}");
+        assert_eq!(types[0].is_empty(), verdict == Verdict::Valid, "{types:?}");
+    }
 }
 
 #[test]
