@@ -10,8 +10,12 @@
 //! is about counting: up to each moment there must be as many calls of crashed takes as deadlines; and operations that
 //! found nothing do not interfere with each other.
 //!
-//! **Priority queues.** Accepted is what is accepted without crashed takes, and refused what is refused even if every
-//! open value were gone from the call of the first one on. What remains is left to the search.
+//! **Priority queues.** Who takes a value must come upon no lower one, and who finds nothing upon none at all. At the
+//! first moment at which no taken value is in the way, lower open values that were put in by then must be gone.
+//! Accepted is what is accepted if crashed takes take those, the earliest deadline first. Refused is what is refused
+//! even if every open value were gone from the call of the first crashed take on, or if too few of them were called
+//! before those who come upon open values returned: a value that was put in by the first moment of one of these is
+//! there at all its moments, unless it is gone. What remains is left to the search.
 //!
 //! **Stacks.** No polynomial rule is known to us. Accepted is what is accepted without crashed takes or with one of
 //! some assignments of them. Refused is what is refused even if every open value were taken at the call of the first
@@ -21,9 +25,10 @@
 use super::moments::{CrashedTake, Moments, Value};
 use super::nothing::Empty;
 use super::orders::order;
+use super::priority::Visit;
 use super::sheet::NONE;
 use super::tree::{LeastOf, OUT};
-use super::{Collection, Known};
+use super::{Collection, Known, priority};
 use history_core::cast::Cast as _;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -37,8 +42,8 @@ pub(super) fn decide(moments: &Moments, collection: Collection) -> Known {
         _ if moments.crashed.is_empty() => Known::Refused,
         Collection::Bag | Collection::Fifo => decide_queue(moments, collection),
         Collection::Stack => decide_stack(moments),
-        Collection::Priority if order(&relaxed(moments), collection).is_none() => Known::Refused,
-        Collection::Priority | Collection::Deque | Collection::Set => Known::Unknown,
+        Collection::Priority => decide_priority(moments),
+        Collection::Deque | Collection::Set => Known::Unknown,
     }
 }
 
@@ -167,6 +172,33 @@ fn decide_stack(moments: &Moments) -> Known {
     }
 }
 
+/// Decides a priority queue, or says that it cannot.
+fn decide_priority(moments: &Moments) -> Known {
+    if order(&relaxed(moments), Collection::Priority).is_none() {
+        return Known::Refused;
+    }
+    let try_until = |moments: &Moments, until: fn(&Visit) -> u32| {
+        let (open, deadlines) = priority::deadlines(moments, until)?;
+        let assigned = assign(&moments.crashed, &deadlines)?;
+        order(&moments.with(assigned.into_iter().map(|(at, take)| (open[at], take))), Collection::Priority)
+    };
+    // As soon as can be; else crashed takes that were called later may help.
+    let soon = |visit: &Visit| visit.moment + 1;
+    let tried = |moments: &Moments| try_until(moments, soon).or_else(|| try_until(moments, |visit| visit.ret));
+    let found = tried(moments).or_else(|| if moments.any_pending() { tried(&moments.pending_as_open()) } else { None });
+    let has_enough = || {
+        let sure = moments.without_pending();
+        priority::deadlines(&sure, |visit| visit.ret)
+            .and_then(|(_, deadlines)| assign(&sure.crashed, &deadlines))
+            .is_some()
+    };
+    match found {
+        Some(order) => Known::Linearizable(order),
+        None if !has_enough() => Known::Refused,
+        None => Known::Unknown,
+    }
+}
+
 /// The same history as if every value that nobody who returned took were taken at the call of the first crashed take,
 /// or as soon as it was put in.
 pub(super) fn relaxed(moments: &Moments) -> Moments {
@@ -177,43 +209,6 @@ pub(super) fn relaxed(moments: &Moments) -> Moments {
         }
     }
     relaxed
-}
-
-impl Moments {
-    /// The same history where these crashed takes take these values, and the others nothing.
-    fn with(&self, assigned: impl Iterator<Item = (usize, CrashedTake)>) -> Moments {
-        let mut moments = Moments { crashed: Vec::new(), ..self.clone() };
-        for (at, take) in assigned {
-            let value = &mut moments.values[at];
-            (value.take, value.take_call) = (take.op, take.call.max(value.put_call));
-        }
-        moments
-    }
-
-    /// Whether the take of a value is pending.
-    fn any_pending(&self) -> bool {
-        self.values.iter().any(|value| value.take != NONE && value.take_ret > self.end)
-    }
-
-    /// The same history without the takes that are pending.
-    fn pending_as_open(&self) -> Moments {
-        let mut moments = self.clone();
-        for value in moments.values.iter_mut().filter(|value| value.take_ret > self.end) {
-            (value.take, value.take_call) = (NONE, self.end);
-        }
-        moments
-    }
-
-    /// The same history without the values whose takes are pending.
-    fn without_pending(&self) -> Moments {
-        let mut moments = self.clone();
-        moments.values.retain(|value| value.take == NONE || value.take_ret <= self.end);
-        moments
-    }
-
-    fn open(&self) -> impl Iterator<Item = usize> {
-        (0..self.values.len()).filter(|at| self.values[*at].take == NONE)
-    }
 }
 
 /// Each open value to the crashed take that was called last before its put returned, so that it is flushed.

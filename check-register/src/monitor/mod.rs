@@ -30,6 +30,7 @@ mod core;
 mod crashed;
 mod deque;
 mod emission;
+mod ends;
 mod fifo;
 mod moments;
 mod nothing;

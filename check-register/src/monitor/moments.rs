@@ -142,6 +142,42 @@ impl Moments {
         Ok(())
     }
 
+    /// The same history where these crashed takes take these values, and the others nothing.
+    pub(super) fn with(&self, assigned: impl Iterator<Item = (usize, CrashedTake)>) -> Moments {
+        let mut moments = Moments { crashed: Vec::new(), ..self.clone() };
+        for (at, take) in assigned {
+            let value = &mut moments.values[at];
+            (value.take, value.take_call) = (take.op, take.call.max(value.put_call));
+        }
+        moments
+    }
+
+    /// Whether the take of a value is pending.
+    pub(super) fn any_pending(&self) -> bool {
+        self.values.iter().any(|value| value.take != NONE && value.take_ret > self.end)
+    }
+
+    /// The same history without the takes that are pending.
+    pub(super) fn pending_as_open(&self) -> Moments {
+        let mut moments = self.clone();
+        for value in moments.values.iter_mut().filter(|value| value.take_ret > self.end) {
+            (value.take, value.take_call) = (NONE, self.end);
+        }
+        moments
+    }
+
+    /// The same history without the values whose takes are pending.
+    pub(super) fn without_pending(&self) -> Moments {
+        let mut moments = self.clone();
+        moments.values.retain(|value| value.take == NONE || value.take_ret <= self.end);
+        moments
+    }
+
+    /// Values that nobody is known to take, as positions.
+    pub(super) fn open(&self) -> impl Iterator<Item = usize> {
+        (0..self.values.len()).filter(|at| self.values[*at].take == NONE)
+    }
+
     /// The same of some of the values and of no operation that found nothing, with as few moments as these need.
     pub(super) fn only(&self, values: &[usize]) -> Moments {
         let mut part = Moments {

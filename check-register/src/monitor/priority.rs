@@ -15,6 +15,7 @@ use super::nothing::Empty;
 use super::sheet::NONE;
 use super::tree::Members;
 use history_core::cast::Cast;
+use std::collections::BTreeSet;
 
 /// The moments that are in no span so far: to the next one from each on, with paths that are cut short as they are
 /// walked.
@@ -122,4 +123,60 @@ pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
     }
     steps.sort_unstable();
     Some(steps.into_iter().map(|step| step.4).collect())
+}
+
+/// An operation that must meet no value below a priority: at `moment`, which is the first that it can, up to `ret`.
+pub(super) struct Visit {
+    /// `None` is above all.
+    priority: Option<i64>,
+    pub(super) moment: u32,
+    pub(super) ret: u32,
+}
+
+/// Who must meet no lower value, with the first moment at which nobody who was taken hinders it; the highest first.
+/// `None` if somebody has no such moment.
+fn visits(moments: &Moments) -> Option<Vec<Visit>> {
+    let taken =
+        Moments { values: moments.values.iter().copied().filter(|it| it.take != NONE).collect(), ..moments.clone() };
+    let mut visits = Vec::with_capacity(taken.values.len() + moments.nothings.len());
+    takes(&taken, &by_priority(&taken), |at, moment| {
+        let value = &taken.values[at];
+        if value.take_ret <= moments.end {
+            visits.push(Visit { priority: Some(value.priority), moment, ret: value.take_ret });
+        }
+    });
+    for (nothing, moment) in moments.nothings.iter().zip(Empty::of(&taken).firsts(&taken)?) {
+        visits.push(Visit { priority: None, moment, ret: nothing.ret });
+    }
+    visits.reverse();
+    visits.iter().all(|visit| visit.moment < visit.ret).then_some(visits)
+}
+
+/// The open values, and of each the moment before which it must be gone; `NONE` if there is none. `until` is what is
+/// said of an operation that comes upon it. `None` if takes that are known are in each other's way.
+pub(super) fn deadlines(moments: &Moments, until: impl Fn(&Visit) -> u32) -> Option<(Vec<usize>, Vec<u32>)> {
+    let visits = visits(moments)?;
+    let mut open: Vec<usize> = moments.open().collect();
+    open.sort_by_key(|at| std::cmp::Reverse(moments.values[*at].priority));
+    // By moment, of those above the value; whoever comes later and may stay longer says nothing more.
+    let mut above: BTreeSet<(u32, u32)> = BTreeSet::new();
+    let mut visits = visits.into_iter().peekable();
+    let deadline = |at: &usize| {
+        let value = &moments.values[*at];
+        while let Some(visit) = visits.next_if(|visit| visit.priority.is_none_or(|other| other > value.priority)) {
+            let until = until(&visit);
+            if above.range((visit.moment, 0)..).next().is_some_and(|(_, sooner)| *sooner <= until) {
+                continue;
+            }
+            while let Some(other) =
+                above.range(..(visit.moment, u32::MAX)).next_back().copied().filter(|it| it.1 >= until)
+            {
+                above.remove(&other);
+            }
+            above.insert((visit.moment, until));
+        }
+        above.range((value.put_ret, 0)..).next().map_or(NONE, |(_, until)| *until)
+    };
+    let deadlines = open.iter().map(deadline).collect();
+    Some((open, deadlines))
 }

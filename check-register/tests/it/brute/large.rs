@@ -3,7 +3,9 @@
 //! `HISTCHECK_OPERATIONS=1000000 cargo test --release -p check-register --test it brute::large` has as many operations
 //! as that.
 
-use check_register::models::{FifoQueue, QueueOp, Removed, Spec, Stack, UnorderedQueue};
+use check_register::models::{
+    Deque, DequeOp, End, FifoQueue, PriorityQueue, QueueOp, Removed, Spec, Stack, UnorderedQueue,
+};
 use check_register::{Conflict, Operation, Outcome, check};
 use history_core::{Budget, Verdict};
 use std::collections::VecDeque;
@@ -17,19 +19,25 @@ fn operations() -> usize {
 #[derive(Clone, Copy)]
 enum Client {
     Idle,
-    /// Its operation, by position; whether it took effect.
-    InFlight(usize, bool),
+    /// Its operation, by position, with the value that it puts in.
+    Called(usize, Option<i64>),
+    /// It took effect.
+    Done(usize),
 }
 
-/// A history of a collection from which `take` takes out one value.
-fn simulate(clients: u64, take: fn(&mut VecDeque<i64>, u64) -> Option<i64>) -> Vec<Operation<QueueOp>> {
+/// A history of a collection. `act` puts a value in, or takes one out, and says what was done; it gets a random number.
+fn simulate<O: Copy>(
+    clients: u64,
+    unknown: O,
+    act: impl Fn(&mut VecDeque<i64>, Option<i64>, u64) -> O,
+) -> Vec<Operation<O>> {
     let mut seed = clients;
     let mut below = move |end: u64| {
         // Knuth's multiplier; the upper bits are the good ones.
         seed = u64::wrapping_add(u64::wrapping_mul(seed, 6_364_136_223_846_793_005), 1_442_695_040_888_963_407);
         (seed >> 33) % end
     };
-    let mut history: Vec<Operation<QueueOp>> = Vec::with_capacity(operations());
+    let mut history: Vec<Operation<O>> = Vec::with_capacity(operations());
     let (mut held, mut now, mut value) = (VecDeque::new(), 0, 0);
     let mut at_work = vec![Client::Idle; usize::try_from(clients).unwrap()];
     // In the end all that is in flight returns.
@@ -40,24 +48,16 @@ fn simulate(clients: u64, take: fn(&mut VecDeque<i64>, u64) -> Option<i64>) -> V
         match *client {
             Client::Idle if history.len() >= operations() => {}
             Client::Idle => {
-                *client = Client::InFlight(history.len(), false);
-                let op = if below(2) == 0 { QueueOp::Take(Removed::Unknown) } else { QueueOp::Put(value) };
+                *client = Client::Called(history.len(), (below(2) == 1).then_some(value));
                 value += 1;
-                history.push(Operation::crashed(process.cast_signed(), op, now));
+                history.push(Operation::crashed(process.cast_signed(), unknown, now));
                 now += 1;
             }
-            Client::InFlight(at, false) => {
-                *client = Client::InFlight(at, true);
-                let operation = &mut history[at];
-                match operation.op {
-                    QueueOp::Put(value) => held.push_back(value),
-                    QueueOp::Take(_) => {
-                        let removed = take(&mut held, below(1 << 20));
-                        operation.op = QueueOp::Take(removed.map_or(Removed::Nothing, Removed::Value));
-                    }
-                }
+            Client::Called(at, value) => {
+                *client = Client::Done(at);
+                history[at].op = act(&mut held, value, below(1 << 20));
             }
-            Client::InFlight(at, true) => {
+            Client::Done(at) => {
                 *client = Client::Idle;
                 history[at].ret = Some(now);
                 now += 1;
@@ -67,8 +67,19 @@ fn simulate(clients: u64, take: fn(&mut VecDeque<i64>, u64) -> Option<i64>) -> V
     history
 }
 
+/// The same where what is taken is what `take` takes.
+fn simulate_queue(take: fn(&mut VecDeque<i64>, u64) -> Option<i64>) -> Vec<Operation<QueueOp>> {
+    simulate(20, QueueOp::Take(Removed::Unknown), |held, put, chance| {
+        if let Some(value) = put {
+            held.push_back(value);
+            return QueueOp::Put(value);
+        }
+        QueueOp::Take(take(held, chance).map_or(Removed::Nothing, Removed::Value))
+    })
+}
+
 fn hold<S: Spec<Op = QueueOp> + Default>(take: fn(&mut VecDeque<i64>, u64) -> Option<i64>) {
-    let mut history = simulate(20, take);
+    let mut history = simulate_queue(take);
     let model = S::default();
     assert_eq!(check(&model, &history, &Budget::default()).verdict(), Verdict::Valid, "{}", S::NAME);
     // Near the end somebody takes what was taken long ago.
@@ -108,6 +119,60 @@ fn unordered_queues() {
         let len = u64::try_from(held.len()).unwrap();
         if len == 0 { None } else { held.swap_remove_back(usize::try_from(chance % len).unwrap()) }
     });
+}
+
+/// Values leave by something else than by when they came.
+fn priority(value: i64) -> i64 {
+    value.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed())
+}
+
+fn take_least(held: &mut VecDeque<i64>, _: u64) -> Option<i64> {
+    let least = (0..held.len()).min_by_key(|at| held[*at])?;
+    held.swap_remove_back(least)
+}
+
+#[test]
+fn priority_queues() {
+    hold::<PriorityQueue>(take_least);
+    // Every hundredth take crashes, and what it took is not known.
+    let mut history = simulate(20, QueueOp::Take(Removed::Unknown), |held, put, chance| {
+        if let Some(value) = put.map(priority) {
+            held.push_back(value);
+            return QueueOp::Put(value);
+        }
+        QueueOp::Take(take_least(held, chance).map_or(Removed::Nothing, Removed::Value))
+    });
+    for operation in history.iter_mut().filter(|one| matches!(one.op, QueueOp::Take(_))).step_by(100) {
+        (operation.op, operation.ret) = (QueueOp::Take(Removed::Unknown), None);
+    }
+    let answer = check(&PriorityQueue::default(), &history, &Budget::default());
+    assert_eq!(answer.verdict(), Verdict::Valid);
+}
+
+#[test]
+fn deques() {
+    let mut history = simulate(10, DequeOp::Pop(End::Front, Removed::Unknown), |held, put, chance| {
+        let end = if chance % 2 == 0 { End::Front } else { End::Back };
+        match (put, end) {
+            (Some(value), End::Front) => held.push_front(value),
+            (Some(value), End::Back) => held.push_back(value),
+            (None, _) => {
+                let taken = if end == End::Front { held.pop_front() } else { held.pop_back() };
+                return DequeOp::Pop(end, taken.map_or(Removed::Nothing, Removed::Value));
+            }
+        }
+        DequeOp::Push(end, put.unwrap())
+    });
+    let verdict = |history: &[_]| check(&Deque::default(), history, &Budget::default()).verdict();
+    assert_eq!(verdict(&history), Verdict::Valid);
+    // Near the end a value is taken at the other end, where others are in front of it.
+    let is_taken = |operation: &Operation<DequeOp>| matches!(operation.op, DequeOp::Pop(_, Removed::Value(_)));
+    let near_end = history.len() - history.len() / 10;
+    for wrong in (near_end..near_end + 200).filter(|at| is_taken(&history[*at])).collect::<Vec<_>>() {
+        let DequeOp::Pop(end, value) = history[wrong].op else { panic!("it is a pop") };
+        history[wrong].op = DequeOp::Pop(if end == End::Front { End::Back } else { End::Front }, value);
+    }
+    assert_eq!(verdict(&history), Verdict::Invalid);
 }
 
 #[test]

@@ -1,0 +1,365 @@
+//! A linearization of a double-ended queue, where a few tries find one.
+//!
+//! **Which values may stand side by side.** Of two values that are there at one time, let one be in front of the other.
+//! If both leave at the front, the one in front leaves first; if both leave at the back, the other one does; if the one
+//! in front leaves at the front and the other one at the back, they leave in any order; the other way round they cannot
+//! leave at all. Who obeys these rules for each two values obeys a deque. So a value is put in only where it *fits*:
+//! where no rule is certainly broken by it and one that is there. Then each can leave when it must, for all that are
+//! outside of it can leave by then.
+//!
+//! **When to do what.** To take a value as soon as it can be is never worse than later, for it hinders nobody any more.
+//! The same is true of a value that can be put in and taken at once. What remains is when each other value is put in:
+//! here as late as it can be, but before one that it would not fit beside. That is a guess. If at last it does not fit,
+//! it should have come before one that is there: all that was done since then is undone, and this is remembered.
+//!
+//! **Values that nobody is known to have taken** leave behind all others, at either end. If takes crashed, one of these
+//! takes such a value where it is outside of one that must leave, or before something comes in that encloses it.
+//!
+//! An order that is found is a linearization. If none is found, there may be one: no polynomial rule is known to us.
+//! Each step takes O(log n), and each value is moved `AGAIN_MAX` times on average at most.
+
+mod calendar;
+mod line;
+
+use super::moments::Moments;
+use calendar::Calendar;
+use history_core::cast::Cast as _;
+use history_core::hash::HashMap;
+use line::{Done, End, Leaves, Line};
+use std::collections::BTreeSet;
+
+/// How many steps are undone or looked at again, for each value.
+const AGAIN_MAX: usize = 64;
+
+/// Why a moment did not end.
+enum Stop {
+    /// All was undone from this moment on.
+    Again(u32),
+    GiveUp,
+}
+
+struct Walk<'m> {
+    moments: &'m Moments,
+    line: Line<'m>,
+    /// Values whose puts were called, and which were not put in.
+    waiting: BTreeSet<u32>,
+    /// Operations that found nothing, were called, and did not do so yet.
+    searching: BTreeSet<u32>,
+    /// Of two values the second is to be put in before the first.
+    earlier: BTreeSet<(u32, u32)>,
+    /// Of two values the second is to be taken by a crashed take before the first is put in.
+    gone_before: BTreeSet<(u32, u32)>,
+    /// Of two values the second is not to be put in before the first on a guess.
+    no_earlier: BTreeSet<(u32, u32)>,
+    /// By value that was put in on a guess, before which one that was.
+    guessed_for: HashMap<u32, u32>,
+    steps_left: usize,
+}
+
+/// A linearization, if one is found. `is_front` says of an operation at which end it acts.
+pub(super) fn order(moments: &Moments, is_front: &dyn Fn(usize) -> bool) -> Option<Vec<u32>> {
+    let calendar = Calendar::new(moments);
+    let mut walk = Walk {
+        moments,
+        line: Line::new(moments, is_front),
+        waiting: BTreeSet::new(),
+        searching: BTreeSet::new(),
+        earlier: BTreeSet::new(),
+        gone_before: BTreeSet::new(),
+        no_earlier: BTreeSet::new(),
+        guessed_for: HashMap::default(),
+        steps_left: AGAIN_MAX * (moments.values.len() + 16),
+    };
+    let mut moment = 0;
+    while moment <= moments.end {
+        match walk.pass(moment, &calendar) {
+            Ok(()) => moment += 1,
+            Err(Stop::Again(from)) => moment = from,
+            Err(Stop::GiveUp) => return None,
+        }
+    }
+    Some(walk.line.ops())
+}
+
+impl Walk<'_> {
+    /// All that is done at one moment.
+    fn pass(&mut self, moment: u32, calendar: &Calendar) -> Result<(), Stop> {
+        self.line.now = moment;
+        self.waiting.extend(calendar.puts_called.at(moment));
+        self.searching.extend(calendar.nothings_called.at(moment));
+        self.settle();
+        for value in calendar.puts_due.at(moment) {
+            self.bring(*value)?;
+        }
+        for value in calendar.takes_due.at(moment) {
+            self.bring(*value)?;
+            self.take_out(*value)?;
+        }
+        for nothing in calendar.nothings_due.at(moment) {
+            while self.searching.contains(nothing) {
+                if !self.crash_take(End::Front) && !self.crash_take(End::Back) {
+                    return Err(self.retreat_from_open(End::Front));
+                }
+                self.settle();
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what is never worse now than later.
+    fn settle(&mut self) {
+        loop {
+            let can_leave = |end: &End| {
+                let leaves = |value: u32| self.line.leaves(value).end() == Some(*end) && self.line.can_leave(value);
+                self.line.last(*end).is_some_and(leaves)
+            };
+            if let Some(end) = [End::Front, End::Back].into_iter().find(can_leave)
+                && let Some(value) = self.line.last(end)
+            {
+                self.line.take(value, end, false);
+                continue;
+            }
+            if self.line.there.is_empty() {
+                for at in std::mem::take(&mut self.searching) {
+                    self.line.trail.push((self.line.now, Done::Nothing(at)));
+                }
+            }
+            let Some(value) = self.waiting.iter().copied().find(|at| self.passes(*at)) else { return };
+            self.put(value);
+        }
+    }
+
+    /// Whether a value can be put in and taken at once.
+    fn passes(&self, at: u32) -> bool {
+        let is_at_one_end = self.line.leaves(at).end() == Some(self.line.comes(at));
+        self.line.can_leave(at) && (is_at_one_end || self.line.there.is_empty())
+    }
+
+    fn put(&mut self, at: u32) {
+        self.waiting.remove(&at);
+        self.line.put(at);
+    }
+
+    /// Puts a value in if it was not yet, and before it what would not fit any more.
+    fn bring(&mut self, at: u32) -> Result<(), Stop> {
+        let mut stack = vec![at];
+        while let Some(next) = stack.last().copied() {
+            if self.line.was_put(next) {
+                stack.pop();
+                continue;
+            }
+            let is_first = |first: &u32| !stack.contains(first) && self.goes_first(*first, next);
+            if let Some(first) = self.waiting.iter().copied().find(is_first) {
+                self.guessed_for.insert(first, next);
+                stack.push(first);
+                continue;
+            }
+            self.take_before(next);
+            if self.line.was_put(next) {
+                continue;
+            }
+            if self.line.fits(next) {
+                self.put(next);
+                self.settle();
+            } else if !self.make_room(next) {
+                return Err(self.retreat(next));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a value that waits must come before another one, or had better.
+    fn goes_first(&self, at: u32, next: u32) -> bool {
+        let is_known = self.earlier.contains(&(next, at));
+        let would = || {
+            let meet = self.line.value(next).take_call >= self.line.value(at).put_ret;
+            let may_precede = meet && self.line.may_follow(next, at);
+            may_precede && (!self.line.may_follow(at, next) || self.would_rather_precede(at, next))
+        };
+        self.line.fits(at) && (is_known || !self.no_earlier.contains(&(next, at)) && would())
+    }
+
+    /// Of two values that may come in either order, whether the order in which they seem to leave wants this one first.
+    fn would_rather_precede(&self, at: u32, next: u32) -> bool {
+        let way = |at: u32| (self.line.comes(at), self.line.leaves(at));
+        let Some(end) = self.line.leaves(at).end().filter(|_| way(at) == way(next)) else { return false };
+        let middle = |at: u32| u64::from(self.line.value(at).take_call) + u64::from(self.line.value(at).take_ret);
+        let stays_longer = middle(at) > middle(next);
+        stays_longer == (self.line.comes(at) == end)
+    }
+
+    /// Lets crashed takes take what is to be gone before a value comes in.
+    fn take_before(&mut self, at: u32) {
+        let end = self.line.comes(at);
+        let is_last = |walk: &Self| walk.line.last(end).is_some_and(|last| walk.gone_before.contains(&(at, last)));
+        while is_last(self) && self.crash_take(end) {
+            self.settle();
+        }
+    }
+
+    /// The first value that hinders another one and could leave but for those outside of it; and these.
+    fn enclosed(&mut self, at: u32) -> Option<(u32, Vec<u32>)> {
+        let line = &self.line;
+        self.steps_left = self.steps_left.saturating_sub(line.there.len());
+        let place = line.there.iter().position(|value| !line.may_follow(at, *value) && line.can_leave(*value))?;
+        let value = line.there[place];
+        let outside = match line.leaves(value) {
+            Leaves::Front => line.there.range(..place),
+            _ => line.there.range(place + 1..),
+        };
+        Some((value, outside.copied().collect()))
+    }
+
+    /// Takes a value that hinders another one and that only values enclose which crashed takes may have taken. Whether
+    /// there was one.
+    fn make_room(&mut self, at: u32) -> bool {
+        let Some((value, outside)) = self.enclosed(at) else { return false };
+        let Some(end) = self.line.leaves(value).end() else { return false };
+        let (open, known): (Vec<u32>, Vec<u32>) =
+            outside.into_iter().partition(|value| self.line.leaves(*value) == Leaves::Open);
+        let can_leave = open.len() <= self.line.crashed_left(end) && known.iter().all(|at| self.line.can_leave(*at));
+        while can_leave && !self.line.is_gone(value) && self.crash_take(end) {
+            self.settle();
+        }
+        self.line.is_gone(value)
+    }
+
+    /// Takes a value, which is there or gone, and before it all that is outside of it.
+    fn take_out(&mut self, value: u32) -> Result<(), Stop> {
+        let Some(end) = self.line.leaves(value).end() else { return Ok(()) };
+        while !self.line.is_gone(value) {
+            if !self.crash_take(end) {
+                return Err(self.retreat_from_open(end));
+            }
+            self.settle();
+        }
+        Ok(())
+    }
+
+    /// Lets a crashed take take the last value at an end, if nobody is known to take it. Whether it did.
+    fn crash_take(&mut self, end: End) -> bool {
+        let open = self.line.last(end).filter(|value| self.line.leaves(*value) == Leaves::Open);
+        let Some(value) = open.filter(|_| self.line.crashed_left(end) > 0) else { return false };
+        self.line.take(value, end, true);
+        true
+    }
+
+    /// A value must come in, and does not fit: it should have come before one that is there; or one that encloses a
+    /// value which could leave now should have come before that; or one came too early, on a guess.
+    fn retreat(&mut self, at: u32) -> Stop {
+        let begun = self.line.value(at).put_call;
+        let trail = &self.line.trail;
+        let looked_at = trail.len() - trail.partition_point(|(moment, _)| *moment < begun);
+        self.steps_left = self.steps_left.saturating_sub(looked_at + self.line.there.len());
+        if let Some(other) = self.follows(at, true) {
+            self.earlier.insert((other, at));
+            return self.begin_again(other);
+        }
+        if let Some(stop) = self.retreat_from_enclosed(at) {
+            return stop;
+        }
+        let hinders = |other: &u32| !self.line.may_follow(at, *other) && self.line.value(*other).put_ret > begun;
+        let hindering = self.line.there.iter().copied().filter(hinders).collect();
+        if let Some(stop) = self.retreat_from_guess(hindering) {
+            return stop;
+        }
+        let Some(other) = self.follows(at, false) else { return Stop::GiveUp };
+        self.earlier.insert((other, at));
+        self.begin_again(other)
+    }
+
+    /// Of the values that hinder this one, that which was put in last and should have been put in after it: this one
+    /// may stay beside it, or must be gone by then.
+    fn follows(&self, at: u32, stays: bool) -> Option<u32> {
+        let value = self.line.value(at);
+        let since = self.line.trail.iter().rev().take_while(|(moment, _)| *moment >= value.put_call);
+        let mut puts = since.filter_map(|(moment, done)| match done {
+            Done::Put(other) if !self.line.is_gone(*other) => Some((*moment, *other)),
+            _ => None,
+        });
+        let should_follow = |(moment, other): &(u32, u32)| {
+            let could = if stays { self.line.may_follow(*other, at) } else { value.take_call <= *moment };
+            could && !self.line.may_follow(at, *other) && !self.earlier.contains(&(*other, at))
+        };
+        puts.find(should_follow).map(|(_, other)| other)
+    }
+
+    /// What encloses a value that could leave, and hinders another one, should have come before that; or crashed takes
+    /// should have taken what lies between before it came; or it came too early.
+    fn retreat_from_enclosed(&mut self, at: u32) -> Option<Stop> {
+        let (value, outside) = self.enclosed(at)?;
+        let line = &self.line;
+        // Of two that come in where they leave, the inner one comes first; else the outer one.
+        let is_stack = line.leaves(value).end() == Some(line.comes(value));
+        let swapped = outside.iter().map(|outer| if is_stack { (value, *outer) } else { (*outer, value) });
+        let could_be = |(late, soon): &(u32, u32)| {
+            let waited = line.value(*soon).put_call <= line.trail[line.put_at(*late)].0;
+            let is_new = line.comes(*late) == line.comes(*soon) && !self.earlier.contains(&(*late, *soon));
+            is_new && waited && line.may_follow(*late, *soon)
+        };
+        let stays = |(late, soon): &(u32, u32)| !line.can_leave(if is_stack { *soon } else { *late });
+        if let Some((late, soon)) = swapped.filter(stays).find(could_be) {
+            self.earlier.insert((late, soon));
+            return Some(self.begin_again(late));
+        }
+        let stays = |outer: &u32| line.leaves(*outer) != Leaves::Open && !line.can_leave(*outer);
+        let staying: Vec<u32> = outside.iter().copied().filter(stays).collect();
+        let first = staying.iter().copied().min_by_key(|outer| line.put_at(*outer))?;
+        let is_open = |other: &u32| line.leaves(*other) == Leaves::Open && line.put_at(*other) < line.put_at(first);
+        let open = outside.into_iter().filter(is_open).map(|open| (first, open));
+        let known = &self.gone_before;
+        let new: Vec<(u32, u32)> = open.filter(|pair| !known.contains(pair)).collect();
+        if !new.is_empty() {
+            self.gone_before.extend(new);
+            return Some(self.begin_again(first));
+        }
+        self.retreat_from_guess(staying)
+    }
+
+    /// One of these came too early, on a guess: the last one of all, since what was done before it stays.
+    fn retreat_from_guess(&mut self, of: Vec<u32>) -> Option<Stop> {
+        let guesses = of.into_iter().filter_map(|guess| Some((guess, *self.guessed_for.get(&guess)?)));
+        let is_new = |(guess, next): &(u32, u32)| !self.no_earlier.contains(&(*next, *guess));
+        let (guess, next) = guesses.filter(is_new).max_by_key(|(guess, _)| self.line.put_at(*guess))?;
+        self.no_earlier.insert((next, guess));
+        Some(self.begin_again(guess))
+    }
+
+    /// The last value at an end must leave, and no take is left: a crashed one at the other end should have taken it
+    /// before something came in behind it.
+    fn retreat_from_open(&mut self, end: End) -> Stop {
+        let there = &self.line.there;
+        let ends = match end {
+            End::Front => (there.front(), there.get(1)),
+            End::Back => (there.back(), there.len().checked_sub(2).and_then(|at| there.get(at))),
+        };
+        let (Some(open), Some(behind)) = (ends.0.copied(), ends.1.copied()) else { return Stop::GiveUp };
+        let is_behind = self.line.put_at(open) < self.line.put_at(behind) && self.line.comes(behind) == end.other();
+        let is_open = self.line.leaves(open) == Leaves::Open;
+        if !is_open || !is_behind || !self.gone_before.insert((behind, open)) {
+            return Stop::GiveUp;
+        }
+        self.begin_again(behind)
+    }
+
+    /// Undoes all from the moment on at which a value was put in.
+    fn begin_again(&mut self, at: u32) -> Stop {
+        let from = self.line.trail[self.line.put_at(at)].0;
+        while let Some(done) = self.line.undo(from) {
+            let Some(left) = self.steps_left.checked_sub(1) else { return Stop::GiveUp };
+            self.steps_left = left;
+            match done {
+                Done::Put(at) => {
+                    self.waiting.insert(at);
+                    self.guessed_for.remove(&at);
+                }
+                Done::Nothing(at) => _ = self.searching.insert(at),
+                Done::Take { .. } => {}
+            }
+        }
+        let (values, nothings) = (&self.moments.values, &self.moments.nothings);
+        self.waiting.retain(|at| values[at.to_usize()].put_call < from);
+        self.searching.retain(|at| nothings[at.to_usize()].call < from);
+        Stop::Again(from)
+    }
+}
