@@ -1,6 +1,7 @@
 //! What is forgotten, where real time is in numbers: see the proof in [the parent](super).
 
 use super::judge::ListJudge;
+use crate::txn::online::named;
 use crate::txn::online::time::{Gate, NEVER, NONE, Txn};
 use history_core::cast::Cast as _;
 
@@ -56,12 +57,10 @@ impl ListJudge {
         (txn.after, txn.done)
     }
 
-    /// Drops keys that were named before an op and not since, that for longest first, until so many elements are left.
+    /// Drops keys that were named before an op and not since, until so many elements are left.
     pub(super) fn drop_idle_keys(&mut self, op: u64, elems: usize) {
-        let keys = self.lists.all_keys().map(|key| (self.lists.key(key).used, key));
-        let mut keys: Vec<(u64, u32)> = keys.filter(|(used, _)| *used < op).collect();
-        keys.sort_unstable();
-        for (_, key) in keys {
+        let keys = self.lists.all_keys().map(|key| (key, self.lists.key(key).named));
+        for key in named::idle(keys, op) {
             if self.lists.len() <= elems {
                 break;
             }

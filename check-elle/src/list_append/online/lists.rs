@@ -2,6 +2,7 @@
 //!
 //! Keys, elements and their rows are used again: a key that is dropped leaves nothing but its name.
 
+use crate::txn::online::named::Named;
 use crate::txn::online::ranges::Ranges;
 use crate::txn::online::time::{Gate, NONE};
 use history_core::IntMap;
@@ -40,8 +41,7 @@ pub(super) struct Key {
     is_appended_to: bool,
     /// Whether it was dropped before, so that elements of it are unknown.
     pub(super) is_renamed: bool,
-    /// The op that named it last.
-    pub(super) used: u64,
+    pub(super) named: Named,
     /// All of its elements, by their codes.
     ids: IntMap<u32>,
     /// The longest list, and its elements.
@@ -98,7 +98,7 @@ history_core::state!(
 );
 history_core::state!(struct Elem { key, code, pos, writer, after, done, index, kind, is_intermediate, before });
 history_core::state!(struct Key {
-    code, is_there, is_read, is_appended_to, is_renamed, used, ids, list, elems, unwritten, unread, failed, readers, updaters,
+    code, is_there, is_read, is_appended_to, is_renamed, named, ids, list, elems, unwritten, unread, failed, readers, updaters,
     last_append,
 });
 history_core::state!(parts Lists {
@@ -111,17 +111,24 @@ impl Lists {
         let recent = (code.cast_unsigned() % RECENT.to_u64()).to_usize();
         let known = self.recent[recent];
         if let Some(key) = self.keys.get_mut(known.to_usize()).filter(|key| key.is_there && key.code == code) {
-            key.used = op;
+            key.named.again(op);
             return known;
         }
         if let Some(key) = self.key_ids.get(&code) {
             self.recent[recent] = *key;
-            self.keys[key.to_usize()].used = op;
+            self.keys[key.to_usize()].named.again(op);
             return *key;
         }
         let is_renamed = self.dropped.contains(code);
         self.renamed += u64::from(is_renamed);
-        let new = Key { code, is_there: true, is_renamed, used: op, last_append: (u64::MAX, NONE), ..Key::default() };
+        let new = Key {
+            code,
+            is_there: true,
+            is_renamed,
+            named: Named::at(op),
+            last_append: (u64::MAX, NONE),
+            ..Key::default()
+        };
         let key = self.free_keys.pop().unwrap_or_else(|| {
             self.keys.push(Key::default());
             (self.keys.len() - 1).to_u32()

@@ -2,6 +2,7 @@
 
 use super::judge::RegisterJudge;
 use super::registers::{Version, VersionKind};
+use crate::txn::online::named;
 use crate::txn::online::time::{Gate, NONE, Txn};
 use history_core::cast::Cast as _;
 
@@ -125,12 +126,10 @@ impl RegisterJudge {
         self.graph.gates(live)
     }
 
-    /// Drops keys that were named before an op and not since, that for longest first, until so many values are left.
+    /// Drops keys that were named before an op and not since, until so many values are left.
     pub(super) fn drop_idle_keys(&mut self, op: u64, values: usize) {
-        let keys = self.registers.all_keys().map(|key| (self.registers.key(key).used, key));
-        let mut keys: Vec<(u64, u32)> = keys.filter(|(used, _)| *used < op).collect();
-        keys.sort_unstable();
-        for (_, key) in keys {
+        let keys = self.registers.all_keys().map(|key| (key, self.registers.key(key).named));
+        for key in named::idle(keys, op) {
             if self.registers.len() <= values {
                 break;
             }

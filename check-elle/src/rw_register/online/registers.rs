@@ -1,5 +1,6 @@
 //! Keys with the versions of each that matter, and the values of those that do not any more.
 
+use crate::txn::online::named::Named;
 use crate::txn::online::ranges::Ranges;
 use crate::txn::online::time::{Gate, NEVER, NONE};
 use history_core::cast::Cast as _;
@@ -32,8 +33,7 @@ pub(super) struct Key {
     is_written: bool,
     /// Whether it was dropped before, so that values of it are unknown.
     pub(super) is_renamed: bool,
-    /// The op that named it last.
-    pub(super) used: u64,
+    pub(super) named: Named,
     /// `NONE` once it is dead.
     pub(super) initial: u32,
     /// Those that matter, the initial one among them.
@@ -111,7 +111,7 @@ history_core::state!(struct Version {
     readers, floor, next, before, updater,
 });
 history_core::state!(struct Key {
-    code, is_there, is_read, is_written, is_renamed, used, initial, versions, dead, overwritten, failed, repeated,
+    code, is_there, is_read, is_written, is_renamed, named, initial, versions, dead, overwritten, failed, repeated,
     dead_since, rows, first_touch, last_write,
 });
 history_core::state!(struct Registers {
@@ -158,13 +158,13 @@ impl Registers {
     /// The key of this code; if it is new, with its initial version, and whether that is so.
     pub(super) fn key_id(&mut self, code: i64, initial: i64, op: u64) -> (u32, bool) {
         if let Some(key) = self.key_ids.get(&code) {
-            self.keys[key.to_usize()].used = op;
+            self.keys[key.to_usize()].named.again(op);
             return (*key, false);
         }
         let is_renamed = self.dropped.contains(code);
         self.renamed += u64::from(is_renamed);
         let none = (u64::MAX, NONE);
-        let new = Key { code, is_there: true, is_renamed, used: op, last_write: none, ..Key::default() };
+        let new = Key { code, is_there: true, is_renamed, named: Named::at(op), last_write: none, ..Key::default() };
         let key = self.free_keys.pop().unwrap_or_else(|| {
             self.keys.push(Key::default());
             (self.keys.len() - 1).to_u32()

@@ -247,6 +247,28 @@ fn a_key_that_was_dropped_is_known_by_its_name() {
     }
 }
 
+/// Keys that are not used any more keep transactions: two writes of each were in flight at one time, and nobody read
+/// either. They are dropped before those in use.
+#[test]
+fn keys_that_are_quiet_are_dropped_for_the_sake_of_those_in_use() {
+    let mut text = String::new();
+    for key in 0..200 {
+        let (one, other, used) = (format!("[:w {key} 1]"), format!("[:w {key} 2]"), format!("[:w x {key}]"));
+        let begin = [(0, "invoke", one.as_str()), (1, "invoke", &other)];
+        text += &ops(&[&begin[..], &[(0, "ok", &one), (1, "ok", &other)]].concat());
+        text += &ops(&[(0, "invoke", &used), (0, "ok", &used), (0, "invoke", "[:r x nil]")]);
+        text += &ops(&[(0, "ok", &format!("[:r x {key}]"))]);
+    }
+    let few = Limits { txns: 100, idle: 200, pause: 1, ..AT_ONCE };
+    let mut run = online(LINEARIZABLE, sizes(few));
+    for op in History::parse(&text).unwrap().ops() {
+        let _ = run.observe(&op).unwrap();
+    }
+    let report = Box::new(run).finish(&history_core::Budget::default()).unwrap();
+    assert!(report.notes.iter().any(|note| note.contains("the order of the versions of key 0")), "{:?}", report.notes);
+    assert!(!report.notes.iter().any(|note| note.contains("named again")), "{:?}", report.notes);
+}
+
 /// A write of what a read has shown of a key that was dropped: it may be the second one of that value.
 #[test]
 fn a_value_that_is_written_again_after_its_key_was_dropped_ends_the_judgement() {

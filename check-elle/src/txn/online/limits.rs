@@ -48,6 +48,11 @@ pub(crate) fn clean_up<J: Judge>(judge: &mut J, op: u64, limits: &Limits, given_
         return;
     }
     judge.forget();
+    if judge.graph().count > limits.txns / 2 {
+        // Who wrote what nobody has read is kept for the sake of a key that may be of no more use.
+        judge.drop_keys(op.saturating_sub(limits.idle), judge.values() / 2);
+        judge.forget();
+    }
     // While one operation is open, nothing that came after it is forgotten.
     while judge.graph().count > limits.txns / 2 {
         let is_over = judge.graph().count > limits.txns;

@@ -33,9 +33,10 @@
 //! before. Which transactions are targets is the workload's.
 //!
 //! What has no bound: an operation that does not complete, which is given up at a limit (it counts as one that may have
-//! happened); and keys that are not used any more, of which all but the names are dropped when values are many, the one
-//! not named for longest first. Then the verdict is unknown unless a violation is found: if an operation was given up,
-//! or a key is named again after it was dropped.
+//! happened); and keys that are not used any more, of which all but the names are dropped when values are many, or the
+//! transactions that are kept for their sake: first the keys that have been quiet for long beside how often they were
+//! named ([`named`]). Then the verdict is unknown unless a violation is found: if an operation was given up, or a key
+//! is named again after it was dropped.
 //!
 //! # Other levels
 //!
@@ -54,6 +55,7 @@
 pub(crate) mod decode;
 pub(crate) mod judge;
 pub(crate) mod limits;
+pub(crate) mod named;
 pub(crate) mod order;
 pub(crate) mod ranges;
 mod report;

@@ -1,0 +1,59 @@
+//! When a key was named, which says whether it may be named again.
+
+/// The ops that named a key.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Named {
+    first: u64,
+    last: u64,
+    times: u64,
+}
+
+history_core::state!(struct Named { first, last, times });
+
+impl Named {
+    pub(crate) fn at(op: u64) -> Named {
+        Named { first: op, last: op, times: 1 }
+    }
+
+    pub(crate) fn again(&mut self, op: u64) {
+        self.last = op;
+        self.times += 1;
+    }
+
+    /// The last one.
+    pub(crate) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// For how long nobody has named it until an op, as a multiple of how often somebody did before. A key that is
+    /// named seldom is quiet for long, and may come again; one that was named all the time and is no more will not.
+    pub(crate) fn quiet(&self, until: u64) -> u64 {
+        until.saturating_sub(self.last).saturating_mul(self.times) / (self.last - self.first + 1)
+    }
+}
+
+/// Keys that nobody has named since an op, those first that will hardly come again.
+pub(crate) fn idle(keys: impl Iterator<Item = (u32, Named)>, since: u64) -> Vec<u32> {
+    let idle = keys.filter(|(_, named)| named.last() < since);
+    let mut idle: Vec<(u64, u64, u32)> =
+        idle.map(|(key, named)| (u64::MAX - named.quiet(since), named.last(), key)).collect();
+    idle.sort_unstable();
+    idle.into_iter().map(|(.., key)| key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_is_named_seldom_is_kept_longer() {
+        let mut busy = Named::at(400);
+        (401..500).for_each(|op| busy.again(op));
+        let mut seldom = Named::at(0);
+        seldom.again(450);
+        // Both have been quiet for long; the second one was before, too.
+        assert_eq!((busy.quiet(900), seldom.quiet(900)), (401, 1));
+        let keys = [(7, seldom), (8, busy), (9, Named::at(1_000))];
+        assert_eq!(idle(keys.into_iter(), 900), [8, 7]);
+    }
+}
