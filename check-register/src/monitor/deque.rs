@@ -9,11 +9,13 @@
 //! not refuted so is linearizable if [`ends`] finds an order. What remains is left to the search.
 //!
 //! Values that nobody took out are in the histories of both ends, for they may be thought to leave at either behind all
-//! others. If a crashed take may have taken them, they are in none; nor are those then whose take is pending.
+//! others. If a crashed take may have taken them, they are in none; nor are those then whose take is pending. If two
+//! takes of a value are pending, each may have happened, at its end: the value is left out.
 
+use super::ends::{self, Tries};
 use super::moments::{Moments, Value};
 use super::sheet::NONE;
-use super::{Collection, Known, core, crashed, ends};
+use super::{Collection, Known, core, crashed};
 use crate::Conflict;
 use history_core::cast::Cast as _;
 
@@ -52,20 +54,22 @@ const CROSSING: [(Way, Part, Way); 6] = [
 ];
 
 /// Whether a beginning of a history is certainly none of a deque. `is_front` says of an operation at which end it acts.
-pub(super) fn decide(moments: &Moments, is_front: &dyn Fn(usize) -> bool) -> Known {
-    if refused(moments, is_front).is_some() || crossing(moments, is_front).is_some() {
+pub(super) fn decide(moments: &Moments, is_front: &dyn Fn(usize) -> bool, tries: &Tries<'_>) -> Known {
+    let sure = moments.without_contested();
+    if refused(&sure, is_front).is_some() || crossing(&sure, is_front).is_some() {
         return Known::Refused;
     }
-    let found = ends::order(moments, is_front).or_else(|| {
+    let found = ends::order(moments, is_front, tries).or_else(|| {
         // What will be taken may as well stay for now.
         let open = moments.any_pending().then(|| moments.pending_as_open())?;
-        ends::order(&open, is_front)
+        ends::order(&open, is_front, tries)
     });
     found.map_or(Known::Unknown, Known::Linearizable)
 }
 
 /// What contradicts itself, if that is known.
 pub(super) fn conflict(moments: &Moments, is_front: &dyn Fn(usize) -> bool) -> Option<Conflict<u32>> {
+    let moments = &moments.without_contested();
     if let Some((part, collection)) = refused(moments, is_front) {
         return core::find(&part, collection);
     }

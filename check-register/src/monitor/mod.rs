@@ -127,11 +127,12 @@ pub(crate) fn decide(part: &Part, object: &Object<'_>, budget: &Budget) -> Optio
         return first_refusal(part, budget, |end| sets.decide(part, end), |end| sets.conflict(part, end));
     }
     let sheet = Sheet::new(part, object)?;
+    let tries = ends::Tries::new(part.ops.len(), budget);
     first_refusal(
         part,
         budget,
         |end| match Moments::new(part, &sheet, end) {
-            Ok(moments) if object.collection == Collection::Deque => deque::decide(&moments, object.is_front),
+            Ok(moments) if object.collection == Collection::Deque => deque::decide(&moments, object.is_front, &tries),
             Ok(moments) => crashed::decide(&moments, object.collection),
             Err(_) => Known::Refused,
         },

@@ -20,6 +20,8 @@ pub(super) struct Value {
     pub(super) take_ret: u32,
     /// Those below it leave before it, if the collection has priorities.
     pub(super) priority: i64,
+    /// Whether others that are pending, too, may have taken it.
+    pub(super) is_contested: bool,
 }
 
 impl Value {
@@ -71,7 +73,16 @@ impl Moments {
         let last = end.checked_sub(1).map_or(from_start, |event| moment[event]);
         let never = last + 1;
         let (put, take, priority) = (NONE, NONE, 0);
-        let unseen = Value { put, take, put_call: NONE, put_ret: NONE, take_call: last, take_ret: never, priority };
+        let unseen = Value {
+            put,
+            take,
+            put_call: NONE,
+            put_ret: NONE,
+            take_call: last,
+            take_ret: never,
+            priority,
+            is_contested: false,
+        };
         let mut of_value = vec![unseen; sheet.put.len()];
         of_value.iter_mut().zip(&sheet.priority).for_each(|(value, priority)| value.priority = *priority);
         let mut order = sheet.initial.clone();
@@ -98,7 +109,8 @@ impl Moments {
                     if is_taken && ret != NEVER {
                         return Err(Conflict::TakenTwice { take: at, other: seen.take });
                     }
-                    // Of those that never return the first can do what the others can.
+                    seen.is_contested = ret == NEVER && seen.take != NONE && !is_taken;
+                    // Of those that never return the first can do what the others can, but at another end.
                     if ret != NEVER || seen.take == NONE {
                         (seen.take, seen.take_call, seen.take_ret) = (at, call, ret.min(never));
                     }
@@ -163,6 +175,13 @@ impl Moments {
         for value in moments.values.iter_mut().filter(|value| value.take_ret > self.end) {
             (value.take, value.take_call) = (NONE, self.end);
         }
+        moments
+    }
+
+    /// The same history without the values that two or more may have taken who are pending.
+    pub(super) fn without_contested(&self) -> Moments {
+        let mut moments = self.clone();
+        moments.values.retain(|value| !value.is_contested);
         moments
     }
 

@@ -263,7 +263,7 @@ impl<'q, 'm> Question<'q, 'm> {
         /// Steps an event in the first turn: most histories need fewer.
         const TURN: u64 = 12;
         /// Turns to find out whether a refusal that is known is the first.
-        const SOONER: u32 = 2;
+        const SOONER: u32 = 1;
         let mut until = TURN * (ids::count(self.part.events.len()) + 1_000);
         let mut engines = Engines::<'q, 'm, W>::new(self, known);
         let mut turns = 0;

@@ -16,20 +16,46 @@
 //! takes such a value where it is outside of one that must leave, or before something comes in that encloses it.
 //!
 //! An order that is found is a linearization. If none is found, there may be one: no polynomial rule is known to us.
-//! Each step takes O(log n), and each value is moved `AGAIN_MAX` times on average at most.
+//! Each step takes O(log n), and there are `STEPS_MAX` for each operation at most.
 
 mod calendar;
 mod line;
 
 use super::moments::Moments;
 use calendar::Calendar;
+use history_core::Budget;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 use line::{Done, End, Leaves, Line};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
-/// How many steps are undone or looked at again, for each value.
-const AGAIN_MAX: usize = 64;
+/// Steps that all tries take together, for each operation.
+const STEPS_MAX: u64 = 1_024;
+
+/// What may be spent on looking for orders: of a history, and of all its beginnings together.
+pub(super) struct Tries<'b> {
+    left: Cell<u64>,
+    budget: &'b Budget,
+}
+
+impl Tries<'_> {
+    /// For a history of so many operations.
+    pub(super) fn new(operations: usize, budget: &Budget) -> Tries<'_> {
+        Tries { left: Cell::new(STEPS_MAX * (operations.to_u64() + 16)), budget }
+    }
+
+    /// Takes so many steps. Whether that may be.
+    fn spend(&self, steps: usize) -> bool {
+        /// Steps between two looks at the budget.
+        const LOOK: u64 = 1 << 16;
+        let left = self.left.get();
+        let after = left.saturating_sub(steps.to_u64());
+        let is_over = left / LOOK != after / LOOK && self.budget.check(0, 0).is_err();
+        self.left.set(if is_over { 0 } else { after });
+        self.left.get() > 0
+    }
+}
 
 /// Why a moment did not end.
 enum Stop {
@@ -53,11 +79,11 @@ struct Walk<'m> {
     no_earlier: BTreeSet<(u32, u32)>,
     /// By value that was put in on a guess, before which one that was.
     guessed_for: HashMap<u32, u32>,
-    steps_left: usize,
+    tries: &'m Tries<'m>,
 }
 
 /// A linearization, if one is found. `is_front` says of an operation at which end it acts.
-pub(super) fn order(moments: &Moments, is_front: &dyn Fn(usize) -> bool) -> Option<Vec<u32>> {
+pub(super) fn order(moments: &Moments, is_front: &dyn Fn(usize) -> bool, tries: &Tries<'_>) -> Option<Vec<u32>> {
     let calendar = Calendar::new(moments);
     let mut walk = Walk {
         moments,
@@ -68,7 +94,7 @@ pub(super) fn order(moments: &Moments, is_front: &dyn Fn(usize) -> bool) -> Opti
         gone_before: BTreeSet::new(),
         no_earlier: BTreeSet::new(),
         guessed_for: HashMap::default(),
-        steps_left: AGAIN_MAX * (moments.values.len() + 16),
+        tries,
     };
     let mut moment = 0;
     while moment <= moments.end {
@@ -124,6 +150,7 @@ impl Walk<'_> {
                     self.line.trail.push((self.line.now, Done::Nothing(at)));
                 }
             }
+            self.tries.spend(self.waiting.len());
             let Some(value) = self.waiting.iter().copied().find(|at| self.passes(*at)) else { return };
             self.put(value);
         }
@@ -144,6 +171,9 @@ impl Walk<'_> {
     fn bring(&mut self, at: u32) -> Result<(), Stop> {
         let mut stack = vec![at];
         while let Some(next) = stack.last().copied() {
+            if !self.tries.spend(self.waiting.len() + stack.len()) {
+                return Err(Stop::GiveUp);
+            }
             if self.line.was_put(next) {
                 stack.pop();
                 continue;
@@ -200,7 +230,7 @@ impl Walk<'_> {
     /// The first value that hinders another one and could leave but for those outside of it; and these.
     fn enclosed(&mut self, at: u32) -> Option<(u32, Vec<u32>)> {
         let line = &self.line;
-        self.steps_left = self.steps_left.saturating_sub(line.there.len());
+        self.tries.spend(line.there.len());
         let place = line.there.iter().position(|value| !line.may_follow(at, *value) && line.can_leave(*value))?;
         let value = line.there[place];
         let outside = match line.leaves(value) {
@@ -250,7 +280,7 @@ impl Walk<'_> {
         let begun = self.line.value(at).put_call;
         let trail = &self.line.trail;
         let looked_at = trail.len() - trail.partition_point(|(moment, _)| *moment < begun);
-        self.steps_left = self.steps_left.saturating_sub(looked_at + self.line.there.len());
+        self.tries.spend(looked_at + self.line.there.len());
         if let Some(other) = self.follows(at, true) {
             self.earlier.insert((other, at));
             return self.begin_again(other);
@@ -346,8 +376,9 @@ impl Walk<'_> {
     fn begin_again(&mut self, at: u32) -> Stop {
         let from = self.line.trail[self.line.put_at(at)].0;
         while let Some(done) = self.line.undo(from) {
-            let Some(left) = self.steps_left.checked_sub(1) else { return Stop::GiveUp };
-            self.steps_left = left;
+            if !self.tries.spend(1) {
+                return Stop::GiveUp;
+            }
             match done {
                 Done::Put(at) => {
                     self.waiting.insert(at);

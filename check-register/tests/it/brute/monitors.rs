@@ -342,6 +342,30 @@ fn deques_of_both_ends() {
     assert_eq!(conflict, Some(Conflict::Values { values }));
 }
 
+/// Two takes of a value are in flight, at different ends: until one returns, either may be it.
+#[test]
+fn a_value_of_a_deque_that_two_take() {
+    let pop = |end, value, call, ret| Operation {
+        process: 0,
+        op: DequeOp::Pop(end, Removed::Value(value)),
+        call,
+        ret: Some(ret),
+    };
+    let push = |end, value, at| Operation { process: 0, op: DequeOp::Push(end, value), call: at, ret: Some(at + 1) };
+    let from_start = vec![pop(End::Back, 1, 0, 5), pop(End::Front, 1, 1, 6), pop(End::Front, 2, 2, 3)];
+    let pushed = vec![
+        push(End::Front, 1, 0),
+        push(End::Back, 2, 2),
+        pop(End::Back, 1, 4, 7),
+        pop(End::Front, 2, 5, 9),
+        pop(End::Back, 2, 6, 8),
+    ];
+    let mut seen = Seen::default();
+    hold::<Deque>(&[1, 2], &from_start, &mut seen);
+    hold::<Deque>(&[], &pushed, &mut seen);
+    assert_eq!(seen.invalid, 2, "{seen:?}");
+}
+
 /// Up to how many operations to look at every history.
 fn small() -> usize {
     std::env::var("HISTCHECK_SMALL").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
