@@ -48,7 +48,7 @@ pub(crate) fn clean_up<J: Judge>(judge: &mut J, op: u64, limits: &Limits, given_
         return;
     }
     judge.forget();
-    if judge.graph().count > limits.txns / 2 {
+    if judge.graph().count > limits.txns {
         // Who wrote what nobody has read is kept for the sake of a key that may be of no more use.
         judge.drop_keys(op.saturating_sub(limits.idle), judge.values() / 2);
         judge.forget();

@@ -17,7 +17,7 @@ impl Named {
 
     pub(crate) fn again(&mut self, op: u64) {
         self.last = op;
-        self.times += 1;
+        self.times = self.times.saturating_add(1);
     }
 
     /// The last one.
@@ -28,7 +28,8 @@ impl Named {
     /// For how long nobody has named it until an op, as a multiple of how often somebody did before. A key that is
     /// named seldom is quiet for long, and may come again; one that was named all the time and is no more will not.
     pub(crate) fn quiet(&self, until: u64) -> u64 {
-        until.saturating_sub(self.last).saturating_mul(self.times) / (self.last - self.first + 1)
+        let span = self.last.saturating_sub(self.first).saturating_add(1);
+        until.saturating_sub(self.last).saturating_mul(self.times) / span
     }
 }
 
@@ -55,5 +56,9 @@ mod tests {
         assert_eq!((busy.quiet(900), seldom.quiet(900)), (401, 1));
         let keys = [(7, seldom), (8, busy), (9, Named::at(1_000))];
         assert_eq!(idle(keys.into_iter(), 900), [8, 7]);
+        // No history goes back, but a damaged checkpoint may say so.
+        let mut back = Named::at(500);
+        back.again(100);
+        assert_eq!(back.quiet(900), 1_600);
     }
 }
