@@ -175,10 +175,11 @@ impl<'m> Line<'m> {
         self.leaves(at) != Leaves::Open && self.value(at).take_call <= self.now
     }
 
-    /// How many crashed takes at an end were called and are not used.
-    pub(super) fn crashed_left(&self, end: End) -> usize {
+    /// Whether so many crashed takes at an end were called and are not used.
+    pub(super) fn has_crashed(&self, end: End, count: usize) -> bool {
         let crashed = &self.crashed[end.index()];
-        crashed.takes[crashed.used..].iter().take_while(|take| take.0 <= self.now).count()
+        let last = count.checked_sub(1).map(|more| crashed.takes.get(crashed.used + more));
+        last.is_none_or(|last| last.is_some_and(|take| take.0 <= self.now))
     }
 
     fn push(&mut self, at: u32, end: End) {

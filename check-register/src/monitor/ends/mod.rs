@@ -247,7 +247,7 @@ impl Walk<'_> {
         let Some(end) = self.line.leaves(value).end() else { return false };
         let (open, known): (Vec<u32>, Vec<u32>) =
             outside.into_iter().partition(|value| self.line.leaves(*value) == Leaves::Open);
-        let can_leave = open.len() <= self.line.crashed_left(end) && known.iter().all(|at| self.line.can_leave(*at));
+        let can_leave = self.line.has_crashed(end, open.len()) && known.iter().all(|at| self.line.can_leave(*at));
         while can_leave && !self.line.is_gone(value) && self.crash_take(end) {
             self.settle();
         }
@@ -269,7 +269,7 @@ impl Walk<'_> {
     /// Lets a crashed take take the last value at an end, if nobody is known to take it. Whether it did.
     fn crash_take(&mut self, end: End) -> bool {
         let open = self.line.last(end).filter(|value| self.line.leaves(*value) == Leaves::Open);
-        let Some(value) = open.filter(|_| self.line.crashed_left(end) > 0) else { return false };
+        let Some(value) = open.filter(|_| self.line.has_crashed(end, 1)) else { return false };
         self.line.take(value, end, true);
         true
     }
