@@ -98,8 +98,9 @@ impl Checker for ListAppend {
         Ok(Box::new(TxnRun::new(ListAppendRun::new(expected))))
     }
 
-    /// Levels from read committed up are judged op by op. With other levels, or with anomalies by name, the run says
-    /// nothing before the end. Once the history is longer than about 100,000 ops, a report names a violated level, the
+    /// Levels that cycles decide are judged op by op. With other levels, or with anomalies by name, the run says nothing
+    /// before the end. At read uncommitted, also with sessions or real time, [`Run::is_violated`] is said of the history
+    /// so far: a transaction that fails later, or a list that contradicts an earlier one, can take it back. Once the history is longer than about 100,000 ops, a report names a violated level, the
     /// op and the transactions; for all anomalies and their types, check the file.
     ///
     /// ```

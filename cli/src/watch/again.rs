@@ -63,6 +63,7 @@ fn judged(
         "This report covers the ops from index {} to {}, which show the first violation. It does not explain reads of earlier ops.",
         evidence.first, evidence.last
     ));
+    report.notes.extend(evidence.notes.iter().cloned());
     Ok(Some(report))
 }
 

@@ -152,7 +152,8 @@ pub trait Run: Send {
     }
 
     /// Whether the history is certainly invalid by now, whatever comes next. A checker that cannot decide before the
-    /// end returns `false`. O(1).
+    /// end returns `false`. Only a checker that says so may mean the history up to here, where what comes next can take
+    /// the violation back: then so does its report, and [`Run::finish_before_unread`] does not count it. O(1).
     fn is_violated(&self) -> bool {
         false
     }
@@ -297,12 +298,14 @@ pub struct Evidence {
     pub last: u64,
     /// Options to set, with their values, for a checker that gets only this part.
     pub options: Vec<(&'static str, &'static str)>,
+    /// Notes that belong in a report on this part.
+    pub notes: Vec<String>,
 }
 
 impl Evidence {
     /// The part from the op of index `first`, which begins at this byte, to that of index `last`.
     pub fn new(begins: u64, first: u64, last: u64) -> Evidence {
-        Evidence { begins, first, last, options: Vec::new() }
+        Evidence { begins, first, last, options: Vec::new(), notes: Vec::new() }
     }
 
     /// The same, with another option.

@@ -9,11 +9,12 @@ use crate::txn::online::decode::{Mop, Vocabulary};
 use crate::txn::online::judge::{Findings, Judge, Kept, Rules, Stop};
 use crate::txn::online::time::{At, Cycle, Dependency, End, Graph, NEVER, NONE};
 use history_core::cast::Cast as _;
+use std::ops::Range;
 
 #[derive(Debug)]
 pub(super) struct ListJudge {
     level: CycleExistsSpec,
-    findings: Findings,
+    pub(super) findings: Findings,
     /// Whether a read may show what nobody appended.
     garbage_allowed: bool,
     pub(super) graph: Graph,
@@ -22,10 +23,14 @@ pub(super) struct ListJudge {
     pub(super) kept: Kept,
     /// Reused for unread appends.
     ends: Vec<End>,
+    /// Reused for lists that may hold an element twice.
+    pub(super) sorted: Vec<i64>,
+    /// Reused for the reads of a transaction.
+    pub(super) reads: Vec<(i64, Range<usize>)>,
 }
 
 history_core::state!(parts ListJudge {
-    kept; parts: lists, findings, graph; same: level, garbage_allowed, within, ends
+    kept; parts: lists, findings, graph; same: level, garbage_allowed, within, ends, sorted, reads
 });
 
 impl Judge for ListJudge {
@@ -33,6 +38,7 @@ impl Judge for ListJudge {
     const VOCABULARY: Vocabulary = Vocabulary { write: "append", is_register: false };
     const GARBAGE: &'static str = "appended";
     const BOUND: Option<&'static str> = None;
+    const TAKES_BACK: bool = true;
 
     type Settings = Rules;
 
@@ -46,6 +52,8 @@ impl Judge for ListJudge {
             within: Within::default(),
             kept: Kept::default(),
             ends: Vec::new(),
+            sorted: Vec::new(),
+            reads: Vec::new(),
         }
     }
 
@@ -73,6 +81,9 @@ impl Judge for ListJudge {
             self.graph.complete(txn);
         }
         self.findings.within(index, self.within.look(mops, codes))?;
+        if !self.graph.counts_wr() {
+            self.find_disputes(index, mops, codes);
+        }
         for mop in mops {
             if let Mop::Read { key, seen } = mop {
                 let read = self.read(txn, index, *key, &codes[seen.clone()], is_given_up);
@@ -91,7 +102,8 @@ impl Judge for ListJudge {
 
     fn fail(&mut self, txn: u32) -> Result<(), Stop> {
         let mut found = Ok(());
-        for elem in std::mem::take(&mut self.graph.txns[txn.to_usize()].writes) {
+        let failed = std::mem::take(&mut self.graph.txns[txn.to_usize()].writes);
+        for elem in failed.iter().copied() {
             let at = self.lists.elem_mut(elem);
             (at.kind, at.writer) = (ElemKind::Failed, NONE);
             let (key, pos, code, index) = (at.key, at.pos, at.code, at.index);
@@ -107,6 +119,9 @@ impl Judge for ListJudge {
         }
         self.kept.given_up.retain(|other| *other != txn);
         self.graph.remove(txn);
+        if !self.graph.counts_wr() {
+            failed.iter().for_each(|elem| self.bridge(*elem));
+        }
         self.findings.go_on(found)
     }
 
@@ -183,13 +198,19 @@ impl ListJudge {
         let (last, before) = self.lists.key(key).last_append;
         let before = if last == index { before } else { NONE };
         let after = self.graph.at(txn).after;
+        let mut is_placed = false;
         let elem = match known {
             // It may have been appended before the key was dropped, too.
             Some(_) if self.lists.key(key).is_renamed => return Err(Stop::Twice { key: key_code, value }),
             Some(elem) if self.lists.elem(elem).kind == ElemKind::Unwritten => {
                 let at = self.lists.elem_mut(elem);
                 (at.kind, at.writer, at.index, at.after, at.before) = (ElemKind::Possible, txn, index, after, before);
-                self.lists.key_mut(key).unwritten -= 1;
+                is_placed = at.pos != UNREAD;
+                if is_placed {
+                    self.lists.key_mut(key).unwritten -= 1;
+                } else {
+                    self.lists.key_mut(key).unread.push(elem);
+                }
                 elem
             }
             Some(_) => return Err(Stop::Twice { key: key_code, value }),
@@ -216,7 +237,7 @@ impl ListJudge {
         if before != NONE {
             self.lists.elem_mut(before).is_intermediate = true;
         }
-        if known.is_some() {
+        if is_placed {
             self.append_read(key, elem)
         } else if self.graph.has_floors {
             // Who read or wrote the last version has led to a gate by now.
@@ -302,7 +323,7 @@ impl ListJudge {
     }
 
     /// The transaction of an element's append.
-    fn end(&self, elem: u32) -> End {
+    pub(super) fn end(&self, elem: u32) -> End {
         let elem = self.lists.elem(elem);
         if elem.writer != NONE {
             return self.graph.end(elem.writer);
@@ -321,6 +342,7 @@ impl ListJudge {
 
     fn read(&mut self, txn: u32, index: u64, code: i64, list: &[i64], is_given_up: bool) -> Result<(), Stop> {
         let key = self.lists.key_id(code, index);
+        let list = self.agreed(index, key, list)?;
         let known = &self.lists.key(key).list;
         let common = known.len().min(list.len());
         if known[..common] != list[..common] {
@@ -331,6 +353,9 @@ impl ListJudge {
             self.grow(index, key, code, &list[common..])?;
         }
         self.lists.note_read(key);
+        if !self.graph.counts_wr() {
+            return Ok(());
+        }
         self.find_g1b(txn, index, key, list.len())?;
         if is_given_up {
             return Ok(());

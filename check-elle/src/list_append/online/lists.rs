@@ -41,6 +41,8 @@ pub(super) struct Key {
     is_appended_to: bool,
     /// Whether it was dropped before, so that elements of it are unknown.
     pub(super) is_renamed: bool,
+    /// How many elements all lists begin with, if some of them disagree: see [`super::dispute`].
+    pub(super) agreed: Option<u32>,
     pub(super) named: Named,
     /// All of its elements, by their codes.
     ids: IntMap<u32>,
@@ -98,7 +100,7 @@ history_core::state!(
 );
 history_core::state!(struct Elem { key, code, pos, writer, after, done, index, kind, is_intermediate, before });
 history_core::state!(struct Key {
-    code, is_there, is_read, is_appended_to, is_renamed, named, ids, list, elems, unwritten, unread, failed, readers, updaters,
+    code, is_there, is_read, is_appended_to, is_renamed, agreed, named, ids, list, elems, unwritten, unread, failed, readers, updaters,
     last_append,
 });
 history_core::state!(parts Lists {
@@ -228,6 +230,24 @@ impl Lists {
             ElemKind::Unwritten => {}
         }
         key.unwritten += u32::from(at.kind != ElemKind::Possible);
+    }
+
+    /// Ends a key's list after so many elements, because reads disagree about what comes then: the appends that come
+    /// after them in no known order.
+    pub(super) fn dispute(&mut self, key: u32, agreed: usize) -> &[u32] {
+        let key = &mut self.keys[key.to_usize()];
+        key.list.truncate(agreed);
+        for elem in key.elems.drain(agreed..) {
+            let at = &mut self.elems[elem.to_usize()];
+            at.pos = UNREAD;
+            match at.kind {
+                ElemKind::Possible => key.unread.push(elem),
+                ElemKind::Failed => key.failed.push(elem),
+                ElemKind::Unwritten => {}
+            }
+            key.unwritten -= u32::from(at.kind != ElemKind::Possible);
+        }
+        &key.unread
     }
 
     pub(super) fn all_keys(&self) -> impl Iterator<Item = u32> {

@@ -9,6 +9,8 @@
 //!   rw ww...ww, or by ww...ww if the next element is the reader's own.
 //! - Everything else only grows. A longer list that disagrees is an `incompatible-order`, which implies G1a.
 //!
+//! At read uncommitted and the like what a prefix breaks the whole may obey: see [`dispute`].
+//!
 //! When an append is invoked, all who have read or written its key have led to a gate: no edge is needed then.
 //!
 //! **Targets** (see there) are these alone; edges to others are answered by `done` and `after`, which every element
@@ -19,6 +21,7 @@
 //! - writers of unread appends that are concurrent with the writer of another unread append to the key: a read places
 //!   them in some order. If `u -> v` is such an edge and `v` is not concurrent with any, it is one of the cases above.
 
+mod dispute;
 mod forget;
 mod judge;
 mod lists;

@@ -2,6 +2,7 @@
 //! be forgotten is forgotten at once, and with limits that are never reached.
 
 mod restored;
+mod taken_back;
 
 use super::judge::ListJudge;
 use crate::Exact;

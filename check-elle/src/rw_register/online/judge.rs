@@ -57,6 +57,7 @@ impl Judge for RegisterJudge {
     const VOCABULARY: Vocabulary = Vocabulary { write: "w", is_register: true };
     const GARBAGE: &'static str = "written";
     const BOUND: Option<&'static str> = Some("with --linearizable-keys, memory at strict-serializable is bounded");
+    const TAKES_BACK: bool = false;
 
     type Settings = Assumed;
 

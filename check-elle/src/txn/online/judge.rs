@@ -208,6 +208,9 @@ pub(crate) trait Judge: Parts + Sized + Send {
     /// What bounds memory at strict serializability, if that needs something.
     const BOUND: Option<&'static str>;
 
+    /// Whether it judges levels at which what a beginning of a history violates, the whole may obey.
+    const TAKES_BACK: bool;
+
     /// What a workload needs to know about a history.
     type Settings: Clone + Send;
 

@@ -47,6 +47,10 @@
 //! The order of a graph is kept as it grows ([`order`]): Pearce and Kelly (2006). Snapshot isolation has a second node
 //! for each transaction, from which rw edges begin and to which none leads: a cycle has no two adjacent rw edges.
 //!
+//! At read uncommitted, with sessions or real time or without, what a prefix breaks the whole may obey: if a transaction
+//! fails, what it wrote is between nothing any more; if reads disagree, they show no order. A violation is one of the
+//! history up to there, and its report says so.
+//!
 //! # Small histories
 //!
 //! The batch checker gets the first ops too, up to a limit. As long as it has all of the history, the report is its
@@ -78,14 +82,14 @@ const SIZES: Sizes = Sizes {
     names: 1_000_000,
 };
 
-/// Starts a run of what is expected, if it is judged event by event: levels from read committed up, and no anomalies by
+/// Starts a run of what is expected, if it is judged event by event: levels that cycles decide, and no anomalies by
 /// name. `batch` is the run that gets the first ops too.
 pub(crate) fn start<J: Judge + 'static>(
     expected: Expected,
     settings: J::Settings,
     batch: Box<dyn Run>,
 ) -> Box<dyn Run> {
-    match run::levels(&expected.models).filter(|_| expected.anomalies.is_empty()) {
+    match run::levels::<J>(&expected.models).filter(|_| expected.anomalies.is_empty()) {
         Some(levels) => Box::new(OnlineRun::<J>::new(expected, &levels, settings, SIZES, batch)),
         None => batch,
     }

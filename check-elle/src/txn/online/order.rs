@@ -97,6 +97,25 @@ impl Order {
         }
     }
 
+    /// Takes the edges among these nodes out, but for some. The places stay: they suit fewer edges, too.
+    pub(crate) fn part(&mut self, nodes: &[u32], keeps: impl Fn(u32, u32) -> bool) {
+        self.begin_search();
+        let stamp = self.stamp;
+        for node in nodes {
+            self.nodes[node.to_usize()].mark = stamp;
+        }
+        for node in nodes {
+            let at = node.to_usize();
+            let (mut out, mut back) =
+                (std::mem::take(&mut self.nodes[at].out), std::mem::take(&mut self.nodes[at].back));
+            let before = out.len();
+            out.retain(|to| self.nodes[to.to_usize()].mark != stamp || keeps(*node, *to));
+            back.retain(|from| self.nodes[from.to_usize()].mark != stamp || keeps(*from, *node));
+            self.edges -= before - out.len();
+            (self.nodes[at].out, self.nodes[at].back) = (out, back);
+        }
+    }
+
     /// The nodes to which a node has edges.
     pub(crate) fn out(&self, node: u32) -> &[u32] {
         &self.nodes[node.to_usize()].out

@@ -1,7 +1,7 @@
 //! The report of a history that was judged event by event, where the batch checker has not seen all of it.
 
 use super::judge::{Judge, Violation};
-use super::run::{Doubts, OnlineRun};
+use super::run::{self, Doubts, OnlineRun};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::{CycleExistsSpec, RwUse};
 use crate::exact;
@@ -51,6 +51,7 @@ impl<J: Judge> OnlineRun<J> {
              other anomalies, were not judged.",
             spec.model
         ));
+        report.notes.extend(run::is_taken_back(&spec).then(|| so_far(spec.model)));
         report
     }
 
@@ -61,7 +62,9 @@ impl<J: Judge> OnlineRun<J> {
         if self.found().is_some_and(|(_, violation)| violation.direct == Some(AnomalyType::GARBAGE_READ)) {
             self.batch = None;
         }
+        let note = self.so_far().map(so_far);
         let mut report = self.finish(budget)?;
+        report.notes.extend(note.filter(|note| !report.notes.contains(note)));
         let is_ruled_out = |model: &&str| report.not.iter().chain(&report.also_not).any(|other| other == model);
         let open = lattice::names(ModelSet::ALL).into_iter().filter(|model| !is_ruled_out(model));
         report.not_checked = open.map(Into::into).collect();
@@ -74,6 +77,9 @@ impl<J: Judge> OnlineRun<J> {
         let (mut notes, mut next) = (Vec::new(), Vec::new());
         let mut judges = doubts.levels.iter().filter_map(|(_, judge, _)| *judge);
         let unwritten = judges.find_map(J::garbage);
+        let prohibited =
+            lattice::prohibited(self.expected().models.iter().copied().collect(), self.expected().anomalies);
+        let unwritten = unwritten.filter(|_| prohibited.contains(AnomalyType::GARBAGE_READ));
         let is_allowed = self.expected().garbage_reads_allowed;
         if let Some(unwritten) = unwritten.filter(|_| !is_allowed) {
             match self.unsaid().why() {
@@ -152,6 +158,14 @@ impl<J: Judge> OnlineRun<J> {
         ];
         report
     }
+}
+
+/// What a violation means that the rest of the history may take back.
+pub(crate) fn so_far(model: Model) -> String {
+    format!(
+        "{model} is violated by the history up to here. A transaction that fails later, or a list that contradicts an \
+         earlier one, can take this back."
+    )
 }
 
 fn weaker(models: impl IntoIterator<Item = Model>) -> ModelSet {

@@ -81,16 +81,21 @@ pub(crate) struct OnlineRun<J: Judge> {
 }
 
 /// The levels to judge for these models; `None` if there is one that is not judged event by event.
-pub(crate) fn levels(models: &[Model]) -> Option<Vec<CycleExistsSpec>> {
+pub(crate) fn levels<J: Judge>(models: &[Model]) -> Option<Vec<CycleExistsSpec>> {
     let all: ModelSet = models.iter().copied().collect();
     let strongest = all.iter().filter(|model| model.stronger().is_disjoint(all));
-    let is_judged = |spec: &&CycleExistsSpec| spec.relations.contains(Relations::WR);
+    let is_judged = |spec: &&CycleExistsSpec| J::TAKES_BACK || !is_taken_back(spec);
     let spec = |model: Model| CYCLE_EXISTS.iter().filter(is_judged).find(|spec| spec.model == model).copied();
     // A weaker one that is not judged may be broken by what does not break the others.
     if all.iter().any(|model| spec(model).is_none()) {
         return None;
     }
     strongest.map(spec).collect()
+}
+
+/// Whether what a beginning of a history violates, the whole may obey.
+pub(crate) fn is_taken_back(spec: &CycleExistsSpec) -> bool {
+    !spec.relations.contains(Relations::WR)
 }
 
 /// What a verdict of `true` rests on.
@@ -318,9 +323,15 @@ impl<J: Judge> OnlineRun<J> {
         }
     }
 
-    /// The first violation of a level that is asked for.
+    /// The first violation of a level that is asked for; one that stays, if there is one.
     pub(super) fn found(&self) -> Option<(CycleExistsSpec, &Violation)> {
-        self.levels.iter().find_map(|level| Some((level.spec, level.violation.as_ref()?)))
+        let found = self.levels.iter().filter_map(|level| Some((level.spec, level.violation.as_ref()?)));
+        found.min_by_key(|(spec, _)| is_taken_back(spec))
+    }
+
+    /// The level that is found to be violated, if what comes next may take that back.
+    pub(super) fn so_far(&self) -> Option<Model> {
+        self.found().filter(|(spec, _)| is_taken_back(spec)).map(|(spec, _)| spec.model)
     }
 }
 
@@ -351,7 +362,7 @@ impl<J: Judge> Run for OnlineRun<J> {
     }
 
     fn decides_early(&self) -> bool {
-        true
+        !self.levels.iter().any(|level| is_taken_back(&level.spec))
     }
 
     fn keep_going(&mut self) -> bool {
@@ -400,13 +411,18 @@ impl<J: Judge> Run for OnlineRun<J> {
         let (_, violation) = self.found().filter(|_| self.batch.is_none())?;
         let At { offset, index } = violation.begins?;
         // What was appended before that part is read in it.
-        let evidence = Evidence::new(offset, index, self.violated_at?);
+        let mut evidence = Evidence::new(offset, index, self.violated_at?);
+        evidence.notes.extend(self.so_far().map(super::report::so_far));
         Some(evidence.with_option(expected::ALLOW.name, AnomalyType::GARBAGE_READ.name()))
     }
 
     fn violation(&self) -> Option<Report> {
         let (spec, violation) = self.found()?;
         Some(self.report_violation(self.violated_at?, spec, violation))
+    }
+
+    fn finish_before_unread(self: Box<Self>, _: &Budget) -> Result<Option<Report>, HistoryError> {
+        Ok(if self.so_far().is_some() { None } else { self.violation() })
     }
 
     fn finish_early(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
@@ -421,7 +437,8 @@ impl<J: Judge> Run for OnlineRun<J> {
             (None, None) => return Ok(self.report_whole()),
             (Some(batch), own) => {
                 let report = batch.finish(budget)?;
-                own.filter(|_| report.verdict != Verdict::Invalid).unwrap_or(report)
+                let is_taken_back = self.so_far().is_some() && self.ops <= self.sizes.batch_ops;
+                own.filter(|_| report.verdict != Verdict::Invalid && !is_taken_back).unwrap_or(report)
             }
         };
         report.notes.extend(further);

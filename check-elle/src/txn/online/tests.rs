@@ -222,7 +222,7 @@ impl Run for Nobody {
 
 pub(crate) fn online<J: Judge>(model: Model, settings: J::Settings, sizes: Sizes) -> OnlineRun<J> {
     let expected = Expected { models: vec![model], ..Expected::default() };
-    OnlineRun::new(expected, &levels(&[model]).unwrap(), settings, sizes, Box::new(Nobody))
+    OnlineRun::new(expected, &levels::<J>(&[model]).unwrap(), settings, sizes, Box::new(Nobody))
 }
 
 /// The op at which a violation is known, if there is one, and the verdict at the end.

@@ -9,7 +9,7 @@
 //! gates of real time are nodes.
 
 use super::order::Order;
-use crate::cycle_spec::{CycleExistsSpec, RwUse, Suffix};
+use crate::cycle_spec::{CycleExistsSpec, Relations, RwUse, Suffix};
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 use std::collections::VecDeque;
@@ -151,6 +151,10 @@ impl Graph {
 
     pub(crate) fn counts_rw(&self) -> bool {
         self.level.rw != RwUse::None
+    }
+
+    pub(crate) fn counts_wr(&self) -> bool {
+        self.level.relations.contains(Relations::WR)
     }
 
     /// Begins a transaction.
@@ -312,7 +316,7 @@ impl Graph {
     /// Ends a transaction that may have happened, and with it its process.
     pub(crate) fn crash(&mut self, txn: u32) {
         self.txns[txn.to_usize()].is_open = false;
-        if let Some(process) = self.txns[txn.to_usize()].process {
+        if let Some(process) = self.txns[txn.to_usize()].process.take() {
             self.last_of.remove(&process);
         }
     }
@@ -374,6 +378,24 @@ impl Graph {
             return Ok(());
         }
         self.order.add(from.txn, to.txn).map_err(|path| self.cycle([from, to], &path))
+    }
+
+    /// Takes the edges among some transactions out, but for those from a transaction to a later one of its process.
+    pub(crate) fn part(&mut self, txns: &[u32]) {
+        let txns_of = &self.txns;
+        let follows = |from: u32, to: u32| {
+            let (from, to) = (&txns_of[from.to_usize()], &txns_of[to.to_usize()]);
+            from.process.is_some() && from.process == to.process && from.index < to.index
+        };
+        let keeps = self.suffix == Suffix::Process;
+        self.order.part(txns, |from, to| keeps && follows(from, to));
+    }
+
+    /// Adds what followed from dependencies that were taken out: it closes no cycle that was not there before.
+    pub(crate) fn relate_again(&mut self, from: End, to: End) {
+        if from.txn != to.txn {
+            _ = self.lead(from.txn, to.txn, Dependency::Dep);
+        }
     }
 
     /// An edge.

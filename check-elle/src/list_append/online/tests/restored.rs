@@ -3,8 +3,13 @@
 use super::{ListJudge, model, rules};
 use crate::txn::online::tests::restored;
 
-const LEVELS: [&str; 4] =
-    ["strict-serializable", "serializable", "strong-session-snapshot-isolation", "read-committed"];
+const LEVELS: [&str; 5] = [
+    "strict-serializable",
+    "serializable",
+    "strong-session-snapshot-isolation",
+    "read-committed",
+    "strong-session-read-uncommitted",
+];
 
 #[test]
 fn a_run_that_is_saved_and_restored_says_the_same() {
