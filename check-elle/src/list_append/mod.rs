@@ -98,9 +98,10 @@ impl Checker for ListAppend {
         Ok(Box::new(TxnRun::new(ListAppendRun::new(expected))))
     }
 
-    /// Levels that cycles decide are judged op by op. With other levels, or with anomalies by name, the run says nothing
-    /// before the end. At read uncommitted, also with sessions or real time, [`Run::is_violated`] is said of the history
-    /// so far: a transaction that fails later, or a list that contradicts an earlier one, can take it back. Once the history is longer than about 100,000 ops, a report names a violated level, the
+    /// Levels that cycles decide are judged op by op. With other levels, or with anomalies by name, the run keeps the
+    /// history, and judges it again whenever it has grown by an eighth. At read uncommitted, also with sessions or real
+    /// time, [`Run::is_violated`] is said of the history so far: a transaction that fails later, or a list that
+    /// contradicts an earlier one, can take it back. Once the history is longer than about 100,000 ops, a report names a violated level, the
     /// op and the transactions; for all anomalies and their types, check the file.
     ///
     /// ```
@@ -125,7 +126,8 @@ impl Checker for ListAppend {
     /// ```
     fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let expected = self.expected().with_options(options)?;
-        Ok(online::start(expected, self.start(options)?))
+        let batch = TxnRun::new(ListAppendRun::new(expected.clone()));
+        Ok(online::start(expected, batch))
     }
 
     fn start_share(&self, options: &Options, share: Share) -> Result<Option<Box<dyn ShareRun>>, OptionError> {

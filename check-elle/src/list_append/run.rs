@@ -12,6 +12,7 @@ use history_core::cast::Cast as _;
 use history_core::{Budget, Interner, OpKind, Value};
 
 /// A history on its way through the list-append checker.
+#[derive(Clone)]
 pub(crate) struct ListAppendRun {
     expected: Expected,
     interner: Interner,

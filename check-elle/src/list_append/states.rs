@@ -12,7 +12,7 @@ use history_core::hash::HashMap;
 use history_core::{IntMap, KeyedIds};
 
 /// All keys, elements and states of a history.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct States {
     keys: IntMap<KeyId>,
     pub(crate) key: Vec<Key>,
@@ -23,7 +23,7 @@ pub(crate) struct States {
     branches: HashMap<(StateId, ElemId), StateId>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) code: i64,
     /// The empty list.

@@ -12,7 +12,7 @@ use history_core::OpKind;
 use history_core::cast::Cast as _;
 
 /// What was found so far, in the order of the history.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     /// A transaction and, for each key, its first read that disagrees with what it read or wrote before.
     pub(crate) internal: Vec<Internal>,
@@ -23,7 +23,7 @@ pub(crate) struct Findings {
     pub(crate) updates: Vec<(StateId, TxnId)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Internal {
     pub(crate) txn: TxnId,
     /// The micro-op's position in the transaction.
@@ -53,7 +53,7 @@ struct Slot {
 const NO_TAIL: u32 = u32::MAX;
 
 /// Looks at one transaction after another, in memory that is used again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Within {
     /// For each key, the transaction that used it last and its slot there.
     marks: Vec<(u32, u32)>,

@@ -13,6 +13,7 @@ use history_core::cast::Cast as _;
 use history_core::{Budget, Datum, Interner, OpKind, Value};
 
 /// A history on its way through the rw-register checker.
+#[derive(Clone)]
 pub(crate) struct RwRegisterRun {
     expected: Expected,
     sources: Sources,

@@ -5,7 +5,7 @@ use history_core::cast::Cast as _;
 use history_core::{IntMap, KeyedIds};
 
 /// All keys and versions of a history.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Versions {
     keys: IntMap<KeyId>,
     pub(crate) key: Vec<Key>,

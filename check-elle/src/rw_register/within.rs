@@ -43,7 +43,7 @@ impl Touch {
 }
 
 /// What was found so far, in the order of the history.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     /// What those that may have happened did to keys.
     pub(crate) touches: Vec<Touch>,
@@ -62,7 +62,7 @@ pub(crate) struct Findings {
 }
 
 /// A write of a value that was written to the key before.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Repeated {
     pub(crate) txn: TxnId,
     /// The micro-op's position in the transaction.
@@ -89,7 +89,7 @@ struct Slot {
 }
 
 /// Looks at one transaction after another, in memory that is used again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Within {
     /// For each key, the transaction that used it last and its slot there.
     marks: Vec<(u32, u32)>,

@@ -13,7 +13,7 @@ const NOTHING: i64 = i64::MIN;
 
 /// All transactions that happened, may have happened, or failed having written something; in the order in which they
 /// completed, those that never did at the end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Txns<M> {
     kind: Vec<OpKind>,
     index: Vec<u64>,
@@ -192,7 +192,7 @@ pub(crate) struct Counts {
 }
 
 /// An invocation that waits for its completion.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Open<M> {
     pub(crate) waits: bool,

@@ -27,11 +27,22 @@ use std::fmt::Write;
 pub(crate) const NO_READ: &str =
     "No ok transaction read a key that any transaction writes, so no read could have been wrong.";
 
+/// What a violation is that the rest of the history may take back.
+pub(crate) const SO_FAR: &str = "The history up to here is violated. A transaction that fails later, or a read that \
+                                 contradicts an earlier one, can take this back.";
+
 /// Transactions named for a component of which no cycle is shown.
 const COMPONENT_TXNS_MAX: usize = 64;
 
 /// What is certain of reads whoever wrote the values. All else rests on each value having one writer.
 const WHOEVER_WROTE: AnomalySet = AnomalySet::from_bits(anomaly::bits_of(&["internal", "incompatible-order"]));
+
+/// A beginning was judged: of the levels that it does not rule out nothing is known.
+pub(crate) fn leave_others_open(report: &mut Report) {
+    let is_ruled_out = |model: &&str| report.not.iter().chain(&report.also_not).any(|other| other == model);
+    let open = lattice::names(ModelSet::ALL).into_iter().filter(|model| !is_ruled_out(model));
+    report.not_checked = open.map(Into::into).collect();
+}
 
 pub(crate) fn report<A: Analysis>(
     checker: &'static str,

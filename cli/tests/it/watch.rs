@@ -126,6 +126,31 @@ fn violations_after_the_first_are_reported() {
     assert!(all.contains("103 ops proved a violation, the last one at index 411."), "{all}");
 }
 
+/// Below read committed, what a beginning violates the whole may obey.
+#[test]
+fn at_read_uncommitted_a_violation_is_of_the_history_so_far() {
+    let op = |process: u32, kind: &str, value: &str| {
+        format!("{{\"process\":{process},\"type\":\"{kind}\",\"f\":\"txn\",\"value\":[{value}]}}\n")
+    };
+    let (first, second) = (r#"["append",1,1],["append",2,1]"#, r#"["append",1,2],["append",2,2]"#);
+    let crossed = op(0, "invoke", first)
+        + &op(1, "invoke", second)
+        + &op(1, "ok", second)
+        + &op(2, "invoke", r#"["r",1,null],["r",2,null]"#)
+        + &op(2, "ok", r#"["r",1,[1,2]],["r",2,[2,1]]"#);
+    let text = crossed + &op(0, "fail", first);
+    let so_far =
+        "The history up to here is violated. A transaction that fails later, or a read that contradicts an earlier";
+    let watch = "watch -m list-append -c read-uncommitted";
+    let stopped = stdout(&histcheck(watch).stdin(text.clone()).assert().code(1));
+    assert!(stopped.contains("-\tfalse") && stopped.contains(so_far) && stopped.contains("\n  G0\n"), "{stopped}");
+    assert!(stopped.contains("The violation was proved by the op at index 4 (line 5)"), "{stopped}");
+    // It continues, and the failure takes the violation back.
+    let whole = stdout(&histcheck(&format!("{watch} --keep-going")).stdin(text.clone()).assert().code(0));
+    assert!(whole.contains("-\tfalse") && whole.contains(so_far) && whole.contains("-\ttrue"), "{whole}");
+    assert_eq!(stdout(&histcheck("-m list-append -c read-uncommitted -").stdin(text).assert().code(0)), "-\ttrue\n");
+}
+
 /// Whoever starts a watch is told what may need more and more memory.
 #[test]
 fn what_may_grow_is_said_at_the_start() {
@@ -138,8 +163,14 @@ fn what_may_grow_is_said_at_the_start() {
     assert!(all.contains("--linearizable-keys"), "{all}");
     let serializable = said("watch -m list-append -c serializable");
     assert!(serializable.contains("unless the history is strict-serializable"), "{serializable}");
-    let whole = said("watch -m list-append -c read-uncommitted");
-    assert!(whole.contains("note: list-append keeps the whole history in memory"), "{whole}");
+    let whole = said("watch -m list-append -c consistent-view");
+    let note =
+        "list-append keeps the whole history in memory, twice, and judges it again whenever it has grown by an eighth";
+    assert!(whole.contains(note), "{whole}");
+    let ordered = tempfile::NamedTempFile::new().unwrap();
+    let order = ordered.path().display();
+    let whole = said(&format!("watch -m rw-register --transaction-order {order}"));
+    assert!(whole.contains("note: rw-register keeps the whole history in memory, and reports violations at its end"));
 }
 
 /// A text that ends is to be whole, as one in a file that is judged is.

@@ -36,7 +36,7 @@ use history_core::Run;
 use judge::ListJudge;
 
 /// Starts a run of what is expected: see [`online::start`].
-pub(super) fn start(expected: Expected, batch: Box<dyn Run>) -> Box<dyn Run> {
+pub(super) fn start(expected: Expected, batch: impl Run + Clone + 'static) -> Box<dyn Run> {
     let rules = Rules::of(&expected);
     online::start::<ListJudge>(expected, rules, batch)
 }

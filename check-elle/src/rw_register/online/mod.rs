@@ -52,6 +52,6 @@ pub(super) use judge::Assumed;
 use judge::RegisterJudge;
 
 /// Starts a run of what is expected: see [`online::start`].
-pub(super) fn start(expected: Expected, assumed: Assumed, batch: Box<dyn Run>) -> Box<dyn Run> {
+pub(super) fn start(expected: Expected, assumed: Assumed, batch: impl Run + Clone + 'static) -> Box<dyn Run> {
     online::start::<RegisterJudge>(expected, assumed, batch)
 }

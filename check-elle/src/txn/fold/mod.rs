@@ -126,6 +126,7 @@ impl Malformed {
 const MALFORMED_MAX: u64 = 1000;
 
 /// A history of transactions on its way through a checker.
+#[derive(Clone)]
 pub(crate) struct TxnRun<W: Workload> {
     workload: W,
     txns: Txns<W::Mop>,

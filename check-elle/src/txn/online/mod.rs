@@ -68,6 +68,7 @@ pub(crate) mod run;
 pub(crate) mod tests;
 pub(crate) mod time;
 
+use super::again::Again;
 use super::expected::Expected;
 use history_core::Run;
 use judge::Judge;
@@ -82,15 +83,15 @@ const SIZES: Sizes = Sizes {
     names: 1_000_000,
 };
 
-/// Starts a run of what is expected, if it is judged event by event: levels that cycles decide, and no anomalies by
-/// name. `batch` is the run that gets the first ops too.
+/// Starts a run of what is expected: event by event, if cycles decide the levels and no anomaly is named; else by judging
+/// the history so far again. `batch` is the run that gets the first ops too, or all of them.
 pub(crate) fn start<J: Judge + 'static>(
     expected: Expected,
     settings: J::Settings,
-    batch: Box<dyn Run>,
+    batch: impl Run + Clone + 'static,
 ) -> Box<dyn Run> {
     match run::levels::<J>(&expected.models).filter(|_| expected.anomalies.is_empty()) {
-        Some(levels) => Box::new(OnlineRun::<J>::new(expected, &levels, settings, SIZES, batch)),
-        None => batch,
+        Some(levels) => Box::new(OnlineRun::<J>::new(expected, &levels, settings, SIZES, Box::new(batch))),
+        None => Box::new(Again::new(J::NAME, &expected, batch)),
     }
 }

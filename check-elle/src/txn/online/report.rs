@@ -7,9 +7,12 @@ use crate::cycle_spec::{CycleExistsSpec, RwUse};
 use crate::exact;
 use crate::lattice;
 use crate::model::{Model, ModelSet};
-use crate::txn::report::NO_READ;
+use crate::txn::report::{NO_READ, SO_FAR, leave_others_open};
 use crate::txn::standing::{CONTRADICTION, RECORD_READS, follows_reads};
 use history_core::{Anomaly, Budget, Datum, HistoryError, NextStep, Report, Run, Verdict, Witness};
+
+/// The next step where too little was kept.
+const CHECK_THE_FILE: &str = "Check the file when it is complete, without watch: that keeps all of the history.";
 
 impl<J: Judge> OnlineRun<J> {
     /// The report on a violation that an op proved.
@@ -51,7 +54,7 @@ impl<J: Judge> OnlineRun<J> {
              other anomalies, were not judged.",
             spec.model
         ));
-        report.notes.extend(run::is_taken_back(&spec).then(|| so_far(spec.model)));
+        report.notes.extend(run::is_taken_back(&spec).then(|| SO_FAR.to_owned()));
         report
     }
 
@@ -62,13 +65,27 @@ impl<J: Judge> OnlineRun<J> {
         if self.found().is_some_and(|(_, violation)| violation.direct == Some(AnomalyType::GARBAGE_READ)) {
             self.batch = None;
         }
-        let note = self.so_far().map(so_far);
+        let is_so_far = self.is_so_far();
         let mut report = self.finish(budget)?;
-        report.notes.extend(note.filter(|note| !report.notes.contains(note)));
-        let is_ruled_out = |model: &&str| report.not.iter().chain(&report.also_not).any(|other| other == model);
-        let open = lattice::names(ModelSet::ALL).into_iter().filter(|model| !is_ruled_out(model));
-        report.not_checked = open.map(Into::into).collect();
+        if is_so_far && report.notes.iter().all(|note| note != SO_FAR) {
+            report.notes.push(SO_FAR.to_owned());
+        }
+        leave_others_open(&mut report);
         Ok(report)
+    }
+
+    /// The report on a history of which a beginning was violated, where what came next may have taken that back.
+    pub(crate) fn report_open(&self) -> Report {
+        let mut report = self.counted(Verdict::Unknown);
+        let models = self.expected().models.iter().map(|model| model.name()).collect::<Vec<_>>().join(", ");
+        let at = self.violated_at().unwrap_or_default();
+        report.notes.push(format!(
+            "The ops up to index {at} violate {models}. Whether the whole history does is unknown: a transaction that \
+             failed later, or a read that contradicts an earlier one, may have taken that back."
+        ));
+        report.add_next(NextStep::new(CHECK_THE_FILE));
+        leave_others_open(&mut report);
+        report
     }
 
     /// The report on a history that shows no violation.
@@ -100,9 +117,7 @@ impl<J: Judge> OnlineRun<J> {
                 ),
             };
             notes.push(format!("Whether {model} holds is unknown: {why}."));
-            next.push(NextStep::new(
-                "Check the file when it is complete, without watch: that keeps all of the history.",
-            ));
+            next.push(NextStep::new(CHECK_THE_FILE));
         }
         if !doubts.has_read {
             notes.push(NO_READ.to_owned());
@@ -158,14 +173,6 @@ impl<J: Judge> OnlineRun<J> {
         ];
         report
     }
-}
-
-/// What a violation means that the rest of the history may take back.
-pub(crate) fn so_far(model: Model) -> String {
-    format!(
-        "{model} is violated by the history up to here. A transaction that fails later, or a list that contradicts an \
-         earlier one, can take this back."
-    )
 }
 
 fn weaker(models: impl IntoIterator<Item = Model>) -> ModelSet {

@@ -13,6 +13,7 @@ use crate::anomaly::AnomalyType;
 use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, Relations};
 use crate::model::{Model, ModelSet};
 use crate::txn::expected::{self, Expected};
+use crate::txn::report::SO_FAR;
 pub(crate) use doubts::Doubts;
 use history_core::cast::Cast as _;
 use history_core::state::{Damaged, In};
@@ -73,9 +74,10 @@ pub(crate) struct OnlineRun<J: Judge> {
     violated_at: Option<u64>,
     /// Whether further ones are looked for.
     keeps_going: bool,
-    /// Ops that proved one, and the last of these with what it proved.
+    /// Ops that proved one, and the last of these with what it proved; and how many ops came before that.
     violations: u64,
     last: Option<(u64, CycleExistsSpec, Violation)>,
+    before_last: u64,
     ops: u64,
     pub(super) batch: Option<Box<dyn Run>>,
 }
@@ -140,6 +142,7 @@ impl<J: Judge> OnlineRun<J> {
             keeps_going: false,
             violations: 0,
             last: None,
+            before_last: 0,
             ops: 0,
             batch: Some(batch),
         }
@@ -319,6 +322,7 @@ impl<J: Judge> OnlineRun<J> {
         if first.is_some() {
             self.violations += 1;
             self.last = first;
+            self.before_last = self.ops;
             self.violated_at.get_or_insert(op.index);
         }
     }
@@ -329,9 +333,9 @@ impl<J: Judge> OnlineRun<J> {
         found.min_by_key(|(spec, _)| is_taken_back(spec))
     }
 
-    /// The level that is found to be violated, if what comes next may take that back.
-    pub(super) fn so_far(&self) -> Option<Model> {
-        self.found().filter(|(spec, _)| is_taken_back(spec)).map(|(spec, _)| spec.model)
+    /// Whether what was found is of the history so far, and what comes next may take it back.
+    pub(super) fn is_so_far(&self) -> bool {
+        self.found().is_some_and(|(spec, _)| is_taken_back(&spec))
     }
 }
 
@@ -412,7 +416,7 @@ impl<J: Judge> Run for OnlineRun<J> {
         let At { offset, index } = violation.begins?;
         // What was appended before that part is read in it.
         let mut evidence = Evidence::new(offset, index, self.violated_at?);
-        evidence.notes.extend(self.so_far().map(super::report::so_far));
+        evidence.notes.extend(self.is_so_far().then(|| SO_FAR.to_owned()));
         Some(evidence.with_option(expected::ALLOW.name, AnomalyType::GARBAGE_READ.name()))
     }
 
@@ -422,7 +426,7 @@ impl<J: Judge> Run for OnlineRun<J> {
     }
 
     fn finish_before_unread(self: Box<Self>, _: &Budget) -> Result<Option<Report>, HistoryError> {
-        Ok(if self.so_far().is_some() { None } else { self.violation() })
+        Ok(if self.is_so_far() { None } else { self.violation() })
     }
 
     fn finish_early(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
@@ -432,13 +436,16 @@ impl<J: Judge> Run for OnlineRun<J> {
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         let batch = self.batch.take();
         let (own, further) = (self.violation(), self.further());
+        let has_gone_on = self.is_so_far() && self.ops > self.before_last + 1;
         let mut report = match (batch, own) {
-            (None, Some(own)) => own,
             (None, None) => return Ok(self.report_whole()),
+            (batch, Some(_)) if has_gone_on && (batch.is_none() || self.ops > self.sizes.batch_ops) => {
+                self.report_open()
+            }
+            (None, Some(own)) => own,
             (Some(batch), own) => {
                 let report = batch.finish(budget)?;
-                let is_taken_back = self.so_far().is_some() && self.ops <= self.sizes.batch_ops;
-                own.filter(|_| report.verdict != Verdict::Invalid && !is_taken_back).unwrap_or(report)
+                own.filter(|_| report.verdict != Verdict::Invalid && !has_gone_on).unwrap_or(report)
             }
         };
         report.notes.extend(further);

@@ -27,6 +27,10 @@ impl<J: Judge> OnlineRun<J> {
         self.unsaid
     }
 
+    pub(crate) fn violated_at(&self) -> Option<u64> {
+        self.violated_at
+    }
+
     pub(crate) fn participants(&self) -> &Participants {
         &self.participants
     }

@@ -70,6 +70,7 @@ impl<J: Judge> OnlineRun<J> {
         (self.renamed, self.first_renamed, self.violated_at).save(out);
         self.keeps_going.save(out);
         self.last.save(out);
+        self.before_last.save(out);
         self.batch.is_some().save(out);
     }
 
@@ -101,6 +102,7 @@ impl<J: Judge> OnlineRun<J> {
         (self.renamed, self.first_renamed, self.violated_at) = State::load(from)?;
         self.keeps_going = State::load(from)?;
         self.last = State::load(from)?;
+        self.before_last = State::load(from)?;
         if !bool::load(from)? {
             self.batch = None;
         }

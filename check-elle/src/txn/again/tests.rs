@@ -1,0 +1,139 @@
+//! The first beginning that is refused is reported: at its last op if it is short, else before it has grown much.
+
+use super::{EACH_MAX, GROWTH, SO_FAR};
+use crate::anomaly::AnomalyType;
+use crate::list_append::ListAppend;
+use crate::model::Model;
+use crate::rw_register::RwRegister;
+use crate::txn::online::tests::{Bugs, Random, batch, bugs, history};
+use history_core::{Budget, Checker, History, Options, Run, Verdict};
+
+fn models(name: &str) -> Vec<Model> {
+    vec![name.parse().unwrap()]
+}
+
+fn lists(name: &str) -> ListAppend {
+    ListAppend { consistency_models: models(name), ..ListAppend::default() }
+}
+
+fn registers(name: &str) -> RwRegister {
+    let linearizable_keys = name.ends_with("read-uncommitted");
+    RwRegister { consistency_models: models(name), wfr_keys: true, linearizable_keys, ..RwRegister::default() }
+}
+
+/// A run of a history, and after how many ops it was violated.
+fn run(checker: &dyn Checker, text: &str) -> (Box<dyn Run>, Option<usize>) {
+    let mut run = checker.start_online(&Options::new()).unwrap();
+    let mut violated = None;
+    for (at, op) in History::parse(text).unwrap().ops().enumerate() {
+        assert!(run.observe(&op).unwrap().is_continue());
+        if run.is_violated() {
+            violated.get_or_insert(at + 1);
+        }
+    }
+    (run, violated)
+}
+
+/// Compares all beginnings of random histories: how many are refused.
+fn hold(checker: &dyn Checker, level: &str, is_register: bool, rounds: u64) -> u32 {
+    let stays = !level.ends_with("read-uncommitted");
+    let mut refused = 0;
+    for seed in 0..rounds {
+        let mut random = Random(seed + 5_000);
+        let (bugs, txns) = (bugs(&mut random), 3 + random.below(20));
+        let text = history(seed, txns, Bugs { torn: bugs.torn.max(random.below(900)), ..bugs }, is_register);
+        let count = text.lines().count();
+        let first = (1..=count).find(|ops| {
+            let report = batch(checker, &text, *ops);
+            let is_garbage = stays && report.anomaly_types().any(|anomaly| anomaly == "garbage-read");
+            report.verdict == Verdict::Invalid && !is_garbage
+        });
+        let (run, found) = run(checker, &text);
+        assert_eq!(found, first, "{level}, seed {seed}\n{text}");
+        let said = run.violation().map(|report| report.notes.iter().any(|note| note == SO_FAR));
+        assert_eq!(said, first.map(|_| !stays), "{level}, seed {seed}");
+        let (whole, verdict) = (batch(checker, &text, count), run.finish(&Budget::default()).unwrap().verdict);
+        assert_eq!(verdict, whole.verdict, "{level}, seed {seed}\n{text}");
+        refused += u32::from(first.is_some());
+        assert!(!stays || first.is_none() || verdict == Verdict::Invalid, "{level}, seed {seed}\n{text}");
+    }
+    refused
+}
+
+#[test]
+fn every_beginning_at_levels_that_cycles_do_not_decide() {
+    for level in ["consistent-view", "monotonic-atomic-view", "causal-cerone", "prefix", "update-serializable"] {
+        for (checker, is_register) in [(&lists(level) as &dyn Checker, false), (&registers(level), true)] {
+            let refused = hold(checker, level, is_register, 150);
+            let least = if cfg!(feature = "exact") { 20 } else { 5 };
+            assert!((least..140).contains(&refused), "{level}: {refused}");
+        }
+    }
+}
+
+#[test]
+fn at_read_uncommitted_a_violation_is_of_the_history_so_far() {
+    for level in ["read-uncommitted", "strong-session-read-uncommitted", "strong-read-uncommitted"] {
+        let refused = hold(&registers(level), level, true, 500);
+        assert!((20..400).contains(&refused), "{level}: {refused}");
+    }
+}
+
+/// Two transactions that wrote two registers in different orders, one of which fails.
+#[test]
+fn a_failure_takes_a_violation_back() {
+    let text = "{:process 0, :type :invoke, :f :txn, :value [[:w x 1] [:w y 1]]}
+                {:process 1, :type :invoke, :f :txn, :value [[:r x nil] [:w x 3] [:w y 3]]}
+                {:process 1, :type :ok, :f :txn, :value [[:r x 1] [:w x 3] [:w y 3]]}
+                {:process 2, :type :invoke, :f :txn, :value [[:r y nil]]}
+                {:process 2, :type :ok, :f :txn, :value [[:r y 1]]}
+                {:process 0, :type :fail, :f :txn, :value [[:w x 1] [:w y 1]]}\n";
+    let checker = registers("read-uncommitted");
+    let (run, found) = run(&checker, text);
+    assert_eq!(found, Some(5));
+    let report = run.violation().unwrap();
+    assert_eq!((report.anomaly_types().next(), report.notes.last().unwrap().as_str()), (Some("G0"), SO_FAR));
+    assert!(!run.decides_early());
+    assert_eq!(run.finish(&Budget::default()).unwrap().verdict, Verdict::Unknown, "nothing is related any more");
+    let (again, _) = super::tests::run(&checker, text);
+    assert!(again.finish_before_unread(&Budget::default()).unwrap().is_none(), "the next op may take it back");
+}
+
+#[test]
+fn an_anomaly_by_name_is_found_while_the_history_is_written() {
+    let text = "{:process 0, :type :invoke, :f :txn, :value [[:append x 1] [:r x nil]]}
+                {:process 0, :type :ok, :f :txn, :value [[:append x 1] [:r x []]]}
+                {:process 0, :type :invoke, :f :txn, :value [[:r x nil]]}\n";
+    let checker = ListAppend { anomalies: AnomalyType::INTERNAL.into(), ..lists("read-committed") };
+    assert_eq!(run(&checker, text).1, Some(2));
+    assert_eq!(run(&lists("read-committed"), text).1, None);
+}
+
+/// Someone may write it later.
+#[test]
+fn a_read_of_what_nobody_wrote_counts_at_the_end() {
+    let text = "{:process 0, :type :invoke, :f :txn, :value [[:r x nil] [:append x 1]]}
+                {:process 0, :type :ok, :f :txn, :value [[:r x [9]] [:append x 1]]}\n";
+    let (run, found) = run(&lists("consistent-view"), text);
+    assert_eq!(found, None);
+    assert_eq!(run.finish(&Budget::default()).unwrap().verdict, Verdict::Invalid);
+}
+
+#[test]
+fn a_longer_history_is_judged_when_it_has_grown() {
+    let checker = lists("consistent-view");
+    let good = history(3, 300, Bugs::default(), false);
+    let bad = good.clone()
+        + "{:process 90, :type :invoke, :f :txn, :value [[:append z 1]]}
+           {:process 90, :type :ok, :f :txn, :value [[:append z 1]]}
+           {:process 91, :type :invoke, :f :txn, :value [[:r z nil]]}
+           {:process 91, :type :ok, :f :txn, :value [[:r z [1 1]]]}\n"
+        + &good.replace(":append ", ":append 9").replace(":r ", ":r 9").replace(":process ", ":process 9");
+    let (run, found) = run(&checker, &bad);
+    let (found, first) = (found.unwrap() as u64, good.lines().count() as u64 + 4);
+    assert!((first..=first + first / GROWTH).contains(&found) && first > EACH_MAX, "{found}, {first}");
+    let report = run.finish_early(&Budget::default()).unwrap();
+    let note = &report.notes[report.notes.len() - 1];
+    let begins = format!("Judged while the history was written: it is violated by the ops up to index {}", found - 1);
+    assert!(note.starts_with(&begins) && note.contains(", and not by those up to index "), "{note}");
+}
