@@ -126,6 +126,21 @@ fn violations_after_the_first_are_reported() {
     assert!(all.contains("103 ops proved a violation, the last one at index 411."), "{all}");
 }
 
+/// With several checkers each is watched as if it were alone; the first violation of one ends the watch.
+#[test]
+fn several_checkers_are_watched_at_once() {
+    let text = stale_reads(0..3);
+    let said = stdout(&histcheck("watch -m stats,list-append").stdin(text.clone()).assert().code(1));
+    assert!(said.contains("The violation was proved by the op at index 3 (line 4)"), "{said}");
+    assert!(said.contains("list-append: false"), "{said}");
+    let all = histcheck("watch -m stats,rw-register").stdin(text).assert();
+    assert!(
+        stderr(&all).contains("note: at strict-serializable, rw-register keeps all transactions"),
+        "{}",
+        stderr(&all)
+    );
+}
+
 /// Below read committed, what a beginning violates the whole may obey.
 #[test]
 fn at_read_uncommitted_a_violation_is_of_the_history_so_far() {

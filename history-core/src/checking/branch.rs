@@ -104,6 +104,11 @@ impl<'c> Branch<'c> {
         self.error().is_none() && self.run.is_violated()
     }
 
+    /// What may need more and more memory.
+    pub(crate) fn growth(&self) -> Option<String> {
+        self.run.growth()
+    }
+
     /// What is certain already.
     pub(crate) fn violation(&self) -> Option<Report> {
         if self.is_violated() { self.run.violation() } else { None }

@@ -179,13 +179,28 @@ impl Checker for Compose<'_> {
     }
 
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        self.start_by(options, |checker, own| checker.start(own))
+    }
+
+    fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        self.start_by(options, |checker, own| checker.start_online(own))
+    }
+}
+
+impl Compose<'_> {
+    /// Starts a run of each checker on its own options.
+    fn start_by(
+        &self,
+        options: &Options,
+        start: impl Fn(&dyn Checker, &Options) -> Result<Box<dyn Run>, OptionError>,
+    ) -> Result<Box<dyn Run>, OptionError> {
         let mut branches = Vec::with_capacity(self.checkers.len());
         for checker in &self.checkers {
             let mut own = Options::new();
             for (name, value) in options.iter().filter(|(name, _)| declares(checker.as_ref(), name)) {
                 own.set(name, value);
             }
-            branches.push((checker.name().to_owned(), Branch::new(checker.start(&own)?)));
+            branches.push((checker.name().to_owned(), Branch::new(start(checker.as_ref(), &own)?)));
         }
         Ok(Box::new(ComposeRun { name: self.name.clone(), going_on: branches.len(), branches }))
     }
@@ -245,6 +260,11 @@ impl Run for ComposeRun {
 
     fn is_violated(&self) -> bool {
         self.branches.iter().any(|(_, branch)| branch.is_violated())
+    }
+
+    fn growth(&self) -> Option<String> {
+        let all: Vec<String> = self.branches.iter().filter_map(|(_, branch)| branch.growth()).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     fn violation(&self) -> Option<Report> {

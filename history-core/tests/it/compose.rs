@@ -146,6 +146,76 @@ fn the_composition_says_what_each_says_alone_and_the_worst_of_it() {
     assert_eq!((merged, refused), (416, 16));
 }
 
+/// One that judges otherwise while the history is written does so beside others, too.
+struct Watcher;
+
+impl Checker for Watcher {
+    fn name(&self) -> &'static str {
+        "watcher"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Knows when it is watched."
+    }
+
+    fn options(&self) -> &[OptionSpec] {
+        &[]
+    }
+
+    fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Puppet("watcher", &[]).start(options)
+    }
+
+    fn start_online(&self, _: &Options) -> Result<Box<dyn Run>, OptionError> {
+        Ok(Box::new(WatcherRun(0)))
+    }
+}
+
+/// Is violated by the second op.
+struct WatcherRun(u64);
+
+impl Run for WatcherRun {
+    fn observe(&mut self, _: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        self.0 += 1;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn is_violated(&self) -> bool {
+        self.0 > 1
+    }
+
+    fn growth(&self) -> Option<String> {
+        Some("it counts".to_owned())
+    }
+
+    fn violation(&self) -> Option<Report> {
+        self.is_violated().then(|| Report::new("watcher", Verdict::Invalid))
+    }
+
+    fn finish(self: Box<Self>, _: &Budget) -> Result<Report, HistoryError> {
+        Ok(Report::new("watcher", if self.is_violated() { Verdict::Invalid } else { Verdict::Valid }))
+    }
+}
+
+#[test]
+fn a_composition_is_watched_as_each_of_it_is() {
+    let both = Compose::new(vec![Box::new(Puppet("a", &[])), Box::new(Watcher)]).unwrap();
+    let text = text(&["x", "y"]);
+    let history = history_core::History::parse(&text).unwrap();
+    let violated = |mut run: Box<dyn Run>| {
+        let mut violated = Vec::new();
+        for op in history.ops() {
+            let _ = run.observe(&op).unwrap();
+            violated.push(run.is_violated());
+        }
+        let certain = run.violation().map(|report| report.checkers.iter().map(|of| of.checker.to_string()).collect());
+        (violated, run.growth(), certain.unwrap_or_else(Vec::new))
+    };
+    let online = violated(both.start_online(&Options::new()).unwrap());
+    assert_eq!(online, (vec![false, true], Some("it counts".to_owned()), vec!["watcher".to_owned()]));
+    assert_eq!(violated(both.start(&Options::new()).unwrap()), (vec![false, false], None, Vec::new()));
+}
+
 #[test]
 fn an_error_of_all_is_that_of_the_first_place() {
     let error = check(&composed(), &text(&[":x", ":b-error", ":a-error", ":c-error"])).unwrap_err();

@@ -97,7 +97,7 @@ impl<R: Run + Clone + 'static> Run for Again<R> {
     fn growth(&self) -> Option<String> {
         Some(format!(
             "with these levels and anomalies, {} keeps the whole history in memory, twice, and judges it again whenever it \
-             has grown by an eighth. --max-memory ends that with what is known by then.",
+             has grown by an eighth",
             self.checker
         ))
     }

@@ -343,7 +343,8 @@ impl<J: Judge> Run for OnlineRun<J> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         let is_over = self.violated_at.is_some() && !self.keeps_going;
         if is_over && self.batch.is_none() {
-            return Ok(ControlFlow::Break(()));
+            self.ops += 1;
+            return Ok(self.rest());
         }
         if self.ops < self.sizes.batch_ops
             && let Some(batch) = &mut self.batch
@@ -461,12 +462,17 @@ impl<J: Judge> OnlineRun<J> {
             return ControlFlow::Continue(());
         }
         // Its report is about the violation and what led to it, and is kept.
-        if self.violated_at.is_none() {
+        if self.violated_at.is_none() || self.is_so_far() {
             self.batch = None;
         } else if !self.keeps_going {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
+    }
+
+    /// Whether anything depends on what comes after a violation: if it may be taken back, that something comes.
+    fn rest(&self) -> ControlFlow<()> {
+        if self.is_so_far() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     /// Whether all levels that are asked for are still judged.

@@ -3,6 +3,7 @@
 use super::{batch, judge, model, online, ops, violations};
 use crate::list_append::ListAppend;
 use crate::model::Model;
+use crate::txn::online::run::Sizes;
 use crate::txn::online::tests::{AT_ONCE, Bugs, Random, bugs, history, sizes};
 use crate::txn::report::SO_FAR;
 use history_core::{Budget, Checker, History, Options, Run, Verdict};
@@ -131,6 +132,22 @@ fn a_long_run_that_goes_on_ends_without_a_verdict() {
         assert_eq!(report.verdict, verdict);
         let note = "The ops up to index 4 violate read-uncommitted. Whether the whole history does is unknown";
         assert_eq!(report.notes.iter().any(|other| other.starts_with(note)), verdict == Verdict::Unknown);
+    }
+}
+
+/// Nothing is judged after the violation, and no verdict is one on a part.
+#[test]
+fn a_long_run_that_stops_there_has_no_verdict_on_the_whole() {
+    let more = [(0, "fail", "[:append x 1][:append y 1]"), (0, "invoke", "[:r x nil]"), (0, "ok", "[:r x [2]]")];
+    for batch_ops in 5..10 {
+        let mut run = online(model("read-uncommitted"), Sizes { batch_ops, ..sizes(AT_ONCE) });
+        for op in History::parse(&ops(&[&CROSSED[..], &more].concat())).unwrap().ops() {
+            assert!(run.observe(&op).unwrap().is_continue());
+        }
+        let report = Box::new(run).finish(&Budget::default()).unwrap();
+        // Up to there the batch checker has it all, which is none here.
+        assert_eq!(report.verdict, Verdict::Unknown);
+        assert_eq!(report.checker == "nobody", batch_ops >= 9, "{batch_ops} {report:?}");
     }
 }
 
