@@ -101,8 +101,10 @@ impl Checker for ListAppend {
     /// Levels that cycles decide are judged op by op. With other levels, or with anomalies by name, the run keeps the
     /// history, and judges it again whenever it has grown by an eighth. At read uncommitted, also with sessions or real
     /// time, [`Run::is_violated`] is said of the history so far: a transaction that fails later, or a list that
-    /// contradicts an earlier one, can take it back. Once the history is longer than about 100,000 ops, a report names a violated level, the
-    /// op and the transactions; for all anomalies and their types, check the file.
+    /// contradicts an earlier one, can take it back.
+    ///
+    /// Once the history is longer than about 100,000 ops, a report of what is judged op by op names a violated level,
+    /// the op and the transactions; for all anomalies and their types, check the file.
     ///
     /// ```
     /// use check_elle::list_append::ListAppend;

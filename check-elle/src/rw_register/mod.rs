@@ -189,10 +189,10 @@ impl Checker for RwRegister {
 
     /// Levels from read committed up are judged op by op, as by list-append. Memory has a bound at strict
     /// serializability, with [`RwRegister::linearizable_keys`]: otherwise any version may be read at any time, and what
-    /// was kept up to a limit leaves the verdict unknown. At levels that cycles do not decide, at read uncommitted, also
-    /// with sessions or real time, and with anomalies by name, the run keeps the history, and judges it again whenever it
-    /// has grown by an eighth; at read uncommitted, [`Run::is_violated`] is said of the history so far. With an order of
-    /// transactions, the run says nothing before the end.
+    /// was kept up to a limit leaves the verdict unknown. At levels that cycles do not decide, at read uncommitted,
+    /// also with sessions or real time, and with anomalies by name, the run keeps the history, and judges it again
+    /// whenever it has grown by an eighth; at read uncommitted, [`Run::is_violated`] is said of the history so far.
+    /// With an order of transactions, the run says nothing before the end.
     fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let (settings, expected) = self.with_options(options)?;
         let batch = TxnRun::new(RwRegisterRun::new(expected.clone(), settings.sources(), &settings.initial));

@@ -3,7 +3,6 @@
 //! [`analysis::Analysis`].
 
 mod about;
-mod again;
 pub(crate) mod analysis;
 pub(crate) mod builder;
 pub(crate) mod columns;

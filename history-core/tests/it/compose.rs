@@ -208,8 +208,9 @@ fn a_composition_is_watched_as_each_of_it_is() {
             let _ = run.observe(&op).unwrap();
             violated.push(run.is_violated());
         }
-        let certain = run.violation().map(|report| report.checkers.iter().map(|of| of.checker.to_string()).collect());
-        (violated, run.growth(), certain.unwrap_or_else(Vec::new))
+        let certain: Option<Vec<String>> =
+            run.violation().map(|report| report.checkers.iter().map(|of| of.checker.to_string()).collect());
+        (violated, run.growth(), certain.unwrap_or_default())
     };
     let online = violated(both.start_online(&Options::new()).unwrap());
     assert_eq!(online, (vec![false, true], Some("it counts".to_owned()), vec!["watcher".to_owned()]));

@@ -1,12 +1,12 @@
-//! What is taken back at levels that forbid neither aborted reads nor reads that disagree: the order of versions rests on
-//! them there.
+//! What is taken back at levels that forbid neither aborted reads nor reads that disagree: the order of versions rests
+//! on them there.
 //!
 //! - **A writer fails whose append was read.** What came before the append and what came after it are neighbours then.
 //! - **Two lists disagree.** What both begin with stays in order; what else was read comes after that, in no known
 //!   order, as in `list_append::orders`.
 //!
-//! Either way what precedes what afterwards did so before. So no cycle is new, and none is reported. (A run that goes on
-//! has left out what closed one.)
+//! Either way what precedes what afterwards did so before. So no cycle is new, and none is reported. (A run that goes
+//! on has left out what closed one.)
 
 use super::judge::ListJudge;
 use super::lists::UNREAD;

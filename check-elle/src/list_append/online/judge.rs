@@ -120,7 +120,9 @@ impl Judge for ListJudge {
         self.kept.given_up.retain(|other| *other != txn);
         self.graph.remove(txn);
         if !self.graph.counts_wr() {
-            failed.iter().for_each(|elem| self.bridge(*elem));
+            for elem in failed {
+                self.bridge(elem);
+            }
         }
         self.findings.go_on(found)
     }

@@ -47,15 +47,16 @@
 //! The order of a graph is kept as it grows ([`order`]): Pearce and Kelly (2006). Snapshot isolation has a second node
 //! for each transaction, from which rw edges begin and to which none leads: a cycle has no two adjacent rw edges.
 //!
-//! At read uncommitted, with sessions or real time or without, what a prefix breaks the whole may obey: if a transaction
-//! fails, what it wrote is between nothing any more; if reads disagree, they show no order. A violation is one of the
-//! history up to there, and its report says so.
+//! At read uncommitted, with sessions or real time or without, what a prefix breaks the whole may obey: if a
+//! transaction fails, what it wrote is between nothing any more; if reads disagree, they show no order. A violation is
+//! one of the history up to there, and its report says so.
 //!
 //! # Small histories
 //!
 //! The batch checker gets the first ops too, up to a limit. As long as it has all of the history, the report is its
 //! own.
 
+mod again;
 pub(crate) mod decode;
 pub(crate) mod judge;
 pub(crate) mod limits;
@@ -68,8 +69,8 @@ pub(crate) mod run;
 pub(crate) mod tests;
 pub(crate) mod time;
 
-use super::again::Again;
 use super::expected::Expected;
+use again::Again;
 use history_core::Run;
 use judge::Judge;
 use limits::Limits;
@@ -83,8 +84,8 @@ const SIZES: Sizes = Sizes {
     names: 1_000_000,
 };
 
-/// Starts a run of what is expected: event by event, if cycles decide the levels and no anomaly is named; else by judging
-/// the history so far again. `batch` is the run that gets the first ops too, or all of them.
+/// Starts a run of what is expected: event by event, if cycles decide the levels and no anomaly is named; else by
+/// judging the history so far again. `batch` is the run that gets the first ops too, or all of them.
 pub(crate) fn start<J: Judge + 'static>(
     expected: Expected,
     settings: J::Settings,

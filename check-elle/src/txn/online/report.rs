@@ -54,7 +54,7 @@ impl<J: Judge> OnlineRun<J> {
              other anomalies, were not judged.",
             spec.model
         ));
-        report.notes.extend(run::is_taken_back(&spec).then(|| SO_FAR.to_owned()));
+        report.notes.extend(run::is_taken_back(spec).then(|| SO_FAR.to_owned()));
         report
     }
 

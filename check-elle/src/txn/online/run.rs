@@ -86,7 +86,7 @@ pub(crate) struct OnlineRun<J: Judge> {
 pub(crate) fn levels<J: Judge>(models: &[Model]) -> Option<Vec<CycleExistsSpec>> {
     let all: ModelSet = models.iter().copied().collect();
     let strongest = all.iter().filter(|model| model.stronger().is_disjoint(all));
-    let is_judged = |spec: &&CycleExistsSpec| J::TAKES_BACK || !is_taken_back(spec);
+    let is_judged = |spec: &&CycleExistsSpec| J::TAKES_BACK || !is_taken_back(**spec);
     let spec = |model: Model| CYCLE_EXISTS.iter().filter(is_judged).find(|spec| spec.model == model).copied();
     // A weaker one that is not judged may be broken by what does not break the others.
     if all.iter().any(|model| spec(model).is_none()) {
@@ -96,7 +96,7 @@ pub(crate) fn levels<J: Judge>(models: &[Model]) -> Option<Vec<CycleExistsSpec>>
 }
 
 /// Whether what a beginning of a history violates, the whole may obey.
-pub(crate) fn is_taken_back(spec: &CycleExistsSpec) -> bool {
+pub(crate) fn is_taken_back(spec: CycleExistsSpec) -> bool {
     !spec.relations.contains(Relations::WR)
 }
 
@@ -330,12 +330,12 @@ impl<J: Judge> OnlineRun<J> {
     /// The first violation of a level that is asked for; one that stays, if there is one.
     pub(super) fn found(&self) -> Option<(CycleExistsSpec, &Violation)> {
         let found = self.levels.iter().filter_map(|level| Some((level.spec, level.violation.as_ref()?)));
-        found.min_by_key(|(spec, _)| is_taken_back(spec))
+        found.min_by_key(|(spec, _)| is_taken_back(*spec))
     }
 
     /// Whether what was found is of the history so far, and what comes next may take it back.
     pub(super) fn is_so_far(&self) -> bool {
-        self.found().is_some_and(|(spec, _)| is_taken_back(&spec))
+        self.found().is_some_and(|(spec, _)| is_taken_back(spec))
     }
 }
 
@@ -367,7 +367,7 @@ impl<J: Judge> Run for OnlineRun<J> {
     }
 
     fn decides_early(&self) -> bool {
-        !self.levels.iter().any(|level| is_taken_back(&level.spec))
+        !self.levels.iter().any(|level| is_taken_back(level.spec))
     }
 
     fn keep_going(&mut self) -> bool {

@@ -58,8 +58,11 @@ fn each_prefix_that_is_said_to_be_refused_is() {
     assert!(further > 300, "{further}");
 }
 
+/// An op: process, type, micro-ops.
+type Line = (u32, &'static str, &'static str);
+
 /// Two transactions that wrote two keys in different orders, one of which is open.
-const CROSSED: [(u32, &str, &str); 5] = [
+const CROSSED: [Line; 5] = [
     (0, "invoke", "[:append x 1][:append y 1]"),
     (1, "invoke", "[:append x 2][:append y 2]"),
     (1, "ok", "[:append x 2][:append y 2]"),
@@ -72,7 +75,7 @@ fn start(level: &str) -> Box<dyn Run> {
     checker.start_online(&Options::new()).unwrap()
 }
 
-fn observe(run: &mut dyn Run, lines: &[(u32, &str, &str)]) {
+fn observe(run: &mut dyn Run, lines: &[Line]) {
     for op in History::parse(&ops(lines)).unwrap().ops() {
         let _ = run.observe(&op).unwrap();
     }
@@ -105,7 +108,7 @@ fn the_report_says_that_it_is_of_the_history_so_far() {
 
 #[test]
 fn a_run_that_goes_on_ends_with_the_verdict_on_the_whole() {
-    let ends: [(&[(u32, &str, &str)], Verdict); 3] = [
+    let ends: [(&[Line], Verdict); 3] = [
         (&[(0, "ok", "[:append x 1][:append y 1]")], Verdict::Invalid),
         (&[(0, "fail", "[:append x 1][:append y 1]")], Verdict::Valid),
         // This list contradicts the one that made a cycle.
@@ -237,10 +240,10 @@ fn what_a_dispute_leaves_in_order() {
 }
 
 /// Each op right after its invocation.
-fn all_invoked(lines: &[(u32, &str, &str)]) -> String {
+fn all_invoked(lines: &[Line]) -> String {
     let reads = |mops: &str| mops.contains(":r ");
     let invocation = |mops: &str| if reads(mops) { "[:r x nil]".to_owned() } else { mops.to_owned() };
-    let both = |(process, kind, mops): &(u32, &str, &str)| {
+    let both = |(process, kind, mops): &Line| {
         ops(&[(*process, "invoke", &invocation(mops))]) + &ops(&[(*process, kind, mops)])
     };
     lines.iter().map(both).collect()

@@ -1,21 +1,21 @@
 //! A history that is still being written, at levels that are not judged op by op: what there is of it is judged again.
 //!
-//! The history so far is judged as a whole one, in which operations in flight may have happened, whenever it has grown by
-//! an eighth: at each op at first. So a violation is known somewhat later than at the op that proves it, and the report
-//! says between which two ops that is.
+//! The history so far is judged as a whole one, in which operations in flight may have happened, whenever it has grown
+//! by an eighth: at each op at first. So a violation is known somewhat later than at the op that proves it, and the
+//! report says between which two ops that is.
 //!
-//! *What is violated stays so* where aborted reads are forbidden, as [`super::online`] has it; an order of commits that
-//! explains the whole explains a beginning, too, without the transactions that were not invoked by then. A read of what
-//! nobody wrote by then is the exception, and counts at the end. Where aborted reads are not forbidden, the violation is
-//! one of the history so far, and the report says that, too.
+//! *What is violated stays so* where aborted reads are forbidden, as [the parent](super) has it; an order of commits
+//! that explains the whole explains a beginning, too, without the transactions that were not invoked by then. A read of
+//! what nobody wrote by then is the exception, and counts at the end. Where aborted reads are not forbidden, the
+//! violation is one of the history so far, and the report says that, too.
 
 #[cfg(test)]
 mod tests;
 
-use super::expected::Expected;
-use super::report::{SO_FAR, leave_others_open};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::lattice;
+use crate::txn::expected::Expected;
+use crate::txn::report::{SO_FAR, leave_others_open};
 use history_core::{Budget, HistoryError, Op, Report, Run, Verdict};
 use std::ops::ControlFlow;
 
@@ -117,8 +117,8 @@ impl<R: Run + Clone + 'static> Run for Again<R> {
         }
     }
 
-    /// What a beginning violates, the whole violates, even if that is not found again within the budget; or it was taken
-    /// back.
+    /// What a beginning violates, the whole violates, even if that is not found again within the budget; or it was
+    /// taken back.
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         let stays = self.stays();
         let whole = Box::new(self.whole).finish(budget)?;
