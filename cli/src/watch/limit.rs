@@ -71,7 +71,12 @@ pub(super) fn report(checker: &str, run: &dyn Run, (spent, why): &(Spent, String
         return report;
     }
     let mut report = Report::new(checker.to_owned(), Verdict::Unknown);
-    report.notes.push(format!("{end} No violation was found before the limit, so the verdict is unknown."));
+    let found = if run.is_violated() {
+        "The violation that was found may have been taken back since"
+    } else {
+        "No violation was found before the limit"
+    };
+    report.notes.push(format!("{end} {found}, so the verdict is unknown."));
     report.add_next(NextStep::spent(*spent));
     report
 }

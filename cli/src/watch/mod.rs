@@ -37,7 +37,7 @@ use feed::Feed;
 use histcheck_front::clocks;
 use histcheck_front::setup::guarded;
 use history_core::cast::Cast as _;
-use history_core::{Batch, Budget, Cancel, HistoryError, Op, Report, Run};
+use history_core::{Batch, Budget, Cancel, HistoryError, Op, Report, Run, Verdict};
 use limit::Limit;
 use refused::Doubt;
 pub(crate) use source::Source;
@@ -429,7 +429,8 @@ impl<'w> Watched<'w, '_> {
     /// Says since when the first violation was certain, or why a verdict is not.
     fn qualify(&self, report: &mut Report, feed: &Feed) {
         clocks::doubt(report, &self.job.check.setup.checker.about(), feed.dropped_client_orders());
-        self.qualify_since(report, self.printed.violated.clone(), feed);
+        let violated = self.printed.violated.clone().filter(|_| report.verdict == Verdict::Invalid);
+        self.qualify_since(report, violated, feed);
     }
 
     fn qualify_since(&self, report: &mut Report, since: Option<String>, feed: &Feed) {

@@ -131,6 +131,10 @@ impl Judge for ListJudge {
         self.findings.is_contradicted
     }
 
+    fn relates_by_reads(&self) -> bool {
+        self.findings.relates_by_reads
+    }
+
     fn findings(&mut self) -> &mut Findings {
         &mut self.findings
     }
@@ -356,6 +360,8 @@ impl ListJudge {
         }
         self.lists.note_read(key);
         if !self.graph.counts_wr() {
+            let version = self.lists.last_written(key, list.len());
+            self.findings.relates_by_reads |= version.is_some_and(|version| self.lists.elem(version).writer != txn);
             return Ok(());
         }
         self.find_g1b(txn, index, key, list.len())?;

@@ -6,6 +6,9 @@ use crate::txn::online::named;
 use crate::txn::online::time::{Gate, NONE, Txn};
 use history_core::cast::Cast as _;
 
+/// Versions of a key in no known order among each other, at the most: more are not looked at.
+const FREE_MAX: usize = 1_000;
+
 impl RegisterJudge {
     /// Takes the dead versions out of a key.
     pub(super) fn drop_dead(&mut self, key: u32) {
@@ -13,31 +16,48 @@ impl RegisterJudge {
             return;
         }
         let horizon = self.graph.horizon();
-        let versions = &self.registers.key(key).versions;
-        let mut dead: Vec<u32> = versions.iter().copied().filter(|version| self.is_dead(*version, horizon)).collect();
+        let dead = self.dead(key, horizon);
         let mut by_number = dead.clone();
         by_number.sort_unstable();
-        dead.sort_unstable_by_key(|version| self.order.place(*version));
         for version in &dead {
-            let Version { code, kind, is_repetition, since, until, .. } = *self.registers.version(*version);
-            let others = &self.registers.key(key).versions;
-            let mut open = others.iter().filter(|other| !self.are_ordered(*version, **other)).peekable();
-            let is_open = open.peek().is_some();
-            if !open.all(|other| by_number.binary_search(other).is_ok()) {
+            let Version { code, kind, is_repetition, is_shown, since, .. } = *self.registers.version(*version);
+            let open = self.registers.key(key).versions.iter().filter(|other| !self.are_ordered(*version, **other));
+            let is_unknown = open.clone().any(|other| !self.are_free(*version, *other));
+            if open.clone().any(|other| by_number.binary_search(other).is_err()) {
                 // A later read says more.
                 continue;
             }
             let counts = self.registers.version(*version).counts();
-            if is_open || counts && self.registers.key(key).dead_since > until.unwrap_or(0) {
+            if is_unknown || counts && self.may_precede_dead(*version) {
                 self.unordered.get_or_insert(self.registers.key(key).code);
             }
             self.remove(*version);
             if kind != VersionKind::Initial && !is_repetition {
                 self.registers.keep_value(key, code, |key| &mut key.dead);
             }
-            let key = self.registers.key_mut(key);
-            key.dead_since = if counts { key.dead_since.max(since) } else { key.dead_since };
+            if counts {
+                self.miss(key, since, is_shown);
+            }
         }
+    }
+
+    /// A version that was there `since` then is gone. Of what may turn out to have been there, the order is not known.
+    fn miss(&mut self, key: u32, since: Gate, is_shown: bool) {
+        for at in 0..self.registers.key(key).versions.len() {
+            let other = self.registers.version_mut(self.registers.key(key).versions[at]);
+            if !other.counts() {
+                other.missed = other.missed.max(since);
+                other.missed_shown = if is_shown { other.missed_shown.max(since) } else { other.missed_shown };
+            }
+        }
+    }
+
+    /// The dead versions of a key, in an order that agrees with what is known.
+    fn dead(&self, key: u32, horizon: Gate) -> Vec<u32> {
+        let versions = &self.registers.key(key).versions;
+        let mut dead: Vec<u32> = versions.iter().copied().filter(|version| self.is_dead(*version, horizon)).collect();
+        dead.sort_unstable_by_key(|version| self.order.place(*version));
+        dead
     }
 
     /// Whether nobody can read a version any more without a violation.
@@ -56,22 +76,55 @@ impl RegisterJudge {
     }
 
     /// Whether two versions of a key are in a known order, or one of them has no place in it.
-    fn are_ordered(&self, version: u32, other: u32) -> bool {
+    pub(super) fn are_ordered(&self, version: u32, other: u32) -> bool {
         let (at, beside) = (self.registers.version(version), self.registers.version(other));
         let is_alone = version == other || !at.counts() || !beside.counts();
         is_alone || at.next.contains(&other) || at.before.contains(&other)
     }
 
-    /// Whether the versions of a key that are left are in one order.
+    /// Whether the order of two versions is of no consequence, since nobody read either: see [the parent](super).
+    pub(super) fn are_free(&self, version: u32, other: u32) -> bool {
+        self.graph.may_order_freely()
+            && !self.registers.version(version).is_shown
+            && !self.registers.version(other).is_shown
+    }
+
+    /// Whether a version is in no known order with one that is dead and gone, where that is of consequence.
+    fn may_precede_dead(&self, version: u32) -> bool {
+        let at = self.registers.version(version);
+        let is_free = self.graph.may_order_freely() && !at.is_shown;
+        let missed = if is_free { at.missed_shown } else { at.missed };
+        // Who was invoked after that follows whoever replaced it.
+        missed > at.until.unwrap_or(0).max(at.after)
+    }
+
+    /// Whether the versions of a key that are left are in one order, but for those that nobody read, among each other.
     pub(super) fn is_ordered(&self, key: u32) -> bool {
         let counts = |version: &u32| self.registers.version(*version).counts();
         let mut versions: Vec<u32> = self.registers.key(key).versions.iter().copied().filter(counts).collect();
-        let dead_since = self.registers.key(key).dead_since;
-        if versions.iter().any(|version| dead_since > self.registers.version(*version).until.unwrap_or(0)) {
+        if versions.iter().any(|version| self.may_precede_dead(*version)) {
             return false;
         }
         versions.sort_unstable_by_key(|version| self.order.place(*version));
-        versions.windows(2).all(|pair| self.registers.version(pair[0]).next.contains(&pair[1]))
+        let precede = |some: &[u32], later: u32| {
+            some.iter().all(|version| self.registers.version(*version).next.contains(&later))
+        };
+        let (mut before, mut rest) = (&[][..], &versions[..]);
+        while !rest.is_empty() {
+            let mut end = 1;
+            while end < rest.len() && !precede(&rest[..end], rest[end]) {
+                if end == FREE_MAX || !self.are_free(rest[0], rest[end]) {
+                    return false;
+                }
+                end += 1;
+            }
+            let (free, later) = rest.split_at(end);
+            if !free.iter().all(|version| precede(before, *version)) {
+                return false;
+            }
+            (before, rest) = (free, later);
+        }
+        true
     }
 
     pub(super) fn forget_settled(&mut self) {

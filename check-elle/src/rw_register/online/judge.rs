@@ -158,6 +158,10 @@ impl Judge for RegisterJudge {
         self.findings.go_on(found)
     }
 
+    fn conclude(&mut self) {
+        self.put_all_in_order();
+    }
+
     fn is_contradicted(&self) -> bool {
         self.findings.is_contradicted
     }

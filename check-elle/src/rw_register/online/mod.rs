@@ -15,6 +15,15 @@
 //! level here. While a transaction is open that reads a key before it writes it, it is not said to have its write
 //! first: nobody knows what it read. (Whoever reads that write meanwhile says so for himself.)
 //!
+//! # Which orders need not be known
+//!
+//! **If the edges close no cycle, a history obeys a level at which all rw edges count, or none, although two versions of
+//! a key are in no known order, if no other transaction read either.** Put the transactions in an order that agrees with
+//! the edges. Suppose that `r` read `v`, and that the writer of another version `u` stands between the writer of `v` and
+//! `r`. As `v` was read, the two are in a known order. If `u` comes first, its writer leads to that of `v`; otherwise `r`
+//! leads to the writer of `u`. Either contradicts the order. (Where no two rw edges may be adjacent, the graph has two
+//! nodes for each transaction, and an order of these is none of transactions.)
+//!
 //! # Forgetting
 //!
 //! Linearizable keys bound memory. Every open and every later transaction follows the horizon, a gate. Let `S` be the
@@ -40,6 +49,7 @@ mod forget;
 mod judge;
 mod order;
 mod registers;
+mod settle;
 #[cfg(test)]
 mod tests;
 

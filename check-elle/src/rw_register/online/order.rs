@@ -112,6 +112,7 @@ impl RegisterJudge {
         if self.registers.version(version).is_installed() {
             self.graph.relate(self.end(version), own, Dependency::Dep)?;
         }
+        self.registers.version_mut(version).is_shown = true;
         self.registers.version_mut(version).readers.push(txn);
         if !self.graph.counts_rw() {
             return Ok(());

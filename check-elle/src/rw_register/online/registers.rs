@@ -46,8 +46,6 @@ pub(super) struct Key {
     pub(super) failed: Ranges,
     /// Values that were written more than once, and not read.
     pub(super) repeated: Ranges,
-    /// The greatest `since` of a dead version.
-    pub(super) dead_since: Gate,
     /// For each process what it had last and what that does not come before.
     pub(super) rows: HashMap<i64, Vec<u32>>,
     /// The transaction that was invoked last of those that name it, by its index; and whether it writes it first.
@@ -75,10 +73,16 @@ pub(super) struct Version {
     /// It has the value of another one, so that a read of it says nothing.
     pub(super) is_repetition: bool,
     pub(super) is_read: bool,
+    /// An `ok` transaction read it that did not write the key before.
+    pub(super) is_shown: bool,
     /// Its writer is `ok`, or something that it wrote was read.
     pub(super) is_known: bool,
     pub(super) since: Gate,
     pub(super) until: Option<Gate>,
+    /// The greatest `since` of a version that was there for certain and is gone, when this one was not; and of one that
+    /// was shown.
+    pub(super) missed: Gate,
+    pub(super) missed_shown: Gate,
     /// Those whose external read it is, but for those that are forgotten.
     pub(super) readers: Vec<u32>,
     /// The greatest gate that leads to one who had it and is forgotten.
@@ -107,12 +111,12 @@ history_core::state!(
     }
 );
 history_core::state!(struct Version {
-    key, code, kind, writer, after, done, index, is_intermediate, is_blind, is_repetition, is_read, is_known, since, until,
-    readers, floor, next, before, updater,
+    key, code, kind, writer, after, done, index, is_intermediate, is_blind, is_repetition, is_read, is_shown, is_known, since, until,
+    missed, missed_shown, readers, floor, next, before, updater,
 });
 history_core::state!(struct Key {
     code, is_there, is_read, is_written, is_renamed, named, initial, versions, dead, overwritten, failed, repeated,
-    dead_since, rows, first_touch, last_write,
+    rows, first_touch, last_write,
 });
 history_core::state!(struct Registers {
     keys, free_keys, key_ids, versions, free_versions, ids, dropped, renamed, has_read, count,
@@ -132,9 +136,12 @@ impl Version {
             is_blind: false,
             is_repetition: false,
             is_read: false,
+            is_shown: false,
             is_known: false,
             since: NEVER,
             until: None,
+            missed: 0,
+            missed_shown: 0,
             readers: Vec::new(),
             floor: 0,
             next: Vec::new(),

@@ -38,7 +38,7 @@ pub(crate) struct Violation {
 
 history_core::state!(struct Violation { direct, indices, begins, key, value });
 history_core::state!(struct Kept { txns, values, given_up });
-history_core::state!(parts Findings { keeps_going, violations, has_unsaid, passed, is_contradicted, hides_reads; parts: ; same: prohibited });
+history_core::state!(parts Findings { keeps_going, goes_on, violations, has_unsaid, passed, is_contradicted, relates_by_reads, hides_reads; parts: ; same: prohibited });
 
 impl From<Cycle> for Violation {
     fn from(Cycle { indices, begins }: Cycle) -> Violation {
@@ -72,6 +72,8 @@ impl Stop {
 pub(crate) struct Findings {
     prohibited: AnomalySet,
     keeps_going: bool,
+    /// Whether it went on after one.
+    pub(crate) goes_on: bool,
     /// Those of the event that is being judged.
     violations: Vec<Violation>,
     /// Whether there is an operation that may have written anything.
@@ -80,6 +82,8 @@ pub(crate) struct Findings {
     passed: Option<Violation>,
     /// Whether a read contradicts its transaction, where that is no violation.
     pub(crate) is_contradicted: bool,
+    /// Whether a transaction read what another one wrote, where that is no edge.
+    pub(crate) relates_by_reads: bool,
     /// Whether a transaction read what has no edge: what it read of a register again, and what others wrote.
     pub(crate) hides_reads: bool,
 }
@@ -89,10 +93,12 @@ impl Findings {
         Findings {
             prohibited,
             keeps_going: false,
+            goes_on: false,
             violations: Vec::new(),
             has_unsaid: false,
             passed: None,
             is_contradicted: false,
+            relates_by_reads: false,
             hides_reads: false,
         }
     }
@@ -144,6 +150,7 @@ impl Findings {
     pub(crate) fn go_on(&mut self, done: Result<(), Stop>) -> Result<(), Stop> {
         match done {
             Err(Stop::Violated(violation)) if self.keeps_going => {
+                self.goes_on = true;
                 self.violations.push(violation);
                 Ok(())
             }
@@ -232,11 +239,19 @@ pub(crate) trait Judge: Parts + Sized + Send {
     /// Whether a transaction happened is unknown.
     fn crash(&mut self, txn: u32) -> Result<(), Stop>;
 
+    /// No later event comes.
+    fn conclude(&mut self) {}
+
     /// What it found, and whether it goes on.
     fn findings(&mut self) -> &mut Findings;
 
     /// Whether a read contradicts its transaction, where that is no violation.
     fn is_contradicted(&self) -> bool;
+
+    /// Whether a transaction read what another one wrote, where no edge says so.
+    fn relates_by_reads(&self) -> bool {
+        false
+    }
 
     /// Whether some reads have no edges.
     fn hides_reads(&self) -> bool {

@@ -333,6 +333,11 @@ impl<J: Judge> OnlineRun<J> {
         found.min_by_key(|(spec, _)| is_taken_back(*spec))
     }
 
+    /// Whether what was found is of a beginning, and what came next may have taken it back.
+    pub(super) fn may_be_over(&self) -> bool {
+        self.is_so_far() && self.ops > self.before_last + 1
+    }
+
     /// Whether what was found is of the history so far, and what comes next may take it back.
     pub(super) fn is_so_far(&self) -> bool {
         self.found().is_some_and(|(spec, _)| is_taken_back(spec))
@@ -422,7 +427,7 @@ impl<J: Judge> Run for OnlineRun<J> {
     }
 
     fn violation(&self) -> Option<Report> {
-        let (spec, violation) = self.found()?;
+        let (spec, violation) = self.found().filter(|_| !self.may_be_over())?;
         Some(self.report_violation(self.violated_at?, spec, violation))
     }
 
@@ -437,11 +442,12 @@ impl<J: Judge> Run for OnlineRun<J> {
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         let batch = self.batch.take();
         let (own, further) = (self.violation(), self.further());
-        let has_gone_on = self.is_so_far() && self.ops > self.before_last + 1;
+        let has_gone_on = self.may_be_over();
         let mut report = match (batch, own) {
-            (None, None) => return Ok(self.report_whole()),
-            (batch, Some(_)) if has_gone_on && (batch.is_none() || self.ops > self.sizes.batch_ops) => {
-                self.report_open()
+            (batch, _) if has_gone_on && (batch.is_none() || self.ops > self.sizes.batch_ops) => self.report_open(),
+            (None, None) => {
+                self.each_level().filter_map(|level| level.judge.as_mut()).for_each(J::conclude);
+                return Ok(self.report_whole());
             }
             (None, Some(own)) => own,
             (Some(batch), own) => {
@@ -449,7 +455,11 @@ impl<J: Judge> Run for OnlineRun<J> {
                 own.filter(|_| report.verdict != Verdict::Invalid && !has_gone_on).unwrap_or(report)
             }
         };
-        report.notes.extend(further);
+        if report.verdict == Verdict::Invalid {
+            report.notes.extend(further);
+        } else if let Some(at) = self.violated_at.filter(|_| has_gone_on && report.verdict == Verdict::Valid) {
+            report.notes.push(format!("The ops up to index {at} violate what the whole history obeys."));
+        }
         Ok(report)
     }
 }

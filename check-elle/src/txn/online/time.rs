@@ -11,7 +11,7 @@
 use super::order::Order;
 use crate::cycle_spec::{CycleExistsSpec, Relations, RwUse, Suffix};
 use history_core::cast::Cast as _;
-use history_core::hash::HashMap;
+use history_core::hash::{HashMap, HashSet};
 use std::collections::VecDeque;
 
 /// A moment between completions and the invocations that follow them.
@@ -101,6 +101,8 @@ pub(crate) struct Graph {
     stack: Vec<u32>,
     /// Whether a dependency that closes a cycle is left out, and the cycle kept, instead of an error.
     pub(crate) keeps_going: bool,
+    /// Whether one was.
+    pub(crate) leaves_out: bool,
     pub(crate) cycles: Vec<Cycle>,
 }
 
@@ -108,7 +110,7 @@ history_core::state!(struct At { offset, index });
 history_core::state!(struct Cycle { indices, begins });
 history_core::state!(struct Txn { after, done, floor, index, begins, is_open, is_there, process, writes });
 history_core::state!(parts Graph {
-    txns, free, count, now, has_completed, open, last_of, completed, last_gate, keeps_going, cycles;
+    txns, free, count, now, has_completed, open, last_of, completed, last_gate, keeps_going, leaves_out, cycles;
     parts: order; same: level, suffix, has_floors, stack
 });
 
@@ -136,6 +138,7 @@ impl Graph {
             last_gate: NONE,
             stack: Vec::new(),
             keeps_going: false,
+            leaves_out: false,
             cycles: Vec::new(),
         }
     }
@@ -151,6 +154,11 @@ impl Graph {
 
     pub(crate) fn counts_rw(&self) -> bool {
         self.level.rw != RwUse::None
+    }
+
+    /// Whether what is in no order with others by any edge can be put in any order that agrees with the edges.
+    pub(crate) fn may_order_freely(&self) -> bool {
+        self.level.rw != RwUse::OneHop
     }
 
     pub(crate) fn counts_wr(&self) -> bool {
@@ -353,6 +361,7 @@ impl Graph {
     pub(crate) fn relate(&mut self, from: End, to: End, kind: Dependency) -> Result<(), Cycle> {
         match self.add(from, to, kind) {
             Err(cycle) if self.keeps_going => {
+                self.leaves_out = true;
                 self.cycles.push(cycle);
                 Ok(())
             }
@@ -396,6 +405,29 @@ impl Graph {
         if from.txn != to.txn {
             _ = self.lead(from.txn, to.txn, Dependency::Dep);
         }
+    }
+
+    /// Whether dependencies on these would close a cycle, where real time is in numbers. Nothing is added.
+    pub(crate) fn would_close(&self, from: &[End], to: End) -> bool {
+        let from = from.iter().filter(|from| from.index != to.index && from.done > to.after);
+        let floor = from.clone().map(|from| if from.txn == NONE { from.floor } else { self.at(from.txn).floor }).max();
+        let Some(floor) = floor else { return false };
+        if floor >= to.done || from.clone().any(|from| to.done <= from.after) {
+            return true;
+        }
+        let mut seen: HashSet<u32> = HashSet::default();
+        let mut stack: Vec<u32> = Some(to.txn).filter(|txn| *txn != NONE).into_iter().collect();
+        while let Some(txn) = stack.pop() {
+            for next in self.order.out(txn) {
+                if floor >= self.at(*next).done || from.clone().any(|from| from.txn == *next) {
+                    return true;
+                }
+                if seen.insert(*next) {
+                    stack.push(*next);
+                }
+            }
+        }
+        false
     }
 
     /// An edge.

@@ -119,6 +119,7 @@ fn a_run_that_goes_on_ends_with_the_verdict_on_the_whole() {
         assert!(run.keep_going());
         observe(&mut *run, &[&CROSSED, end].concat());
         assert_eq!((run.is_violated(), run.violations()), (true, 1));
+        assert!(run.violation().is_none(), "nothing is certain in between");
         assert_eq!(run.finish(&Budget::default()).unwrap().verdict, verdict, "{end:?}");
     }
 }
@@ -136,6 +137,21 @@ fn a_long_run_that_goes_on_ends_without_a_verdict() {
         let note = "The ops up to index 4 violate read-uncommitted. Whether the whole history does is unknown";
         assert_eq!(report.notes.iter().any(|other| other.starts_with(note)), verdict == Verdict::Unknown);
     }
+}
+
+/// There are reads that could have been wrong, though no two transactions wrote one key.
+#[test]
+fn a_read_of_another_one_relates_them() {
+    let text = ops(&[
+        (0, "invoke", "[:append x 1]"),
+        (0, "ok", "[:append x 1]"),
+        (1, "invoke", "[:r x nil]"),
+        (1, "ok", "[:r x [1]]"),
+    ]);
+    assert_eq!(judge(&text, model("read-uncommitted"), sizes(AT_ONCE)), (None, Verdict::Valid));
+    let own = text.replace("process 1", "process 0").lines().take(2).collect::<Vec<_>>().join("\n") + "\n";
+    let own = own.replace("x 1]", "x 1][:r x [1]]");
+    assert_eq!(judge(&own, model("read-uncommitted"), sizes(AT_ONCE)), (None, Verdict::Unknown));
 }
 
 /// Nothing is judged after the violation, and no verdict is one on a part.

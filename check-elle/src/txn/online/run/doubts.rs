@@ -50,7 +50,7 @@ impl<J: Judge> OnlineRun<J> {
         let has_later = self.evidence.later || self.open.iter().any(|open| open.is_there && open.follows);
         self.levels.iter().any(|level| match (level.spec.suffix(), &level.judge) {
             (Suffix::Realtime, _) if self.lacks_invocations != Some(true) => has_later,
-            (_, Some(judge)) => judge.graph().edges() > 0,
+            (_, Some(judge)) => judge.graph().edges() > 0 || judge.relates_by_reads(),
             // It had too many.
             (_, None) => true,
         })
