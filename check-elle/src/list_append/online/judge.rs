@@ -312,22 +312,6 @@ impl ListJudge {
         Ok(())
     }
 
-    /// Reads of what turns out to be followed by another append of its transaction.
-    fn find_late_g1b(&self, txn: u32) -> Result<(), Stop> {
-        for elem in &self.graph.at(txn).writes {
-            let elem = self.lists.elem(*elem);
-            if elem.pos == UNREAD || !elem.is_intermediate {
-                continue;
-            }
-            let key = self.lists.key(elem.key);
-            let readers = key.readers.get(elem.pos.to_usize() + 1).into_iter().flatten();
-            if let Some(reader) = readers.into_iter().find(|reader| **reader != txn) {
-                self.findings.direct(AnomalyType::G1B, self.graph.at(*reader).index, key.code, Some(elem.code))?;
-            }
-        }
-        Ok(())
-    }
-
     /// The transaction of an element's append.
     pub(super) fn end(&self, elem: u32) -> End {
         let elem = self.lists.elem(elem);
@@ -451,24 +435,6 @@ impl ListJudge {
         }
     }
 
-    /// An append that comes before what its own transaction appended before it.
-    fn find_reversed(&self, elem: u32) -> Result<(), Stop> {
-        let Elem { pos, before, index, code, key, .. } = *self.lists.elem(elem);
-        if before != NONE && self.lists.elem(before).pos > pos {
-            return self.findings.direct(AnomalyType::CYCLIC_VERSIONS, index, self.lists.key(key).code, Some(code));
-        }
-        Ok(())
-    }
-
-    fn find_g1b(&self, txn: u32, index: u64, key: u32, len: usize) -> Result<(), Stop> {
-        let key = self.lists.key(key);
-        let Some(last) = len.checked_sub(1).map(|at| self.lists.elem(key.elems[at])) else { return Ok(()) };
-        if last.is_intermediate && last.index != self.graph.at(txn).index {
-            return self.findings.direct(AnomalyType::G1B, index, key.code, Some(last.code));
-        }
-        Ok(())
-    }
-
     /// Leads to all appends to a key that no read has shown.
     fn lead_to_unread(&mut self, key: u32, from: End, kind: Dependency) -> Result<(), Stop> {
         let mut ends = std::mem::take(&mut self.ends);
@@ -477,25 +443,6 @@ impl ListJudge {
         let led = ends.iter().try_for_each(|to| self.graph.relate(from, *to, kind));
         self.ends = ends;
         Ok(led?)
-    }
-
-    /// Two transactions that read one list of a key and then appended to it.
-    fn find_lost_update(&mut self, txn: u32, index: u64, mops: &[Mop]) -> Result<(), Stop> {
-        let own = self.graph.at(txn).index;
-        for (at, mop) in mops.iter().enumerate() {
-            let Mop::Write { key, .. } = mop else { continue };
-            let first = mops[..at].iter().find_map(|mop| match mop {
-                Mop::Read { key: read, seen } if read == key => Some(seen.len()),
-                _ => None,
-            });
-            let Some(len) = first else { continue };
-            let id = self.lists.key_id(*key, index);
-            let updater = *self.lists.key_mut(id).updaters.entry(len.to_u32()).or_insert(own);
-            if updater != own {
-                self.findings.direct(AnomalyType::LOST_UPDATE, index, *key, None)?;
-            }
-        }
-        Ok(())
     }
 }
 

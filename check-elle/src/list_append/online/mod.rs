@@ -21,6 +21,7 @@
 //! - writers of unread appends that are concurrent with the writer of another unread append to the key: a read places
 //!   them in some order. If `u -> v` is such an edge and `v` is not concurrent with any, it is one of the cases above.
 
+mod direct;
 mod dispute;
 mod forget;
 mod judge;

@@ -20,34 +20,19 @@ impl RegisterJudge {
         let mut by_number = dead.clone();
         by_number.sort_unstable();
         for version in &dead {
-            let Version { code, kind, is_repetition, is_shown, since, .. } = *self.registers.version(*version);
+            let Version { code, kind, is_repetition, .. } = *self.registers.version(*version);
             let open = self.registers.key(key).versions.iter().filter(|other| !self.are_ordered(*version, **other));
             let is_unknown = open.clone().any(|other| !self.are_free(*version, *other));
             if open.clone().any(|other| by_number.binary_search(other).is_err()) {
                 // A later read says more.
                 continue;
             }
-            let counts = self.registers.version(*version).counts();
-            if is_unknown || counts && self.may_precede_dead(*version) {
+            if is_unknown {
                 self.unordered.get_or_insert(self.registers.key(key).code);
             }
             self.remove(*version);
             if kind != VersionKind::Initial && !is_repetition {
                 self.registers.keep_value(key, code, |key| &mut key.dead);
-            }
-            if counts {
-                self.miss(key, since, is_shown);
-            }
-        }
-    }
-
-    /// A version that was there `since` then is gone. Of what may turn out to have been there, the order is not known.
-    fn miss(&mut self, key: u32, since: Gate, is_shown: bool) {
-        for at in 0..self.registers.key(key).versions.len() {
-            let other = self.registers.version_mut(self.registers.key(key).versions[at]);
-            if !other.counts() {
-                other.missed = other.missed.max(since);
-                other.missed_shown = if is_shown { other.missed_shown.max(since) } else { other.missed_shown };
             }
         }
     }
@@ -89,22 +74,10 @@ impl RegisterJudge {
             && !self.registers.version(other).is_shown
     }
 
-    /// Whether a version is in no known order with one that is dead and gone, where that is of consequence.
-    fn may_precede_dead(&self, version: u32) -> bool {
-        let at = self.registers.version(version);
-        let is_free = self.graph.may_order_freely() && !at.is_shown;
-        let missed = if is_free { at.missed_shown } else { at.missed };
-        // Who was invoked after that follows whoever replaced it.
-        missed > at.until.unwrap_or(0).max(at.after)
-    }
-
     /// Whether the versions of a key that are left are in one order, but for those that nobody read, among each other.
     pub(super) fn is_ordered(&self, key: u32) -> bool {
         let counts = |version: &u32| self.registers.version(*version).counts();
         let mut versions: Vec<u32> = self.registers.key(key).versions.iter().copied().filter(counts).collect();
-        if versions.iter().any(|version| self.may_precede_dead(*version)) {
-            return false;
-        }
         versions.sort_unstable_by_key(|version| self.order.place(*version));
         let precede = |some: &[u32], later: u32| {
             some.iter().all(|version| self.registers.version(*version).next.contains(&later))

@@ -17,12 +17,12 @@
 //!
 //! # Which orders need not be known
 //!
-//! **If the edges close no cycle, a history obeys a level at which all rw edges count, or none, although two versions of
-//! a key are in no known order, if no other transaction read either.** Put the transactions in an order that agrees with
-//! the edges. Suppose that `r` read `v`, and that the writer of another version `u` stands between the writer of `v` and
-//! `r`. As `v` was read, the two are in a known order. If `u` comes first, its writer leads to that of `v`; otherwise `r`
-//! leads to the writer of `u`. Either contradicts the order. (Where no two rw edges may be adjacent, the graph has two
-//! nodes for each transaction, and an order of these is none of transactions.)
+//! **If the edges close no cycle, a history obeys a level at which all rw edges count, or none, although two versions
+//! of a key are in no known order, if no other transaction read either.** Put the transactions in an order that agrees
+//! with the edges. Suppose that `r` read `v`, and that the writer of another version `u` stands between the writer of
+//! `v` and `r`. As `v` was read, the two are in a known order. If `u` comes first, its writer leads to that of `v`;
+//! otherwise `r` leads to the writer of `u`. Either contradicts the order. (Where no two rw edges may be adjacent, the
+//! graph has two nodes for each transaction, and an order of these is none of transactions.)
 //!
 //! # Forgetting
 //!
@@ -33,6 +33,11 @@
 //! here on has it first behind the horizon, so `u` comes before `v`: a cycle. And of whatever comes after `v` from here
 //! on, `u` is known to come before it, or to be it, at the same event: `v` adds nothing. So of a dead version its value
 //! is kept, and nothing else.
+//!
+//! A version that is not known to be there when `v` goes comes after it. Its writer is open, or it crashed and nobody
+//! read of it: whoever it leads to from here on was invoked behind the horizon, after the writer of `u`, and whoever
+//! had
+//! `v` leads there.
 //!
 //! **Targets** (see there): transactions that are open or with `done` behind the horizon, and the writers of all
 //! versions of a key that has two or more left. If a key has one left, `w` in `S`, the edges to its writer come from

@@ -79,10 +79,6 @@ pub(super) struct Version {
     pub(super) is_known: bool,
     pub(super) since: Gate,
     pub(super) until: Option<Gate>,
-    /// The greatest `since` of a version that was there for certain and is gone, when this one was not; and of one that
-    /// was shown.
-    pub(super) missed: Gate,
-    pub(super) missed_shown: Gate,
     /// Those whose external read it is, but for those that are forgotten.
     pub(super) readers: Vec<u32>,
     /// The greatest gate that leads to one who had it and is forgotten.
@@ -112,7 +108,7 @@ history_core::state!(
 );
 history_core::state!(struct Version {
     key, code, kind, writer, after, done, index, is_intermediate, is_blind, is_repetition, is_read, is_shown, is_known, since, until,
-    missed, missed_shown, readers, floor, next, before, updater,
+    readers, floor, next, before, updater,
 });
 history_core::state!(struct Key {
     code, is_there, is_read, is_written, is_renamed, named, initial, versions, dead, overwritten, failed, repeated,
@@ -140,8 +136,6 @@ impl Version {
             is_known: false,
             since: NEVER,
             until: None,
-            missed: 0,
-            missed_shown: 0,
             readers: Vec::new(),
             floor: 0,
             next: Vec::new(),

@@ -1,8 +1,8 @@
 //! At the end, versions that no source orders are put in an order, for a verdict that needs one.
 //!
-//! Whoever had the one leads to the writer of the other then. As long as that closes no cycle, the history obeys an order
-//! of transactions in which it is so: see [the parent](super). What closes one either way round is left as it is: the
-//! order of others may be to blame.
+//! Whoever had the one leads to the writer of the other then. As long as that closes no cycle, the history obeys an
+//! order of transactions in which it is so: see [the parent](super). What closes one either way round is left as it is:
+//! the order of others may be to blame.
 
 use super::judge::RegisterJudge;
 use crate::txn::online::judge::{Stop, Violation};

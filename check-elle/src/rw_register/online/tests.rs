@@ -196,6 +196,48 @@ fn ops(lines: &[(u32, &str, &str)]) -> String {
     lines.iter().map(line).collect()
 }
 
+fn verdicts(lines: &[(u32, &str, &str)], name: &str) -> (Verdict, Verdict) {
+    let (text, model) = (ops(lines), name.parse().unwrap());
+    let searching = RwRegister { exact: Exact::default(), ..checker(model, LINEARIZABLE) };
+    let whole = testing::batch(&searching, &text, lines.len()).verdict;
+    (judge(&text, model, LINEARIZABLE, sizes(AT_ONCE)).1, whole)
+}
+
+/// A write that nobody read comes between another and its reader, by other keys; all are in flight at one time.
+#[test]
+fn an_order_beside_a_version_that_was_read_is_needed() {
+    let (written, between, read) = ("[:w x 1][:w y 1]", "[:r y 1][:w x 2][:w z 1]", "[:r z 1][:r x 1]");
+    let begin =
+        [(0, "invoke", written), (1, "invoke", "[:r y nil][:w x 2][:w z 1]"), (2, "invoke", "[:r z nil][:r x nil]")];
+    let later = [(2, "invoke", "[:r q nil]"), (2, "ok", "[:r q nil]")];
+    let end = [(0, "ok", written), (1, "ok", between), (2, "ok", read)];
+    let (strict, searched) =
+        ("strict-serializable", if cfg!(feature = "exact") { Verdict::Invalid } else { Verdict::Valid });
+    for first in 0..3 {
+        let mut begin = begin;
+        begin.rotate_left(first);
+        let (verdict, whole) = verdicts(&[&begin[..], &end, &later].concat(), strict);
+        assert_eq!((verdict, whole), (Verdict::Unknown, searched), "{first}");
+    }
+    // With a reader that saw the last one it is a history that some order explains.
+    let end = [(0, "ok", written), (1, "ok", between), (2, "ok", "[:r z 1][:r x 2]")];
+    assert_eq!(verdicts(&[&begin[..], &end, &later].concat(), strict), (Verdict::Valid, Verdict::Valid));
+}
+
+/// Two transactions may overwrite what the other one read, but not write one key beside that, in whatever order.
+#[test]
+fn where_two_rw_edges_may_not_be_adjacent_each_order_is_needed() {
+    let lines = [
+        (0, "invoke", "[:r a nil][:w b 1][:w x 1]"),
+        (1, "invoke", "[:r b nil][:w a 1][:w x 2]"),
+        (0, "ok", "[:r a nil][:w b 1][:w x 1]"),
+        (1, "ok", "[:r b nil][:w a 1][:w x 2]"),
+    ];
+    for name in ["snapshot-isolation", "strong-snapshot-isolation"] {
+        assert_ne!(verdicts(&lines, name).0, Verdict::Valid, "{name}");
+    }
+}
+
 /// What one key held goes, and so do transactions, however long the history.
 #[test]
 fn memory_depends_on_what_is_in_use() {

@@ -2,6 +2,7 @@
 
 mod doubts;
 mod level;
+mod so_far;
 mod state;
 mod unsaid;
 
@@ -10,7 +11,7 @@ use super::judge::{Judge, Violation};
 use super::limits::{Counts, GivenUp, Limits, clean_up};
 use super::time::At;
 use crate::anomaly::AnomalyType;
-use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, Relations};
+use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec};
 use crate::model::{Model, ModelSet};
 use crate::txn::expected::{self, Expected};
 use crate::txn::report::SO_FAR;
@@ -21,6 +22,7 @@ use history_core::{
     Budget, Evidence, HistoryError, Op, OpKind, Pair, Participants, Process, Report, Run, Saved, Verdict,
 };
 use level::Level;
+pub(crate) use so_far::is_taken_back;
 use std::ops::ControlFlow;
 use unsaid::Unsaid;
 
@@ -93,11 +95,6 @@ pub(crate) fn levels<J: Judge>(models: &[Model]) -> Option<Vec<CycleExistsSpec>>
         return None;
     }
     strongest.map(spec).collect()
-}
-
-/// Whether what a beginning of a history violates, the whole may obey.
-pub(crate) fn is_taken_back(spec: CycleExistsSpec) -> bool {
-    !spec.relations.contains(Relations::WR)
 }
 
 /// What a verdict of `true` rests on.
@@ -325,22 +322,6 @@ impl<J: Judge> OnlineRun<J> {
             self.before_last = self.ops;
             self.violated_at.get_or_insert(op.index);
         }
-    }
-
-    /// The first violation of a level that is asked for; one that stays, if there is one.
-    pub(super) fn found(&self) -> Option<(CycleExistsSpec, &Violation)> {
-        let found = self.levels.iter().filter_map(|level| Some((level.spec, level.violation.as_ref()?)));
-        found.min_by_key(|(spec, _)| is_taken_back(*spec))
-    }
-
-    /// Whether what was found is of a beginning, and what came next may have taken it back.
-    pub(super) fn may_be_over(&self) -> bool {
-        self.is_so_far() && self.ops > self.before_last + 1
-    }
-
-    /// Whether what was found is of the history so far, and what comes next may take it back.
-    pub(super) fn is_so_far(&self) -> bool {
-        self.found().is_some_and(|(spec, _)| is_taken_back(spec))
     }
 }
 

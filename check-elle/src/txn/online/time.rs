@@ -8,10 +8,12 @@
 //! Without real time (or with real time at a level whose rw edges do not all count), everything is an edge, and the
 //! gates of real time are nodes.
 
+mod tried;
+
 use super::order::Order;
 use crate::cycle_spec::{CycleExistsSpec, Relations, RwUse, Suffix};
 use history_core::cast::Cast as _;
-use history_core::hash::{HashMap, HashSet};
+use history_core::hash::HashMap;
 use std::collections::VecDeque;
 
 /// A moment between completions and the invocations that follow them.
@@ -77,6 +79,7 @@ pub(crate) struct Cycle {
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Graph {
     level: CycleExistsSpec,
     /// The edges in addition to those between data.
@@ -387,47 +390,6 @@ impl Graph {
             return Ok(());
         }
         self.order.add(from.txn, to.txn).map_err(|path| self.cycle([from, to], &path))
-    }
-
-    /// Takes the edges among some transactions out, but for those from a transaction to a later one of its process.
-    pub(crate) fn part(&mut self, txns: &[u32]) {
-        let txns_of = &self.txns;
-        let follows = |from: u32, to: u32| {
-            let (from, to) = (&txns_of[from.to_usize()], &txns_of[to.to_usize()]);
-            from.process.is_some() && from.process == to.process && from.index < to.index
-        };
-        let keeps = self.suffix == Suffix::Process;
-        self.order.part(txns, |from, to| keeps && follows(from, to));
-    }
-
-    /// Adds what followed from dependencies that were taken out: it closes no cycle that was not there before.
-    pub(crate) fn relate_again(&mut self, from: End, to: End) {
-        if from.txn != to.txn {
-            _ = self.lead(from.txn, to.txn, Dependency::Dep);
-        }
-    }
-
-    /// Whether dependencies on these would close a cycle, where real time is in numbers. Nothing is added.
-    pub(crate) fn would_close(&self, from: &[End], to: End) -> bool {
-        let from = from.iter().filter(|from| from.index != to.index && from.done > to.after);
-        let floor = from.clone().map(|from| if from.txn == NONE { from.floor } else { self.at(from.txn).floor }).max();
-        let Some(floor) = floor else { return false };
-        if floor >= to.done || from.clone().any(|from| to.done <= from.after) {
-            return true;
-        }
-        let mut seen: HashSet<u32> = HashSet::default();
-        let mut stack: Vec<u32> = Some(to.txn).filter(|txn| *txn != NONE).into_iter().collect();
-        while let Some(txn) = stack.pop() {
-            for next in self.order.out(txn) {
-                if floor >= self.at(*next).done || from.clone().any(|from| from.txn == *next) {
-                    return true;
-                }
-                if seen.insert(*next) {
-                    stack.push(*next);
-                }
-            }
-        }
-        false
     }
 
     /// An edge.
