@@ -224,6 +224,23 @@ fn an_order_beside_a_version_that_was_read_is_needed() {
     assert_eq!(verdicts(&[&begin[..], &end, &later].concat(), strict), (Verdict::Valid, Verdict::Valid));
 }
 
+/// What crashed turns out to have happened, after a write by one key, and before a read of that write by another.
+#[test]
+fn what_crashed_may_be_beside_a_version_that_was_read() {
+    let lines = [
+        (0, "invoke", "[:w x 1][:w y 1]"),
+        (1, "invoke", "[:r y nil]"),
+        (1, "ok", "[:r y 1]"),
+        (2, "invoke", "[:w x 2][:w y 2]"),
+        (2, "info", "[:w x 2][:w y 2]"),
+        (3, "invoke", "[:r y nil][:r x nil]"),
+        (0, "ok", "[:w x 1][:w y 1]"),
+        (3, "ok", "[:r y 2][:r x 1]"),
+    ];
+    let whole = if cfg!(feature = "exact") { Verdict::Invalid } else { Verdict::Valid };
+    assert_eq!(verdicts(&lines, "strict-serializable"), (Verdict::Unknown, whole));
+}
+
 /// Two transactions may overwrite what the other one read, but not write one key beside that, in whatever order.
 #[test]
 fn where_two_rw_edges_may_not_be_adjacent_each_order_is_needed() {
