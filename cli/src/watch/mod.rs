@@ -103,7 +103,8 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
         let status = Status::begin();
         let (results, Kept { keeper, resume }) = (&mut results, checkpoints);
         let printed = resume.as_ref().map(Resume::printed).unwrap_or_default();
-        let mut watched = Watched { job, input, results, status, limit, end, page: shown, keeper, printed };
+        let mut watched =
+            Watched { job, input, results, status, limit, end, page: shown, keeper, printed, is_in_doubt: false };
         match watched.judge(&mut feed, resume.as_ref(), &budget) {
             Ok(report) => Ok(Some(report)),
             Err(stopped) => {
@@ -206,6 +207,8 @@ struct Watched<'w, 'c> {
     page: &'w mut Option<Page>,
     keeper: Option<Keeper>,
     printed: Printed,
+    /// Whether it was said that the verdict will not be `true`.
+    is_in_doubt: bool,
 }
 
 /// Violations that are reported while the history continues; further ones are counted.
@@ -270,6 +273,7 @@ impl<'w> Watched<'w, '_> {
                 settled = flow.is_break() && self.job.keep_going && self.printed.is_violated;
                 Ok(if settled { ControlFlow::Continue(()) } else { flow })
             })?;
+            self.warn_of_doubt(run.as_ref());
             self.status.update(feed.ops(), feed.in_flight(), run.configurations());
             if let Some(page) = self.page {
                 page.pass(feed.ops(), feed.in_flight().to_u64(), run.configurations());
@@ -375,6 +379,16 @@ impl<'w> Watched<'w, '_> {
     fn warn(&self, feed: &mut Feed) {
         for refusal in feed.news() {
             self.status.suspended(|| diagnose::warning(&refusal.sentence()));
+        }
+    }
+
+    /// Says once that it will stay unknown whether the history is valid.
+    fn warn_of_doubt(&mut self, run: &dyn Run) {
+        if !self.is_in_doubt
+            && let Some(doubt) = run.doubt()
+        {
+            self.is_in_doubt = true;
+            self.status.suspended(|| diagnose::warning(&doubt));
         }
     }
 

@@ -194,6 +194,20 @@ fn what_may_grow_is_said_at_the_start() {
 }
 
 /// A text that ends is to be whole, as one in a file that is judged is.
+/// Whoever watches is told at once that there will be no answer.
+#[test]
+fn what_will_stay_unknown_is_said_at_once() {
+    let op = |kind: &str, mop: &str| {
+        format!("{{\"process\":0,\"type\":\"{kind}\",\"f\":\"txn\",\"value\":[[\"{mop}\",1,1]]}}\n")
+    };
+    let text = [op("invoke", "append"), op("ok", "add"), op("invoke", "append"), op("ok", "add")].concat();
+    let ended = histcheck("watch -m list-append,unhandled-exceptions").stdin(text).assert().code(2);
+    let said = stderr(&ended);
+    let warning = "warning: list-append does not understand the op at index 1, so the verdict will not be true: ";
+    assert_eq!(said.matches("warning: ").count(), 1, "{said}");
+    assert!(said.contains(warning), "{said}");
+}
+
 #[test]
 fn a_pipe_that_ends_within_the_history_is_an_error() {
     let text = format!("[{}", counted(1).trim_end().replace('\n', ",\n"));

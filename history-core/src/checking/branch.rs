@@ -109,6 +109,11 @@ impl<'c> Branch<'c> {
         self.run.growth()
     }
 
+    /// Why its verdict will not be `true`, if that is known and it is not violated.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        if self.error().is_none() { self.run.doubt() } else { None }
+    }
+
     /// What is certain already.
     pub(crate) fn violation(&self) -> Option<Report> {
         if self.is_violated() { self.run.violation() } else { None }

@@ -170,6 +170,12 @@ pub trait Run: Send {
         None
     }
 
+    /// Why the verdict can only be a violation or unknown by now, whatever comes next, as a sentence; `None` as long as
+    /// it may be `true`, or if that is known at the end only. O(1) while there is none.
+    fn doubt(&self) -> Option<String> {
+        None
+    }
+
     /// The part of the history that matters to the violation found, if reading it again tells more than the run's
     /// report does.
     fn evidence(&self) -> Option<Evidence> {

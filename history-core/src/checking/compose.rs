@@ -267,6 +267,10 @@ impl Run for ComposeRun {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
+    fn doubt(&self) -> Option<String> {
+        self.branches.iter().find_map(|(_, branch)| branch.doubt())
+    }
+
     fn violation(&self) -> Option<Report> {
         let checkers: Vec<Report> = self.branches.iter().filter_map(|(_, branch)| branch.violation()).collect();
         let found = Report::new(self.name.clone(), Verdict::Invalid);

@@ -14,6 +14,9 @@ impl ListJudge {
         for txn in &self.kept.given_up {
             keep[txn.to_usize()] = true;
         }
+        for key in self.lists.all_keys().collect::<Vec<_>>() {
+            self.forget_readers(key, &keep);
+        }
         let gone: Vec<u32> = self.graph.all().filter(|txn| !keep[txn.to_usize()]).collect();
         for txn in &gone {
             let Txn { done, writes, .. } = self.graph.at(*txn);
@@ -23,6 +26,15 @@ impl ListJudge {
             }
         }
         self.graph.remove_all(&gone);
+    }
+
+    /// Forgets who read a key, but for those who may lead to what an operation in flight has not said yet, or follow it.
+    fn forget_readers(&mut self, key: u32, keep: &[bool]) {
+        let readers = &mut self.lists.key_mut(key).readers;
+        if !self.findings.awaits {
+            return readers.clear();
+        }
+        readers.iter_mut().for_each(|readers| readers.retain(|txn| keep[txn.to_usize()]));
     }
 
     /// The transactions to which a later event may add an edge, each with the gate to which it leads.

@@ -5,9 +5,9 @@ use super::lists::{Elem, ElemKind, Lists, UNREAD, drop_one};
 use super::within::Within;
 use crate::anomaly::AnomalyType;
 use crate::cycle_spec::{CycleExistsSpec, RwUse};
-use crate::txn::online::decode::{Mop, Vocabulary};
-use crate::txn::online::judge::{Findings, Judge, Kept, Rules, Stop};
-use crate::txn::online::time::{At, Cycle, Dependency, End, Graph, NEVER, NONE};
+use crate::txn::online::decode::{self, Mop, Vocabulary};
+use crate::txn::online::judge::{Findings, Judge, Kept, Rules, Said, Stop};
+use crate::txn::online::time::{At, Cycle, Dependency, End, Gate, Graph, NEVER, NONE};
 use history_core::cast::Cast as _;
 use std::ops::Range;
 
@@ -62,7 +62,7 @@ impl Judge for ListJudge {
         for mop in mops {
             match mop {
                 Mop::Write { key, value } => {
-                    let appended = self.append(txn, at.index, *key, *value);
+                    let appended = self.append(txn, at.index, *key, *value, Said::First);
                     self.findings.go_on(appended)?;
                 }
                 Mop::Read { key, .. } => _ = self.lists.key_id(*key, at.index),
@@ -73,6 +73,25 @@ impl Judge for ListJudge {
             self.findings.go_on(found)?;
         }
         Ok(txn)
+    }
+
+    fn declare(&mut self, txn: u32, index: u64, mops: &[Mop], said: Said) -> Result<(), Stop> {
+        if self.kept.given_up.contains(&txn) {
+            return if said == Said::Failed { Ok(()) } else { Err(Stop::Late) };
+        }
+        let writes = decode::writes(mops);
+        if said == Said::Late {
+            // From when on it was read counts before any of its edges does.
+            let shown = writes.clone().filter_map(|(key, value)| self.first_read(key, value)).min();
+            self.graph.show_at(txn, shown.unwrap_or(NEVER))?;
+        }
+        for (key, value) in writes {
+            self.findings.said(key, value);
+            let appended = self.append(txn, index, key, value, said);
+            self.findings.go_on(appended)?;
+        }
+        let found = if said == Said::Late { self.find_late_g1b(txn) } else { Ok(()) };
+        self.findings.go_on(found)
     }
 
     fn complete(&mut self, txn: u32, index: u64, mops: &[Mop], codes: &[i64]) -> Result<(), Stop> {
@@ -198,8 +217,10 @@ impl Judge for ListJudge {
 }
 
 impl ListJudge {
-    fn append(&mut self, txn: u32, index: u64, key_code: i64, value: i64) -> Result<(), Stop> {
-        let key = self.lists.key_id(key_code, index);
+    /// A transaction will append this, or has.
+    fn append(&mut self, txn: u32, op: u64, key_code: i64, value: i64, said: Said) -> Result<(), Stop> {
+        let key = self.lists.key_id(key_code, op);
+        let index = self.graph.at(txn).index;
         let known = self.lists.elem_id(key, value);
         let (last, before) = self.lists.key(key).last_append;
         let before = if last == index { before } else { NONE };
@@ -215,7 +236,7 @@ impl ListJudge {
                 if is_placed {
                     self.lists.key_mut(key).unwritten -= 1;
                 } else {
-                    self.lists.key_mut(key).unread.push(elem);
+                    self.lists.keep_unread(key, elem);
                 }
                 elem
             }
@@ -233,7 +254,7 @@ impl ListJudge {
                     is_intermediate: false,
                     before,
                 });
-                self.lists.key_mut(key).unread.push(elem);
+                self.lists.keep_unread(key, elem);
                 elem
             }
         };
@@ -243,13 +264,16 @@ impl ListJudge {
         if before != NONE {
             self.lists.elem_mut(before).is_intermediate = true;
         }
-        if is_placed {
-            self.append_read(key, elem)
-        } else if self.graph.has_floors {
+        match said {
+            Said::Failed => Ok(()),
+            Said::First if self.graph.has_floors && is_placed => {
+                // Who read it has completed, and follows from it.
+                Err(Cycle { indices: vec![index], begins: self.graph.at(txn).begins }.into())
+            }
             // Who read or wrote the last version has led to a gate by now.
-            Ok(())
-        } else {
-            self.append_unread(key, elem)
+            Said::First if self.graph.has_floors => Ok(()),
+            Said::First | Said::Late if is_placed => self.append_read(key, elem),
+            Said::First | Said::Late => self.append_unread(key, elem),
         }
     }
 
@@ -264,13 +288,9 @@ impl ListJudge {
         self.readers_lead(key, self.pos_after(last), len + 1, to)
     }
 
-    /// The edges of an append that was read before it was invoked.
+    /// The edges of an append that was read before it was known who appends it.
     fn append_read(&mut self, key: u32, elem: u32) -> Result<(), Stop> {
         let own = self.end(elem);
-        if self.graph.has_floors {
-            // Who read it has completed, and follows from it.
-            return Err(Cycle { indices: vec![own.index], begins: self.graph.at(own.txn).begins }.into());
-        }
         self.find_reversed(elem)?;
         let pos = self.lists.elem(elem).pos.to_usize();
         let before = self.lists.last_written(key, pos);
@@ -291,6 +311,12 @@ impl ListJudge {
             }
         }
         self.readers_lead(key, self.pos_after(before), pos + 1, own)
+    }
+
+    /// The first gate after a read of an element that nobody is known to append.
+    fn first_read(&self, key: i64, value: i64) -> Option<Gate> {
+        let elem = self.lists.elem(self.lists.elem_id(self.lists.find_key(key)?, value)?);
+        (elem.kind == ElemKind::Unwritten).then_some(elem.done)
     }
 
     /// The length of the list that ends in an element.
@@ -357,7 +383,7 @@ impl ListJudge {
             let writer = self.end(version);
             self.graph.relate(writer, own, Dependency::Dep).map_err(|cycle| at_key(cycle, code))?;
         }
-        if !self.graph.has_floors {
+        if !self.graph.has_floors || self.findings.awaits {
             let readers = &mut self.lists.key_mut(key).readers;
             if readers.len() <= list.len() {
                 readers.resize_with(list.len() + 1, Vec::new);
@@ -397,6 +423,8 @@ impl ListJudge {
             }
             self.lists.place(key, elem);
             if !self.lists.is_written(elem) {
+                // Of its writer, as soon as that is known.
+                self.lists.elem_mut(elem).done = self.graph.next();
                 continue;
             }
             self.find_reversed(elem)?;

@@ -140,6 +140,20 @@ impl Lists {
         key
     }
 
+    /// The key of this code, if it is there.
+    pub(super) fn find_key(&self, code: i64) -> Option<u32> {
+        self.key_ids.get(&code).copied()
+    }
+
+    /// Keeps an append that no read has shown.
+    pub(super) fn keep_unread(&mut self, key: u32, elem: u32) {
+        let (elems, unread) = (&self.elems, &mut self.keys[key.to_usize()].unread);
+        let index = elems[elem.to_usize()].index;
+        // Most are invoked last.
+        let at = unread.iter().rposition(|other| elems[other.to_usize()].index <= index).map_or(0, |at| at + 1);
+        unread.insert(at, elem);
+    }
+
     /// An `ok` transaction read a key.
     pub(super) fn note_read(&mut self, key: u32) {
         let key = &mut self.keys[key.to_usize()];

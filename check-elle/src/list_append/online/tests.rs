@@ -1,8 +1,10 @@
 //! All prefixes against the batch checker, on random histories of a store that errs, with limits so small that what may
 //! be forgotten is forgotten at once, and with limits that are never reached.
 
+mod doubt;
 mod restored;
 mod taken_back;
+mod unsaid;
 
 use super::judge::ListJudge;
 use crate::Exact;
@@ -107,29 +109,6 @@ fn every_prefix_at_other_levels() {
     ] {
         let refused = all_prefixes(name, 0..800, 27);
         assert!((150..780).contains(&refused), "{name}: {refused}");
-    }
-}
-
-#[test]
-fn what_is_never_said_may_have_been_appended() {
-    let checker = checker(Model::STRICT_SERIALIZABLE);
-    let refused = testing::unsaid_prefixes::<ListJudge>(&checker, &rules(), false);
-    assert!((150..580).contains(&refused), "{refused}");
-    let read = "{:process 0, :type :invoke, :value nil} {:process 1, :type :invoke, :value nil}
-        {:process 1, :type :ok, :value [[:r :x [1]]]}
-        {:process 1, :type :invoke, :value [[:append :y 1]]} {:process 1, :type :ok, :value [[:append :y 1]]}
-        {:process 1, :type :invoke, :value [[:r :y nil]]} {:process 1, :type :ok, :value [[:r :y [1]]]} ";
-    let end = |end: &str| {
-        let text = format!("{read}{end}");
-        checker_report(&text)
-    };
-    let failed = end("{:process 0, :type :fail, :value nil}");
-    assert!(failed.anomaly_types().eq(["garbage-read"]));
-    for unknown in ["", "{:process 0, :type :info, :value nil}", "{:process 0, :type :ok, :value nil}"] {
-        let report = end(unknown);
-        assert_eq!((report.verdict, report.anomalies.len()), (Verdict::Unknown, 0), "{unknown}");
-        assert!(report.notes.iter().any(|note| note.contains("may have happened")), "{:?}", report.notes);
-        assert!(report.not_checked.iter().any(|level| level == "read-committed"));
     }
 }
 

@@ -5,10 +5,10 @@ use super::registers::{Registers, Version, VersionKind};
 use super::within::{Touch, Within};
 use crate::anomaly::AnomalyType;
 use crate::cycle_spec::CycleExistsSpec;
-use crate::txn::online::decode::{Mop, Vocabulary};
-use crate::txn::online::judge::{Findings, Judge, Kept, Rules, Stop};
+use crate::txn::online::decode::{self, Mop, Vocabulary};
+use crate::txn::online::judge::{Findings, Judge, Kept, Rules, Said, Stop};
 use crate::txn::online::order::Order;
-use crate::txn::online::time::{At, Cycle, Graph, NONE};
+use crate::txn::online::time::{At, Cycle, Gate, Graph, NEVER, NONE};
 use history_core::cast::Cast as _;
 use history_core::{Datum, Interner};
 
@@ -82,26 +82,26 @@ impl Judge for RegisterJudge {
 
     fn invoke(&mut self, at: At, process: Option<i64>, mops: &[Mop]) -> Result<u32, Stop> {
         let txn = self.graph.begin(process, at)?;
-        for mop in mops {
-            let (code, is_write) = match mop {
-                Mop::Write { key, .. } => (*key, true),
-                Mop::Read { key, .. } => (*key, false),
-            };
-            let key = self.key_id(code, at.index);
-            let key = self.registers.key_mut(key);
-            if key.first_touch.0 != at.index {
-                key.first_touch = (at.index, is_write);
-            }
-            if let Mop::Write { key, value } = mop {
-                let written = self.write(txn, at.index, *key, *value);
-                self.findings.go_on(written)?;
-            }
-        }
-        for version in self.graph.at(txn).writes.clone() {
-            let begun = self.begin_write(txn, process, version);
-            self.findings.go_on(begun)?;
-        }
+        self.begin(txn, at.index, mops, Said::First)?;
         Ok(txn)
+    }
+
+    fn declare(&mut self, txn: u32, index: u64, mops: &[Mop], said: Said) -> Result<(), Stop> {
+        if self.kept.given_up.contains(&txn) {
+            return if said == Said::Failed { Ok(()) } else { Err(Stop::Late) };
+        }
+        let writes = decode::writes(mops);
+        let shown = writes.clone().filter_map(|(key, value)| self.first_read(key, value)).min();
+        if said == Said::Late {
+            // From when on it was read counts before any of its edges does.
+            self.graph.show_at(txn, shown.unwrap_or(NEVER))?;
+        }
+        writes.for_each(|(key, value)| self.findings.said(key, value));
+        self.begin(txn, index, mops, said)?;
+        if shown.is_some() {
+            self.count_writes(txn);
+        }
+        Ok(())
     }
 
     fn complete(&mut self, txn: u32, index: u64, mops: &[Mop], codes: &[i64]) -> Result<(), Stop> {
@@ -238,6 +238,10 @@ impl Judge for RegisterJudge {
         self.registers.garbage()
     }
 
+    fn lost_key(&self) -> Option<i64> {
+        self.unordered
+    }
+
     fn unordered_key(&self) -> Option<i64> {
         self.unordered.or_else(|| {
             let mut keys = self.registers.all_keys();
@@ -247,9 +251,45 @@ impl Judge for RegisterJudge {
 }
 
 impl RegisterJudge {
-    /// A transaction will write this, or has.
-    fn write(&mut self, txn: u32, index: u64, key_code: i64, value: i64) -> Result<(), Stop> {
-        let key = self.key_id(key_code, index);
+    /// What a transaction will write, or has.
+    fn begin(&mut self, txn: u32, op: u64, mops: &[Mop], said: Said) -> Result<(), Stop> {
+        let index = self.graph.at(txn).index;
+        for mop in mops {
+            let (code, is_write) = match mop {
+                Mop::Write { key, .. } => (*key, true),
+                Mop::Read { key, .. } => (*key, false),
+            };
+            let key = self.key_id(code, op);
+            let key = self.registers.key_mut(key);
+            if key.first_touch.0 != index {
+                key.first_touch = (index, is_write);
+            }
+            if let Mop::Write { key, value } = mop {
+                let written = self.write(txn, op, *key, *value, said);
+                self.findings.go_on(written)?;
+            }
+        }
+        if said == Said::Failed {
+            return Ok(());
+        }
+        let process = self.graph.process(txn);
+        for version in self.graph.at(txn).writes.clone() {
+            let begun = self.begin_write(txn, process, version);
+            self.findings.go_on(begun)?;
+        }
+        Ok(())
+    }
+
+    /// The first gate after a read of a version that nobody is known to write.
+    fn first_read(&self, key: i64, value: i64) -> Option<Gate> {
+        let version = self.registers.version_id(self.registers.find_key(key)?, value)?;
+        let version = self.registers.version(version);
+        (version.kind == VersionKind::Unwritten).then_some(version.done)
+    }
+
+    fn write(&mut self, txn: u32, op: u64, key_code: i64, value: i64, said: Said) -> Result<(), Stop> {
+        let key = self.key_id(key_code, op);
+        let index = self.graph.at(txn).index;
         let is_new = |kind: VersionKind| kind == VersionKind::Unwritten;
         let known = self.registers.version_id(key, value);
         let is_read = known.is_some_and(|known| is_new(self.registers.version(known).kind));
@@ -257,7 +297,7 @@ impl RegisterJudge {
             // It may have been written before the key was dropped, too.
             return Err(Stop::Twice { key: key_code, value });
         }
-        if is_read && self.graph.has_floors {
+        if is_read && self.graph.has_floors && said == Said::First {
             // Who read it has completed, and follows from it.
             return Err(Cycle { indices: vec![index], begins: self.graph.at(txn).begins }.into());
         }
@@ -310,12 +350,8 @@ impl RegisterJudge {
         let Version { key, code, is_intermediate, is_blind, .. } = *self.registers.version(version);
         let is_read = self.registers.version(version).is_read;
         if is_intermediate {
-            let mut readers = self.registers.version(version).readers.iter();
-            if let Some(reader) = readers.next() {
-                let (index, key) = (self.graph.at(*reader).index, self.registers.key(key).code);
-                return self.findings.direct(AnomalyType::G1B, index, key, Some(code));
-            }
-            return Ok(());
+            let (seen, key) = (self.registers.version(version).seen, self.registers.key(key).code);
+            return seen.map_or(Ok(()), |reader| self.findings.direct(AnomalyType::G1B, reader, key, Some(code)));
         }
         if is_read || !self.registers.version(version).before.is_empty() {
             self.install(version)?;
@@ -340,7 +376,14 @@ impl RegisterJudge {
         }
         // What is dead matters to who reads it from outside.
         let Some(version) = self.find_or_insert(key, index, value)? else { return Ok(()) };
-        let Version { is_intermediate, writer, index: written, .. } = *self.registers.version(version);
+        let Version { is_intermediate, writer, index: written, kind, .. } = *self.registers.version(version);
+        if kind == VersionKind::Unwritten {
+            let (gate, reader) = (self.graph.next(), self.graph.at(txn).index);
+            let at = self.registers.version_mut(version);
+            // Of its writer, as soon as that is known.
+            at.done = gate.min(at.done);
+            at.seen.get_or_insert(reader);
+        }
         if is_intermediate && written != self.graph.at(txn).index {
             self.findings.direct(AnomalyType::G1B, index, code, Some(value))?;
         }

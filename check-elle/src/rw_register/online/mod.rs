@@ -36,8 +36,7 @@
 //!
 //! A version that is not known to be there when `v` goes comes after it. Its writer is open, or it crashed and nobody
 //! read of it: whoever it leads to from here on was invoked behind the horizon, after the writer of `u`, and whoever
-//! had
-//! `v` leads there.
+//! had `v` leads there.
 //!
 //! **Targets** (see there): transactions that are open or with `done` behind the horizon, and the writers of all
 //! versions of a key that has two or more left. If a key has one left, `w` in `S`, the edges to its writer come from

@@ -75,6 +75,8 @@ pub(super) struct Version {
     pub(super) is_read: bool,
     /// An `ok` transaction read it that did not write the key before.
     pub(super) is_shown: bool,
+    /// The first one that read it, wherever, if it was not known by then who writes it; by its index.
+    pub(super) seen: Option<u64>,
     /// Its writer is `ok`, or something that it wrote was read.
     pub(super) is_known: bool,
     pub(super) since: Gate,
@@ -107,7 +109,7 @@ history_core::state!(
     }
 );
 history_core::state!(struct Version {
-    key, code, kind, writer, after, done, index, is_intermediate, is_blind, is_repetition, is_read, is_shown, is_known, since, until,
+    key, code, kind, writer, after, done, index, is_intermediate, is_blind, is_repetition, is_read, is_shown, seen, is_known, since, until,
     readers, floor, next, before, updater,
 });
 history_core::state!(struct Key {
@@ -133,6 +135,7 @@ impl Version {
             is_repetition: false,
             is_read: false,
             is_shown: false,
+            seen: None,
             is_known: false,
             since: NEVER,
             until: None,
@@ -175,6 +178,11 @@ impl Registers {
         let initial = self.insert(Version::new(key, initial, VersionKind::Initial));
         self.keys[key.to_usize()].initial = initial;
         (key, true)
+    }
+
+    /// The key of this code, if it is there.
+    pub(super) fn find_key(&self, code: i64) -> Option<u32> {
+        self.key_ids.get(&code).copied()
     }
 
     pub(super) fn key(&self, key: u32) -> &Key {

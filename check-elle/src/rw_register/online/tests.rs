@@ -11,6 +11,7 @@ use crate::txn::expected::Expected;
 use crate::txn::online::judge::Rules;
 use crate::txn::online::limits::Limits;
 use crate::txn::online::run::{OnlineRun, Sizes};
+use crate::txn::online::tests::unsaid::{forgetting, prefixes};
 use crate::txn::online::tests::{self as testing, AT_ONCE, Bugs, NEVER, Random, bugs, history, sizes};
 use history_core::{Datum, History, Report, Run as _, Verdict};
 
@@ -104,8 +105,27 @@ fn every_prefix_at_strict_serializable() {
 #[test]
 fn what_is_never_said_may_have_been_written() {
     let checker = checker(Model::STRICT_SERIALIZABLE, LINEARIZABLE);
-    let refused = testing::unsaid_prefixes::<RegisterJudge>(&checker, &assumed(LINEARIZABLE), true);
-    assert!((150..580).contains(&refused), "{refused}");
+    let refused = prefixes::<RegisterJudge>(&checker, Model::STRICT_SERIALIZABLE, &assumed(LINEARIZABLE), true, 1000);
+    assert!((200..970).contains(&refused), "{refused}");
+}
+
+#[test]
+fn what_is_said_late_counts_at_other_levels() {
+    for name in ["strong-snapshot-isolation", "strong-session-serializable", "serializable", "read-committed"] {
+        for assumptions in [LINEARIZABLE, [true, true, false]] {
+            let model = name.parse().unwrap();
+            let checker = checker(model, assumptions);
+            let refused = prefixes::<RegisterJudge>(&checker, model, &assumed(assumptions), true, 300);
+            assert!((40..290).contains(&refused), "{name}: {refused}");
+        }
+    }
+}
+
+#[test]
+fn what_is_said_late_is_forgotten_like_the_rest() {
+    let checker = checker(Model::STRICT_SERIALIZABLE, LINEARIZABLE);
+    let refused = forgetting::<RegisterJudge>(&checker, &assumed(LINEARIZABLE), true, 100);
+    assert!((20..95).contains(&refused), "{refused}");
 }
 
 #[test]

@@ -103,6 +103,12 @@ impl Malformed {
         report
     }
 
+    /// What keeps a history from being found valid, as a sentence.
+    fn doubt(&self, checker: &'static str) -> String {
+        let Malformed { index, reason, .. } = self;
+        format!("{checker} does not understand the op at index {index}, so the verdict will not be true: {reason}")
+    }
+
     /// The report on such a history, by that on its other ops.
     fn beside(&self, others: Report, checker: &'static str) -> Report {
         if others.verdict != Verdict::Invalid {
@@ -398,6 +404,10 @@ impl<W: Workload> Run for TxnRun<W> {
             return Ok(ControlFlow::Break(()));
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn doubt(&self) -> Option<String> {
+        Some(self.malformed.as_ref()?.doubt(W::NAME))
     }
 
     fn growth(&self) -> Option<String> {

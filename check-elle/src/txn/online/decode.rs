@@ -114,7 +114,7 @@ impl Decoder {
 }
 
 /// What micro-ops write, in their order.
-pub(crate) fn writes(mops: &[Mop]) -> impl Iterator<Item = (i64, i64)> {
+pub(crate) fn writes(mops: &[Mop]) -> impl Iterator<Item = (i64, i64)> + Clone {
     mops.iter().filter_map(|mop| match mop {
         Mop::Write { key, value } => Some((*key, *value)),
         Mop::Read { .. } => None,

@@ -20,6 +20,8 @@ pub(crate) enum Stop {
         key: i64,
         value: i64,
     },
+    /// What a transaction wrote is known too late: it was open for so long that it was given up.
+    Late,
 }
 
 /// What was found.
@@ -38,7 +40,7 @@ pub(crate) struct Violation {
 
 history_core::state!(struct Violation { direct, indices, begins, key, value });
 history_core::state!(struct Kept { txns, values, given_up });
-history_core::state!(parts Findings { keeps_going, goes_on, violations, has_unsaid, passed, is_contradicted, relates_by_reads, hides_reads; parts: ; same: prohibited });
+history_core::state!(parts Findings { keeps_going, goes_on, violations, has_unsaid, awaits, passed, is_contradicted, relates_by_reads, hides_reads; parts: ; same: prohibited });
 
 impl From<Cycle> for Violation {
     fn from(Cycle { indices, begins }: Cycle) -> Violation {
@@ -66,6 +68,9 @@ impl Stop {
     }
 }
 
+/// Reads that may turn out to be of what was written, at the most. What is beyond them counts at the end.
+const PASSED_MAX: usize = 10_000;
+
 /// Violations after which a judge went on, where it may; and which anomalies are violations.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug)]
@@ -78,8 +83,10 @@ pub(crate) struct Findings {
     violations: Vec<Violation>,
     /// Whether there is an operation that may have written anything.
     pub(crate) has_unsaid: bool,
-    /// The first read of what nobody wrote by then, while there was such an operation.
-    passed: Option<Violation>,
+    /// Whether one of these is in flight, and may say it yet.
+    pub(crate) awaits: bool,
+    /// First reads of what nobody wrote by then, while there was such an operation.
+    passed: Vec<Violation>,
     /// Whether a read contradicts its transaction, where that is no violation.
     pub(crate) is_contradicted: bool,
     /// Whether a transaction read what another one wrote, where that is no edge.
@@ -96,7 +103,8 @@ impl Findings {
             goes_on: false,
             violations: Vec::new(),
             has_unsaid: false,
-            passed: None,
+            awaits: false,
+            passed: Vec::new(),
             is_contradicted: false,
             relates_by_reads: false,
             hides_reads: false,
@@ -117,18 +125,25 @@ impl Findings {
         let found = self.direct(AnomalyType::GARBAGE_READ, index, key, Some(value));
         match found {
             Err(Stop::Violated(violation)) if self.has_unsaid => {
-                self.passed.get_or_insert(violation);
+                if self.passed.len() < PASSED_MAX {
+                    self.passed.push(violation);
+                }
                 Ok(())
             }
             found => found,
         }
     }
 
+    /// What was read turns out to be written.
+    pub(crate) fn said(&mut self, key: i64, value: i64) {
+        self.passed.retain(|read| (read.key, read.value) != (Some(key), Some(value)));
+    }
+
     /// No operation may have written anything any more.
     pub(crate) fn all_said(&mut self) -> Result<(), Stop> {
         self.has_unsaid = false;
-        let found = self.passed.take().map_or(Ok(()), |violation| Err(Stop::Violated(violation)));
-        self.go_on(found)
+        let first = std::mem::take(&mut self.passed).into_iter().next();
+        self.go_on(first.map_or(Ok(()), |violation| Err(Stop::Violated(violation))))
     }
 
     /// What the micro-ops of a transaction say of each other.
@@ -193,6 +208,17 @@ impl Rules {
     }
 }
 
+/// When it is said what a transaction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// When it is invoked.
+    First,
+    /// When it ends: others may have read it, and written, since it was invoked.
+    Late,
+    /// When it fails.
+    Failed,
+}
+
 /// What the last clean-up kept.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
@@ -229,6 +255,9 @@ pub(crate) trait Judge: Parts + Sized + Send {
 
     /// A transaction is invoked. The number that represents it until it completes.
     fn invoke(&mut self, at: At, process: Option<i64>, mops: &[Mop]) -> Result<u32, Stop>;
+
+    /// What a transaction wrote that is about to end, by an op of this index; its invocation did not say so.
+    fn declare(&mut self, txn: u32, index: u64, mops: &[Mop], said: Said) -> Result<(), Stop>;
 
     /// A transaction happened. `codes` has what it read.
     fn complete(&mut self, txn: u32, index: u64, mops: &[Mop], codes: &[i64]) -> Result<(), Stop>;
@@ -305,4 +334,9 @@ pub(crate) trait Judge: Parts + Sized + Send {
 
     /// A key of which the order of versions is not known, where a level is not known to hold without it.
     fn unordered_key(&self) -> Option<i64>;
+
+    /// Such a key of which no later event can show the order. O(1).
+    fn lost_key(&self) -> Option<i64> {
+        None
+    }
 }

@@ -54,13 +54,15 @@
 //! # Small histories
 //!
 //! The batch checker gets the first ops too, up to a limit. As long as it has all of the history, the report is its
-//! own.
+//! own, and where an op is not understood here, it judges the history so far [again]. Beyond that limit the run says at
+//! once what will stay unknown ([`open`]).
 
 mod again;
 pub(crate) mod decode;
 pub(crate) mod judge;
 pub(crate) mod limits;
 pub(crate) mod named;
+mod open;
 pub(crate) mod order;
 pub(crate) mod ranges;
 mod report;
@@ -92,7 +94,10 @@ pub(crate) fn start<J: Judge + 'static>(
     batch: impl Run + Clone + 'static,
 ) -> Box<dyn Run> {
     match run::levels::<J>(&expected.models).filter(|_| expected.anomalies.is_empty()) {
-        Some(levels) => Box::new(OnlineRun::<J>::new(expected, &levels, settings, SIZES, Box::new(batch))),
+        Some(levels) => {
+            let beside = Box::new(Again::beside(J::NAME, &expected, batch));
+            Box::new(OnlineRun::<J>::new(expected, &levels, settings, SIZES, beside))
+        }
         None => Box::new(Again::new(J::NAME, &expected, batch)),
     }
 }

@@ -1,18 +1,15 @@
 //! The report of a history that was judged event by event, where the batch checker has not seen all of it.
 
 use super::judge::{Judge, Violation};
-use super::run::{self, Doubts, OnlineRun};
+use super::open::{CHECK_THE_FILE, why_open};
+use super::run::{self, OnlineRun};
 use crate::anomaly::{AnomalySet, AnomalyType};
-use crate::cycle_spec::{CycleExistsSpec, RwUse};
-use crate::exact;
+use crate::cycle_spec::CycleExistsSpec;
 use crate::lattice;
 use crate::model::{Model, ModelSet};
 use crate::txn::report::{NO_READ, SO_FAR, leave_others_open};
-use crate::txn::standing::{CONTRADICTION, RECORD_READS, follows_reads};
+use crate::txn::standing::RECORD_READS;
 use history_core::{Anomaly, Budget, Datum, HistoryError, NextStep, Report, Run, Verdict, Witness};
-
-/// The next step where too little was kept.
-const CHECK_THE_FILE: &str = "Check the file when it is complete, without watch: that keeps all of the history.";
 
 impl<J: Judge> OnlineRun<J> {
     /// The report on a violation that an op proved.
@@ -65,6 +62,11 @@ impl<J: Judge> OnlineRun<J> {
         if self.found().is_some_and(|(_, violation)| violation.direct == Some(AnomalyType::GARBAGE_READ)) {
             self.batch = None;
         }
+        if self.found().is_none()
+            && let Some(batch) = self.batch.take_if(|batch| batch.is_violated())
+        {
+            return batch.finish_early(budget);
+        }
         let is_so_far = self.is_so_far();
         let mut report = self.finish(budget)?;
         if is_so_far && report.notes.iter().all(|note| note != SO_FAR) {
@@ -108,15 +110,8 @@ impl<J: Judge> OnlineRun<J> {
             }
         }
         for model in &self.expected().models {
-            let why = match why_open(*model, &doubts) {
-                None => continue,
-                Some(Doubt::Because(why)) => why,
-                Some(Doubt::Unordered(key)) => format!(
-                    "the order of the versions of key {} is not known from what was kept; check the file to decide it",
-                    self.interner().datum(key)
-                ),
-            };
-            notes.push(format!("Whether {model} holds is unknown: {why}."));
+            let Some(why) = why_open(*model, &doubts, J::unordered_key) else { continue };
+            notes.push(format!("Whether {model} holds is unknown: {}.", why.clause(self.interner())));
             next.push(NextStep::new(CHECK_THE_FILE));
         }
         if !doubts.has_read {
@@ -177,53 +172,4 @@ impl<J: Judge> OnlineRun<J> {
 
 fn weaker(models: impl IntoIterator<Item = Model>) -> ModelSet {
     models.into_iter().fold(ModelSet::EMPTY, |all, model| all.union(model.into()).union(model.weaker()))
-}
-
-/// Why a level is not known to hold, as a clause; and of which key the order of versions matters to it.
-fn why_open<J: Judge>(model: Model, doubts: &Doubts<'_, J>) -> Option<Doubt> {
-    let judging = doubts.levels.iter().find(|(spec, ..)| spec.model == model || spec.model.weaker().contains(model));
-    let Some((spec, judge, stopped)) = judging else { return Some(Doubt::Because("it was not checked".to_owned())) };
-    let is_internal = exact::forbids_internal(model) && judge.is_some_and(J::is_contradicted);
-    if is_internal || follows_reads(model) && judge.is_some_and(J::hides_reads) {
-        return Some(Doubt::Because(format!("{CONTRADICTION}, and possible orders were not searched")));
-    }
-    let unordered = judge.filter(|judge| !judge.graph().has_floors).map(J::unordered_key);
-    if let Some(None) = unordered {
-        return None;
-    }
-    // Where cycles with adjacent rw edges are allowed, the order of writes that nobody read may matter.
-    if let Some(Some(key)) = unordered.filter(|_| spec.rw == RwUse::Free || doubts.strict.is_none()) {
-        return Some(Doubt::Unordered(key));
-    }
-    let Some(strict) = doubts.strict else {
-        return Some(Doubt::Because(match stopped {
-            Some((index, why)) => format!("from the op at index {index} on it was not checked: {why}"),
-            None if doubts.lacks_invocations => {
-                "ops have no invocations, so strict serializability, which would prove it, is not known".to_owned()
-            }
-            None => "the history is not strict-serializable, and its cycles were not searched".to_owned(),
-        }));
-    };
-    if doubts.renamed > 0 {
-        return Some(Doubt::Because(format!(
-            "from the op at index {} on, keys were named again after they had been dropped to keep memory bounded ({} \
-             times), so what was known of them was not used",
-            doubts.first_renamed, doubts.renamed
-        )));
-    }
-    if let Some(first) = doubts.given_up.first_open {
-        return Some(Doubt::Because(format!(
-            "operations stayed open for so long that too many transactions would have had to be kept; the reads of {} \
-             of them (the first one is at index {first}) were compared with version orders only",
-            doubts.given_up.open
-        )));
-    }
-    strict.unordered_key().map(Doubt::Unordered)
-}
-
-/// Why a level is not known to hold.
-enum Doubt {
-    Because(String),
-    /// The order of this key's versions is not known.
-    Unordered(i64),
 }

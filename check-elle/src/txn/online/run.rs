@@ -6,8 +6,9 @@ mod so_far;
 mod state;
 mod unsaid;
 
+use super::again::Beside;
 use super::decode::{Decoder, writes};
-use super::judge::{Judge, Violation};
+use super::judge::{Judge, Said, Violation};
 use super::limits::{Counts, GivenUp, Limits, clean_up};
 use super::time::At;
 use crate::anomaly::AnomalyType;
@@ -81,7 +82,12 @@ pub(crate) struct OnlineRun<J: Judge> {
     last: Option<(u64, CycleExistsSpec, Violation)>,
     before_last: u64,
     ops: u64,
-    pub(super) batch: Option<Box<dyn Run>>,
+    pub(super) batch: Option<Box<dyn Beside>>,
+    /// Whether that judges in place of judges that stopped.
+    has_stepped_in: bool,
+    /// Why no end makes the verdict `true`, and how much was known of that.
+    pub(super) doubt: Option<String>,
+    pub(super) known_obstacles: usize,
 }
 
 /// The levels to judge for these models; `None` if there is one that is not judged event by event.
@@ -112,7 +118,7 @@ impl<J: Judge> OnlineRun<J> {
         levels: &[CycleExistsSpec],
         mut settings: J::Settings,
         sizes: Sizes,
-        batch: Box<dyn Run>,
+        batch: Box<dyn Beside>,
     ) -> OnlineRun<J> {
         let mut decoder = Decoder::new(J::VOCABULARY);
         J::resolve(&mut settings, &mut decoder.interner);
@@ -142,6 +148,9 @@ impl<J: Judge> OnlineRun<J> {
             before_last: 0,
             ops: 0,
             batch: Some(batch),
+            has_stepped_in: false,
+            doubt: None,
+            known_obstacles: 0,
         }
     }
 
@@ -202,6 +211,7 @@ impl<J: Judge> OnlineRun<J> {
         for level in self.levels.iter_mut().chain(&mut self.strict) {
             if let Some(judge) = level.judge.as_mut().filter(|_| has_unsaid) {
                 judge.findings().has_unsaid = true;
+                judge.findings().awaits = self.unsaid.is_awaited();
             }
             let invoked = level.judge.as_mut().map(|judge| judge.invoke(at, process, mops));
             let txn = invoked.map(|invoked| level.take(op.index, invoked));
@@ -241,26 +251,30 @@ impl<J: Judge> OnlineRun<J> {
         self.evidence.later |= op.kind != OpKind::Fail && open.follows;
         // What a failed op says that it wrote is of no consequence: it did not.
         let is_told = !op.value.is_nil() && op.kind != OpKind::Fail;
-        if is_told && !writes(&self.decoder.mops).eq(open.writes.iter().copied()) {
-            let why = if open.has_value {
-                "the op's writes differ from those of its invocation"
-            } else {
-                "the op's invocation does not have its writes"
-            };
-            return self.stop(op, why);
+        if is_told && open.has_value && !writes(&self.decoder.mops).eq(open.writes.iter().copied()) {
+            return self.stop(op, "the op's writes differ from those of its invocation");
         }
+        let said = (!open.has_value && !op.value.is_nil()).then_some(match op.kind {
+            OpKind::Fail => Said::Failed,
+            OpKind::Ok | OpKind::Info | OpKind::Invoke => Said::Late,
+        });
         let is_silent = op.value.is_nil() && op.kind != OpKind::Fail;
         let is_last_said = !open.has_value && self.unsaid.complete(op.index, is_silent);
+        let awaits = self.unsaid.is_awaited();
         let txns = std::mem::take(&mut open.txns);
         let (mops, codes) = (&self.decoder.mops, &self.decoder.codes);
         for (level, txn) in self.levels.iter_mut().chain(&mut self.strict).zip(&txns) {
             let Some(judge) = level.judge.as_mut() else { continue };
-            let completed = match op.kind {
+            let declared = said.map_or(Ok(()), |said| judge.declare(*txn, op.index, mops, said));
+            let completed = declared.and_then(|()| match op.kind {
                 OpKind::Ok => judge.complete(*txn, op.index, mops, codes),
                 OpKind::Fail => judge.fail(*txn),
                 OpKind::Info | OpKind::Invoke => judge.crash(*txn),
-            };
+            });
             level.take(op.index, completed);
+            if let Some(judge) = level.judge.as_mut() {
+                judge.findings().awaits = awaits;
+            }
             if let Some(judge) = level.judge.as_mut().filter(|_| is_last_said) {
                 let said = judge.findings().all_said();
                 level.take(op.index, said);
@@ -345,6 +359,8 @@ impl<J: Judge> Run for OnlineRun<J> {
         self.take(op);
         self.limit(op);
         self.note(op);
+        self.step_in(op.index)?;
+        self.look_for_doubt(op.index);
         Ok(self.count_op())
     }
 
@@ -398,6 +414,10 @@ impl<J: Judge> Run for OnlineRun<J> {
         ))
     }
 
+    fn doubt(&self) -> Option<String> {
+        self.doubt.clone().or_else(|| self.batch.as_ref()?.doubt())
+    }
+
     fn evidence(&self) -> Option<Evidence> {
         let (_, violation) = self.found().filter(|_| self.batch.is_none())?;
         let At { offset, index } = violation.begins?;
@@ -408,8 +428,13 @@ impl<J: Judge> Run for OnlineRun<J> {
     }
 
     fn violation(&self) -> Option<Report> {
-        let (spec, violation) = self.found().filter(|_| !self.may_be_over())?;
-        Some(self.report_violation(self.violated_at?, spec, violation))
+        if self.may_be_over() {
+            return None;
+        }
+        match self.found() {
+            Some((spec, violation)) => Some(self.report_violation(self.violated_at?, spec, violation)),
+            None => self.batch.as_ref().filter(|_| self.has_stepped_in)?.violation(),
+        }
     }
 
     fn finish_before_unread(self: Box<Self>, _: &Budget) -> Result<Option<Report>, HistoryError> {
@@ -421,9 +446,9 @@ impl<J: Judge> Run for OnlineRun<J> {
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        let batch = self.batch.take();
         let (own, further) = (self.violation(), self.further());
         let has_gone_on = self.may_be_over();
+        let batch = self.batch.take();
         let mut report = match (batch, own) {
             (batch, _) if has_gone_on && (batch.is_none() || self.ops > self.sizes.batch_ops) => self.report_open(),
             (None, None) => {
@@ -454,7 +479,7 @@ impl<J: Judge> OnlineRun<J> {
         }
         // Its report is about the violation and what led to it, and is kept.
         if self.violated_at.is_none() || self.is_so_far() {
-            self.batch = None;
+            self.step_out();
         } else if !self.keeps_going {
             return ControlFlow::Break(());
         }

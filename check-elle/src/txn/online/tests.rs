@@ -1,7 +1,9 @@
 //! Random histories of a store that errs, runs with small limits, and the batch checker beside them: for tests.
 
 pub(crate) mod restored;
+pub(crate) mod unsaid;
 
+use super::again::Beside;
 use super::judge::Judge;
 use super::limits::Limits;
 use super::run::{OnlineRun, Sizes, levels};
@@ -209,6 +211,16 @@ pub(crate) fn sizes(forgetting: Limits) -> Sizes {
 /// Nothing: the judges are alone.
 struct Nobody;
 
+impl Beside for Nobody {
+    fn step_in(&mut self, _: u64) -> Result<(), history_core::HistoryError> {
+        Ok(())
+    }
+
+    fn sound(&self) -> Option<u64> {
+        None
+    }
+}
+
 impl Run for Nobody {
     fn observe(&mut self, _: &history_core::Op<'_>) -> Result<std::ops::ControlFlow<()>, history_core::HistoryError> {
         Ok(std::ops::ControlFlow::Continue(()))
@@ -304,46 +316,4 @@ pub(crate) fn first_refused(checker: &dyn Checker, text: &str) -> Option<usize> 
 pub(crate) fn bugs(random: &mut Random) -> Bugs {
     let mut often = |times: u64| if random.below(3) == 0 { random.below(times) } else { 0 };
     Bugs { torn: often(900), stale: often(300), lost: often(100), odd: often(100), failed: often(600) }
-}
-
-/// The history with operations that do not say what they do when they are invoked: some that only read, and some that
-/// failed or of which no end is known, which never say it.
-pub(crate) fn unsaid(text: &str, random: &mut Random) -> String {
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let process = |line: &str| line.split(',').next().unwrap().to_owned();
-    for at in 0..lines.len() {
-        if !lines[at].contains(":invoke") || random.below(4) > 0 {
-            continue;
-        }
-        let end = (at + 1..lines.len()).find(|end| process(&lines[*end]) == process(&lines[at]));
-        let is_ok = end.is_some_and(|end| lines[end].contains(":ok"));
-        if is_ok && (lines[at].contains(":append") || lines[at].contains(":w ")) {
-            continue;
-        }
-        for line in [Some(at), end.filter(|_| !is_ok)].into_iter().flatten() {
-            lines[line] = format!("{} nil}}", lines[line].split_once(" [").unwrap().0);
-        }
-    }
-    lines.join("\n") + "\n"
-}
-
-/// Whether the judge reports histories with such operations exactly when the batch checker does; how many it refuses.
-pub(crate) fn unsaid_prefixes<J: Judge>(checker: &dyn Checker, settings: &J::Settings, is_register: bool) -> u32 {
-    let mut refused = 0;
-    for seed in 0..600 {
-        let mut random = Random(seed + 77_000);
-        let (mut bugs, txns) = (bugs(&mut random), 3 + random.below(20));
-        bugs.odd *= 2;
-        let text = unsaid(&history(seed, txns, bugs, is_register), &mut random);
-        let is_refused = |ops: &usize| batch(checker, &text, *ops).verdict == Verdict::Invalid;
-        let first = (1..=text.lines().count()).find(is_refused).map(|ops| ops - 1);
-        refused += u32::from(first.is_some());
-        for limits in [NEVER, AT_ONCE] {
-            let (found, verdict) = judge::<J>(&text, Model::STRICT_SERIALIZABLE, settings.clone(), sizes(limits));
-            assert_eq!(found, first, "seed {seed}, {limits:?}\n{text}");
-            let whole = batch(checker, &text, text.lines().count());
-            assert!(verdict != Verdict::Valid || whole.verdict == Verdict::Valid, "seed {seed}, {limits:?}\n{text}");
-        }
-    }
-    refused
 }

@@ -359,6 +359,16 @@ impl Graph {
         at.done = at.done.min(next);
     }
 
+    /// What a transaction in flight wrote was read, first by one that led to this gate.
+    pub(crate) fn show_at(&mut self, txn: u32, gate: Gate) -> Result<(), Cycle> {
+        let at = &mut self.txns[txn.to_usize()];
+        at.done = at.done.min(gate);
+        if self.has_floors && at.done <= at.after {
+            return Err(Cycle { indices: vec![at.index], begins: at.begins });
+        }
+        Ok(())
+    }
+
     /// Adds a dependency. If it closes a cycle and the graph keeps going, it is left out: the others stay in an order.
     /// Floors that it has raised by then are those of a dependency that is there, so they show further cycles only.
     pub(crate) fn relate(&mut self, from: End, to: End, kind: Dependency) -> Result<(), Cycle> {

@@ -221,6 +221,10 @@ impl Run for KeyedAuto<'_> {
         self.taken().is_some_and(Branch::is_violated)
     }
 
+    fn doubt(&self) -> Option<String> {
+        self.taken()?.doubt()
+    }
+
     fn violation(&self) -> Option<Report> {
         self.taken()?.violation()
     }

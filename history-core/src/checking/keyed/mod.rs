@@ -124,6 +124,8 @@ pub struct Keyed<'c> {
     participants: Participants,
     /// The first key whose history was certainly invalid before its end.
     violated: Option<KeyId>,
+    /// Why the first key whose history will not be found valid will not.
+    doubt: Option<String>,
     /// The first op that cannot be given to a key, and why.
     trouble: Option<String>,
     /// Whether the user did not say that the history has keys: then `trouble` shows that it may have none.
@@ -233,6 +235,7 @@ impl<'c> Keyed<'c> {
             ops: 0,
             participants: Participants::new(),
             violated: None,
+            doubt: None,
             trouble: None,
             guessed: false,
             online: None,
@@ -293,6 +296,9 @@ impl Run for Keyed<'_> {
             if self.violated.is_none() && run.run.is_violated() {
                 self.violated = Some(key);
             }
+            if self.doubt.is_none() {
+                self.doubt = run.run.doubt().map(|doubt| of_key_said(&doubt, &self.placing.keys, key));
+            }
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -307,6 +313,10 @@ impl Run for Keyed<'_> {
 
     fn growth(&self) -> Option<String> {
         self.online.as_ref()?.growth.clone()
+    }
+
+    fn doubt(&self) -> Option<String> {
+        self.doubt.clone().filter(|_| !self.has_no_keys())
     }
 
     fn violation(&self) -> Option<Report> {
@@ -327,6 +337,11 @@ impl Run for Keyed<'_> {
 
 #[cold]
 fn of_key(mut error: HistoryError, keys: &Keys, key: KeyId) -> HistoryError {
-    error.message = format!("of key {}: {}", keys::shown(keys.datum(key)), error.message);
+    error.message = of_key_said(&error.message, keys, key);
     error
+}
+
+#[cold]
+fn of_key_said(what: &str, keys: &Keys, key: KeyId) -> String {
+    format!("of key {}: {what}", keys::shown(keys.datum(key)))
 }

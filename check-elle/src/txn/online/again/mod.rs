@@ -4,6 +4,8 @@
 //! by an eighth: at each op at first. So a violation is known somewhat later than at the op that proves it, and the
 //! report says between which two ops that is.
 //!
+//! The same takes the place of judges that meet what they do not understand: as long as it has the whole history.
+//!
 //! *What is violated stays so* where aborted reads are forbidden, as [the parent](super) has it; an order of commits
 //! that explains the whole explains a beginning, too, without the transactions that were not invoked by then. A read of
 //! what nobody wrote by then is the exception, and counts at the end. Where aborted reads are not forbidden, the
@@ -39,7 +41,31 @@ pub(crate) struct Again<R> {
     violated: Option<Report>,
 }
 
+/// The batch checker beside judges, which may take their place.
+pub(crate) trait Beside: Run {
+    /// Takes their place after an op that it has taken.
+    fn step_in(&mut self, index: u64) -> Result<(), HistoryError>;
+
+    /// The last op up to which it found nothing violated.
+    fn sound(&self) -> Option<u64>;
+}
+
+impl<R: Run + Clone + 'static> Beside for Again<R> {
+    fn step_in(&mut self, index: u64) -> Result<(), HistoryError> {
+        self.judge(index)
+    }
+
+    fn sound(&self) -> Option<u64> {
+        self.sound
+    }
+}
+
 impl<R: Run + Clone + 'static> Again<R> {
+    /// The same, but it judges the whole only, unless it steps in.
+    pub(crate) fn beside(checker: &'static str, expected: &Expected, whole: R) -> Again<R> {
+        Again { next: u64::MAX, ..Again::new(checker, expected, whole) }
+    }
+
     /// `whole` is a run of the checker that has seen no ops yet.
     pub(crate) fn new(checker: &'static str, expected: &Expected, whole: R) -> Again<R> {
         let mut prohibited = lattice::prohibited(expected.models.iter().copied().collect(), expected.anomalies);
@@ -100,6 +126,10 @@ impl<R: Run + Clone + 'static> Run for Again<R> {
              has grown by an eighth",
             self.checker
         ))
+    }
+
+    fn doubt(&self) -> Option<String> {
+        self.whole.doubt()
     }
 
     fn violation(&self) -> Option<Report> {

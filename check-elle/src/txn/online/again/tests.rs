@@ -137,3 +137,35 @@ fn a_longer_history_is_judged_when_it_has_grown() {
     let begins = format!("Judged while the history was written: it is violated by the ops up to index {}", found - 1);
     assert!(note.starts_with(&begins) && note.contains(", and not by those up to index "), "{note}");
 }
+
+/// Where the judges meet what they do not understand, the batch checker takes their place.
+#[test]
+fn after_what_is_not_understood_the_beginnings_are_judged_again() {
+    let twice = "{:process 90, :type :invoke, :f :txn, :value [[:append z 1]]}
+        {:process 90, :type :ok, :f :txn, :value [[:append z 1]]}
+        {:process 90, :type :invoke, :f :txn, :value [[:append z 1]]}
+        {:process 90, :type :ok, :f :txn, :value [[:append z 1]]}\n";
+    let other = "{:process 90, :type :invoke, :f :txn, :value [[:append z 1]]}
+        {:process 90, :type :ok, :f :txn, :value [[:append z 2]]}\n";
+    let mut refused = 0;
+    for seed in 0..200 {
+        let mut random = Random(seed + 9_000);
+        let (bugs, txns) = (bugs(&mut random), 3 + random.below(20));
+        let level = ["strict-serializable", "serializable", "snapshot-isolation"][usize::try_from(seed % 3).unwrap()];
+        let text = history(seed, txns, Bugs { odd: 0, failed: 0, ..bugs }, false);
+        let text = if seed % 2 == 0 { twice.to_owned() + &text } else { other.to_owned() + &text };
+        let checker = lists(level);
+        let invalid = |ops: &usize| batch(&checker, &text, *ops).verdict == Verdict::Invalid;
+        let first = (1..=text.lines().count()).find(invalid);
+        let (run, found) = run(&checker, &text);
+        assert_eq!(found, first, "{level}, seed {seed}\n{text}");
+        let Some(first) = first else { continue };
+        refused += 1;
+        let report = run.violation().unwrap();
+        let note = format!("it is violated by the ops up to index {}", first - 1);
+        assert!(report.notes.iter().any(|said| said.contains(&note)), "{level}, seed {seed}: {:?}", report.notes);
+        assert_eq!(run.violations(), 1);
+        assert_eq!(run.finish_early(&Budget::default()).unwrap().verdict, Verdict::Invalid);
+    }
+    assert!((50..190).contains(&refused), "{refused}");
+}

@@ -1,7 +1,7 @@
 //! What a report needs to know of a run: counts, and what may keep levels from being known to hold.
 
-use super::OnlineRun;
 use super::unsaid::Unsaid;
+use super::{Level, OnlineRun};
 use crate::cycle_spec::{CycleExistsSpec, Suffix};
 use crate::model::Model;
 use crate::txn::expected::Expected;
@@ -48,12 +48,31 @@ impl<J: Judge> OnlineRun<J> {
     /// Whether any two transactions are related, as far as that is known: else there was nothing to judge.
     fn is_related(&self) -> bool {
         let has_later = self.evidence.later || self.open.iter().any(|open| open.is_there && open.follows);
+        let is_timed = self.lacks_invocations != Some(true);
         self.levels.iter().any(|level| match (level.spec.suffix(), &level.judge) {
-            (Suffix::Realtime, _) if self.lacks_invocations != Some(true) => has_later,
+            (Suffix::Realtime, _) if is_timed && has_later => true,
+            // Gates have edges there.
+            (Suffix::Realtime, Some(judge)) if is_timed && !judge.graph().has_floors => false,
             (_, Some(judge)) => judge.graph().edges() > 0 || judge.relates_by_reads(),
             // It had too many.
             (_, None) => true,
         })
+    }
+
+    /// How much may keep the verdict from being `true`, whatever comes next. It only grows.
+    pub(crate) fn obstacles(&self) -> usize {
+        if self.batch.is_some() || self.violated_at.is_some() {
+            return 0;
+        }
+        let of_judge = |judge: &J| {
+            [judge.is_contradicted(), judge.hides_reads(), judge.lost_key().is_some()]
+                .into_iter()
+                .filter(|is| *is)
+                .count()
+        };
+        let of_level = |level: &Level<J>| level.judge.as_ref().map_or(4, of_judge);
+        let limits = usize::from(self.given_up.open > 0) + usize::from(self.renamed > 0);
+        limits + self.levels.iter().chain(&self.strict).map(of_level).sum::<usize>()
     }
 
     pub(crate) fn doubts(&self) -> Doubts<'_, J> {

@@ -36,6 +36,10 @@ impl<J: Judge> Level<J> {
             Err(Stop::Twice { .. }) => {
                 self.stopped = Some((index, "a value was written to a key a second time, or may have been".to_owned()));
             }
+            Err(Stop::Late) => {
+                let why = "what an operation wrote was said when it ended, and it had been given up by then";
+                self.stopped = Some((index, why.to_owned()));
+            }
         }
         self.judge = None;
         T::default()

@@ -3,6 +3,7 @@
 use super::OnlineRun;
 use crate::cycle_spec::{CycleExistsSpec, Relations};
 use crate::txn::online::judge::{Judge, Violation};
+use history_core::{HistoryError, Run as _};
 
 /// Whether what a beginning of a history violates, the whole may obey.
 pub(crate) fn is_taken_back(spec: CycleExistsSpec) -> bool {
@@ -23,6 +24,32 @@ impl<J: Judge> OnlineRun<J> {
 
     /// Whether what was found is of the history so far, and what comes next may take it back.
     pub(in crate::txn::online) fn is_so_far(&self) -> bool {
-        self.found().is_some_and(|(spec, _)| is_taken_back(spec))
+        match self.found() {
+            Some((spec, _)) => is_taken_back(spec),
+            None => self.violated_at.is_some() && !self.decides_early(),
+        }
+    }
+
+    /// Lets the batch checker judge the history so far, if a judge has met what it does not understand.
+    pub(super) fn step_in(&mut self, index: u64) -> Result<(), HistoryError> {
+        let Some(batch) = self.batch.as_mut().filter(|_| self.violated_at.is_none()) else { return Ok(()) };
+        if !self.has_stepped_in && self.levels.iter().any(|level| level.stopped.is_some()) {
+            self.has_stepped_in = true;
+            batch.step_in(index)?;
+        }
+        if self.has_stepped_in && batch.is_violated() {
+            self.violated_at = Some(index);
+            self.violations += 1;
+            self.before_last = self.ops;
+        }
+        Ok(())
+    }
+
+    /// Lets the batch checker go, which has seen enough.
+    pub(super) fn step_out(&mut self) {
+        let sound = self.batch.take().and_then(|batch| batch.sound());
+        for (index, _) in self.levels.iter_mut().filter_map(|level| level.stopped.as_mut()) {
+            *index = sound.map_or(*index, |sound| sound + 1).max(*index);
+        }
     }
 }

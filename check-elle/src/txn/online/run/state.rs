@@ -7,7 +7,7 @@ use history_core::Saved;
 use history_core::state::{Damaged, In, Out, State};
 
 /// Grows whenever what is saved changes, or what it means.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 history_core::state!(struct Open { is_there, txns, has_value, writes, follows });
 history_core::state!(struct Seen { read, later });

@@ -29,6 +29,11 @@ impl Unsaid {
         !self.is_any()
     }
 
+    /// Whether one of them may say it yet.
+    pub(super) fn is_awaited(self) -> bool {
+        self.in_flight > 0
+    }
+
     pub(super) fn is_any(self) -> bool {
         self.in_flight > 0 || self.first.is_some()
     }

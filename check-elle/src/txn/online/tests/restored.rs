@@ -1,6 +1,7 @@
 //! A run that is saved and restored after each event says what one says that is not: for tests of both workloads.
 
-use super::{AT_ONCE, Bugs, NEVER, Random, bugs, history, one_after_another, online, sizes, unsaid};
+use super::unsaid::unsaid;
+use super::{AT_ONCE, Bugs, NEVER, Random, bugs, history, one_after_another, online, sizes};
 use crate::model::Model;
 use crate::txn::online::judge::Judge;
 use crate::txn::online::run::{OnlineRun, Sizes};
@@ -52,7 +53,7 @@ pub(crate) fn at_every_event<J: Judge>(models: &[Model], settings: &J::Settings,
         let (bugs, txns) = (bugs(&mut random), 3 + random.below(30));
         let mut text = history(seed, txns, bugs, is_register);
         if seed % 3 == 0 {
-            text = unsaid(&text, &mut random);
+            text = unsaid(&text, &mut random, 2, true);
         }
         if seed % 3 == 1 {
             text = one_after_another(&text, &history(seed + 1, txns, Bugs::default(), is_register));

@@ -1,0 +1,76 @@
+//! What a run says at once of what will stay unknown.
+
+use super::{AT_ONCE, Limits, checker, model, online, sizes};
+use crate::model::Model;
+use history_core::{Budget, Checker as _, History, Options, Run as _, Verdict};
+use std::fmt::Write as _;
+
+fn add(text: &mut String, mops: &str, read: &str) {
+    for (kind, value) in [("invoke", mops), ("ok", read)] {
+        writeln!(text, "{{:process 0, :type :{kind}, :f :txn, :value [{value}]}}").unwrap();
+    }
+}
+
+/// The first op after which there is a doubt, with what is said of it then.
+fn doubt(text: &str, level: &str, limits: Limits) -> Option<(usize, String)> {
+    let mut run = online(model(level), sizes(limits));
+    let mut said = None;
+    for (at, op) in History::parse(text).unwrap().ops().enumerate() {
+        let _ = run.observe(&op).unwrap();
+        said = said.or_else(|| Some((at, run.doubt()?)));
+    }
+    let verdict = Box::new(run).finish(&Budget::default()).unwrap().verdict;
+    assert_eq!(said.is_some(), verdict == Verdict::Unknown, "{verdict:?}");
+    said
+}
+
+#[test]
+fn what_is_not_understood_is_said_at_once() {
+    let mut text = String::new();
+    add(&mut text, "[:append x 1]", "[:append x 1]");
+    add(&mut text, "[:r x nil]", "[:r x [1]]");
+    assert_eq!(doubt(&text, "strict-serializable", AT_ONCE), None);
+    add(&mut text, "[:append x 1]", "[:append x 1]");
+    add(&mut text, "[:r x nil]", "[:r x [1]]");
+    for level in ["strict-serializable", "serializable"] {
+        let (at, said) = doubt(&text, level, AT_ONCE).unwrap();
+        let why = "as is known by the op at index 4: from the op at index 4 on it was not checked: a value was written";
+        assert_eq!(at, 4);
+        assert!(said.starts_with(&format!("whether {level} holds will stay unknown, {why}")), "{said}");
+    }
+}
+
+/// What a level needs that is judged for itself is not what strict serializability, beside it, needs.
+#[test]
+fn a_key_that_was_dropped_matters_to_levels_that_rest_on_it() {
+    let mut text = String::new();
+    for key in 0..400 {
+        add(&mut text, &format!("[:append {key} 1]"), &format!("[:append {key} 1]"));
+    }
+    add(&mut text, "[:r 3 nil]", "[:r 3 [1]]");
+    let few = Limits { values: 20, idle: 40, pause: 1, ..AT_ONCE };
+    let (at, said) = doubt(&text, "strict-serializable", few).unwrap();
+    assert_eq!(at, 800);
+    assert!(
+        said.contains("will stay unknown unless a violation is found, as is known by the op at index 800"),
+        "{said}"
+    );
+    assert_eq!(doubt(&text, "serializable", few), None);
+}
+
+/// The batch checker knows it as long as it has the whole history.
+#[test]
+fn an_op_that_is_no_transaction_is_said_at_once() {
+    let mut run = checker(Model::STRICT_SERIALIZABLE).start_online(&Options::new()).unwrap();
+    let text = "{:process 0, :type :invoke, :f :txn, :value [[:append x 1]]}
+        {:process 0, :type :ok, :f :txn, :value [[:add x 1]]}\n";
+    let mut said = Vec::new();
+    for op in History::parse(text).unwrap().ops() {
+        let _ = run.observe(&op).unwrap();
+        said.push(run.doubt());
+    }
+    let [None, Some(doubt)] = &said[..] else { panic!("{said:?}") };
+    let begins = "list-append does not understand the op at index 1, so the verdict will not be true: ";
+    assert!(doubt.starts_with(begins), "{doubt}");
+    assert_eq!(run.finish(&Budget::default()).unwrap().verdict, Verdict::Unknown);
+}
