@@ -104,7 +104,7 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
         let (results, Kept { keeper, resume }) = (&mut results, checkpoints);
         let printed = resume.as_ref().map(Resume::printed).unwrap_or_default();
         let mut watched =
-            Watched { job, input, results, status, limit, end, page: shown, keeper, printed, is_in_doubt: false };
+            Watched { job, input, results, status, limit, end, page: shown, keeper, printed, doubt: None };
         match watched.judge(&mut feed, resume.as_ref(), &budget) {
             Ok(report) => Ok(Some(report)),
             Err(stopped) => {
@@ -207,8 +207,8 @@ struct Watched<'w, 'c> {
     page: &'w mut Option<Page>,
     keeper: Option<Keeper>,
     printed: Printed,
-    /// Whether it was said that the verdict will not be `true`.
-    is_in_doubt: bool,
+    /// Why the verdict will not be `true`, if that was said.
+    doubt: Option<String>,
 }
 
 /// Violations that are reported while the history continues; further ones are counted.
@@ -382,13 +382,12 @@ impl<'w> Watched<'w, '_> {
         }
     }
 
-    /// Says once that it will stay unknown whether the history is valid.
+    /// Says why it will stay unknown whether the history is valid, whenever that is something else.
     fn warn_of_doubt(&mut self, run: &dyn Run) {
-        if !self.is_in_doubt
-            && let Some(doubt) = run.doubt()
-        {
-            self.is_in_doubt = true;
-            self.status.suspended(|| diagnose::warning(&doubt));
+        let doubt = run.doubt();
+        if let Some(doubt) = doubt.as_ref().filter(|doubt| self.doubt.as_ref() != Some(doubt)) {
+            self.status.suspended(|| diagnose::warning(doubt));
+            self.doubt = Some(doubt.clone());
         }
     }
 

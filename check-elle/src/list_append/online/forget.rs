@@ -28,13 +28,15 @@ impl ListJudge {
         self.graph.remove_all(&gone);
     }
 
-    /// Forgets who read a key, but for those who may lead to what an operation in flight has not said yet, or follow it.
+    /// Forgets who read a key, but for those who may lead to what an operation in flight has not said yet, or follow.
     fn forget_readers(&mut self, key: u32, keep: &[bool]) {
         let readers = &mut self.lists.key_mut(key).readers;
         if !self.findings.awaits {
             return readers.clear();
         }
-        readers.iter_mut().for_each(|readers| readers.retain(|txn| keep[txn.to_usize()]));
+        for readers in readers.iter_mut() {
+            readers.retain(|txn| keep[txn.to_usize()]);
+        }
     }
 
     /// The transactions to which a later event may add an edge, each with the gate to which it leads.

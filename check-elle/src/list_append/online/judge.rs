@@ -11,7 +11,7 @@ use crate::txn::online::time::{At, Cycle, Dependency, End, Gate, Graph, NEVER, N
 use history_core::cast::Cast as _;
 use std::ops::Range;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ListJudge {
     level: CycleExistsSpec,
     pub(super) findings: Findings,
@@ -152,6 +152,10 @@ impl Judge for ListJudge {
 
     fn relates_by_reads(&self) -> bool {
         self.findings.relates_by_reads
+    }
+
+    fn reads_unsaid(&self) -> bool {
+        self.findings.reads_unsaid
     }
 
     fn findings(&mut self) -> &mut Findings {

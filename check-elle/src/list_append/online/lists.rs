@@ -15,7 +15,7 @@ const RECENT: usize = 32;
 /// An element in no list.
 pub(super) const UNREAD: u32 = u32::MAX;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lists {
     keys: Vec<Key>,
     free_keys: Vec<u32>,
@@ -32,7 +32,7 @@ pub(super) struct Lists {
     pub(super) has_read: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Key {
     pub(super) code: i64,
@@ -100,8 +100,8 @@ history_core::state!(
 );
 history_core::state!(struct Elem { key, code, pos, writer, after, done, index, kind, is_intermediate, before });
 history_core::state!(struct Key {
-    code, is_there, is_read, is_appended_to, is_renamed, agreed, named, ids, list, elems, unwritten, unread, failed, readers, updaters,
-    last_append,
+    code, is_there, is_read, is_appended_to, is_renamed, agreed, named, ids, list, elems, unwritten, unread, failed,
+    readers, updaters, last_append,
 });
 history_core::state!(parts Lists {
     keys, free_keys, key_ids, elems, free_elems, dropped, renamed, has_read; parts: ; same: recent

@@ -7,7 +7,7 @@ use history_core::hash::HashMap;
 use std::ops::Range;
 
 /// What a transaction has done to one key so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Slot {
     /// The last read.
     base: Option<Range<usize>>,
@@ -19,7 +19,7 @@ struct Slot {
 }
 
 /// Looks at one transaction after another, in memory that is used again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Within {
     slots: HashMap<i64, Slot>,
 }

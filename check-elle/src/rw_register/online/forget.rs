@@ -1,12 +1,17 @@
 //! What is forgotten, where versions follow real time: see the proofs in [the parent](super).
 
+use super::choice::Choice;
 use super::judge::RegisterJudge;
 use super::registers::{Version, VersionKind};
 use crate::txn::online::named;
 use crate::txn::online::time::{Gate, NONE, Txn};
 use history_core::cast::Cast as _;
 
-/// Versions of a key in no known order among each other, at the most: more are not looked at.
+/// Versions of a key, at the most, of which each two are looked at.
+pub(super) const PAIRS_MAX: usize = 200;
+
+/// Versions of a key in no known order among each other, at the most, where there are more: further ones are not looked
+/// at.
 const FREE_MAX: usize = 1_000;
 
 impl RegisterJudge {
@@ -20,21 +25,36 @@ impl RegisterJudge {
         let mut by_number = dead.clone();
         by_number.sort_unstable();
         for version in &dead {
-            let Version { code, kind, is_repetition, .. } = *self.registers.version(*version);
-            let open = self.registers.key(key).versions.iter().filter(|other| !self.are_ordered(*version, **other));
-            let is_unknown = open.clone().any(|other| !self.are_free(*version, *other));
-            if open.clone().any(|other| by_number.binary_search(other).is_err()) {
-                // A later read says more.
+            // Once it is not known, it needs no further reads.
+            if self.unordered.is_none() && !self.may_drop(*version, key, &by_number) {
                 continue;
             }
-            if is_unknown {
-                self.unordered.get_or_insert(self.registers.key(key).code);
-            }
+            let Version { code, kind, is_repetition, .. } = *self.registers.version(*version);
             self.remove(*version);
             if kind != VersionKind::Initial && !is_repetition {
                 self.registers.keep_value(key, code, |key| &mut key.dead);
             }
         }
+    }
+
+    /// Whether a dead version may go, as far as its order matters; `dead` are all of its key. The judge that chooses
+    /// puts it in order with them.
+    fn may_drop(&mut self, version: u32, key: u32, dead: &[u32]) -> bool {
+        let versions = &self.registers.key(key).versions;
+        let open = versions.iter().copied().filter(|other| !self.are_ordered(version, *other));
+        let (open, live): (Vec<u32>, Vec<u32>) = open.partition(|other| dead.binary_search(other).is_ok());
+        let open: Vec<u32> = open.into_iter().filter(|other| !self.are_free(version, *other)).collect();
+        match self.choice {
+            Choice::Made(_) => self.choose(version, &open),
+            // A later read says more.
+            _ if !live.is_empty() || open.is_empty() => {}
+            Choice::Later(_) => {
+                self.choice = Choice::Later(true);
+                return false;
+            }
+            Choice::None => _ = self.unordered.get_or_insert(self.registers.key(key).code),
+        }
+        live.is_empty()
     }
 
     /// The dead versions of a key, in an order that agrees with what is known.
@@ -78,10 +98,14 @@ impl RegisterJudge {
     pub(super) fn is_ordered(&self, key: u32) -> bool {
         let counts = |version: &u32| self.registers.version(*version).counts();
         let mut versions: Vec<u32> = self.registers.key(key).versions.iter().copied().filter(counts).collect();
+        if versions.len() <= PAIRS_MAX {
+            return self.open_pairs_of(&versions).next().is_none();
+        }
         versions.sort_unstable_by_key(|version| self.order.place(*version));
         let precede = |some: &[u32], later: u32| {
             some.iter().all(|version| self.registers.version(*version).next.contains(&later))
         };
+        // Most come one after another: groups of those that nobody read are between them.
         let (mut before, mut rest) = (&[][..], &versions[..]);
         while !rest.is_empty() {
             let mut end = 1;
@@ -167,6 +191,7 @@ impl RegisterJudge {
             if versions.iter().any(is_in_use) {
                 continue;
             }
+            self.choose_all(key);
             if !self.is_ordered(key) {
                 self.unordered.get_or_insert(self.registers.key(key).code);
             }

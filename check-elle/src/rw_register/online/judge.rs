@@ -1,6 +1,7 @@
 //! One level, judged event by event: what each invocation and each completion adds to the version orders and to the
 //! graph, and the violation, if it is the first.
 
+use super::choice::Choice;
 use super::registers::{Registers, Version, VersionKind};
 use super::within::{Touch, Within};
 use crate::anomaly::AnomalyType;
@@ -8,8 +9,7 @@ use crate::cycle_spec::CycleExistsSpec;
 use crate::txn::online::decode::{self, Mop, Vocabulary};
 use crate::txn::online::judge::{Findings, Judge, Kept, Rules, Said, Stop};
 use crate::txn::online::order::Order;
-use crate::txn::online::time::{At, Cycle, Gate, Graph, NEVER, NONE};
-use history_core::cast::Cast as _;
+use crate::txn::online::time::{At, Graph, NEVER, NONE};
 use history_core::{Datum, Interner};
 
 /// What is assumed of a store.
@@ -34,7 +34,7 @@ impl Assumed {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RegisterJudge {
     pub(super) assumed: Assumed,
     pub(super) findings: Findings,
@@ -46,10 +46,13 @@ pub(super) struct RegisterJudge {
     pub(super) kept: Kept,
     /// A key of which a version is dead and was in no known order with all others.
     pub(super) unordered: Option<i64>,
+    pub(super) choice: Choice,
+    /// Choices that are made the other way round.
+    pub(super) turned: Vec<u64>,
 }
 
 history_core::state!(parts RegisterJudge {
-    registers, kept, unordered; parts: findings, graph, order; same: assumed, within
+    registers, kept, unordered, choice; parts: findings, graph, order; same: assumed, within, turned
 });
 
 impl Judge for RegisterJudge {
@@ -68,7 +71,7 @@ impl Judge for RegisterJudge {
     }
 
     fn new(level: CycleExistsSpec, assumed: &Assumed, lacks_invocations: bool) -> RegisterJudge {
-        RegisterJudge {
+        let mut judge = RegisterJudge {
             assumed: assumed.in_use(lacks_invocations),
             findings: Findings::new(assumed.rules.prohibited(level.model)),
             graph: Graph::new(level, lacks_invocations),
@@ -77,7 +80,13 @@ impl Judge for RegisterJudge {
             within: Within::default(),
             kept: Kept::default(),
             unordered: None,
+            choice: Choice::None,
+            turned: Vec::new(),
+        };
+        if judge.forgets() {
+            judge.choice = Choice::Later(false);
         }
+        judge
     }
 
     fn invoke(&mut self, at: At, process: Option<i64>, mops: &[Mop]) -> Result<u32, Stop> {
@@ -110,7 +119,15 @@ impl Judge for RegisterJudge {
         if !is_given_up {
             self.graph.complete(txn);
         }
-        self.findings.within(index, self.within.look(mops, codes, self.assumed.initial_code))?;
+        let inner = self.within.look(mops, codes, self.assumed.initial_code);
+        if let Some((key, value)) = inner.future_read {
+            let at = self.key_id(key, index);
+            if self.registers.key(at).repeated.contains(value) {
+                // It may be what another one wrote.
+                return Err(Stop::Twice { key, value });
+            }
+        }
+        self.findings.within(index, inner)?;
         for mop in mops {
             if let Mop::Read { key, seen } = mop
                 && let Some(value) = codes[seen.clone()].first()
@@ -168,6 +185,10 @@ impl Judge for RegisterJudge {
 
     fn hides_reads(&self) -> bool {
         self.findings.hides_reads
+    }
+
+    fn reads_unsaid(&self) -> bool {
+        self.findings.reads_unsaid
     }
 
     fn findings(&mut self) -> &mut Findings {
@@ -238,6 +259,29 @@ impl Judge for RegisterJudge {
         self.registers.garbage()
     }
 
+    fn fork(&mut self) -> Option<RegisterJudge> {
+        if self.choice != Choice::Later(true) || self.graph.leaves_out || self.findings.goes_on {
+            return None;
+        }
+        self.choice = Choice::None;
+        let mut fork = RegisterJudge { choice: Choice::Made(0), ..self.clone() };
+        fork.place_all_shown();
+        Some(fork)
+    }
+
+    fn settle(&mut self) {
+        RegisterJudge::settle(self);
+    }
+
+    fn chosen(&self) -> u64 {
+        if let Choice::Made(before) = self.choice { before } else { 0 }
+    }
+
+    fn turn(&mut self, choices: &[u64]) {
+        self.turned.clear();
+        self.turned.extend_from_slice(choices);
+    }
+
     fn lost_key(&self) -> Option<i64> {
         self.unordered
     }
@@ -251,122 +295,6 @@ impl Judge for RegisterJudge {
 }
 
 impl RegisterJudge {
-    /// What a transaction will write, or has.
-    fn begin(&mut self, txn: u32, op: u64, mops: &[Mop], said: Said) -> Result<(), Stop> {
-        let index = self.graph.at(txn).index;
-        for mop in mops {
-            let (code, is_write) = match mop {
-                Mop::Write { key, .. } => (*key, true),
-                Mop::Read { key, .. } => (*key, false),
-            };
-            let key = self.key_id(code, op);
-            let key = self.registers.key_mut(key);
-            if key.first_touch.0 != index {
-                key.first_touch = (index, is_write);
-            }
-            if let Mop::Write { key, value } = mop {
-                let written = self.write(txn, op, *key, *value, said);
-                self.findings.go_on(written)?;
-            }
-        }
-        if said == Said::Failed {
-            return Ok(());
-        }
-        let process = self.graph.process(txn);
-        for version in self.graph.at(txn).writes.clone() {
-            let begun = self.begin_write(txn, process, version);
-            self.findings.go_on(begun)?;
-        }
-        Ok(())
-    }
-
-    /// The first gate after a read of a version that nobody is known to write.
-    fn first_read(&self, key: i64, value: i64) -> Option<Gate> {
-        let version = self.registers.version_id(self.registers.find_key(key)?, value)?;
-        let version = self.registers.version(version);
-        (version.kind == VersionKind::Unwritten).then_some(version.done)
-    }
-
-    fn write(&mut self, txn: u32, op: u64, key_code: i64, value: i64, said: Said) -> Result<(), Stop> {
-        let key = self.key_id(key_code, op);
-        let index = self.graph.at(txn).index;
-        let is_new = |kind: VersionKind| kind == VersionKind::Unwritten;
-        let known = self.registers.version_id(key, value);
-        let is_read = known.is_some_and(|known| is_new(self.registers.version(known).kind));
-        if is_read && self.registers.key(key).is_renamed {
-            // It may have been written before the key was dropped, too.
-            return Err(Stop::Twice { key: key_code, value });
-        }
-        if is_read && self.graph.has_floors && said == Said::First {
-            // Who read it has completed, and follows from it.
-            return Err(Cycle { indices: vec![index], begins: self.graph.at(txn).begins }.into());
-        }
-        let version = match known {
-            Some(version) if is_new(self.registers.version(version).kind) => version,
-            _ => {
-                let new = self.new_version(key, value, known)?;
-                self.insert(new)
-            }
-        };
-        let after = self.graph.at(txn).after;
-        let at = self.registers.version_mut(version);
-        (at.kind, at.writer, at.index, at.after) = (VersionKind::Possible, txn, index, after);
-        let own = self.registers.key_mut(key);
-        let (last, before) = std::mem::replace(&mut own.last_write, (index, version));
-        let is_blind = own.first_touch == (index, true);
-        self.registers.version_mut(version).is_blind = is_blind;
-        if last == index && before != NONE {
-            self.registers.version_mut(before).is_intermediate = true;
-        }
-        self.graph.txns[txn.to_usize()].writes.push(version);
-        self.registers.note_write(key);
-        Ok(())
-    }
-
-    /// A version that nobody has read so far. One with the value of another is told from it as long as neither is read.
-    fn new_version(&mut self, key: u32, value: i64, known: Option<u32>) -> Result<Version, Stop> {
-        let mut new = Version::new(key, value, VersionKind::Possible);
-        let at = self.registers.key(key);
-        let is_initial = value == self.assumed.initial_code;
-        let is_seen = known.is_some_and(|known| self.registers.version(known).is_read)
-            || at.dead.contains(value)
-            || is_initial && (at.initial == NONE || self.registers.version(at.initial).is_read);
-        if is_seen {
-            return Err(Stop::Twice { key: at.code, value });
-        }
-        new.is_repetition = known.is_some()
-            || is_initial
-            || at.failed.contains(value)
-            || at.overwritten.contains(value)
-            || at.repeated.contains(value);
-        if new.is_repetition {
-            self.registers.keep_value(key, value, |key| &mut key.repeated);
-        }
-        Ok(new)
-    }
-
-    /// What is known of a write as soon as it is invoked.
-    fn begin_write(&mut self, txn: u32, process: Option<i64>, version: u32) -> Result<(), Stop> {
-        let Version { key, code, is_intermediate, is_blind, .. } = *self.registers.version(version);
-        let is_read = self.registers.version(version).is_read;
-        if is_intermediate {
-            let (seen, key) = (self.registers.version(version).seen, self.registers.key(key).code);
-            return seen.map_or(Ok(()), |reader| self.findings.direct(AnomalyType::G1B, reader, key, Some(code)));
-        }
-        if is_read || !self.registers.version(version).before.is_empty() {
-            self.install(version)?;
-        }
-        let initial = self.registers.key(key).initial;
-        if initial != NONE {
-            self.precede(initial, version)?;
-        }
-        if is_blind {
-            self.raise_until(version, self.graph.at(txn).after)?;
-            self.follow_process(process, version)?;
-        }
-        Ok(())
-    }
-
     /// An `ok` transaction read a value, wherever.
     fn see(&mut self, txn: u32, index: u64, code: i64, value: i64) -> Result<(), Stop> {
         let key = self.key_id(code, index);
@@ -391,6 +319,7 @@ impl RegisterJudge {
         if writer != NONE && writer != txn {
             self.graph.show(writer);
             self.count_writes(writer);
+            self.place_shown(writer);
         }
         Ok(())
     }

@@ -24,6 +24,18 @@
 //! otherwise `r` leads to the writer of `u`. Either contradicts the order. (Where no two rw edges may be adjacent, the
 //! graph has two nodes for each transaction, and an order of these is none of transactions.)
 //!
+//! # Choices
+//!
+//! Where a version would be forgotten whose order is needed and not known, a second judge begins that chooses one
+//! ([`crate::txn::online::witness`]): between versions that are both dead, or have been the last ones for long. It
+//! takes what closes no cycle, and if neither order does, the one that leaves readers more time. What it chooses is a
+//! source of versions like the others, so that what is forgotten adds nothing there either: edges lead to writers of
+//! versions that are left, which are targets. If it ends with all versions in order and no cycle, the history obeys
+//! strict serializability.
+//!
+//! As it need not agree with what a source says, a version is there, to it, as soon as its transaction is over: also if
+//! that is known from what someone read of it elsewhere.
+//!
 //! # Forgetting
 //!
 //! Linearizable keys bound memory. Every open and every later transaction follows the horizon, a gate. Let `S` be the
@@ -49,6 +61,7 @@
 //! The values of dead versions are ranges of integers. Where these are too many, neighbours are merged. A value in the
 //! gap that was not dead was never written, or is written later: such a write counts as a repetition.
 
+mod choice;
 mod forget;
 mod judge;
 mod order;
@@ -58,6 +71,7 @@ mod settle;
 mod tests;
 
 mod within;
+mod write;
 
 use crate::txn::expected::Expected;
 use crate::txn::online;

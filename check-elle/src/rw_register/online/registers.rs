@@ -6,7 +6,7 @@ use crate::txn::online::time::{Gate, NEVER, NONE};
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Registers {
     keys: Vec<Key>,
     free_keys: Vec<u32>,
@@ -24,7 +24,7 @@ pub(super) struct Registers {
     count: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Key {
     pub(super) code: i64,
@@ -54,7 +54,7 @@ pub(super) struct Key {
     pub(super) last_write: (u64, u32),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Version {
     pub(super) key: u32,
@@ -109,8 +109,8 @@ history_core::state!(
     }
 );
 history_core::state!(struct Version {
-    key, code, kind, writer, after, done, index, is_intermediate, is_blind, is_repetition, is_read, is_shown, seen, is_known, since, until,
-    readers, floor, next, before, updater,
+    key, code, kind, writer, after, done, index, is_intermediate, is_blind, is_repetition, is_read, is_shown, seen,
+    is_known, since, until, readers, floor, next, before, updater,
 });
 history_core::state!(struct Key {
     code, is_there, is_read, is_written, is_renamed, named, initial, versions, dead, overwritten, failed, repeated,

@@ -1,53 +1,174 @@
-//! At the end, versions that no source orders are put in an order, for a verdict that needs one.
+//! Versions that no source orders are put in an order, for a verdict that needs one: at the end; and by a judge that
+//! chooses ([`crate::txn::online::witness`]) before they are forgotten.
 //!
 //! Whoever had the one leads to the writer of the other then. As long as that closes no cycle, the history obeys an
 //! order of transactions in which it is so: see [the parent](super). What closes one either way round is left as it is:
 //! the order of others may be to blame.
 
+use super::choice::Choice;
+use super::forget::PAIRS_MAX;
 use super::judge::RegisterJudge;
 use crate::txn::online::judge::{Stop, Violation};
-use crate::txn::online::time::{End, NEVER, NONE};
+use crate::txn::online::time::{End, Gate, NEVER, NONE};
 
-/// Versions of a key, at the most: the pairs of more are not looked at.
-const VERSIONS_MAX: usize = 200;
+/// Gates within which versions were written of late. After half of them, nothing is known to come that orders them.
+const LATE: Gate = 4_000;
+
+/// What came of two versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placed {
+    Yes,
+    /// Either may come first.
+    Not,
+    /// Neither may.
+    Never,
+}
 
 impl RegisterJudge {
-    /// Puts the versions of each key in an order, where nothing is violated, and real time is in numbers.
+    /// Puts the versions of each key in an order, where nothing is violated, and real time is in numbers: those first
+    /// that have one order only, then the others, by when they were written.
     pub(super) fn put_all_in_order(&mut self) {
-        if self.graph.has_floors && !self.graph.leaves_out && !self.findings.goes_on {
-            for key in self.registers.all_keys().collect::<Vec<_>>() {
-                let versions = self.registers.key(key).versions.clone();
-                self.put_in_order(&versions);
+        if !self.graph.has_floors || self.graph.leaves_out || self.findings.goes_on {
+            return;
+        }
+        let mut pairs = self.open_pairs();
+        pairs.sort_by_cached_key(|(a, b)| [*a, *b].map(|version| self.middle(self.end(version))).into_iter().max());
+        for is_choice in [false, false, true] {
+            pairs.retain(|(a, b)| self.put_in_order(*a, *b, is_choice) != Placed::Yes);
+        }
+    }
+
+    /// Puts versions in order that have one order only, if they were written of late and before all that is in flight;
+    /// or in any one if they are there for long; or says that two have none.
+    pub(super) fn settle(&mut self) {
+        let horizon = self.graph.horizon();
+        let late = horizon.saturating_sub(LATE)..=horizon;
+        let mut pairs = Vec::new();
+        let mut versions = Vec::new();
+        for key in self.registers.all_keys() {
+            let all = &self.registers.key(key).versions;
+            versions.clear();
+            versions
+                .extend(all.iter().copied().filter(|version| late.contains(&self.registers.version(*version).since)));
+            if versions.len() <= PAIRS_MAX {
+                pairs.extend(self.open_pairs_of(&versions));
+            }
+        }
+        for (a, b) in pairs {
+            let since = [a, b].map(|version| self.registers.version(version).since);
+            let is_quiet = since.iter().all(|since| horizon - since > LATE / 2);
+            if self.put_in_order(a, b, is_quiet) == Placed::Never {
+                self.unordered.get_or_insert(self.registers.key(self.registers.version(a).key).code);
             }
         }
     }
 
-    /// Puts each two of these versions in an order that closes no cycle: those first that have one order only.
-    fn put_in_order(&mut self, versions: &[u32]) {
-        if versions.len() > VERSIONS_MAX {
-            return;
+    /// Versions of each key in no known order, where that matters.
+    fn open_pairs(&self) -> Vec<(u32, u32)> {
+        let keys = self.registers.all_keys().map(|key| &self.registers.key(key).versions[..]);
+        keys.filter(|versions| versions.len() <= PAIRS_MAX).flat_map(|versions| self.open_pairs_of(versions)).collect()
+    }
+
+    /// The same of versions of one key.
+    pub(super) fn open_pairs_of(&self, versions: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+        let pairs = move |at: usize| versions[at + 1..].iter().map(move |other| (versions[at], *other));
+        let pairs = (0..versions.len()).flat_map(pairs);
+        pairs.filter(|(a, b)| !self.are_ordered(*a, *b) && !self.are_free(*a, *b))
+    }
+
+    /// Puts two versions in an order that closes no cycle: if there is one only, or if a `choice` may be made.
+    fn put_in_order(&mut self, a: u32, b: u32, is_choice: bool) -> Placed {
+        let (version, later) = match (self.may_precede(a, b), self.may_precede(b, a)) {
+            (true, false) => (a, b),
+            (false, true) => (b, a),
+            (true, true) if is_choice && self.is_first(a, b) => (a, b),
+            (true, true) if is_choice => (b, a),
+            (true, true) => return Placed::Not,
+            (false, false) => return Placed::Never,
+        };
+        let placed = self.precede(version, later);
+        let is_cycle = matches!(placed, Err(Stop::Violated(Violation { direct: None, .. })));
+        debug_assert!(!is_cycle, "it was looked for");
+        // Versions that nobody wrote may be between them.
+        if placed.is_ok() && !self.graph.leaves_out { Placed::Yes } else { Placed::Never }
+    }
+
+    /// A judge that chooses: whoever begins after a transaction is known to be over begins after all that it wrote.
+    pub(super) fn place_shown(&mut self, writer: u32) {
+        if matches!(self.choice, Choice::Made(_)) {
+            let gate = self.graph.at(writer).done;
+            for version in self.graph.at(writer).writes.clone() {
+                let version = self.registers.version_mut(version);
+                version.since = gate.min(version.since);
+            }
         }
-        let pairs = |at: usize| versions[at + 1..].iter().map(move |other| (versions[at], *other));
-        let mut pairs: Vec<(u32, u32)> = (0..versions.len()).flat_map(pairs).collect();
-        pairs.retain(|(a, b)| !self.are_ordered(*a, *b) && !self.are_free(*a, *b));
-        for is_choice in [false, true] {
-            pairs.retain(|(a, b)| {
-                let (version, later) = match (self.may_precede(*a, *b), self.may_precede(*b, *a)) {
-                    (true, false) => (*a, *b),
-                    (false, true) => (*b, *a),
-                    (true, true) if is_choice => (*a, *b),
-                    _ => return true,
-                };
-                // Versions that nobody wrote may be between them.
-                let placed = self.precede(version, later);
-                let is_cycle = matches!(placed, Err(Stop::Violated(Violation { direct: None, .. })));
-                debug_assert!(!is_cycle && !self.graph.leaves_out, "it was looked for");
-                if placed.is_err() || self.graph.leaves_out {
-                    self.unordered.get_or_insert(self.registers.key(self.registers.version(version).key).code);
+    }
+
+    /// The same of all transactions, when it begins to choose; and of the orders that follow.
+    pub(super) fn place_all_shown(&mut self) {
+        for txn in self.graph.all().collect::<Vec<_>>() {
+            self.place_shown(txn);
+        }
+        for key in self.registers.all_keys().collect::<Vec<_>>() {
+            let versions = self.registers.key(key).versions.clone();
+            for version in &versions {
+                let at = self.registers.version_mut(*version);
+                if at.writer == NONE && at.is_installed() {
+                    at.since = at.since.min(at.done);
                 }
-                false
-            });
+            }
+            for (version, later) in
+                versions.iter().flat_map(|version| versions.iter().map(move |later| (*version, *later)))
+            {
+                let is_first = self
+                    .registers
+                    .version(later)
+                    .until
+                    .is_some_and(|until| self.registers.version(version).since <= until);
+                if is_first && self.precede(version, later).is_err() {
+                    self.unordered.get_or_insert(self.registers.key(key).code);
+                }
+            }
         }
+    }
+
+    /// Puts a version in some order with each of these; or says that there is none.
+    pub(super) fn choose(&mut self, version: u32, others: &[u32]) {
+        for other in others {
+            if self.put_in_order(version, *other, true) == Placed::Never {
+                self.unordered.get_or_insert(self.registers.key(self.registers.version(version).key).code);
+            }
+        }
+    }
+
+    /// Puts the versions of a key in some order, if it chooses.
+    pub(super) fn choose_all(&mut self, key: u32) {
+        let versions = &self.registers.key(key).versions;
+        if matches!(self.choice, Choice::Made(_)) && versions.len() <= PAIRS_MAX {
+            for (version, other) in self.open_pairs_of(versions).collect::<Vec<_>>() {
+                self.choose(version, &[other]);
+            }
+        }
+    }
+
+    /// Chooses which of two versions comes first: the one whose readers have most time to read it before the other one
+    /// is written; or the other one, if this choice is turned.
+    fn is_first(&mut self, version: u32, other: u32) -> bool {
+        let time = |version: u32, other: u32| {
+            let last = self.registers.version(version).readers.iter().map(|reader| self.graph.end(*reader));
+            let last = last.chain([self.end(version)]).map(|end| self.middle(end)).max().unwrap_or_default();
+            i128::from(self.middle(self.end(other))) - i128::from(last)
+        };
+        let is_first = time(version, other) >= time(other, version);
+        let Choice::Made(before) = &mut self.choice else { return is_first };
+        let is_turned = self.turned.contains(before);
+        *before += 1;
+        is_first != is_turned
+    }
+
+    /// Twice the gate that a transaction may have been at.
+    fn middle(&self, end: End) -> u64 {
+        end.floor.max(end.after).saturating_add(end.done.min(self.graph.next()))
     }
 
     /// Whether a version can come before another one.

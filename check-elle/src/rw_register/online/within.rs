@@ -20,7 +20,7 @@ pub(super) struct Touch {
 }
 
 /// Looks at one transaction after another, in memory that is used again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Within {
     at: HashMap<i64, usize>,
     /// In the order in which keys come.

@@ -40,7 +40,11 @@ pub(crate) struct Violation {
 
 history_core::state!(struct Violation { direct, indices, begins, key, value });
 history_core::state!(struct Kept { txns, values, given_up });
-history_core::state!(parts Findings { keeps_going, goes_on, violations, has_unsaid, awaits, passed, is_contradicted, relates_by_reads, hides_reads; parts: ; same: prohibited });
+history_core::state!(parts Findings {
+    keeps_going, goes_on, violations, has_unsaid, awaits, reads_unsaid, passed, is_contradicted, relates_by_reads,
+    hides_reads;
+    parts: ; same: prohibited
+});
 
 impl From<Cycle> for Violation {
     fn from(Cycle { indices, begins }: Cycle) -> Violation {
@@ -73,7 +77,7 @@ const PASSED_MAX: usize = 10_000;
 
 /// Violations after which a judge went on, where it may; and which anomalies are violations.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Findings {
     prohibited: AnomalySet,
     keeps_going: bool,
@@ -85,8 +89,10 @@ pub(crate) struct Findings {
     pub(crate) has_unsaid: bool,
     /// Whether one of these is in flight, and may say it yet.
     pub(crate) awaits: bool,
-    /// First reads of what nobody wrote by then, while there was such an operation.
-    passed: Vec<Violation>,
+    /// Whether none that is in flight may say that it wrote some value that was read.
+    pub(crate) reads_unsaid: bool,
+    /// First reads of what nobody wrote by then, while there was such an operation; by the op that completed.
+    passed: Vec<(u64, Violation)>,
     /// Whether a read contradicts its transaction, where that is no violation.
     pub(crate) is_contradicted: bool,
     /// Whether a transaction read what another one wrote, where that is no edge.
@@ -104,6 +110,7 @@ impl Findings {
             violations: Vec::new(),
             has_unsaid: false,
             awaits: false,
+            reads_unsaid: false,
             passed: Vec::new(),
             is_contradicted: false,
             relates_by_reads: false,
@@ -126,7 +133,7 @@ impl Findings {
         match found {
             Err(Stop::Violated(violation)) if self.has_unsaid => {
                 if self.passed.len() < PASSED_MAX {
-                    self.passed.push(violation);
+                    self.passed.push((index, violation));
                 }
                 Ok(())
             }
@@ -136,14 +143,20 @@ impl Findings {
 
     /// What was read turns out to be written.
     pub(crate) fn said(&mut self, key: i64, value: i64) {
-        self.passed.retain(|read| (read.key, read.value) != (Some(key), Some(value)));
+        self.passed.retain(|(_, read)| (read.key, read.value) != (Some(key), Some(value)));
     }
 
-    /// No operation may have written anything any more.
-    pub(crate) fn all_said(&mut self) -> Result<(), Stop> {
-        self.has_unsaid = false;
-        let first = std::mem::take(&mut self.passed).into_iter().next();
-        self.go_on(first.map_or(Ok(()), |violation| Err(Stop::Violated(violation))))
+    /// Only operations that were invoked from this op on may have written what they do not say; none if there is none.
+    /// Nobody wrote what was read before.
+    /// `awaited` is the first that is in flight.
+    pub(crate) fn unsaid_since(&mut self, invoked: Option<u64>, awaited: Option<u64>) -> Result<(), Stop> {
+        (self.has_unsaid, self.awaits) = (invoked.is_some(), awaited.is_some());
+        let is_known = |(read, _): &(u64, Violation)| invoked.is_none_or(|invoked| *read < invoked);
+        let known = self.passed.iter().take_while(|passed| is_known(passed)).count();
+        let first = self.passed.drain(..known).next();
+        let is_lost = |(read, _): &(u64, Violation)| awaited.is_none_or(|awaited| *read < awaited);
+        self.reads_unsaid |= self.passed.first().is_some_and(is_lost);
+        self.go_on(first.map_or(Ok(()), |(_, violation)| Err(Stop::Violated(violation))))
     }
 
     /// What the micro-ops of a transaction say of each other.
@@ -220,7 +233,7 @@ pub(crate) enum Said {
 }
 
 /// What the last clean-up kept.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
     pub(crate) txns: usize,
     /// Values that were left when keys were dropped last.
@@ -230,7 +243,7 @@ pub(crate) struct Kept {
 }
 
 /// A judge of one level.
-pub(crate) trait Judge: Parts + Sized + Send {
+pub(crate) trait Judge: Parts + Clone + Send {
     /// The checker's name.
     const NAME: &'static str;
     /// Its micro-ops.
@@ -282,6 +295,9 @@ pub(crate) trait Judge: Parts + Sized + Send {
         false
     }
 
+    /// Whether a value was read that only an operation which never said so may have written.
+    fn reads_unsaid(&self) -> bool;
+
     /// Whether some reads have no edges.
     fn hides_reads(&self) -> bool {
         false
@@ -331,6 +347,23 @@ pub(crate) trait Judge: Parts + Sized + Send {
 
     /// The code of a key, and a value of it that was read and that no invocation writes.
     fn garbage(&self) -> Option<(i64, i64)>;
+
+    /// A judge that goes on from here, and chooses an order of versions where this one cannot know any; once, and only
+    /// if it needs one from now on.
+    fn fork(&mut self) -> Option<Self> {
+        None
+    }
+
+    /// Looks, if it chooses, whether what it has not chosen yet can still be chosen.
+    fn settle(&mut self) {}
+
+    /// How often it chose.
+    fn chosen(&self) -> u64 {
+        0
+    }
+
+    /// Makes these choices, by how many it made before, the other way round.
+    fn turn(&mut self, _: &[u64]) {}
 
     /// A key of which the order of versions is not known, where a level is not known to hold without it.
     fn unordered_key(&self) -> Option<i64>;

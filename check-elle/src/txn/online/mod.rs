@@ -32,6 +32,9 @@
 //! floors do not show. For, a new edge leads to a target, so what it makes reachable was reachable from a target
 //! before. Which transactions are targets is the workload's.
 //!
+//! Where a level needs an order that is not known, [a second judge](witness) chooses one; it can prove that a level
+//! holds, and never that one does not.
+//!
 //! What has no bound: an operation that does not complete, which is given up at a limit (it counts as one that may have
 //! happened); and keys that are not used any more, of which all but the names are dropped when values are many, or the
 //! transactions that are kept for their sake: first the keys that have been quiet for long beside how often they were
@@ -70,6 +73,7 @@ pub(crate) mod run;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod time;
+pub(crate) mod witness;
 
 use super::expected::Expected;
 use again::Again;

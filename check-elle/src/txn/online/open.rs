@@ -96,6 +96,10 @@ impl<J: Judge> OnlineRun<J> {
         let doubts = self.doubts();
         let open = |model: &Model| Some((*model, why_open(*model, &doubts, J::lost_key)?));
         let open: Vec<(Model, Doubt<'_>)> = self.expected().models.iter().filter_map(open).collect();
+        let reads_unsaid = doubts.levels.iter().any(|(_, judge, _)| judge.is_some_and(J::reads_unsaid));
+        if reads_unsaid && open.is_empty() {
+            return self.unsaid().why().map(|why| format!("the verdict will not be true: {why}"));
+        }
         let (_, why) = open.first()?;
         let models: Vec<&str> = open.iter().map(|(model, _)| model.name()).collect();
         let hold = if models.len() == 1 { "holds" } else { "hold" };

@@ -19,7 +19,7 @@ const SPARE_MAX: usize = 16;
 const NONE: u32 = u32::MAX;
 
 /// Nodes are numbers that the caller gives out, small ones, and may use again after [`Order::remove`].
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
     nodes: Vec<Node>,
     /// Greater than every place.
@@ -32,7 +32,7 @@ pub(crate) struct Order {
     places: Vec<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Node {
     /// For every edge, less than the place of its target.
     place: u64,

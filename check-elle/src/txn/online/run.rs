@@ -1,7 +1,9 @@
 //! The run: ops go to the judges, and at first to the batch checker too.
 
 mod doubts;
+mod event;
 mod level;
+mod limit;
 mod so_far;
 mod state;
 mod unsaid;
@@ -9,7 +11,7 @@ mod unsaid;
 use super::again::Beside;
 use super::decode::{Decoder, writes};
 use super::judge::{Judge, Said, Violation};
-use super::limits::{Counts, GivenUp, Limits, clean_up};
+use super::limits::{Counts, GivenUp, Limits};
 use super::time::At;
 use crate::anomaly::AnomalyType;
 use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec};
@@ -17,6 +19,7 @@ use crate::model::{Model, ModelSet};
 use crate::txn::expected::{self, Expected};
 use crate::txn::report::SO_FAR;
 pub(crate) use doubts::Doubts;
+pub(super) use event::{Event, Facts, Step};
 use history_core::cast::Cast as _;
 use history_core::state::{Damaged, In};
 use history_core::{
@@ -45,6 +48,8 @@ struct Open {
     is_there: bool,
     /// Its number with each judge.
     txns: Vec<u32>,
+    /// The index of its invocation.
+    invoked: u64,
     has_value: bool,
     writes: Vec<(i64, i64)>,
     /// Whether something related to it completed before.
@@ -199,24 +204,17 @@ impl<J: Judge> OnlineRun<J> {
         };
         let open = &mut self.open[slot];
         open.is_there = true;
+        open.invoked = op.index;
         open.has_value = !op.value.is_nil();
         open.follows = self.counts.ok > 0;
         open.writes.clear();
         open.writes.extend(writes(&self.decoder.mops));
-        open.txns.clear();
         if !open.has_value {
-            self.unsaid.invoke();
+            self.unsaid.invoke(op.index);
         }
-        let (mops, has_unsaid) = (&self.decoder.mops, self.unsaid.is_any());
-        for level in self.levels.iter_mut().chain(&mut self.strict) {
-            if let Some(judge) = level.judge.as_mut().filter(|_| has_unsaid) {
-                judge.findings().has_unsaid = true;
-                judge.findings().awaits = self.unsaid.is_awaited();
-            }
-            let invoked = level.judge.as_mut().map(|judge| judge.invoke(at, process, mops));
-            let txn = invoked.map(|invoked| level.take(op.index, invoked));
-            open.txns.push(txn.unwrap_or_default());
-        }
+        let txns = self.levels.len() + usize::from(self.strict.is_some());
+        self.open[slot].txns.resize(txns, 0);
+        self.judge(slot, op.index, Step::Invoke { process, at }, None);
     }
 
     /// A completion without an invocation. Where none has one, real time is not known, and processes order them.
@@ -259,82 +257,25 @@ impl<J: Judge> OnlineRun<J> {
             OpKind::Ok | OpKind::Info | OpKind::Invoke => Said::Late,
         });
         let is_silent = op.value.is_nil() && op.kind != OpKind::Fail;
-        let is_last_said = !open.has_value && self.unsaid.complete(op.index, is_silent);
-        let awaits = self.unsaid.is_awaited();
-        let txns = std::mem::take(&mut open.txns);
-        let (mops, codes) = (&self.decoder.mops, &self.decoder.codes);
-        for (level, txn) in self.levels.iter_mut().chain(&mut self.strict).zip(&txns) {
-            let Some(judge) = level.judge.as_mut() else { continue };
-            let declared = said.map_or(Ok(()), |said| judge.declare(*txn, op.index, mops, said));
-            let completed = declared.and_then(|()| match op.kind {
-                OpKind::Ok => judge.complete(*txn, op.index, mops, codes),
-                OpKind::Fail => judge.fail(*txn),
-                OpKind::Info | OpKind::Invoke => judge.crash(*txn),
-            });
-            level.take(op.index, completed);
-            if let Some(judge) = level.judge.as_mut() {
-                judge.findings().awaits = awaits;
-            }
-            if let Some(judge) = level.judge.as_mut().filter(|_| is_last_said) {
-                let said = judge.findings().all_said();
-                level.take(op.index, said);
-            }
+        if !open.has_value {
+            self.unsaid.complete(open.invoked, op.index, is_silent);
         }
-        self.open[slot.to_usize()].txns = txns;
+        let step = match op.kind {
+            OpKind::Ok => Step::Complete,
+            OpKind::Fail => Step::Fail,
+            OpKind::Info | OpKind::Invoke => Step::Crash,
+        };
+        self.judge(slot.to_usize(), op.index, step, said);
     }
 
-    /// Forgets what can be forgotten, and gives up what has no bound.
-    fn limit(&mut self, op: &Op<'_>) {
-        let Sizes { forgetting, whole, names, .. } = self.sizes;
-        let mut given_up = self.given_up;
-        let mut renamed = 0;
-        let mut too_many = false;
-        let mut has_read = false;
-        for level in self.each_level() {
-            let Some(judge) = &mut level.judge else { continue };
-            has_read |= judge.has_read();
-            if judge.forgets() {
-                clean_up(judge, op.index, &forgetting, &mut given_up);
-                renamed = judge.renamed();
-                too_many |= given_up.all;
-            } else if judge.graph().count > whole || judge.graph().edges() > 8 * whole || judge.values() > 2 * whole {
-                level.judge = None;
-                let why =
-                    format!("more than {whole} transactions, or their edges, would have to be kept for this level");
-                level.stopped = Some((op.index, why));
-            }
-        }
-        self.evidence.read |= has_read;
-        self.given_up = given_up;
-        if renamed > 0 {
-            self.first_renamed.get_or_insert(op.index);
-        }
-        self.renamed = self.renamed.max(renamed);
-        if too_many {
-            self.stop(op, "too many transactions would have to be kept");
-        } else if self.decoder.interner.names() > names {
-            self.stop(op, "too many keys and values are not small integers");
-        }
-    }
-
-    /// Notes what an op proved.
-    fn note(&mut self, op: &Op<'_>) {
-        let mut first = None;
-        for level in &mut self.levels {
-            level.collect();
-            for violation in level.news.drain(..) {
-                level.violation.get_or_insert_with(|| violation.clone());
-                first.get_or_insert((op.index, level.spec, violation));
-            }
-        }
-        if let Some(strict) = &mut self.strict {
-            strict.news.clear();
-        }
-        if first.is_some() {
-            self.violations += 1;
-            self.last = first;
-            self.before_last = self.ops;
-            self.violated_at.get_or_insert(op.index);
+    /// Gives an op to the judges.
+    fn judge(&mut self, slot: usize, index: u64, step: Step, said: Option<Said>) {
+        let (unsaid_since, awaited_since) = (self.unsaid.since(), self.unsaid.awaited_since());
+        let facts = Facts { step, index, said, unsaid_since, awaited_since };
+        let event = Event { facts, mops: &self.decoder.mops, codes: &self.decoder.codes };
+        let limits = &self.sizes.forgetting;
+        for (level, txn) in self.levels.iter_mut().chain(&mut self.strict).zip(&mut self.open[slot].txns) {
+            level.judge(slot, &event, txn, limits);
         }
     }
 }
@@ -452,7 +393,8 @@ impl<J: Judge> Run for OnlineRun<J> {
         let mut report = match (batch, own) {
             (batch, _) if has_gone_on && (batch.is_none() || self.ops > self.sizes.batch_ops) => self.report_open(),
             (None, None) => {
-                self.each_level().filter_map(|level| level.judge.as_mut()).for_each(J::conclude);
+                let limits = self.sizes.forgetting;
+                self.each_level().for_each(|level| level.conclude(&limits));
                 return Ok(self.report_whole());
             }
             (None, Some(own)) => own,

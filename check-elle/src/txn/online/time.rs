@@ -41,7 +41,7 @@ pub(crate) enum Dependency {
 }
 
 /// One transaction, or a gate where gates are nodes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Txn {
     /// The last gate before its invocation.
     pub(crate) after: Gate,
@@ -78,7 +78,7 @@ pub(crate) struct Cycle {
     pub(crate) begins: At,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Graph {
     level: CycleExistsSpec,

@@ -43,7 +43,8 @@ fn what_is_said_late_is_forgotten_like_the_rest() {
     assert!((30..95).contains(&refused), "{refused}");
 }
 
-/// Two unread appends of concurrent transactions. The one that began first says what it appended after a third one began.
+/// Two unread appends of concurrent transactions. The one that began first says what it appended after a third one
+/// began.
 #[test]
 fn what_is_between_an_unread_append_and_one_that_is_said_late_is_kept() {
     let text = ops(&[
@@ -82,5 +83,22 @@ fn what_was_read_before_it_was_invoked_is_a_cycle_however_late_that_is_said() {
     assert_eq!(first_refused(&text, Model::STRICT_SERIALIZABLE), Some(5));
     for limits in [NEVER, AT_ONCE] {
         assert_eq!(judge(&text, Model::STRICT_SERIALIZABLE, sizes(limits)), (Some(5), Verdict::Invalid));
+    }
+}
+
+/// The one that may have appended what was read says that it did not; who began after the read did not.
+#[test]
+fn who_began_after_a_read_did_not_append_what_it_showed() {
+    let text = ops(&[
+        (0, "invoke", ""),
+        (1, "invoke", ""),
+        (0, "ok", "[:r x [1]]"),
+        (2, "invoke", ""),
+        (1, "ok", "[:append y 1]"),
+        (2, "info", ""),
+    ]);
+    let text = text.replace(":value []", ":value nil");
+    for limits in [NEVER, AT_ONCE] {
+        assert_eq!(judge(&text, Model::STRICT_SERIALIZABLE, sizes(limits)), (Some(4), Verdict::Invalid));
     }
 }

@@ -8,13 +8,14 @@
 //!
 //! *What is violated stays so* where aborted reads are forbidden, as [the parent](super) has it; an order of commits
 //! that explains the whole explains a beginning, too, without the transactions that were not invoked by then. A read of
-//! what nobody wrote by then is the exception, and counts at the end. Where aborted reads are not forbidden, the
-//! violation is one of the history so far, and the report says that, too.
+//! what nobody wrote by then is the exception: without real time, it counts at the end. Where aborted reads are not
+//! forbidden, the violation is one of the history so far, and the report says that, too.
 
 #[cfg(test)]
 mod tests;
 
 use crate::anomaly::{AnomalySet, AnomalyType};
+use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, Suffix};
 use crate::lattice;
 use crate::txn::expected::Expected;
 use crate::txn::report::{SO_FAR, leave_others_open};
@@ -32,6 +33,8 @@ const STATES_MAX: u64 = 1_000_000;
 pub(crate) struct Again<R> {
     checker: &'static str,
     prohibited: AnomalySet,
+    /// Whether real time counts.
+    has_times: bool,
     whole: R,
     ops: u64,
     /// At how many ops it is judged next.
@@ -72,7 +75,10 @@ impl<R: Run + Clone + 'static> Again<R> {
         if expected.garbage_reads_allowed {
             prohibited = prohibited.difference(AnomalyType::GARBAGE_READ.into());
         }
-        Again { checker, prohibited, whole, ops: 0, next: 1, sound: None, violated: None }
+        let is_timed =
+            |spec: &CycleExistsSpec| spec.suffix() == Suffix::Realtime && expected.models.contains(&spec.model);
+        let has_times = CYCLE_EXISTS.iter().any(is_timed);
+        Again { checker, prohibited, has_times, whole, ops: 0, next: 1, sound: None, violated: None }
     }
 
     /// Whether no op that comes can take a violation back.
@@ -84,8 +90,8 @@ impl<R: Run + Clone + 'static> Again<R> {
         let so_far = Box::new(self.whole.clone());
         let mut report = so_far.finish(&Budget::default().with_states_max(STATES_MAX))?;
         let garbage = AnomalyType::GARBAGE_READ;
-        let may_be_written =
-            self.prohibited.contains(garbage) && report.anomaly_types().any(|anomaly| anomaly == garbage.name());
+        let is_garbage = report.anomaly_types().any(|anomaly| anomaly == garbage.name());
+        let may_be_written = is_garbage && self.prohibited.contains(garbage) && !self.has_times;
         if report.verdict != Verdict::Invalid || may_be_written {
             self.sound = Some(index);
             self.next = self.ops + if self.ops < EACH_MAX { 1 } else { self.ops / GROWTH };

@@ -169,3 +169,15 @@ fn after_what_is_not_understood_the_beginnings_are_judged_again() {
     }
     assert!((50..190).contains(&refused), "{refused}");
 }
+
+/// With real time, nobody who begins later wrote it.
+#[test]
+fn with_real_time_a_read_of_what_nobody_wrote_counts_at_once() {
+    let append = |kind| format!("{{:process 0, :type :{kind}, :f :txn, :value [[:append x 1]]}}\n");
+    let mut text = [append("invoke"), append("ok"), append("invoke"), append("ok")].concat();
+    text += "{:process 0, :type :invoke, :f :txn, :value [[:r y nil]]}
+        {:process 0, :type :ok, :f :txn, :value [[:r y [2]]]}
+        {:process 0, :type :invoke, :f :txn, :value [[:append z 1]]}\n";
+    assert_eq!(run(&lists("strict-serializable"), &text).1, Some(6));
+    assert_eq!(run(&lists("serializable"), &text).1, None);
+}

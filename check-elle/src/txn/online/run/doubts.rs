@@ -23,8 +23,8 @@ impl<J: Judge> OnlineRun<J> {
         Counts { info: self.counts.info + self.in_flight, ..self.counts }
     }
 
-    pub(crate) fn unsaid(&self) -> Unsaid {
-        self.unsaid
+    pub(crate) fn unsaid(&self) -> &Unsaid {
+        &self.unsaid
     }
 
     pub(crate) fn violated_at(&self) -> Option<u64> {
@@ -79,7 +79,7 @@ impl<J: Judge> OnlineRun<J> {
         let strict =
             self.levels.iter().chain(&self.strict).find(|level| level.spec.model == Model::STRICT_SERIALIZABLE);
         Doubts {
-            strict: strict.and_then(|level| level.judge.as_ref()),
+            strict: strict.and_then(Level::best),
             levels: self
                 .levels
                 .iter()

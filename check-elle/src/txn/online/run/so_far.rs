@@ -33,8 +33,10 @@ impl<J: Judge> OnlineRun<J> {
     /// Lets the batch checker judge the history so far, if a judge has met what it does not understand.
     pub(super) fn step_in(&mut self, index: u64) -> Result<(), HistoryError> {
         let Some(batch) = self.batch.as_mut().filter(|_| self.violated_at.is_none()) else { return Ok(()) };
-        if !self.has_stepped_in && self.levels.iter().any(|level| level.stopped.is_some()) {
-            self.has_stepped_in = true;
+        let has_stepped_in = self.has_stepped_in;
+        self.has_stepped_in |= self.levels.iter().any(|level| level.stopped.is_some());
+        let is_last = self.ops + 1 == self.sizes.batch_ops;
+        if self.has_stepped_in && (!has_stepped_in || is_last) {
             batch.step_in(index)?;
         }
         if self.has_stepped_in && batch.is_violated() {

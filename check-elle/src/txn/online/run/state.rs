@@ -3,13 +3,14 @@
 use super::{Level, OnlineRun, Open, Seen};
 use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec};
 use crate::txn::online::judge::Judge;
+use crate::txn::online::witness::Witness;
 use history_core::Saved;
 use history_core::state::{Damaged, In, Out, State};
 
 /// Grows whenever what is saved changes, or what it means.
 const VERSION: u32 = 3;
 
-history_core::state!(struct Open { is_there, txns, has_value, writes, follows });
+history_core::state!(struct Open { is_there, txns, invoked, has_value, writes, follows });
 history_core::state!(struct Seen { read, later });
 
 impl State for CycleExistsSpec {
@@ -24,19 +25,24 @@ impl State for CycleExistsSpec {
 
 impl<J: Judge> Level<J> {
     fn save(&self, out: &mut Out) {
-        let Level { spec: _, judge, violation, news, stopped } = self;
+        let Level { spec: _, judge, violation, news, witness, stopped } = self;
         judge.is_some().save(out);
         if let Some(judge) = judge {
             judge.save_parts(out);
+        }
+        witness.is_some().save(out);
+        if let Some(witness) = witness {
+            witness.save(out);
         }
         violation.save(out);
         news.save(out);
         stopped.save(out);
     }
 
-    fn restore(&mut self, from: &mut In<'_>, new: impl FnOnce(CycleExistsSpec) -> J) -> Result<(), Damaged> {
+    fn restore(&mut self, from: &mut In<'_>, new: impl Fn(CycleExistsSpec) -> J) -> Result<(), Damaged> {
         self.judge = bool::load(from)?.then(|| new(self.spec));
         self.judge.iter_mut().try_for_each(|judge| judge.load_parts(from))?;
+        self.witness = bool::load(from)?.then(|| Witness::load(new(self.spec), from)).transpose()?.map(Box::new);
         self.violation = State::load(from)?;
         self.news = State::load(from)?;
         self.stopped = State::load(from)?;

@@ -1,48 +1,48 @@
 //! Operations that do not say what they write: each may have written what a read shows and no other one wrote.
 //!
-//! An invocation without a value says it when it completes, or never. As long as there is such an operation, a read of
-//! what nobody was invoked to write is no violation yet.
+//! An invocation without a value says it when it completes, or never. As long as there is such an operation that was
+//! invoked before a read completed, a read of what nobody was invoked to write is no violation yet.
 
 /// Which operations these are.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Unsaid {
-    in_flight: u64,
-    /// The index of the first one that completed without a value and may have happened.
-    first: Option<u64>,
+    /// When those in flight were invoked, in this order.
+    in_flight: Vec<u64>,
+    /// The first one that may have happened and never said it: when it was invoked, and when it completed.
+    first: Option<(u64, u64)>,
 }
 
 history_core::state!(struct Unsaid { in_flight, first });
 
 impl Unsaid {
     /// An operation is invoked without a value.
-    pub(super) fn invoke(&mut self) {
-        self.in_flight += 1;
+    pub(super) fn invoke(&mut self, index: u64) {
+        self.in_flight.push(index);
     }
 
-    /// Such an operation completes; `never` says whether it may have happened, and still has no value. Whether there is
-    /// none any more.
-    pub(super) fn complete(&mut self, index: u64, never: bool) -> bool {
-        self.in_flight -= 1;
-        if never {
-            self.first.get_or_insert(index);
+    /// Such an operation completes; `never` says whether it may have happened, and still has no value.
+    pub(super) fn complete(&mut self, invoked: u64, index: u64, never: bool) {
+        self.in_flight.retain(|other| *other != invoked);
+        if never && self.first.is_none_or(|(first, _)| invoked < first) {
+            self.first = Some((invoked, index));
         }
-        !self.is_any()
     }
 
-    /// Whether one of them may say it yet.
-    pub(super) fn is_awaited(self) -> bool {
-        self.in_flight > 0
+    /// When the first one was invoked that may say it yet, if there is one.
+    pub(super) fn awaited_since(&self) -> Option<u64> {
+        self.in_flight.first().copied()
     }
 
-    pub(super) fn is_any(self) -> bool {
-        self.in_flight > 0 || self.first.is_some()
+    /// When the first one of all was invoked, if there is one.
+    pub(super) fn since(&self) -> Option<u64> {
+        self.awaited_since().into_iter().chain(self.first.map(|(invoked, _)| invoked)).min()
     }
 
     /// As a sentence, why it is unknown who wrote something; `None` if every operation says what it wrote.
-    pub(crate) fn why(self) -> Option<String> {
+    pub(crate) fn why(&self) -> Option<String> {
         let which = match self.first {
-            Some(index) => format!("the op at index {index} may have happened"),
-            None if self.in_flight > 0 => "an operation is still in flight".to_owned(),
+            Some((_, index)) => format!("the op at index {index} may have happened"),
+            None if self.awaited_since().is_some() => "an operation is still in flight".to_owned(),
             None => return None,
         };
         Some(format!(

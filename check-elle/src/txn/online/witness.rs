@@ -1,0 +1,204 @@
+//! A judge that chooses an order of versions where none is known, beside one that does not: if what it chose closes no
+//! cycle up to the end, there is an order of transactions that explains the history, whatever the other one does not
+//! know.
+//!
+//! Nothing is concluded from a cycle in it: what it chose may be to blame. As that is mostly something that it chose of
+//! late, it goes back to where it was some ops ago, makes one of the last choices the other way round, or several, and
+//! judges these ops again. If that does not help, it is gone, and nothing is known.
+//!
+//! It begins when the other judge first needs it ([`Judge::fork`]). What is saved of it is where it is now, so after a
+//! restart it goes back no further than that.
+
+use super::judge::Judge;
+use super::limits::{GivenUp, Limits, clean_up};
+use super::run::{Event, Facts};
+use crate::txn::online::decode::Mop;
+use history_core::cast::Cast as _;
+use history_core::state::{Damaged, In, Out, State as _};
+use std::collections::VecDeque;
+
+/// Ops between two places to go back to, at least; and how many values may be kept for each of these ops, since to copy
+/// them takes time.
+const PAUSE: u64 = 512;
+const PAUSE_VALUES: u64 = 8;
+
+/// Places to go back to, at the most.
+const PLACES: usize = 2;
+
+/// Ops after each of which it looks whether all versions still can be put in an order.
+const SETTLE: u64 = 128;
+
+/// Choices by which it goes back further each time; and ops that are judged again, at the most, before it gives up.
+const GROUP: u64 = 16;
+const AGAIN_MAX: u64 = 1_000_000;
+
+/// A judge that chooses, where it was at some op.
+#[derive(Clone, Debug)]
+struct Place<J> {
+    judge: J,
+    /// By slot, the number of the transaction in flight.
+    txns: Vec<u32>,
+    given_up: GivenUp,
+    /// Ops that came before.
+    ops: u64,
+}
+
+/// An op that may have to be judged again.
+#[derive(Debug)]
+struct Kept {
+    slot: usize,
+    facts: Facts,
+    mops: Vec<Mop>,
+    codes: Vec<i64>,
+}
+
+/// See [the module](self).
+#[derive(Debug)]
+pub(super) struct Witness<J> {
+    now: Place<J>,
+    before: VecDeque<Place<J>>,
+    /// The ops since the first place to go back to.
+    kept: VecDeque<Kept>,
+}
+
+impl<J: Judge> Place<J> {
+    /// Judges an op. Whether nothing contradicts what was chosen, and it is known how to choose.
+    fn take(&mut self, slot: usize, event: &Event<'_>, limits: &Limits) -> bool {
+        if slot >= self.txns.len() {
+            self.txns.resize(slot + 1, 0);
+        }
+        self.ops += 1;
+        let Ok(txn) = event.judge(&mut self.judge, self.txns[slot]) else { return false };
+        self.txns[slot] = txn;
+        clean_up(&mut self.judge, event.facts.index, limits, &mut self.given_up);
+        if self.ops.is_multiple_of(SETTLE) {
+            self.judge.settle();
+        }
+        let graph = self.judge.graph();
+        self.judge.lost_key().is_none() && !graph.leaves_out
+    }
+
+    fn take_kept(&mut self, kept: &Kept, limits: &Limits) -> bool {
+        let event = Event { facts: kept.facts, mops: &kept.mops, codes: &kept.codes };
+        self.take(kept.slot, &event, limits)
+    }
+
+    /// No op comes any more. Whether the order of all versions is known or chosen.
+    fn conclude(&mut self) -> bool {
+        self.judge.conclude();
+        self.judge.unordered_key().is_none()
+    }
+}
+
+impl<J: Judge> Witness<J> {
+    /// A judge that chooses from now on, and what numbers it gave the transactions in flight, by slot.
+    pub(super) fn new(judge: J, txns: Vec<u32>) -> Witness<J> {
+        let now = Place { judge, txns, given_up: GivenUp::default(), ops: 0 };
+        Witness { before: VecDeque::from([now.clone()]), now, kept: VecDeque::new() }
+    }
+
+    pub(super) fn judge(&self) -> &J {
+        &self.now.judge
+    }
+
+    /// Takes an op. Whether there still is an order of all versions that nothing contradicts.
+    pub(super) fn take(&mut self, slot: usize, event: &Event<'_>, limits: &Limits) -> bool {
+        let (mops, codes) = (event.mops.to_vec(), event.codes.to_vec());
+        self.kept.push_back(Kept { slot, facts: event.facts, mops, codes });
+        if !self.now.take(slot, event, limits) && !self.go_back(limits, self.now.judge.chosen(), false) {
+            return false;
+        }
+        let pause = PAUSE.max(self.now.judge.values().to_u64() / PAUSE_VALUES);
+        if self.before.back().is_none_or(|place| self.now.ops >= place.ops + pause) {
+            self.before.push_back(self.now.clone());
+        }
+        if self.before.len() > PLACES {
+            let first = self.before.pop_front().map_or(0, |place| place.ops);
+            let next = self.before.front().map_or(first, |place| place.ops);
+            self.kept.drain(..(next - first).to_usize());
+        }
+        true
+    }
+
+    /// Judges the last ops again, with other choices: from some choices ago on, and if that does not help, from earlier
+    /// ones on. `is_end` says whether no op comes any more; `chosen` is how many choices there were.
+    fn go_back(&mut self, limits: &Limits, chosen: u64, is_end: bool) -> bool {
+        let (mut last, mut ops) = (self.now.judge.chosen(), 0);
+        while ops < AGAIN_MAX && last > self.before[0].judge.chosen() {
+            let first = last.saturating_sub(GROUP).max(self.before[0].judge.chosen());
+            let Some((at, base)) = self.place_before(first, limits) else { return false };
+            // One of the choices of this group is turned; or one in four since then.
+            let end = if last == self.now.judge.chosen() { chosen } else { last };
+            let ones = (first..end).rev().map(|choice| vec![choice]);
+            let is_one_in_four = |seed: u64, choice: &u64| hash(seed, *choice).is_multiple_of(4);
+            let some = (0..GROUP).map(|seed| (first..chosen).filter(|choice| is_one_in_four(seed, choice)).collect());
+            for turned in ones.chain(some) {
+                ops += self.now.ops - base.ops;
+                let mut now = base.clone();
+                now.judge.turn(&turned);
+                if self.go_on(&mut now, limits) && (!is_end || now.conclude()) {
+                    self.now = now;
+                    self.before.truncate(at + 1);
+                    return true;
+                }
+            }
+            last = first;
+        }
+        false
+    }
+
+    /// The last place to go back to before this choice, and where it comes from there to make it.
+    fn place_before(&self, choice: u64, limits: &Limits) -> Option<(usize, Place<J>)> {
+        let at = self.before.iter().rposition(|place| place.judge.chosen() <= choice)?;
+        let (mut now, mut ops) = (self.before[at].clone(), 0);
+        let kept = self.kept.range(self.position(&now)..);
+        for kept in kept.clone() {
+            if !now.take_kept(kept, limits) || now.judge.chosen() > choice {
+                break;
+            }
+            ops += 1;
+        }
+        // Once more, without the op that chooses.
+        now = self.before[at].clone();
+        kept.take(ops).all(|kept| now.take_kept(kept, limits)).then_some((at, now))
+    }
+
+    /// Which of the kept ops comes next.
+    fn position(&self, place: &Place<J>) -> usize {
+        (place.ops - self.before[0].ops).to_usize()
+    }
+
+    /// Goes on from a place with the kept ops. Whether nothing contradicts what was chosen.
+    fn go_on(&self, now: &mut Place<J>, limits: &Limits) -> bool {
+        self.kept.range(self.position(now)..).all(|kept| now.take_kept(kept, limits))
+    }
+
+    /// No op comes any more.
+    pub(super) fn conclude(&mut self, limits: &Limits) {
+        let mut end = self.now.clone();
+        if end.conclude() || !self.go_back(limits, end.judge.chosen(), true) {
+            self.now = end;
+        }
+    }
+
+    pub(super) fn save(&self, out: &mut Out) {
+        self.now.judge.save_parts(out);
+        self.now.txns.save(out);
+        self.now.given_up.save(out);
+    }
+
+    /// The same with a judge that has not begun. It cannot go back to before now.
+    pub(super) fn load(mut judge: J, from: &mut In<'_>) -> Result<Witness<J>, Damaged> {
+        judge.load_parts(from)?;
+        let mut witness = Witness::new(judge, Vec::load(from)?);
+        witness.now.given_up = GivenUp::load(from)?;
+        witness.before = VecDeque::from([witness.now.clone()]);
+        Ok(witness)
+    }
+}
+
+/// Looks random, and is the same in every run.
+fn hash(seed: u64, of: u64) -> u64 {
+    let mixed = (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ of).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32
+}
