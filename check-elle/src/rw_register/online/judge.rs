@@ -128,6 +128,8 @@ impl Judge for RegisterJudge {
             }
         }
         self.findings.within(index, inner)?;
+        // Before any version is dropped beside them.
+        self.count_writes(txn);
         for mop in mops {
             if let Mop::Read { key, seen } = mop
                 && let Some(value) = codes[seen.clone()].first()
@@ -152,7 +154,6 @@ impl Judge for RegisterJudge {
                 self.findings.go_on(touched)?;
             }
         }
-        self.count_writes(txn);
         self.end_writes(txn);
         Ok(())
     }

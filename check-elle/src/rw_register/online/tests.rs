@@ -1,6 +1,7 @@
 //! All prefixes against the batch checker, on random histories of a store that errs, with limits so small that what may
 //! be forgotten is forgotten at once, and with limits that are never reached.
 
+mod chosen;
 mod restored;
 
 use super::judge::{Assumed, RegisterJudge};
@@ -172,62 +173,6 @@ fn what_is_forgotten_makes_no_difference() {
         }
     }
     assert!((8..38).contains(&refused), "{refused}");
-}
-
-/// What is said to hold does, in some order of commits; and little is left open that is known to hold.
-#[test]
-fn what_nobody_read_needs_no_order() {
-    for (assumptions, name, least) in [
-        (LINEARIZABLE, "strict-serializable", 500),
-        ([true, false, true], "strict-serializable", 500),
-        ([true, true, false], "serializable", 150),
-        (LINEARIZABLE, "serializable", 150),
-        (LINEARIZABLE, "read-committed", 500),
-        (LINEARIZABLE, "snapshot-isolation", 500),
-    ] {
-        let model = name.parse().unwrap();
-        let searching = RwRegister { exact: Exact::default(), ..checker(model, assumptions) };
-        let (mut hold, mut known) = (0, 0);
-        for seed in 0..600 {
-            let mut random = Random(seed + 20_000);
-            let (some, txns) = (bugs(&mut random), 3 + random.below(20));
-            let bugs = if seed % 2 == 0 { Bugs::default() } else { some };
-            let text = history(seed, txns, bugs, true);
-            let whole = testing::batch(&searching, &text, text.lines().count()).verdict;
-            hold += u32::from(whole == Verdict::Valid);
-            for limits in [NEVER, AT_ONCE] {
-                let (_, verdict) = judge(&text, model, assumptions, sizes(limits));
-                assert!(
-                    verdict != Verdict::Valid || whole == Verdict::Valid,
-                    "{name}, seed {seed}, {limits:?}\n{text}"
-                );
-                known += u32::from(verdict == Verdict::Valid);
-            }
-        }
-        assert!(known > least && hold > 450, "{name}, {assumptions:?}: {known} of twice {hold}");
-    }
-}
-
-/// What follows from choices holds in some order of commits; and what does is found, mostly, although much is in no
-/// known order.
-#[test]
-fn what_is_chosen_explains_the_history() {
-    let strict = Model::STRICT_SERIALIZABLE;
-    let searching = RwRegister { exact: Exact::default(), ..checker(strict, LINEARIZABLE) };
-    let (mut hold, mut known) = (0, 0);
-    for seed in 0..300 {
-        let mut random = Random(seed + 40_000);
-        let txns = 30 + random.below(90);
-        let rarely = if seed % 2 == 0 { 0 } else { random.below(30) };
-        let text = history(seed, txns, Bugs { torn: rarely, stale: rarely / 3, ..Bugs::default() }, true);
-        let whole = testing::batch(&searching, &text, text.lines().count()).verdict;
-        let (found, verdict) = judge(&text, strict, LINEARIZABLE, sizes(AT_ONCE));
-        assert!(verdict != Verdict::Valid || whole == Verdict::Valid, "seed {seed}\n{text}");
-        assert!(found.is_none() || whole == Verdict::Invalid, "seed {seed}\n{text}");
-        hold += u32::from(whole == Verdict::Valid);
-        known += u32::from(verdict == Verdict::Valid);
-    }
-    assert!(hold > 150 && known * 10 > hold * 9, "{known} of {hold}");
 }
 
 /// Another transaction wrote what one reads and then writes: the read may be of that.

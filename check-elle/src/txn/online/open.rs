@@ -46,16 +46,18 @@ pub(super) fn why_open<'r, J: Judge>(
     if is_internal || follows_reads(model) && judge.is_some_and(J::hides_reads) {
         return Some(Doubt::Because(format!("{CONTRADICTION}, and possible orders were not searched")));
     }
+    let strict = doubts.strict.map(|strict| why_strict_open(strict, doubts, &unordered));
     let own = judge.filter(|judge| !judge.graph().has_floors).map(&unordered);
-    if let Some(None) = own {
+    // What is strict-serializable obeys every level.
+    if matches!(strict, Some(None)) || matches!(own, Some(None)) {
         return None;
     }
     // Where cycles with adjacent rw edges are allowed, the order of writes that nobody read may matter.
-    if let Some(Some(key)) = own.filter(|_| spec.rw == RwUse::Free || doubts.strict.is_none()) {
+    if let Some(Some(key)) = own.filter(|_| spec.rw == RwUse::Free || strict.is_none()) {
         return Some(Doubt::Unordered(key));
     }
-    let Some(strict) = doubts.strict else {
-        return Some(match stopped {
+    strict.flatten().or_else(|| {
+        Some(match stopped {
             Some(stopped) => Doubt::Stopped(stopped),
             None if doubts.lacks_invocations => Doubt::Because(
                 "ops have no invocations, so strict serializability, which would prove it, is not known".to_owned(),
@@ -63,8 +65,16 @@ pub(super) fn why_open<'r, J: Judge>(
             None => {
                 Doubt::Because("the history is not strict-serializable, and its cycles were not searched".to_owned())
             }
-        });
-    };
+        })
+    })
+}
+
+/// Why strict serializability is not known to hold, where it was judged to the end.
+fn why_strict_open<'r, J: Judge>(
+    strict: &J,
+    doubts: &Doubts<'r, J>,
+    unordered: impl Fn(&J) -> Option<i64>,
+) -> Option<Doubt<'r>> {
     if doubts.renamed > 0 {
         return Some(Doubt::Because(format!(
             "from the op at index {} on, keys were named again after they had been dropped to keep memory bounded ({} \

@@ -168,6 +168,7 @@ impl<J: Judge> OnlineRun<J> {
     fn stop(&mut self, op: &Op<'_>, why: &str) {
         let index = op.index;
         for level in self.each_level() {
+            level.witness = None;
             if level.judge.take().is_some() {
                 level.stopped = Some((index, why.to_owned()));
             }

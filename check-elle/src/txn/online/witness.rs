@@ -74,8 +74,9 @@ impl<J: Judge> Place<J> {
         if self.ops.is_multiple_of(SETTLE) {
             self.judge.settle();
         }
-        let graph = self.judge.graph();
-        self.judge.lost_key().is_none() && !graph.leaves_out
+        // It may reach a limit that the other judge does not: it keeps more.
+        let is_whole = self.given_up.open == 0 && !self.given_up.all && self.judge.renamed() == 0;
+        is_whole && self.judge.lost_key().is_none() && !self.judge.graph().leaves_out
     }
 
     fn take_kept(&mut self, kept: &Kept, limits: &Limits) -> bool {

@@ -20,9 +20,7 @@ impl<J: Judge> OnlineRun<J> {
             has_read |= judge.has_read();
             if judge.forgets() {
                 clean_up(judge, op.index, &forgetting, &mut given_up);
-                if let Some(fork) = judge.fork() {
-                    forks = Some((at, fork));
-                }
+                forks = forks.or(judge.fork().map(|fork| (at, fork)));
                 renamed = judge.renamed();
                 too_many |= given_up.all;
             } else if judge.graph().count > whole || judge.graph().edges() > 8 * whole || judge.values() > 2 * whole {
