@@ -28,9 +28,12 @@ const PLACES: usize = 2;
 /// Ops after each of which it looks whether all versions still can be put in an order.
 const SETTLE: u64 = 128;
 
-/// Choices by which it goes back further each time; and ops that are judged again, at the most, before it gives up.
+/// Choices by which it goes back further each time.
 const GROUP: u64 = 16;
+
+/// Ops that are judged again, at the most, before it gives up; and as many more for each op that it has taken.
 const AGAIN_MAX: u64 = 1_000_000;
+const AGAIN_EACH: u64 = 8;
 
 /// A judge that chooses, where it was at some op.
 #[derive(Clone, Debug)]
@@ -59,6 +62,8 @@ pub(super) struct Witness<J> {
     before: VecDeque<Place<J>>,
     /// The ops since the first place to go back to.
     kept: VecDeque<Kept>,
+    /// Ops that were judged again.
+    again: u64,
 }
 
 impl<J: Judge> Place<J> {
@@ -95,7 +100,7 @@ impl<J: Judge> Witness<J> {
     /// A judge that chooses from now on, and what numbers it gave the transactions in flight, by slot.
     pub(super) fn new(judge: J, txns: Vec<u32>) -> Witness<J> {
         let now = Place { judge, txns, given_up: GivenUp::default(), ops: 0 };
-        Witness { before: VecDeque::from([now.clone()]), now, kept: VecDeque::new() }
+        Witness { before: VecDeque::from([now.clone()]), now, kept: VecDeque::new(), again: 0 }
     }
 
     pub(super) fn judge(&self) -> &J {
@@ -122,19 +127,19 @@ impl<J: Judge> Witness<J> {
     }
 
     /// Judges the last ops again, with other choices: from some choices ago on, and if that does not help, from earlier
-    /// ones on. `is_end` says whether no op comes any more; `chosen` is how many choices there were.
+    /// ones on. `is_end` says whether no op comes any more; `chosen` is how many choices there were, also at the end.
     fn go_back(&mut self, limits: &Limits, chosen: u64, is_end: bool) -> bool {
-        let (mut last, mut ops) = (self.now.judge.chosen(), 0);
-        while ops < AGAIN_MAX && last > self.before[0].judge.chosen() {
+        let mut last = chosen;
+        let again_max = AGAIN_MAX + AGAIN_EACH * self.now.ops;
+        while self.again < again_max && last > self.before[0].judge.chosen() {
             let first = last.saturating_sub(GROUP).max(self.before[0].judge.chosen());
             let Some((at, base)) = self.place_before(first, limits) else { return false };
             // One of the choices of this group is turned; or one in four since then.
-            let end = if last == self.now.judge.chosen() { chosen } else { last };
-            let ones = (first..end).rev().map(|choice| vec![choice]);
+            let ones = (first..last).rev().map(|choice| vec![choice]);
             let is_one_in_four = |seed: u64, choice: &u64| hash(seed, *choice).is_multiple_of(4);
             let some = (0..GROUP).map(|seed| (first..chosen).filter(|choice| is_one_in_four(seed, choice)).collect());
             for turned in ones.chain(some) {
-                ops += self.now.ops - base.ops;
+                self.again += self.now.ops - base.ops;
                 let mut now = base.clone();
                 now.judge.turn(&turned);
                 if self.go_on(&mut now, limits) && (!is_end || now.conclude()) {
