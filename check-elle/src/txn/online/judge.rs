@@ -151,6 +151,9 @@ impl Findings {
     /// `awaited` is the first that is in flight.
     pub(crate) fn unsaid_since(&mut self, invoked: Option<u64>, awaited: Option<u64>) -> Result<(), Stop> {
         (self.has_unsaid, self.awaits) = (invoked.is_some(), awaited.is_some());
+        if self.passed.is_empty() {
+            return Ok(());
+        }
         let is_known = |(read, _): &(u64, Violation)| invoked.is_none_or(|invoked| *read < invoked);
         let known = self.passed.iter().take_while(|passed| is_known(passed)).count();
         let first = self.passed.drain(..known).next();
