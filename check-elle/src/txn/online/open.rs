@@ -108,7 +108,7 @@ impl<J: Judge> OnlineRun<J> {
         let open: Vec<(Model, Doubt<'_>)> = self.expected().models.iter().filter_map(open).collect();
         let reads_unsaid = doubts.levels.iter().any(|(_, judge, _)| judge.is_some_and(J::reads_unsaid));
         if reads_unsaid && open.is_empty() {
-            return self.unsaid().why().map(|why| format!("the verdict will not be true: {why}"));
+            return self.unsaid().why().map(|why| format!("the verdict will not be true. {why}"));
         }
         let (_, why) = open.first()?;
         let models: Vec<&str> = open.iter().map(|(model, _)| model.name()).collect();

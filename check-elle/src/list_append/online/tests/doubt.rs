@@ -58,6 +58,20 @@ fn a_key_that_was_dropped_matters_to_levels_that_rest_on_it() {
     assert_eq!(doubt(&text, "serializable", few), None);
 }
 
+/// A read of what only an operation may have appended that crashed and never said so.
+#[test]
+fn what_nobody_will_say_is_said_at_once() {
+    let mut text = String::from(
+        "{:process 1, :type :invoke, :f :txn, :value nil}\n{:process 1, :type :info, :f :txn, :value nil}\n",
+    );
+    add(&mut text, "[:append x 1]", "[:append x 1]");
+    add(&mut text, "[:r x nil]", "[:r x [1 2]]");
+    let (at, said) = doubt(&text, "strict-serializable", AT_ONCE).unwrap();
+    assert_eq!(at, 5);
+    let begins = "the verdict will not be true. A value was read that no op says it wrote.";
+    assert!(said.starts_with(begins) && said.contains("the op at index 1 may have happened"), "{said}");
+}
+
 /// The batch checker knows it as long as it has the whole history.
 #[test]
 fn an_op_that_is_no_transaction_is_said_at_once() {

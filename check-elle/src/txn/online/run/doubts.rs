@@ -64,13 +64,12 @@ impl<J: Judge> OnlineRun<J> {
         if self.batch.is_some() || self.violated_at.is_some() {
             return 0;
         }
-        let of_judge = |judge: &J| {
-            [judge.is_contradicted(), judge.hides_reads(), judge.lost_key().is_some()]
-                .into_iter()
-                .filter(|is| *is)
-                .count()
+        let of_level = |level: &Level<J>| {
+            let (Some(judge), Some(best)) = (&level.judge, level.best()) else { return 5 };
+            let lost = best.lost_key().is_some();
+            let all = [judge.is_contradicted(), judge.hides_reads(), judge.reads_unsaid(), lost];
+            all.into_iter().filter(|is| *is).count()
         };
-        let of_level = |level: &Level<J>| level.judge.as_ref().map_or(4, of_judge);
         let limits = usize::from(self.given_up.open > 0) + usize::from(self.renamed > 0);
         limits + self.levels.iter().chain(&self.strict).map(of_level).sum::<usize>()
     }
