@@ -271,7 +271,7 @@ impl Judge for RegisterJudge {
     }
 
     fn settle(&mut self) {
-        RegisterJudge::settle(self);
+        self.settle_late();
     }
 
     fn chosen(&self) -> u64 {

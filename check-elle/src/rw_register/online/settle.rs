@@ -40,7 +40,7 @@ impl RegisterJudge {
 
     /// Puts versions in order that have one order only, if they were written of late and before all that is in flight;
     /// or in any one if they are there for long; or says that two have none.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn settle_late(&mut self) {
         let horizon = self.graph.horizon();
         let late = horizon.saturating_sub(LATE)..=horizon;
         let mut pairs = Vec::new();

@@ -146,9 +146,8 @@ impl Findings {
         self.passed.retain(|(_, read)| (read.key, read.value) != (Some(key), Some(value)));
     }
 
-    /// Only operations that were invoked from this op on may have written what they do not say; none if there is none.
-    /// Nobody wrote what was read before.
-    /// `awaited` is the first that is in flight.
+    /// Only operations that were invoked from this op on may have written what they do not say, or none: nobody wrote
+    /// what was read before it. `awaited` is when the first one was invoked that is in flight.
     pub(crate) fn unsaid_since(&mut self, invoked: Option<u64>, awaited: Option<u64>) -> Result<(), Stop> {
         (self.has_unsaid, self.awaits) = (invoked.is_some(), awaited.is_some());
         if self.passed.is_empty() {

@@ -3,6 +3,7 @@
 use super::{AT_ONCE, Bugs, LINEARIZABLE, Limits, Model, NEVER, Random, bugs, checker, history, judge, sizes, testing};
 use crate::Exact;
 use crate::rw_register::RwRegister;
+use crate::txn::online::tests::unsaid::unsaid;
 use history_core::Verdict;
 
 /// What is said to hold does, in some order of commits; and little is left open that is known to hold.
@@ -84,6 +85,8 @@ fn what_no_choice_explains_is_not_said_to_hold() {
             let mut random = Random(seed + 60_000);
             let bugs = Bugs { torn: random.below(400), stale: random.below(60), ..Bugs::default() };
             let text = history(seed, 8 + random.below(30), bugs, true);
+            // Some say when they end what they wrote.
+            let text = if seed % 2 == 0 { text } else { unsaid(&text, &mut random, 1 + seed % 3, false) };
             let (found, verdict) = judge(&text, level, assumptions, sizes(AT_ONCE));
             if found.is_some() {
                 continue;
