@@ -47,6 +47,7 @@ impl Batch {
     /// # Panics
     ///
     /// If there is none.
+    #[inline]
     pub fn op(&self, i: usize) -> Op<'_> {
         let row = &self.records[i];
         let OpHead { index, time, process, client_name, kind, position } = self.head(i);

@@ -153,6 +153,7 @@ impl Scanner<'_> {
                 self.tape.push_run(run, self.tape.ints.len());
                 return Ok(true);
             }
+            Some(b':') if tag == Tag::Vector && self.mop::<false>() => return Ok(true),
             _ => self.open(tag, close, at, 0)?,
         }
         Ok(false)

@@ -173,6 +173,7 @@ impl Scanner<'_> {
                     }
                 }
             }
+            Some(b'"') if self.mop::<true>() => Ok(Next::After),
             _ => {
                 self.open(Tag::Vector, b']', opened_at, 0)?;
                 Ok(Next::Value)

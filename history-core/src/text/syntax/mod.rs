@@ -10,6 +10,7 @@ mod edn_token;
 pub(crate) mod json;
 mod keys;
 pub(crate) mod memo;
+mod mop;
 mod number;
 mod string;
 pub(crate) mod table;
