@@ -1,10 +1,12 @@
 //! The search for a linearization of one part of an object: engines behind one interface, and which of them runs when.
 //!
-//! Engines take turns, each turn longer than the one before, and the first answer wins. Turns are counted in steps of
-//! the model and not in time, so which engine answers is the same on every machine.
+//! Engines take turns, each turn longer than the one before, and the first answer wins. Wing and Gong's begins, as long
+//! as it does not have to step back. Turns are counted in steps of the model and not in time, so which engine answers is
+//! the same on every machine.
 
 pub(crate) mod conflict;
 pub(crate) mod distinct;
+mod engines;
 pub(crate) mod just_in_time;
 pub(crate) mod mask;
 pub(crate) mod open;
@@ -22,15 +24,13 @@ use crate::engine::ids;
 use crate::engine::ids::ClassId;
 use crate::monitor::Decided;
 use crate::{Access, Conflict, Engine, monitor};
+use engines::Engines;
 use history_core::{Budget, NextStep, Spent};
-use just_in_time::JustInTime;
 use mask::Mask;
 use origins::Origin;
 use part::{Kind, Part};
-use paths::Placed;
 use std::cell::Cell;
 use transitions::Transitions;
-use wing_gong::WingGong;
 
 /// Where an engine stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -268,7 +268,8 @@ impl<'q, 'm> Question<'q, 'm> {
         let mut engines = Engines::<'q, 'm, W>::new(self, known);
         let mut turns = 0;
         loop {
-            let found = engines.turn(self, until);
+            let ahead = if turns == 0 { engines.begin(self) } else { None };
+            let found = ahead.or_else(|| engines.turn(self, until));
             let found = match &engines.known {
                 Some(known) => refuse_known(known, found, turns > SOONER),
                 None => found,
@@ -282,10 +283,8 @@ impl<'q, 'm> Question<'q, 'm> {
                 {
                     return Some(decision);
                 }
-                if let Some(event) = origins::find_unmet(self.part, self.origin)
-                    && engines.end(self.part) > event
-                {
-                    engines.known = Some(Refused { event, is_first: false, conflict: None });
+                if let Some(decision) = engines.find_unmet(self) {
+                    return Some(decision);
                 }
             }
             turns += 1;
@@ -307,133 +306,5 @@ fn refuse_known(known: &Refused, found: Option<Decision>, is_over: bool) -> Opti
         Some(Decision::Unknown(_)) => refused(false),
         None if is_over => refused(false),
         None => None,
-    }
-}
-
-/// A path with the operations that states remembered, where they took effect.
-fn settle(question: &Question<'_, '_>, path: &[Placed]) -> Vec<Placed> {
-    if !path.iter().any(|placed| matches!(placed, Placed::Marked(_))) {
-        return path.to_vec();
-    }
-    // With states of its own: those of the engines are still in use.
-    (question.more_transitions)().settle(question.part, path)
-}
-
-/// The engines on one part.
-struct Engines<'q, 'm, const W: usize> {
-    just_in_time: Option<JustInTime<'q, W>>,
-    /// Made when its first turn comes, which mostly never does.
-    wing_gong: Option<(WingGong<'q, W>, Transitions<'m>)>,
-    /// Whether each engine is out of the race.
-    full: (bool, bool),
-    /// A refusal that holds in any case: engines need not look beyond.
-    known: Option<Refused>,
-}
-
-impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
-    fn new(question: &mut Question<'q, 'm>, known: Option<Refused>) -> Engines<'q, 'm, W> {
-        let full = (question.engine == Engine::WingGong, question.engine == Engine::JustInTime);
-        let mut engines = Engines { just_in_time: None, wing_gong: None, full, known };
-        // Where effects do not last there are few states, and it is the uses that make configurations many.
-        engines.start_just_in_time(question, !question.part.visibility.is_fleeting());
-        engines
-    }
-
-    /// The event up to which to search.
-    fn end(&self, part: &Part) -> usize {
-        self.known.as_ref().map_or(part.events.len(), |known| known.event)
-    }
-
-    fn start_just_in_time(&mut self, question: &mut Question<'q, 'm>, exact: bool) {
-        let init = question.transitions.init();
-        self.just_in_time = Some(JustInTime::new(question.part, question.kinds, init, exact));
-    }
-
-    /// A turn for each engine that is not full. `None` if the answer is still not known.
-    fn turn(&mut self, question: &mut Question<'q, 'm>, until: u64) -> Option<Decision> {
-        if !self.full.0
-            && let Some(decision) = self.turn_just_in_time(question, until)
-        {
-            return Some(decision);
-        }
-        if !self.full.1
-            && let Some(decision) = self.turn_wing_gong(question, until)
-        {
-            return Some(decision);
-        }
-        (self.full == (true, true)).then_some(Decision::Unknown(Reason::Full))
-    }
-
-    fn turn_just_in_time(&mut self, question: &mut Question<'q, 'm>, until: u64) -> Option<Decision> {
-        let (limits, part, end) = (question.limits, question.part, self.end(question.part));
-        while let Some(engine) = &mut self.just_in_time {
-            engine.end = end;
-            match engine.advance(question.transitions, until, limits) {
-                Progress::Paused => break,
-                Progress::Linearizable => {
-                    let path = settle(question, &engine.linearization());
-                    if let Some(order) = placing::place(part, &path) {
-                        return Some(Decision::Linearizable(order));
-                    }
-                    if engine.is_exact() {
-                        // Only a model that does not settle what it remembers comes here.
-                        return Some(Decision::Linearizable(placing::operations(&path)));
-                    }
-                    self.start_just_in_time(question, true);
-                }
-                Progress::Refused { event }
-                    if engine.is_exact() || engine.is_refusal_exact(part, |path| settle(question, path)) =>
-                {
-                    return Some(Decision::Refused(Refused { event, is_first: true, conflict: None }));
-                }
-                Progress::Refused { event } => return Some(self.refuse_sooner(question, event, until)),
-                Progress::Full => {
-                    self.full.0 = true;
-                    self.just_in_time = None;
-                }
-                Progress::Spent(spent) => return Some(Decision::Unknown(Reason::Spent(spent))),
-            }
-        }
-        None
-    }
-
-    fn turn_wing_gong(&mut self, question: &mut Question<'q, 'm>, until: u64) -> Option<Decision> {
-        let end = self.end(question.part);
-        let (engine, transitions) = self.wing_gong.get_or_insert_with(|| {
-            let mut transitions = (question.more_transitions)();
-            let init = transitions.init();
-            (WingGong::new(question.part, question.kinds, init), transitions)
-        });
-        engine.end = end;
-        match engine.advance(transitions, until, question.limits) {
-            Progress::Paused => {}
-            Progress::Linearizable => {
-                let path = settle(question, &engine.linearization());
-                let order = placing::place(question.part, &path);
-                return Some(Decision::Linearizable(order.unwrap_or_else(|| placing::operations(&path))));
-            }
-            Progress::Refused { event } => {
-                return Some(Decision::Refused(Refused { event, is_first: true, conflict: None }));
-            }
-            Progress::Full => {
-                self.full.1 = true;
-                self.wing_gong = None;
-            }
-            Progress::Spent(spent) => return Some(Decision::Unknown(Reason::Spent(spent))),
-        }
-        None
-    }
-
-    /// The relaxed search refused the history at `event`. The exact one may refuse it sooner, if it gets so far.
-    fn refuse_sooner(&mut self, question: &mut Question<'q, 'm>, event: usize, until: u64) -> Decision {
-        self.start_just_in_time(question, true);
-        let found = self
-            .just_in_time
-            .as_mut()
-            .map(|engine| engine.advance(question.transitions, until.saturating_mul(4), question.limits));
-        Decision::Refused(match found {
-            Some(Progress::Refused { event }) => Refused { event, is_first: true, conflict: None },
-            _ => Refused { event, is_first: false, conflict: None },
-        })
     }
 }

@@ -37,8 +37,8 @@ pub(crate) struct WingGong<'p, const W: usize> {
     met: HashTable<Met<W>>,
     pub(crate) paths: Paths,
     uses: Uses,
-    /// The furthest return that held up the search.
-    furthest: usize,
+    /// The furthest return that held up the search: all that returned before it was placed.
+    pub(crate) furthest: usize,
     /// How a linearization of everything ends.
     found: Option<Config<W>>,
     scratch: Vec<Config<W>>,

@@ -231,6 +231,40 @@ fn what_nobody_can_have_written_is_refused_at_once() {
     }
 }
 
+/// Rounds of seven writes at once, of three values, and a read of what the one wrote that returned last.
+fn crowds() -> Vec<Operation<RegisterOp>> {
+    let round = |now: u64| {
+        let writes = (0..7_i64).map(move |at| {
+            let moment = now + at.cast_unsigned();
+            Operation::new(at, RegisterOp::Write(at % 3), moment, moment + 10)
+        });
+        writes.chain([Operation::new(7, RegisterOp::Read(0), now + 20, now + 21)])
+    };
+    (0..500).flat_map(|at| round(100 * at)).collect()
+}
+
+#[test]
+fn where_all_is_well_the_search_goes_straight_on() {
+    let steps = Budget::default().with_states_max(16_000);
+    let verdict = |engine| {
+        let settings = Settings { engine, ..Settings::default() };
+        check_with(&PlainRegister::default(), &crowds(), settings, &steps).verdict()
+    };
+    let all = [Engine::Portfolio, Engine::WingGong, Engine::JustInTime].map(verdict);
+    assert_eq!(all, [Verdict::Valid, Verdict::Valid, Verdict::Unknown]);
+}
+
+#[test]
+fn the_search_goes_straight_on_up_to_what_nobody_can_have_written() {
+    let operations: Vec<_> =
+        crowds().into_iter().chain([Operation::new(0, RegisterOp::Read(9), 60_000, 60_001)]).collect();
+    // What it could have come to is found by looking at everything, within a limit of its own.
+    let steps = Budget::default().with_states_max(24_000);
+    let answer = check_with(&PlainRegister::default(), &operations, Settings::default(), &steps);
+    let Outcome::Refused(refusal) = &answer.parts[0].outcome else { panic!("{answer:?}") };
+    assert_eq!((refusal.op, refusal.is_first), (operations.len() - 1, true));
+}
+
 #[test]
 fn puts_at_one_time_and_crashed_takes_cost_a_queue_nothing() {
     // A hundred elements put in at once, of which every tenth is taken by one of a hundred crashed takes.
