@@ -16,12 +16,11 @@ impl Scanner<'_> {
     pub(super) fn mop<const JSON: bool>(&mut self) -> bool {
         let (from, ints) = (self.pos, self.tape.ints.len());
         let read = if self.stack.len() < DEPTH_MAX { self.parts_of_mop::<JSON>() } else { None };
-        match read {
-            Some(parts) => own(&mut self.tape.nodes).extend_from_slice(&parts),
-            None => {
-                self.pos = from;
-                own(&mut self.tape.ints).truncate(ints);
-            }
+        if let Some(parts) = read {
+            own(&mut self.tape.nodes).extend_from_slice(&parts);
+        } else {
+            self.pos = from;
+            own(&mut self.tape.ints).truncate(ints);
         }
         read.is_some()
     }
