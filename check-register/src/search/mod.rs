@@ -1,8 +1,8 @@
 //! The search for a linearization of one part of an object: engines behind one interface, and which of them runs when.
 //!
 //! Engines take turns, each turn longer than the one before, and the first answer wins. Wing and Gong's begins, as long
-//! as it does not have to step back. Turns are counted in steps of the model and not in time, so which engine answers is
-//! the same on every machine.
+//! as it does not have to step back. Turns are counted in steps of the model and not in time, so which engine answers
+//! is the same on every machine.
 
 pub(crate) mod conflict;
 pub(crate) mod distinct;
