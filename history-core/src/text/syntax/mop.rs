@@ -9,8 +9,8 @@ use crate::cast::Cast as _;
 use crate::values::tape::{Node, Tag, own};
 
 impl Scanner<'_> {
-    /// Reads the rest of a micro-op whose opening bracket is behind, and whose name comes next, if it is a name of small
-    /// letters, a small integer, and a third value: such an integer, nil, or integers in brackets. Whether it is;
+    /// Reads the rest of a micro-op whose opening bracket is behind, and whose name comes next, if it is a name of
+    /// small letters, a small integer, and a third value: such an integer, nil, or integers in brackets. Whether it is;
     /// nothing is read if not.
     #[inline]
     pub(super) fn mop<const JSON: bool>(&mut self) -> bool {
