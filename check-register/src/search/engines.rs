@@ -93,8 +93,14 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
         const STEPS_PER_EVENT: u64 = 2;
         let mut until = STEPS;
         while !self.full.1 {
-            if let Some(decision) = self.turn_wing_gong(question, until) {
-                return Some(decision);
+            match self.turn_wing_gong(question, until) {
+                // It remembers what it met, along the whole history. The other engine may get by with what is left.
+                Some(Decision::Unknown(Reason::Spent(_))) => {
+                    self.wing_gong = None;
+                    break;
+                }
+                Some(decision) => return Some(decision),
+                None => {}
             }
             let furthest = self.wing_gong.as_ref().map_or(0, |(engine, _)| engine.furthest);
             let further = STEPS + STEPS_PER_EVENT * ids::count(furthest);

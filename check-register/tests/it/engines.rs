@@ -255,6 +255,24 @@ fn where_all_is_well_the_search_goes_straight_on() {
 }
 
 #[test]
+fn a_search_that_takes_too_much_memory_leaves_it_to_the_other() {
+    // One client, and five values: nothing has to be chosen, but depth first all that was met is remembered.
+    let operations: Vec<_> = (0..20_000_i64)
+        .map(|at| {
+            let now = 10 * at.cast_unsigned();
+            Operation::new(0, RegisterOp::Write(at % 5), now, now + 1)
+        })
+        .collect();
+    let memory = Budget::default().with_bytes_max(500_000);
+    let verdict = |engine| {
+        let settings = Settings { engine, ..Settings::default() };
+        check_with(&PlainRegister::default(), &operations, settings, &memory).verdict()
+    };
+    let all = [Engine::WingGong, Engine::JustInTime, Engine::Portfolio].map(verdict);
+    assert_eq!(all, [Verdict::Unknown, Verdict::Valid, Verdict::Valid]);
+}
+
+#[test]
 fn the_search_goes_straight_on_up_to_what_nobody_can_have_written() {
     let operations: Vec<_> =
         crowds().into_iter().chain([Operation::new(0, RegisterOp::Read(9), 60_000, 60_001)]).collect();
