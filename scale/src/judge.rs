@@ -167,11 +167,9 @@ impl Session<'_> {
             Ok(None) => (Part::default(), Ok(None)),
             Err(error) => (Part::default(), Err(SentError::from(&failed(&error)))),
         };
-        let to_first = [to_bytes(&summary), part.completing.to_bytes()];
-        let packets = part.packets.iter().enumerate().filter(|(_, packet)| !packet.heads.is_empty());
-        let packets = packets.map(|(worker, packet)| (worker, packet.to_bytes()));
-        let parcels: Vec<_> = to_first.into_iter().map(|bytes| (0, bytes)).chain(packets).collect();
-        drop(part);
+        let to_first = [to_bytes(&summary), part.completing.into_bytes()];
+        let packets = parcels_of(part.packets);
+        let parcels = to_first.into_iter().map(|bytes| (0, bytes)).chain(packets).collect();
         let is_first = self.meeting.is_first();
         let (mut own, mut summaries, mut sender) = (Vec::new(), Vec::new(), None);
         let mut summary = None;
@@ -182,8 +180,8 @@ impl Session<'_> {
                     sender = Some(from);
                     summary = Some(from_bytes(&bytes));
                 }
-                (_, Some(summary)) => summaries.push((summary, packet(&bytes))),
-                _ => own.push(packet(&bytes)),
+                (_, Some(summary)) => summaries.push((summary, packet(bytes))),
+                _ => own.push(packet(bytes)),
             }
         }
         (own, summaries)
@@ -201,12 +199,12 @@ impl Session<'_> {
         if let Some((round, joined)) = joined {
             let round = to_bytes(&round);
             parcels.extend((0..workers).map(|to| (to, round.clone())));
-            let all = joined.iter().flat_map(|joined| &joined.packets);
-            parcels.extend(all.map(|(to, packet)| (*to, packet.to_bytes())));
+            let all = joined.into_iter().flat_map(|joined| joined.packets);
+            parcels.extend(all.map(|(to, packet)| (to, packet.into_bytes())));
         }
         let mut said = self.meeting.exchange(parcels).into_iter().map(|(_, bytes)| bytes);
         let round = from_bytes(&said.next().expect("the first worker says something"));
-        packets.extend(said.map(|bytes| packet(&bytes)));
+        packets.extend(said.map(packet));
         match round {
             Round::Regular(bases) => Ok((bases, packets)),
             Round::Irregular => Err(None),
@@ -225,12 +223,11 @@ impl Session<'_> {
         for number in 0.. {
             let mut parcels = Vec::new();
             if let Some(whole) = &mut whole {
-                let packets = whole.next(number, bytes);
+                let packets = parcels_of(whole.next(number, bytes));
                 let is_field = whole.form().map(|form| form == Form::Field);
                 let round = to_bytes(&WholeRound { is_over: whole.is_over(), is_field });
                 parcels.extend((0..workers).map(|to| (to, round.clone())));
-                let packets = packets.iter().enumerate().filter(|(_, packet)| !packet.heads.is_empty());
-                parcels.extend(packets.map(|(to, packet)| (to, packet.to_bytes())));
+                parcels.extend(packets);
             }
             let mut said = self.meeting.exchange(parcels).into_iter().map(|(_, bytes)| bytes);
             let round: WholeRound = from_bytes(&said.next().expect("the first worker says something"));
@@ -241,7 +238,7 @@ impl Session<'_> {
                     Err(error) => return self.say(Err(error)),
                 }
             }
-            let packets: Vec<Packet> = said.map(|bytes| packet(&bytes)).collect();
+            let packets: Vec<Packet> = said.map(packet).collect();
             if let Some(keys) = &mut keys {
                 keys.take(&packets, &Base::default());
             }
@@ -377,7 +374,13 @@ fn join_round(join: &mut Join, summaries: Vec<(Summarized, Packet)>, workers: us
     (Round::Regular(bases), all)
 }
 
-fn packet(bytes: &[u8]) -> Packet {
+/// Packets for the workers, in their order, each with the number of its worker; not those without ops.
+fn parcels_of(packets: Vec<Packet>) -> impl Iterator<Item = (usize, Vec<u8>)> {
+    let packets = packets.into_iter().enumerate().filter(|(_, packet)| !packet.heads.is_empty());
+    packets.map(|(worker, packet)| (worker, packet.into_bytes()))
+}
+
+fn packet(bytes: Vec<u8>) -> Packet {
     Packet::from_bytes(bytes).expect("a worker of this version wrote it")
 }
 

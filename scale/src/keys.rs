@@ -49,18 +49,23 @@ impl Feed {
         base: &Base,
         mut see: impl FnMut(&Op<'_>) -> Result<(), HistoryError>,
     ) {
-        let mut ops: Vec<_> = packets.into_iter().flat_map(Packet::ops).collect();
-        ops.sort_unstable_by_key(|(head, _)| head.seq);
-        for (head, text) in ops {
-            if self.failed.is_some() {
-                return;
-            }
-            let place = head.place(base);
-            let (reader, see) = (&mut self.reader, &mut see);
-            if let Err(error) = guarded(|| reader.read(text, &place, see)) {
-                self.failed = Some((place.index, error));
-            }
+        if self.failed.is_some() {
+            return;
         }
+        let mut ops: Vec<_> = packets.into_iter().flat_map(Packet::ops).collect();
+        // Mostly one packet has all of them, in order.
+        if !ops.is_sorted_by_key(|(head, _)| head.seq) {
+            ops.sort_unstable_by_key(|(head, _)| head.seq);
+        }
+        let mut index = 0;
+        let fed = guarded(|| {
+            ops.into_iter().try_for_each(|(head, text)| {
+                let place = head.place(base);
+                index = place.index;
+                self.reader.read(text, &place, &mut see)
+            })
+        });
+        self.failed = fed.err().map(|error| (index, error));
     }
 
     /// The place of the first op that cannot be judged among all ops, and why.

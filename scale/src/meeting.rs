@@ -11,7 +11,8 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
-use timely::dataflow::operators::{Exchange as _, Input as _, Inspect as _, Probe as _};
+use timely::dataflow::operators::vec::Map as _;
+use timely::dataflow::operators::{Exchange as _, Input as _, Probe as _};
 use timely::worker::Worker;
 
 /// Between two looks at what has arrived, should nothing wake this worker.
@@ -75,9 +76,9 @@ impl Seat {
         let shelf = Rc::clone(&received);
         let (mut input, probe) = worker.dataflow::<u64, _, _>(|scope| {
             let (input, parcels) = scope.new_input::<Vec<Parcel>>();
-            let taken = parcels.exchange(|parcel: &Parcel| parcel.to).inspect(move |parcel: &Parcel| {
+            let taken = parcels.exchange(|parcel: &Parcel| parcel.to).map(move |parcel: Parcel| {
                 let place = (parcel.round, parcel.from, parcel.seq);
-                shelf.borrow_mut().insert(place, parcel.bytes.0.clone());
+                shelf.borrow_mut().insert(place, parcel.bytes.0);
             });
             (input, taken.probe().0)
         });

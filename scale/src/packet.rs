@@ -55,6 +55,14 @@ pub(crate) struct Packet {
     pub(crate) text: Vec<u8>,
 }
 
+/// Bytes of the range, the number of heads, and whether these are plain.
+const END_BYTES: usize = 3 * 8;
+
+/// Bytes of a head, which is plain if its op stands as it was written and its client has a number.
+fn head_bytes(is_plain: bool) -> usize {
+    if is_plain { 4 * 8 } else { 9 * 8 }
+}
+
 /// Stands for a number that is not there. No file has so many bytes, and no client this number.
 const NONE: u64 = u64::MAX;
 
@@ -81,14 +89,12 @@ impl Packet {
         })
     }
 
-    /// As bytes, for another worker.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+    /// As bytes, for another worker: the texts, the heads, and what there is of them. So texts are not copied.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         let is_plain = self.heads.iter().all(|head| head.position.is_none() && head.client.is_none());
-        let mut out = Vec::with_capacity(self.text.len() + 64 * self.heads.len() + 24);
+        let mut out = self.text;
+        out.reserve(head_bytes(is_plain) * self.heads.len() + END_BYTES);
         let mut put = |number: u64| out.extend_from_slice(&number.to_le_bytes());
-        put(self.range);
-        put(self.heads.len().to_u64());
-        put(u64::from(is_plain));
         for head in &self.heads {
             [head.seq, head.line, head.line_begins, head.len].into_iter().for_each(&mut put);
             if !is_plain {
@@ -97,20 +103,21 @@ impl Packet {
                 [at.offset, at.line, at.column].into_iter().chain(client).for_each(&mut put);
             }
         }
-        out.extend_from_slice(&self.text);
+        [self.range, self.heads.len().to_u64(), u64::from(is_plain)].into_iter().for_each(put);
         out
     }
 
-    /// What [`Packet::to_bytes`] made. None of other bytes.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Packet> {
-        let mut rest = bytes;
-        let mut get = || {
-            let (number, after) = rest.split_first_chunk()?;
-            rest = after;
-            Some(u64::from_le_bytes(*number))
-        };
-        let (range, count, is_plain) = (get()?, get()?, get()? == 1);
-        let mut heads = Vec::new();
+    /// What [`Packet::into_bytes`] made. None of other bytes.
+    pub(crate) fn from_bytes(bytes: Vec<u8>) -> Option<Packet> {
+        let (before, end) = bytes.split_last_chunk::<END_BYTES>()?;
+        let [range, count, is_plain] = end.as_chunks().0 else { return None };
+        let [range, count, is_plain] = [range, count, is_plain].map(|number| u64::from_le_bytes(*number));
+        let is_plain = is_plain == 1;
+        let heads_bytes = head_bytes(is_plain).checked_mul(count.to_usize())?;
+        let text_bytes = before.len().checked_sub(heads_bytes)?;
+        let mut rest = before[text_bytes..].as_chunks().0.iter().map(|number| u64::from_le_bytes(*number));
+        let mut get = || rest.next();
+        let mut heads = Vec::with_capacity(count.to_usize());
         for _ in 0..count {
             let (seq, line, line_begins, len) = (get()?, get()?, get()?, get()?);
             let mut head = Head { seq, line, line_begins, len, position: None, client: None };
@@ -123,7 +130,9 @@ impl Packet {
             heads.push(head);
         }
         let lens: u64 = heads.iter().map(|head| head.len).sum();
-        (lens == rest.len().to_u64()).then(|| Packet { range, heads, text: rest.to_vec() })
+        let mut text = bytes;
+        text.truncate(text_bytes);
+        (lens == text_bytes.to_u64()).then_some(Packet { range, heads, text })
     }
 }
 
@@ -146,9 +155,9 @@ mod tests {
             for head in &heads[..count] {
                 packet.push(*head, &b"abc"[..head.len.to_usize()]);
             }
-            let bytes = packet.to_bytes();
-            assert_eq!(Packet::from_bytes(&bytes).as_ref(), Some(&packet));
-            assert_eq!(Packet::from_bytes(&bytes[..bytes.len() - 1]), None, "{count}");
+            let bytes = packet.clone().into_bytes();
+            assert_eq!(Packet::from_bytes(bytes.clone()).as_ref(), Some(&packet));
+            assert_eq!(Packet::from_bytes(bytes[1..].to_vec()), None, "{count}");
             let texts: Vec<&[u8]> = packet.ops().map(|(_, text)| text).collect();
             assert_eq!(texts, [&b"ab"[..], b"", b"a", b"abc"][..count]);
         }

@@ -66,8 +66,7 @@ impl Lines {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let (start, mark) = (self.batch.tape.source.len(), self.batch.tape.mark());
         let place = self.place;
-        self.place.advance(line);
-        self.place.advance(b"\n");
+        self.place.end_line(line);
         let text = str::from_utf8(line).map_err(|error| {
             let mut place = place;
             place.advance(&line[..error.valid_up_to()]);

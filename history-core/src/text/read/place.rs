@@ -25,6 +25,13 @@ impl Place {
         Place { offset: begins.offset + self.offset, line: begins.line + self.line, column }
     }
 
+    /// Moves over the rest of a line, and its end; or over several lines, if a newline is in the text.
+    pub(crate) fn end_line(&mut self, line: &[u8]) {
+        self.offset += line.len().to_u64() + 1;
+        self.line += memchr::memchr_iter(b'\n', line).count().to_u64() + 1;
+        self.column = 0;
+    }
+
     /// Moves over `passed`, the text that follows.
     #[inline]
     pub(crate) fn advance(&mut self, passed: &[u8]) {
