@@ -5,8 +5,7 @@ use crate::level::Level;
 use crate::report;
 use crate::timestamps;
 use history_core::{
-    About, AboutAnomaly, AboutLevel, Checker, Datum, History, OptionError, OptionKind, OptionSpec, Options, Parts, Run,
-    Subject,
+    About, AboutAnomaly, AboutLevel, Checker, Datum, OptionError, OptionKind, OptionSpec, Options, Parts, Run, Subject,
 };
 
 /// The checker `isolation`: which levels a history of transactions on registers or lists has, exactly.
@@ -164,7 +163,7 @@ impl Isolation {
         }
         if let Some(text) = options.text(INITIAL.name) {
             let wrong = || OptionError::new(INITIAL.name, format!("{text} is neither an EDN nor a JSON value"));
-            settings.initial = value(text).ok_or_else(wrong)?;
+            settings.initial = Datum::parse(text).ok_or_else(wrong)?;
         }
         Ok(settings)
     }
@@ -178,16 +177,4 @@ fn about_level(level: Level) -> AboutLevel {
     about.because =
         level.undecided_because().unwrap_or("every order that its axiom allows is tried, or ruled out").into();
     about
-}
-
-/// The one value in a text.
-fn value(text: &str) -> Option<Datum> {
-    let edn = History::parse(&format!("{{:process 0, :type :invoke, :value [{text}\n]}}"));
-    let json = || History::parse(&format!("{{\"process\": 0, \"type\": \"invoke\", \"value\": [{text}]}}"));
-    let one = |history: History| match history.value(0).to_datum() {
-        Datum::Vector(list) if list == [Datum::Symbol("null".into())] => Some(Datum::Nil),
-        Datum::Vector(mut list) if history.len() == 1 && list.len() == 1 => list.pop(),
-        _ => None,
-    };
-    edn.ok().and_then(one).or_else(|| json().ok().and_then(one))
 }

@@ -38,9 +38,7 @@ use crate::txn::online::judge::Rules;
 #[cfg(feature = "exact")]
 use history_core::share::KnotsRun;
 use history_core::share::{Share, ShareRun, Totals};
-use history_core::{
-    About, Checker, Datum, History, OptionError, OptionKind, OptionSpec, Options, Report, Run, VersionOrder,
-};
+use history_core::{About, Checker, Datum, OptionError, OptionKind, OptionSpec, Options, Report, Run, VersionOrder};
 use run::RwRegisterRun;
 use sources::Sources;
 
@@ -135,7 +133,7 @@ const TRANSACTION_ORDER: OptionSpec = OptionSpec::new(
     "transaction-order",
     OptionKind::File,
     "File with the known order of transactions: the index of each one's completion (or invocation), separated by white \
-           space or commas. Versions of keys follow this order.",
+           space or commas. Versions of keys follow this order. An info transaction in it is taken to have happened.",
 )
 .with_value_name("FILE");
 
@@ -248,7 +246,7 @@ impl RwRegister {
         }
         if let Some(text) = options.text(INITIAL.name) {
             let wrong = || OptionError::new(INITIAL.name, format!("expected an EDN or JSON value, found {text}"));
-            settings.initial = value(text).ok_or_else(wrong)?;
+            settings.initial = Datum::parse(text).ok_or_else(wrong)?;
         }
         let expected = self.expected().with_options(options)?;
         Ok((settings, expected))
@@ -272,18 +270,6 @@ impl RwRegister {
             linearizable_keys: self.linearizable_keys,
         }
     }
-}
-
-/// The one value in a text.
-fn value(text: &str) -> Option<Datum> {
-    let edn = History::parse(&format!("{{:process 0, :type :invoke, :value [{text}\n]}}"));
-    let json = || History::parse(&format!("{{\"process\": 0, \"type\": \"invoke\", \"value\": [{text}]}}"));
-    let one = |history: History| match history.value(0).to_datum() {
-        Datum::Vector(list) if list == [Datum::Symbol("null".into())] => Some(Datum::Nil),
-        Datum::Vector(mut list) if history.len() == 1 && list.len() == 1 => list.pop(),
-        _ => None,
-    };
-    edn.ok().and_then(one).or_else(|| json().ok().and_then(one))
 }
 
 /// The numbers in a text, with white space, commas or brackets between them.

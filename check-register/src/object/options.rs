@@ -3,7 +3,7 @@
 use super::Linearizable;
 use crate::Engine;
 use crate::models::Spec;
-use history_core::{History, OptionError, OptionKind, OptionSpec, Options};
+use history_core::{Datum, OptionError, OptionKind, OptionSpec, Options};
 
 pub(super) const SPEC: OptionSpec = OptionSpec::new(
     "spec",
@@ -45,9 +45,11 @@ pub(super) fn apply<S: Spec>(to: &mut Linearizable<S>, options: &Options) -> Res
     if let Some(text) = options.text(INITIAL.name) {
         let wrong =
             |message: String| OptionError::new(INITIAL.name, format!("{message} (initial state: {})", S::INITIAL));
-        let parsed = parse(text).ok_or_else(|| wrong(format!("expected an EDN or JSON value, found {text}")))?;
-        let value = parsed.value(0).as_seq().and_then(|one| one.iter().next());
-        to.model.set_initial(value.unwrap_or(history_core::Value::Nil)).map_err(wrong)?;
+        let no_value = || format!("expected an EDN or JSON value, found {text}");
+        let value = Datum::parse(text).ok_or_else(|| wrong(no_value()))?;
+        // What was read is not too large to be in a history.
+        let set = value.with_value(|value| to.model.set_initial(value)).unwrap_or_else(|_| Err(no_value()));
+        set.map_err(wrong)?;
     }
     if let Some(name) = options.text(ENGINE.name) {
         to.settings.engine = match name {
@@ -65,13 +67,4 @@ pub(super) fn apply<S: Spec>(to: &mut Linearizable<S>, options: &Options) -> Res
         to.settings.configurations_max = max;
     }
     Ok(())
-}
-
-/// A text that is one value, inside a list and that inside a history.
-fn parse(text: &str) -> Option<History> {
-    let edn = History::parse(&format!("{{:process 0, :type :invoke, :value [{text}\n]}}"));
-    let json = || History::parse(&format!("{{\"process\": 0, \"type\": \"invoke\", \"value\": [{text}]}}"));
-    let is_one =
-        |history: &History| history.len() == 1 && history.value(0).as_seq().is_some_and(|list| list.len() == 1);
-    edn.ok().filter(is_one).or_else(|| json().ok().filter(is_one))
 }

@@ -1,7 +1,7 @@
 //! Values that users give: text of a command line as EDN or JSON, packed.
 
 use super::packed::{Interner, Packed};
-use history_core::{Datum, Format, History, HistoryBuilder, HistoryError, NewOp, OpKind, Reader, Value};
+use history_core::{Datum, HistoryBuilder, HistoryError, NewOp, OpKind, Value};
 
 /// The value that a text represents. A bare word (EDN's symbol), and text that is not a value at all, is a string; so
 /// is a UUID.
@@ -10,18 +10,10 @@ pub(crate) fn parse(text: &str) -> Result<Datum, String> {
     if trimmed.is_empty() {
         return Err("expected a value, found nothing (\"\" is the empty string)".to_owned());
     }
-    match trimmed {
-        "null" => return Ok(Datum::Nil),
-        uuid if uuid.len() == 36 && uuid.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit()) => {
-            return Ok(Datum::Str(uuid.to_owned()));
-        }
-        _ => {}
+    if trimmed.len() == 36 && trimmed.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit()) {
+        return Ok(Datum::Str(trimmed.to_owned()));
     }
-    // All fields of an op are there, so that the text cannot add one; the line's end keeps a comment from swallowing
-    // the rest.
-    let edn = format!("{{:index 0, :time 0, :process 0, :type :ok, :f :read, :value [{trimmed}\n]}}");
-    let json = format!(r#"{{"index": 0, "time": 0, "process": 0, "type": "ok", "f": "read", "value": [{trimmed}]}}"#);
-    match one(&edn, Format::Edn).or_else(|| one(&json, Format::Json)) {
+    match Datum::parse(trimmed) {
         Some(Datum::Symbol(word)) => Ok(Datum::Str(word)),
         Some(datum) => Ok(datum),
         None if trimmed.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) => {
@@ -29,18 +21,6 @@ pub(crate) fn parse(text: &str) -> Result<Datum, String> {
         }
         None => Err(format!("expected an EDN or JSON value, such as 0, \"text\" or :word, found {trimmed}")),
     }
-}
-
-/// The one value in the list that an op's text has for a value.
-fn one(op: &str, format: Format) -> Option<Datum> {
-    let history = History::read(&mut Reader::new(op.as_bytes()).with_format(format)).ok()?;
-    if history.len() != 1 || history.op(0).extra.iter().next().is_some() {
-        return None;
-    }
-    let items = history.op(0).value.as_seq()?;
-    let mut items = items.iter();
-    let (first, rest) = (items.next()?, items.next());
-    rest.is_none().then(|| first.to_datum())
 }
 
 /// Packs a value that is in no history.
@@ -69,6 +49,7 @@ mod tests {
             ("true", "true"),
             ("[1, 2]", "[1 2]"),
             ("{\"a\": 1}", "{\"a\" 1}"),
+            ("{\"a\":1}", "{\"a\" 1}"),
             ("00000000-0000-0000-0000-000000000000", "\"00000000-0000-0000-0000-000000000000\""),
             ("1-2-3", "\"1-2-3\""),
         ] {

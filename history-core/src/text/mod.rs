@@ -2,6 +2,7 @@
 
 #[cfg(feature = "files")]
 pub(crate) mod files;
+mod one_value;
 pub(crate) mod read;
 pub(crate) mod syntax;
 pub(crate) mod time_unit;

@@ -6,7 +6,7 @@ use crate::peer::{Fault, Limits};
 use crate::steps::{Refusal, Source};
 use check_register::{Linearizable, Settings};
 use histcheck_plugin::host::Trust;
-use history_core::{About, Checker, History, HistoryError, Op, OptionError, OptionSpec, Options, Report, Run};
+use history_core::{About, Checker, Datum, HistoryError, Op, OptionError, OptionSpec, Options, Report, Run};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -121,13 +121,7 @@ impl Checker for AnyObject {
 
 /// A text that is one value, of JSON or EDN.
 fn value(text: &str) -> Option<serde_json::Value> {
-    let edn = || {
-        let history = History::parse(&format!("{{:process 0, :type :invoke, :value [{text}\n]}}")).ok()?;
-        let is_one = history.len() == 1 && history.value(0).as_seq().is_some_and(|list| list.len() == 1);
-        let one = if is_one { history.value(0).as_seq()?.iter().next() } else { None };
-        serde_json::to_value(one?.to_datum()).ok()
-    };
-    serde_json::from_str(text).ok().or_else(edn)
+    serde_json::to_value(Datum::parse(text)?).ok()
 }
 
 /// A run of a model that did not start.
