@@ -6,7 +6,7 @@ use crate::witness;
 use history_core::cast::Cast as _;
 use history_core::{
     Budget, Coverage, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Participants,
-    Report, Run, Seq, UndecodedOps, Value,
+    Report, Run, Seq, UndecodedOps, UnreadKeys, Value, Verdict,
 };
 use std::ops::ControlFlow;
 
@@ -14,6 +14,9 @@ use std::ops::ControlFlow;
 pub(crate) trait Workload: Clone + Send {
     /// What the history should hold.
     const EXPECTED: Expected;
+
+    /// Whether all ops are about one object, so that their field `key` should be the same.
+    const IS_OF_ONE_OBJECT: bool = true;
 
     /// Takes the next op of a client, and says what it did with it.
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault>;
@@ -115,6 +118,7 @@ struct Tally {
     participants: Participants,
     coverage: Coverage,
     undecoded: UndecodedOps,
+    keys: UnreadKeys,
 }
 
 /// A history on its way through a workload.
@@ -140,6 +144,7 @@ impl Tally {
     /// Adds it to what the workload says.
     fn complete(&self, mut report: Report, coverage: impl FnOnce(&Coverage, &mut Report)) -> Report {
         self.undecoded.conclude(&mut report);
+        self.keys.conclude(&mut report);
         report.notes.extend(self.participants.note());
         if self.participants.has_names() {
             witness::name_clients(&mut report, &self.participants);
@@ -158,6 +163,9 @@ impl<W: Workload> Run for WorkloadRun<W> {
             return Ok(ControlFlow::Continue(()));
         }
         self.tally.clients += 1;
+        if W::IS_OF_ONE_OBJECT {
+            self.tally.keys.see(op);
+        }
         let understood = self.functions.see(op).map_err(OpFault::Blocking);
         match understood.and_then(|()| self.workload.take(op)) {
             Ok(op_use) => self.tally.coverage.count(op, op_use),
@@ -192,8 +200,17 @@ impl<W: Workload> Run for WorkloadRun<W> {
 impl<W: Workload> WorkloadRun<W> {
     fn conclude(self, whole: bool) -> Report {
         let WorkloadRun { workload, tally, .. } = self;
-        let conclude = |coverage: &Coverage, report: &mut Report| coverage.conclude(&W::EXPECTED, report);
-        tally.complete(workload.report(whole), conclude)
+        // What is behind an op that stopped the checker was not counted.
+        let has_stopped = tally.undecoded.has_stopped();
+        tally.complete(workload.report(whole), |coverage, report| {
+            if !has_stopped {
+                return coverage.conclude(&W::EXPECTED, report);
+            }
+            if report.verdict != Verdict::Unknown {
+                report.next.clear();
+            }
+            coverage.add_counts(report);
+        })
     }
 }
 

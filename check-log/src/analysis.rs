@@ -212,6 +212,18 @@ fn numbers(scene: Scene<'_>, consumed: &Consumed, worst: Option<Lag>, report: &m
     counts.push(("client-op-count".into(), seen.clients));
     counts.push(("nonclient-op-count".into(), seen.ops.participants.others()));
     report.counts = counts;
+    let mut unplaced = seen.messages.without_offset();
+    if let Some(first) = unplaced.next() {
+        let (key, message) = (scene.key(seen.messages.key(first)), scene.message(first));
+        let others = match unplaced.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        report.notes.push(format!(
+            "No op says the offset of message {message} of {key}{others}: whether polls repeat, reorder or skip it was \
+             not checked."
+        ));
+    }
     if !seen.causes.is_empty() {
         let mut causes: Vec<(&String, &u64)> = seen.causes.iter().collect();
         causes.sort_by_key(|(text, count)| (std::cmp::Reverse(**count), *text));

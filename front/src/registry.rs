@@ -310,6 +310,13 @@ impl Registry {
         all
     }
 
+    /// The checkers of transactions that know a level, by its name or an alias.
+    pub fn knowing(&self, level: &str) -> Vec<&str> {
+        let is_meant = |known: &AboutLevel| known.name == level || known.aliases.iter().any(|alias| alias == level);
+        let knowing = self.of_transactions().filter(|checker| checker.about().levels.iter().any(is_meant));
+        knowing.map(history_core::Checker::name).collect()
+    }
+
     fn of_transactions(&self) -> impl Iterator<Item = &dyn Checker> {
         let all = self.checkers.iter().map(std::convert::AsRef::as_ref);
         all.filter(|checker| checker.about().subject == Subject::Transactions)

@@ -69,6 +69,8 @@ pub use checking::options::{OptionError, OptionKind, OptionSpec, Options};
 pub use checking::report::{Anomaly, Artifact, KeyReport, Report, Step, Verdict, Witness, WitnessOp};
 #[doc(hidden)]
 pub use checking::share;
+pub use checking::unread_keys::UnreadKeys;
+pub use checking::unread_results::UnreadResults;
 pub use common::mops::{MopParts, Mops};
 pub use common::{
     FunctionsInFlight, Id, IntMap, Interner, KeyedIds, NextStep, OpFault, UndecodedOps, UnknownName, cast, explain,

@@ -2,7 +2,7 @@
 
 use crate::ids::TxnId;
 use history_core::cast::Cast as _;
-use history_core::{Client, Op, OpKind, Pair, Participants, Process};
+use history_core::{Client, Op, OpKind, Pair, Participants, Process, UnreadResults};
 
 /// Stands for no index, in a column of indices.
 const NO_INDEX: u64 = u64::MAX;
@@ -189,6 +189,8 @@ pub(crate) struct Counts {
     /// The index of the first op that says neither when it is invoked nor when it completes what it does, and may have
     /// happened: it may have written anything that no other op wrote.
     pub(crate) unsaid: Option<u64>,
+    /// Those that do not say what they read.
+    pub(crate) unread: UnreadResults,
 }
 
 /// An invocation that waits for its completion.

@@ -92,6 +92,7 @@ pub(crate) fn report<A: Analysis>(
     let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
     report.anomalies = witnesses.all(shown, std::mem::take(&mut answers.anomalies));
     report.notes = notes(checker, analysis, counts, &cycles, shown, answers.is_complete);
+    report.notes.extend(counts.unread.note());
     report.notes.extend((is_garbage && is_allowed).then(|| garbage_left_out(analysis, unsaid)));
     report.notes.extend((shown.is_empty() && !has_read).then(|| NO_READ.to_owned()));
     report.notes.extend(left_open);

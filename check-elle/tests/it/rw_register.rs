@@ -60,9 +60,14 @@ fn the_initial_value_comes_first() {
 #[test]
 fn initial_values_are_edn_or_json() {
     assert_eq!(RwRegister::default().initial, Datum::Nil);
-    for (value, written) in
-        [(":none", ":none"), ("\"\"", "\"\""), ("[0, 0]", "[0 0]"), ("null", "nil"), ("{\"a\": 1}", "{\"a\" 1}")]
-    {
+    for (value, written) in [
+        (":none", ":none"),
+        ("\"\"", "\"\""),
+        ("[0, 0]", "[0 0]"),
+        ("null", "nil"),
+        ("{\"a\": 1}", "{\"a\" 1}"),
+        ("{\"a\":1}", "{\"a\" 1}"),
+    ] {
         let text = format!(
             "{{:process 0, :type :ok, :value [[:r :x {written}]]}} {{:process 1, :type :ok, :value [[:w :x 1]]}}"
         );
@@ -174,4 +179,29 @@ fn the_refusal_of_a_level_is_described_but_cannot_be_forbidden_by_name() {
     assert!(described.is_of_a_level && described.summary.starts_with("No order of commits"), "{described:?}");
     let asked = Options::new().with("anomalies", name);
     assert!(RwRegister::default().start(&asked).is_err());
+}
+
+#[test]
+fn a_result_that_is_missing_is_noted() {
+    let txn = |completion: &str| {
+        format!(
+            "{{:process 0, :type :invoke, :value [[:w :x 1]]}} {{:process 0, :type :ok, :value [[:w :x 1]]}}
+             {{:process 1, :type :invoke, :value [[:r :x nil]]}} {{:process 1, :type :ok, :value [[:r :x 1]]}}
+             {{:process 1, :type :invoke, :value [[:r :y nil]]}} {{:process 1, {completion}}}"
+        )
+    };
+    let note = |text: &str| {
+        let report = check_with(text, &Options::new());
+        assert_eq!(report.verdict, Verdict::Valid);
+        report.notes.into_iter().find(|note| note.contains("has no value"))
+    };
+    let said = "1 ok transaction (at index 5) has no value: what it read is unknown, and was not checked.";
+    for silent in [":type :ok", ":type :ok, :value nil"] {
+        assert_eq!(note(&txn(silent)).as_deref(), Some(said));
+    }
+    for other in [":type :ok, :value [[:r :y nil]]", ":type :fail", ":type :info"] {
+        assert_eq!(note(&txn(other)), None, "{other}");
+    }
+    // What it wrote is known from its invocation, and there is nothing else to know.
+    assert_eq!(note(&txn(":type :ok, :value nil").replace("[[:r :y nil]]", "[[:w :y 2]]")), None);
 }

@@ -6,7 +6,7 @@ use super::versions::{VersionId, Versions};
 use super::{Contradiction, Holds, Mop, What};
 use crate::level::Level;
 use history_core::cast::Cast as _;
-use history_core::{Datum, Interner};
+use history_core::{Datum, Interner, UnreadResults};
 
 /// What is asked of a history.
 #[derive(Clone, Debug)]
@@ -73,6 +73,8 @@ pub(crate) struct Decoded {
     /// The index of the first op that may have happened and says at neither end what it does: it may have written
     /// anything that no other op wrote.
     pub(crate) unsaid: Option<u64>,
+    /// Those that do not say what they read.
+    pub(crate) unread: UnreadResults,
     pub(crate) counts: Counts,
     /// Whether the first `ok` transaction has timestamps.
     pub(crate) has_timestamps: bool,

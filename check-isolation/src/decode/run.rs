@@ -14,7 +14,8 @@ use crate::report::{self, explain};
 use crate::timestamps::{self, Online, Stamps};
 use history_core::cast::Cast as _;
 use history_core::{
-    Budget, ErrorKind, HistoryError, Interner, NextStep, Op, OpKind, Pair, Process, Report, Run, UndecodedOps, Verdict,
+    Budget, ErrorKind, HistoryError, Interner, NextStep, Op, OpKind, Pair, Process, Report, Run, UndecodedOps,
+    UnreadResults, Verdict,
 };
 use std::ops::ControlFlow;
 
@@ -120,6 +121,7 @@ impl IsolationRun {
             is_partial: false,
             unclear: Vec::new(),
             unsaid: None,
+            unread: UnreadResults::default(),
             counts: Counts::default(),
             has_timestamps: false,
         };
@@ -316,6 +318,10 @@ impl IsolationRun {
         if !is_said && event.kind != OpKind::Fail {
             self.data.unsaid.get_or_insert(event.index);
         }
+        let reads = raw.mops.iter().any(|mop| !mop.is_write());
+        if event.kind == OpKind::Ok && !event.has_value && (reads || !is_said) {
+            self.data.unread.push(event.index);
+        }
         match event.kind {
             OpKind::Ok => self.data.counts.ok += 1,
             OpKind::Fail => self.data.counts.fail += 1,
@@ -363,6 +369,7 @@ impl IsolationRun {
             settled = settle::settle(&mut self.data);
         }
         let mut report = report::report(&self.data, &settled, budget);
+        report.notes.extend(self.data.unread.note());
         report.notes.extend(unsaid.map(explain::unsaid));
         if let Some(index) = unsaid {
             let what =

@@ -108,3 +108,14 @@ fn a_client_that_goes_on_under_another_number_begins_another_session() {
     assert_eq!(verdict("strong-session-causal-cerone", &seen), Verdict::Invalid);
     assert_eq!(verdict("serializable", &seen), Verdict::Valid);
 }
+
+#[test]
+fn a_result_that_is_missing_is_noted() {
+    let text = "{:process 0, :type :invoke, :value [[:w :x 1]]} {:process 0, :type :ok, :value [[:w :x 1]]}
+                {:process 1, :type :invoke, :value [[:r :x nil]]} {:process 1, :type :ok, :value [[:r :x 1]]}
+                {:process 1, :type :invoke, :value [[:r :x nil]]} {:process 1, :type :ok}";
+    let report = Isolation::default().check(&History::parse(text).unwrap()).unwrap();
+    assert_eq!(report.verdict, Verdict::Valid);
+    let note = "1 ok transaction (at index 5) has no value: what it read is unknown, and was not checked.";
+    assert!(report.notes.iter().any(|said| said == note), "{:?}", report.notes);
+}

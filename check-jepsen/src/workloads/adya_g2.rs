@@ -189,6 +189,7 @@ impl AdyaRun {
 
 impl Workload for AdyaRun {
     const EXPECTED: Expected = Expected { ops: ":insert of [key [a-id b-id]]", observation: "ok :insert" };
+    const IS_OF_ONE_OBJECT: bool = false;
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {

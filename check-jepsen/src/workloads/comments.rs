@@ -30,8 +30,8 @@ use crate::witness::{self, Extremes, OpRef, counted};
 use early::Early;
 use history_core::cast::Cast as _;
 use history_core::{
-    Checker, Datum, Expected, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Report, Run, Verdict,
-    Witness,
+    Checker, Datum, Expected, NextStep, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Report, Run,
+    Verdict, Witness,
 };
 
 /// The comments checker. There is nothing to be set.
@@ -180,6 +180,8 @@ struct CommentsRun {
     acknowledged: Vec<(ElemId, OpRef)>,
     in_flight: InFlight<ElemId>,
     reads: u32,
+    /// Whether a read could have been wrong.
+    is_observed: bool,
     /// How often a read was looked at.
     looks: u32,
     writes: u64,
@@ -278,7 +280,9 @@ impl CommentsRun {
             self.judge(OpRef::of(op), &shown)?;
         }
         self.scratch = shown;
-        Ok(self.is_ordered && says_something)
+        let is_observation = self.is_ordered && says_something;
+        self.is_observed |= is_observation;
+        Ok(is_observation)
     }
 
     /// Keeps a read that shows values whose write has not begun.
@@ -341,6 +345,23 @@ impl CommentsRun {
         Ok(())
     }
 
+    /// Says that reads show only values that nobody had begun to write.
+    fn doubt_values(&self, too_early: &[(OpRef, Box<[ElemId]>)], report: &mut Report) {
+        let is_unwritten = |id: &&ElemId| self.comments[id.at()].before == NONE;
+        let unwritten = too_early.iter().find_map(|(read, shown)| Some((read, shown.iter().find(is_unwritten)?)));
+        let Some((read, id)) = unwritten else { return };
+        let value = self.elements.datum(*id);
+        report.verdict = Verdict::Unknown;
+        report.notes.push(format!(
+            "No verdict: no read shows a value that an op writes. The read at index {} shows {value}, which no op \
+             writes.",
+            read.index
+        ));
+        report.add_next(NextStep::new(
+            "Record values in reads and writes alike: the string \"1\" is another value than the integer 1.",
+        ));
+    }
+
     fn explain(&self, bad: &Bad) -> Witness {
         let (lacked, acknowledged) = self.acknowledged[bad.ranks[0].to_usize()];
         let (lacked, latest) = (self.elements.datum(lacked), self.elements.datum(bad.latest));
@@ -401,6 +422,9 @@ impl Workload for CommentsRun {
                 "{count} (the first at index {index}) showed values whose write had not begun. The whole history \
                  was taken into account for such reads."
             ));
+        }
+        if !self.is_observed && self.is_ordered && !too_early.is_empty() {
+            self.doubt_values(&too_early, &mut report);
         }
         for (read, shown) in &too_early {
             // There are not so many reads, for they are all in memory.

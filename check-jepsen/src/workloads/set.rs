@@ -16,7 +16,7 @@
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
-use crate::witness::{self, Extremes, OpRef};
+use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::cast::Cast as _;
 use history_core::{
     Artifact, Checker, Datum, Expected, NextStep, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair,
@@ -86,6 +86,8 @@ struct SetRun {
     invocations: bool,
     reads: u64,
     last: Option<OpRef>,
+    /// The index of its invocation, if it has one.
+    last_invoked: Option<u64>,
     /// Why the last read cannot be read.
     last_unreadable: Option<String>,
     pairs: fold::Pairs,
@@ -134,6 +136,10 @@ impl SetRun {
         let SetRun { elements, last_ids, last_ints, .. } = self;
         self.reads += 1;
         self.last = Some(OpRef::of(op));
+        self.last_invoked = match op.pair {
+            Pair::Completes { invoked, .. } => Some(invoked),
+            Pair::Invokes { .. } | Pair::Alone => None,
+        };
         self.last_unreadable = None;
         self.last_is_pair = self.pairs.keyed(op.value).is_some();
         last_ids.clear();
@@ -229,6 +235,7 @@ impl SetRun {
             };
             report.notes.push(format!("{count} {name}: {set}."));
         }
+        self.note_late(lost, report);
         let count = |is: &dyn Fn(&Element) -> bool| self.known.iter().filter(|element| is(element)).count().to_u64();
         report.counts = vec![
             ("attempt-count".into(), count(&|element| element.attempted)),
@@ -247,6 +254,20 @@ impl SetRun {
             (Datum::keyword("recovered"), set(&mut self.those(recovered))),
         ]);
         report.artifacts.push(Artifact { path: "set.edn".into(), content: format!("{sets}\n").into_bytes() });
+    }
+
+    /// Says how many of the lost elements are no proof of a loss: the last read need not show them.
+    fn note_late(&self, lost: impl Fn(&Element) -> bool, report: &mut Report) {
+        let Some(invoked) = self.last_invoked else { return };
+        let late = self.those(lost).filter(|id| self.added[id.at()].index > invoked).count().to_u64();
+        if late > 0 {
+            let lost = counted(late, "lost element");
+            report.notes.push(format!(
+                "{lost}: the add was acknowledged after the last read had begun, so this read need not show it. Read \
+                 all elements once more when all adds have ended, or check with -m set-full, which compares each read \
+                 with the adds before it."
+            ));
+        }
     }
 
     fn last_read(&self, last: OpRef) -> history_core::WitnessOp {

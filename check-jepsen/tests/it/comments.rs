@@ -198,3 +198,14 @@ fn other_ops_are_passed_over() {
     assert_eq!((report.verdict, count(&report, "read-count"), count(&report, "write-count")), (Verdict::Unknown, 0, 0));
     assert!(report.notes[0].contains("no ok :read"), "{:?}", report.notes);
 }
+
+#[test]
+fn reads_of_values_that_nobody_writes_say_which() {
+    let text =
+        op(0, "write", "1", "ok", "1") + &op(0, "write", "2", "ok", "2") + &op(0, "read", "nil", "ok", "[\"2\"]");
+    let report = judge(&Comments::default(), &[], &text);
+    assert_eq!(report.verdict, Verdict::Unknown);
+    let why =
+        "No verdict: no read shows a value that an op writes. The read at index 5 shows \"2\", which no op writes.";
+    assert_eq!(report.notes.last().map(String::as_str), Some(why), "{:?}", report.notes);
+}

@@ -160,3 +160,17 @@ fn without_reads_nothing_is_known() {
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains("no ok :read"), "{:?}", report.notes);
 }
+
+#[test]
+fn what_was_added_after_the_last_read_began_is_said_to_be_no_proof() {
+    let read_first = "{:process 1, :type :invoke, :f :read}".to_owned();
+    let read_last = "{:process 1, :type :ok, :f :read, :value []}";
+    let add = op(0, "add", "7", "ok", "7");
+    let note = |text: &str| {
+        let report = judge(&Set::default(), &[], text);
+        assert_eq!(report.verdict, Verdict::Invalid);
+        report.notes.iter().any(|note| note.starts_with("1 lost element: the add was acknowledged after the last read"))
+    };
+    assert!(note(&(read_first.clone() + &add + read_last)));
+    assert!(!note(&(add + &read_first + read_last)));
+}

@@ -272,3 +272,28 @@ fn pairs_of_a_key_and_a_value_are_not_taken_for_elements() {
     let whole = op(0, "add", "[0 1]", "ok", "[0 1]") + &op(0, "read", "nil", "ok", "[[0 1]]");
     assert!(sets.into_iter().all(|checker| judge(checker, &[], &whole).verdict == Verdict::Valid));
 }
+
+/// A checker of one object that gets ops on several says so; one that looks at each op by itself does not.
+#[test]
+fn keys_in_a_field_are_noted_where_they_are_not_read() {
+    let text =
+        "{:process 0, :type :invoke, :f :add, :value 1, :key :x} {:process 0, :type :ok, :f :add, :value 1, :key :x}
+                {:process 0, :type :invoke, :f :read, :key :y} {:process 0, :type :ok, :f :read, :value 1, :key :y}";
+    let note = |checker: &dyn Checker, text: &str| {
+        let why = "The ops have different keys in the field :key (:x and :y)";
+        judge(checker, &[], text).notes.iter().any(|note| note.starts_with(why))
+    };
+    assert!(note(&Counter::default(), text));
+    assert!(!note(&Counter::default(), &text.replace(":y", ":x")));
+    assert!(!note(&Stats::default(), text));
+}
+
+/// What is behind an op that stopped a checker is not counted, so nothing is said of all ops.
+#[test]
+fn an_op_that_stops_the_checker_is_the_only_reason() {
+    let text = op(0, "add", "\"x\"", "ok", "\"x\"") + &op(0, "add", "1", "ok", "1") + &op(0, "read", "nil", "ok", "1");
+    let report = judge(&Counter::default(), &[], &text);
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.notes[0].starts_with("No verdict, because of the op at index 0"), "{:?}", report.notes);
+    assert_eq!(report.notes.len(), 1, "{:?}", report.notes);
+}

@@ -79,6 +79,11 @@ impl Messages {
         self.flags.iter().any(|flags| flags & POLLED != 0 && flags & (MAY_BE_SENT | SENT_FAIL) != MAY_BE_SENT)
     }
 
+    /// Messages that were polled, and whose offset no op says.
+    pub(crate) fn without_offset(&self) -> impl Iterator<Item = MsgId> {
+        self.ids().filter(|msg| self.offset(*msg) == NO_OFFSET && self.flags[msg.at()] & POLLED != 0)
+    }
+
     /// The id of a key. A string that is an integer's canonical text is the integer, for that is how JSON writes it as
     /// a key of a map.
     pub(crate) fn key_id(&mut self, key: Value<'_>) -> Result<KeyId, OpFault> {

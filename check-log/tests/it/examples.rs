@@ -475,3 +475,21 @@ fn ops_without_a_log_in_common_are_unknown() {
     }
     assert_eq!(judge(&(send(1, 0) + &send(2, 1)), &[("cut-short", "true")]).verdict, Verdict::Valid);
 }
+
+#[test]
+fn polls_without_offsets_are_said_to_be_unchecked() {
+    let send = |value: u32| op(0, "ok", "send", &format!("[[:send :x {value}]]"), &format!("[[:send :x {value}]]"));
+    let note = |text: &str| {
+        let report = judge(text, &[]);
+        assert_eq!(report.verdict, Verdict::Valid);
+        report.notes.into_iter().find(|note| note.starts_with("No op says the offset of message"))
+    };
+    let said = note(&(send(7) + &send(8) + &poll(1, "[[nil 7] [nil 7] [nil 8]]")));
+    assert_eq!(
+        said.as_deref(),
+        Some(
+            "No op says the offset of message 7 of :x and 1 more: whether polls repeat, reorder or skip it was not checked."
+        )
+    );
+    assert_eq!(note(&(self::send(7, 0) + &self::send(8, 1) + &poll(1, "[[nil 7] [nil 8]]"))), None);
+}

@@ -133,6 +133,7 @@ impl Spec for Kv {
     const SHOWN: &'static str = "ok :get together with a :put or :append of a string";
     const INITIAL: &'static str = "a map from key to string; all empty if not given";
     const PARTS: history_core::Parts = history_core::Parts::Registers;
+    const READS_KEY: bool = true;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
         let Value::Map(entries) = value else {

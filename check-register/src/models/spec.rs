@@ -27,6 +27,9 @@ pub trait Spec: Model + Send {
     /// What one part of a history needs from the others, for whoever makes histories smaller.
     const PARTS: Parts = Parts::Unknown;
 
+    /// Whether [`decode`](Spec::decode) looks at an op's field `key`.
+    const READS_KEY: bool = false;
+
     /// What a refusal rests on besides the history, if a user may not be aware of it: one sentence.
     fn assumes(&self) -> Option<String> {
         None

@@ -2,7 +2,7 @@
 
 use crate::engine::ids;
 use crate::models::{Shows, Spec};
-use history_core::{Coverage, Expected, FunctionsInFlight, NextStep, Op, OpKind, Pair, Report, Verdict};
+use history_core::{Coverage, Expected, FunctionsInFlight, NextStep, Op, OpKind, Pair, Report, UnreadKeys, Verdict};
 
 /// Reads the ops of clients one after another, each with what its invocation said.
 ///
@@ -28,6 +28,7 @@ pub struct Decoder<O> {
     /// Operations in flight, by slot.
     open: Vec<Option<InFlight<O>>>,
     functions: FunctionsInFlight,
+    keys: UnreadKeys,
     /// What they all show.
     shown: Shown,
     /// How many of those in flight do not say what they may change.
@@ -99,6 +100,7 @@ impl<O> Default for Decoder<O> {
         Decoder {
             open: Vec::new(),
             functions: FunctionsInFlight::default(),
+            keys: UnreadKeys::default(),
             shown: Shown::default(),
             hidden_in_flight: 0,
             hidden: None,
@@ -115,6 +117,9 @@ impl<O> Decoder<O> {
     pub fn decode<S: Spec<Op = O>>(&mut self, model: &mut S, op: &Op<'_>) -> Result<DecodedEvent<'_, O>, String> {
         self.shown.has_value |= !op.value.is_nil();
         self.functions.see(op)?;
+        if !S::READS_KEY {
+            self.keys.see(op);
+        }
         match op.pair {
             Pair::Invokes { slot } => {
                 let slot = ids::index(slot);
@@ -205,6 +210,7 @@ impl<O> Decoder<O> {
         let observed = something + if filling > 0 { absence + early_nil } else { 0 };
         let coverage = Coverage::of_counts(operations, observed);
         coverage.conclude(&Expected { ops: S::OPS, observation: S::SHOWN }, report);
+        self.keys.conclude(report);
         if report.verdict == Verdict::Invalid {
             return;
         }

@@ -154,11 +154,31 @@ fn meant<'g>(grammar: &'g mut clap::Command, matches: &ArgMatches) -> &'g mut cl
     }
 }
 
+/// Which other checkers know a level that this one does not, if it was asked for one.
+fn elsewhere(
+    checker: &dyn history_core::Checker,
+    options: &history_core::Options,
+    checkers: &Registry,
+) -> Option<String> {
+    let levels = options.names("consistency-models");
+    levels.iter().find_map(|level| {
+        let knowing = checkers.knowing(level);
+        let is_known = knowing.is_empty() || knowing.contains(&checker.name());
+        (!is_known).then(|| format!("the level {level} is one of -m {}", knowing.join(", ")))
+    })
+}
+
 fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -> Result<Check<'c>, UsageError> {
     let (checker, is_plugin) = checker(matches, checkers)?;
     let (mut options, mut warnings) = options(matches, &*checker, checkers)?;
     // A checker says of options that they make no sense when it starts; better now than after the first file.
-    checker.start(&options).map_err(|error| UsageError::new(error.to_string()))?;
+    checker.start(&options).map_err(|error| {
+        let usage = UsageError::new(error.to_string());
+        match elsewhere(&*checker, &options, checkers) {
+            Some(tip) => usage.tip(tip),
+            None => usage,
+        }
+    })?;
     let directory = matches.try_get_one::<OsString>("directory").ok().flatten().map(PathBuf::from);
     if directory.as_ref().is_some_and(|path| path.as_os_str().is_empty()) {
         return Err(

@@ -26,6 +26,9 @@ struct Row<'a> {
     decided: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<&'a str>,
+    /// The checkers that know it, if others of the same ops do not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    checkers: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     options: Option<Vec<&'a str>>,
     /// What brought it along.
@@ -44,6 +47,7 @@ impl<'a> Row<'a> {
             forbids: None,
             decided,
             because,
+            checkers: Vec::new(),
             options: None,
             from: None,
         }
@@ -73,8 +77,10 @@ pub(crate) fn anomalies(format: OutputFormat) -> Exit {
 /// What -c takes.
 #[cfg(feature = "elle")]
 pub(crate) fn consistency_levels(format: OutputFormat) -> Exit {
-    let levels = Registry::built_in().levels();
+    let checkers = Registry::built_in();
+    let (levels, all) = (checkers.levels(), checkers.knowing("serializable"));
     let rows = levels.iter().map(|level| Row {
+        checkers: Some(checkers.knowing(&level.name)).filter(|some| some.len() < all.len()).unwrap_or_default(),
         aliases: names(&level.aliases),
         implies: Some(names(&level.implies)),
         forbids: Some(names(&level.forbids)),
@@ -111,6 +117,7 @@ fn write_text(out: &mut dyn Write, row: &Row<'_>, first: bool) -> io::Result<()>
         ("also called", Some(&row.aliases)),
         ("implies", row.implies.as_ref()),
         ("forbids", row.forbids.as_ref()),
+        ("checkers", Some(&row.checkers)),
         ("options", row.options.as_ref()),
     ];
     for (word, names) in lists {

@@ -62,3 +62,18 @@ fn text_is_for_people() {
         assert_eq!(text, stdout(&histcheck(&format!("{words} --output text")).assert()));
     }
 }
+
+#[test]
+fn a_level_that_only_some_checkers_know_names_them() {
+    let levels = stdout(&histcheck().arg("consistency-models").assert().success());
+    let of =
+        |name: &str| levels.split("\n\n").find(|level| level.starts_with(&format!("{name}\n"))).unwrap().to_owned();
+    assert!(of("strong-session-prefix").contains("checkers: isolation"));
+    assert!(!of("serializable").contains("checkers:"));
+    let wrong = histcheck().args(["-m", "list-append", "-c", "strong-session-prefix", "-"]).assert().failure();
+    assert!(
+        stderr(&wrong).contains("tip: the level strong-session-prefix is one of -m isolation"),
+        "{}",
+        stderr(&wrong)
+    );
+}

@@ -13,3 +13,5 @@ pub(crate) mod report;
 #[cfg(feature = "serde")]
 pub(crate) mod serialize;
 pub mod share;
+pub(crate) mod unread_keys;
+pub(crate) mod unread_results;

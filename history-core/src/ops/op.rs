@@ -206,6 +206,12 @@ impl<'a> Fields<'a> {
     /// No fields.
     pub const NONE: Fields<'static> = Fields(None);
 
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0.is_none() || self.iter().next().is_none()
+    }
+
     /// The value of a field. O(fields).
     pub fn get(self, name: &str) -> Option<Value<'a>> {
         self.iter().find(|(key, _)| key.as_name() == Some(name)).map(|(_, value)| value)

@@ -269,6 +269,8 @@ impl<W: Workload> TxnRun<W> {
         if !is_said && op.kind != OpKind::Fail {
             self.counts.unsaid.get_or_insert(op.index);
         }
+        let reads = mops.iter().any(|mop| !W::is_write(*mop));
+        self.counts.unread.see(op, reads || !is_said);
         if self.share.is_part() && mops.is_empty() {
             return;
         }

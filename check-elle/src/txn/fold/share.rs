@@ -31,7 +31,10 @@ impl<W: Workload> ShareRun for TxnRun<W> {
     }
 
     fn finish(self: Box<Self>, budget: &Budget) -> Result<ShareEnd, HistoryError> {
-        let ended = match self.end(budget) {
+        let mut run = *self;
+        // An op may be in several shares, or in none: whoever reads all counts them.
+        let unread = std::mem::take(&mut run.counts.unread);
+        let ended = match run.end(budget) {
             Ok(ended) => ended,
             Err(malformed) => {
                 return Ok(ShareEnd {
@@ -55,7 +58,7 @@ impl<W: Workload> ShareRun for TxnRun<W> {
             true => dependencies(known),
             false => None,
         };
-        let may_say_less = !report.not_checked.is_empty() && known.order_depends_on_others();
+        let may_say_less = !unread.is_empty() || !report.not_checked.is_empty() && known.order_depends_on_others();
         Ok(ShareEnd { report, is_well_formed, keys, dependencies, is_one_of_several, may_say_less })
     }
 }

@@ -1,6 +1,7 @@
 //! How much is kept, and what is given up at a limit.
 
 use super::judge::Judge;
+use history_core::UnreadResults;
 use history_core::cast::Cast as _;
 
 /// How much is kept, at the most.
@@ -78,9 +79,11 @@ pub(crate) struct Counts {
     pub(crate) fail: u64,
     pub(crate) info: u64,
     pub(crate) mops: u64,
+    /// Those that do not say what they read.
+    pub(crate) unread: UnreadResults,
 }
 
-history_core::state!(struct Counts { ok, fail, info, mops });
+history_core::state!(struct Counts { ok, fail, info, mops, unread });
 
 impl Counts {
     pub(crate) fn add_mops(&mut self, mops: usize) {

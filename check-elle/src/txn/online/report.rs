@@ -131,6 +131,7 @@ impl<J: Judge> OnlineRun<J> {
         if unwritten.is_some() && is_allowed {
             notes.push("garbage-read is allowed, and was found.".to_owned());
         }
+        notes.extend(self.counts().unread.note());
         notes.extend(self.participants().note());
         report.notes = notes;
         for step in next {

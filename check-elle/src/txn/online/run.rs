@@ -51,6 +51,7 @@ struct Open {
     /// The index of its invocation.
     invoked: u64,
     has_value: bool,
+    reads: bool,
     writes: Vec<(i64, i64)>,
     /// Whether something related to it completed before.
     follows: bool,
@@ -210,6 +211,7 @@ impl<J: Judge> OnlineRun<J> {
         open.follows = self.counts.ok > 0;
         open.writes.clear();
         open.writes.extend(writes(&self.decoder.mops));
+        open.reads = open.writes.len() < self.decoder.mops.len();
         if !open.has_value {
             self.unsaid.invoke(op.index);
         }
@@ -247,6 +249,7 @@ impl<J: Judge> OnlineRun<J> {
             OpKind::Fail => self.counts.fail += 1,
             OpKind::Info | OpKind::Invoke => self.counts.info += 1,
         }
+        self.counts.unread.see(op, open.reads || !open.has_value);
         self.evidence.later |= op.kind != OpKind::Fail && open.follows;
         // What a failed op says that it wrote is of no consequence: it did not.
         let is_told = !op.value.is_nil() && op.kind != OpKind::Fail;

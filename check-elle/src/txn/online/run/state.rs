@@ -8,9 +8,9 @@ use history_core::Saved;
 use history_core::state::{Damaged, In, Out, State};
 
 /// Grows whenever what is saved changes, or what it means.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
-history_core::state!(struct Open { is_there, txns, invoked, has_value, writes, follows });
+history_core::state!(struct Open { is_there, txns, invoked, has_value, reads, writes, follows });
 history_core::state!(struct Seen { read, later });
 
 impl State for CycleExistsSpec {

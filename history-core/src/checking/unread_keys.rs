@@ -1,0 +1,62 @@
+//! Ops with different keys in a field that a checker does not look at.
+
+use crate::{Datum, Op, Report};
+
+/// Notices that ops have different values in the field `key`, for checkers of one object that do not look at it.
+///
+/// Such a history may be of several objects, each to be checked separately, and the verdict on all of them together
+/// means little. O(1) an op, and memory for two keys.
+///
+/// ```
+/// use history_core::{History, Report, UnreadKeys, Verdict};
+///
+/// let history = History::parse("
+///     {:process 0, :type :invoke, :f :add, :value 1, :key :x} {:process 0, :type :ok, :f :add, :value 1, :key :x}
+///     {:process 0, :type :invoke, :f :read, :key :y} {:process 0, :type :ok, :f :read, :value 1, :key :y}
+/// ")?;
+/// let mut keys = UnreadKeys::default();
+/// history.ops().for_each(|op| keys.see(&op));
+/// let mut report = Report::new("counter", Verdict::Valid);
+/// keys.conclude(&mut report);
+/// assert_eq!(
+///     report.notes,
+///     ["The ops have different keys in the field :key (:x and :y), and counter took them for ops on one object. \
+///       --keyed checks each key separately."]
+/// );
+/// # Ok::<(), history_core::HistoryError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct UnreadKeys {
+    first: Option<Datum>,
+    /// Another one. Then no more are looked for.
+    other: Option<Datum>,
+}
+
+impl UnreadKeys {
+    /// Looks at the next op. Those of others than clients say nothing of objects.
+    #[inline]
+    pub fn see(&mut self, op: &Op<'_>) {
+        if self.other.is_none() && !op.extra.is_empty() {
+            self.see_fields(op);
+        }
+    }
+
+    fn see_fields(&mut self, op: &Op<'_>) {
+        let Some(key) = op.extra.get("key").filter(|key| !key.is_nil() && op.process.is_client()) else { return };
+        match &self.first {
+            None => self.first = Some(key.to_datum()),
+            Some(first) => self.other = Some(key.to_datum()).filter(|key| key != first),
+        }
+    }
+
+    /// Adds a note to the report if there were several keys.
+    pub fn conclude(&self, report: &mut Report) {
+        if let (Some(first), Some(other)) = (&self.first, &self.other) {
+            report.notes.push(format!(
+                "The ops have different keys in the field :key ({first} and {other}), and {} took them for ops on one \
+                 object. --keyed checks each key separately.",
+                report.checker
+            ));
+        }
+    }
+}
