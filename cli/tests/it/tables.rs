@@ -1,7 +1,7 @@
 //! Lists of checkers, anomalies and models.
 
 use crate::vacuous::DECIDED_EXACTLY;
-use crate::{histcheck, stdout};
+use crate::{histcheck, stderr, stdout};
 use serde_json::Value;
 
 fn json(words: &str) -> Vec<Value> {
@@ -65,15 +65,10 @@ fn text_is_for_people() {
 
 #[test]
 fn a_level_that_only_some_checkers_know_names_them() {
-    let levels = stdout(&histcheck().arg("consistency-models").assert().success());
-    let of =
-        |name: &str| levels.split("\n\n").find(|level| level.starts_with(&format!("{name}\n"))).unwrap().to_owned();
-    assert!(of("strong-session-prefix").contains("checkers: isolation"));
-    assert!(!of("serializable").contains("checkers:"));
-    let wrong = histcheck().args(["-m", "list-append", "-c", "strong-session-prefix", "-"]).assert().failure();
-    assert!(
-        stderr(&wrong).contains("tip: the level strong-session-prefix is one of -m isolation"),
-        "{}",
-        stderr(&wrong)
-    );
+    let rows = json("consistency-models --output json");
+    assert_eq!(named(&rows, "strong-session-prefix")["checkers"], serde_json::json!(["isolation"]));
+    assert_eq!(named(&rows, "serializable").get("checkers"), None);
+    let wrong = histcheck("-m list-append -c strong-session-prefix -").assert().code(254);
+    let said = stderr(&wrong);
+    assert!(said.contains("tip: the level strong-session-prefix is one of -m isolation"), "{said}");
 }
