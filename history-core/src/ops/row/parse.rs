@@ -4,11 +4,25 @@ use super::{Extra, ProcessRecord, Row};
 use crate::cast::Cast as _;
 use crate::ops::op::OwnField;
 use crate::text::syntax::Fault;
+use crate::text::syntax::plain::Plain;
 use crate::text::time_unit;
 use crate::values::tape::{Tag, Tape};
 use crate::{OpKind, Position, TimeUnit, Value};
 
 impl Row {
+    /// The op that a plain one is.
+    #[inline]
+    pub(crate) fn of_plain(plain: &Plain, position: Position) -> Row {
+        let mut row = Row::at(position);
+        row.set_kind(plain.kind);
+        plain.index().into_iter().for_each(|index| row.set_index(index));
+        plain.time().into_iter().for_each(|ns| row.set_time_ns(ns));
+        plain.process().into_iter().for_each(|number| row.set_process(ProcessRecord::Client(number)));
+        plain.f().into_iter().for_each(|node| row.set_f(node));
+        plain.value().into_iter().for_each(|node| row.set_value(node));
+        row
+    }
+
     /// The op that the value at `node` is.
     pub(crate) fn read(tape: &Tape, mut node: usize, position: Position, unit: Option<TimeUnit>) -> Result<Row, Fault> {
         // A record's tag, #jepsen.history.Op{...}, says nothing that we need.

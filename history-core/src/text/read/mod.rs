@@ -409,6 +409,7 @@ impl<'s> Reader<'s> {
         let format = self.format.unwrap_or(Format::Edn);
         let steps = self.steps.get_or_insert_with(|| Steps::new(format));
         let unit = self.unit;
+        steps.take_plain(unit.is_none());
         let op_bytes_max = self.limits.op_bytes_max;
         let scanned = steps.run(batch, block, op_bytes_max, |batch, found, place| read_row(batch, found, place, unit));
         self.finish_records(batch).and(scanned)
@@ -467,8 +468,13 @@ impl<'s> Reader<'s> {
 /// Makes an op of a value.
 #[inline]
 fn read_row(batch: &mut Batch, found: steps::Found, place: Place, unit: Option<TimeUnit>) -> Result<(), HistoryError> {
-    let row = Row::read(&batch.tape, found.node, place.position(), unit);
-    own(&mut batch.records).push(row.map_err(|fault| fault_error(fault, place))?);
+    let row = match found.plain {
+        Some(plain) => Row::of_plain(&plain, place.position()),
+        None => {
+            Row::read(&batch.tape, found.node, place.position(), unit).map_err(|fault| fault_error(fault, place))?
+        }
+    };
+    own(&mut batch.records).push(row);
     Ok(())
 }
 

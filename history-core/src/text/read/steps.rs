@@ -8,6 +8,7 @@ use crate::error::{ErrorKind, HistoryError, Position, Snippet};
 use crate::ops::batch::Batch;
 use crate::state::{Damaged, In, Out, State};
 use crate::text::syntax::edn::Read;
+use crate::text::syntax::plain::Plain;
 use crate::text::syntax::table::Line;
 use crate::text::syntax::{Fault, FaultKind, Scanner};
 use crate::values::tape::Tape;
@@ -27,6 +28,8 @@ enum Within {
 #[derive(Clone)]
 pub(crate) struct Steps {
     format: Format,
+    /// Whether plain ops need not be values on the tape.
+    takes_plain: bool,
     within: Within,
     /// Whether an op or an opening bracket was read yet.
     started: bool,
@@ -48,6 +51,8 @@ pub(crate) struct Steps {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) node: usize,
+    /// What it says, if it is a plain op. Then the node is not that of a map.
+    pub(crate) plain: Option<Plain>,
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
@@ -70,6 +75,8 @@ enum Last {
 enum Step {
     /// An op that begins here.
     Op(usize),
+    /// The same, a plain one.
+    Plain(usize, Plain),
     /// Something between ops.
     Passed,
     /// The end of the block.
@@ -105,13 +112,14 @@ impl State for Within {
 
 // Between two blocks nothing is found.
 crate::state!(parts Steps {
-    within, started, last, in_comment, after_error, ended; parts: ; same: format, found, end
+    within, started, last, in_comment, after_error, ended; parts: ; same: format, takes_plain, found, end
 });
 
 impl Steps {
     pub(crate) fn new(format: Format) -> Steps {
         Steps {
             format,
+            takes_plain: false,
             within: Within::Bare,
             started: false,
             last: Last::Opening,
@@ -121,6 +129,11 @@ impl Steps {
             end: None,
             ended: (Place::default(), String::new()),
         }
+    }
+
+    /// Says whether plain ops need not be values on the tape.
+    pub(super) fn take_plain(&mut self, takes_plain: bool) {
+        self.takes_plain = takes_plain;
     }
 
     /// Whether the ops are in a container, which may then be empty.
@@ -140,7 +153,7 @@ impl Steps {
     pub(super) fn before(&self, text: &[u8]) -> Steps {
         let first = text.iter().find(|b| !b.is_ascii_whitespace());
         let last = if matches!(first, Some(b',' | b']')) { Last::Op } else { Last::Comma };
-        Steps { within: self.within, started: true, last, ..Steps::new(self.format) }
+        Steps { within: self.within, started: true, last, takes_plain: self.takes_plain, ..Steps::new(self.format) }
     }
 
     /// Whether what is read from here on is read alike from there.
@@ -235,7 +248,11 @@ impl Steps {
             match self.step(scanner).and_then(|step| self.verify_line_end(step, scanner, block)) {
                 Ok(Step::Op(start)) => {
                     self.end = Some(scanner.pos);
-                    self.found.push(Found { node, start, end: scanner.pos });
+                    self.found.push(Found { node, plain: None, start, end: scanner.pos });
+                }
+                Ok(Step::Plain(start, plain)) => {
+                    self.end = Some(scanner.pos);
+                    self.found.push(Found { node, plain: Some(plain), start, end: scanner.pos });
                 }
                 Ok(Step::Passed) => {}
                 Ok(Step::Out) => {
@@ -265,6 +282,13 @@ impl Steps {
         if self.format != Format::Table && self.bracket(scanner, b)? {
             return Ok(Step::Passed);
         }
+        if self.takes_plain
+            && let Some(plain) = self.plain(scanner)
+        {
+            self.started = true;
+            self.last = Last::Op;
+            return Ok(Step::Plain(at, plain));
+        }
         let read = match self.format {
             Format::Edn => scanner.edn_value()?,
             Format::Table => self.table_line(scanner)?,
@@ -276,6 +300,15 @@ impl Steps {
         self.started = true;
         self.last = Last::Op;
         Ok(Step::Op(at))
+    }
+
+    #[inline]
+    fn plain(&self, scanner: &mut Scanner<'_>) -> Option<Plain> {
+        match self.format {
+            Format::Json => scanner.plain_op::<true>(),
+            Format::Edn => scanner.plain_op::<false>(),
+            _ => None,
+        }
     }
 
     /// Refuses an op of the table in a last line that may be cut, because it does not show that its last word is whole.
@@ -419,3 +452,6 @@ pub(crate) fn error(fault: Fault, place: Place) -> HistoryError {
     };
     HistoryError::new(kind, fault.message).expected(fault.expected).at(place.position())
 }
+
+#[cfg(test)]
+mod tests;

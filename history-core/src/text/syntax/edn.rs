@@ -55,7 +55,7 @@ impl Scanner<'_> {
                 self.keep_key(place, Tag::Keyword, begins, self.pos + 1);
             }
             if self.stack.len() <= 2 {
-                if self.stack.is_empty() {
+                if self.stack.len() == self.floor {
                     return Ok(Read::Nothing);
                 }
                 new_key = self.place_of_key();
@@ -73,6 +73,9 @@ impl Scanner<'_> {
     #[inline]
     fn edn_complete(&mut self) -> bool {
         loop {
+            if self.stack.len() == self.floor {
+                return true;
+            }
             match self.stack.last_mut() {
                 None => return true,
                 Some(Frame::Container { count, .. }) => {

@@ -26,6 +26,7 @@ impl Scanner<'_> {
         loop {
             next = match next {
                 Next::Value => self.json_one()?,
+                Next::After if self.stack.len() == self.floor => return Ok(()),
                 Next::After => {
                     let Some(Frame::Container { node, count, close, opened_at }) = self.stack.last_mut() else {
                         return Ok(());

@@ -7,6 +7,7 @@
 use super::memo::Key;
 use super::{Frame, Scanner};
 use crate::cast::Cast as _;
+use crate::ops::op::OwnField;
 use crate::values::tape::Tag;
 
 /// Keys that are kept; those behind them are read.
@@ -35,8 +36,7 @@ impl Scanner<'_> {
     #[inline]
     pub(super) fn known_key(&mut self, place: usize, tag: Tag) -> bool {
         let Some(key) = self.tape.memo.keys.get(place) else { return false };
-        let Some(text) = self.bytes.get(self.pos..).and_then(<[u8]>::first_chunk::<BYTES>) else { return false };
-        if (u128::from_le_bytes(*text) ^ key.text) & key.mask != 0 || key.is_keyword != (tag == Tag::Keyword) {
+        if !self.is_key(key, tag) {
             return false;
         }
         let (start, end) = key.name;
@@ -44,6 +44,14 @@ impl Scanner<'_> {
         self.pos += usize::from(key.len);
         self.tape.push_source(tag, start, end);
         true
+    }
+
+    /// Whether the text at `pos` is that of a key.
+    #[inline]
+    pub(super) fn is_key(&self, key: &Key, tag: Tag) -> bool {
+        let text = self.bytes.get(self.pos..).and_then(<[u8]>::first_chunk::<BYTES>);
+        let is_same = |text: &[u8; BYTES]| (u128::from_le_bytes(*text) ^ key.text) & key.mask == 0;
+        text.is_some_and(is_same) && key.is_keyword == (tag == Tag::Keyword)
     }
 
     /// Keeps the key that was just read up to `pos`, if it is the last value on the tape; `from` is where the value
@@ -73,6 +81,7 @@ impl Scanner<'_> {
             len: (self.pos - from).to_u8(),
             name: (start.to_u8(), (start + len).to_u8()),
             is_keyword: tag == Tag::Keyword,
+            field: OwnField::from_bytes(&text[start..start + len]),
             misses: 0,
         };
         match keys.get_mut(place) {

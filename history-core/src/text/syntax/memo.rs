@@ -5,7 +5,9 @@
 //! next one begins with the same text, its integers are copied. Comparing is an order of magnitude faster than
 //! decoding, and nothing else changes: equal text has equal integers.
 
+use super::plain::Luck;
 use crate::cast::Cast as _;
+use crate::ops::op::OwnField;
 
 /// Runs kept; one is found by a hash of the text before it, and takes the place of another with the same hash.
 const SLOTS: usize = 256;
@@ -21,6 +23,8 @@ pub(crate) struct Memo {
     slots: Vec<Slot>,
     /// The keys that ops had before, by place; see [`super::keys`].
     pub(super) keys: Vec<Key>,
+    /// Whether ops are mostly plain; see [`super::plain`].
+    pub(super) luck: Luck,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -48,6 +52,8 @@ pub(super) struct Key {
     pub(super) name: (u8, u8),
     /// Whether it was read as a keyword of EDN, and not as a string of JSON.
     pub(super) is_keyword: bool,
+    /// The field that it is the key of, if that is one that every op has.
+    pub(super) field: Option<OwnField>,
     /// How often another text was in its place.
     pub(super) misses: u8,
 }

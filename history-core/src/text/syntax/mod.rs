@@ -12,6 +12,7 @@ mod keys;
 pub(crate) mod memo;
 mod mop;
 mod number;
+pub(crate) mod plain;
 mod string;
 pub(crate) mod table;
 
@@ -78,12 +79,14 @@ pub(crate) struct Scanner<'a> {
     pub(crate) pos: usize,
     tape: &'a mut Tape,
     stack: Vec<Frame>,
+    /// So many frames enclose the value that is read as if nothing did.
+    floor: usize,
 }
 
 impl<'a> Scanner<'a> {
     /// Scans `bytes`, which is to be the tape's `source`, from `pos` on.
     pub(crate) fn new(bytes: &'a [u8], pos: usize, tape: &'a mut Tape) -> Scanner<'a> {
-        Scanner { bytes, pos, tape, stack: Vec::new() }
+        Scanner { bytes, pos, tape, stack: Vec::new(), floor: 0 }
     }
 
     /// The node that the next value will have.

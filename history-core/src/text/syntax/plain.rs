@@ -1,0 +1,201 @@
+//! Ops written like those before them, read in one go: without a map on the tape, which would be taken apart again.
+//!
+//! An op is **plain** if its keys are the last ones in their places ([`super::keys`]), each is a field that every op
+//! has, and the fields say what nearly all do: a kind, whole numbers, a name. Such an op is known when its closing
+//! bracket is read. Of anything else nothing is decided here: it is read from its beginning again, as any op is, so
+//! that nothing depends on which ops came before.
+
+use super::edn::Read;
+use super::{Frame, Scanner, VALUES_MAX};
+use crate::OpKind;
+use crate::cast::Cast as _;
+use crate::ops::op::OwnField;
+use crate::values::tape::Tag;
+
+/// What a plain op says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain {
+    pub(crate) kind: OpKind,
+    /// One bit for each [`OwnField`] that it has.
+    seen: u8,
+    /// Nodes.
+    f: u32,
+    value: u32,
+    index: i64,
+    time: i64,
+    process: i64,
+}
+
+impl Plain {
+    #[inline]
+    fn if_seen<T>(&self, field: OwnField, what: T) -> Option<T> {
+        (self.seen & field.bit() != 0).then_some(what)
+    }
+
+    /// The node of the function's name.
+    #[inline]
+    pub(crate) fn f(&self) -> Option<u32> {
+        self.if_seen(OwnField::F, self.f)
+    }
+
+    /// The node of the value.
+    #[inline]
+    pub(crate) fn value(&self) -> Option<u32> {
+        self.if_seen(OwnField::Value, self.value)
+    }
+
+    /// Not negative.
+    #[inline]
+    pub(crate) fn index(&self) -> Option<u64> {
+        self.if_seen(OwnField::Index, self.index.cast_unsigned())
+    }
+
+    #[inline]
+    pub(crate) fn time(&self) -> Option<i64> {
+        self.if_seen(OwnField::Time, self.time)
+    }
+
+    #[inline]
+    pub(crate) fn process(&self) -> Option<i64> {
+        self.if_seen(OwnField::Process, self.process)
+    }
+}
+
+/// How often plain ops are looked for, as long as there are few.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Luck {
+    /// Ops that are not looked at once more than this are to come.
+    debt: u8,
+}
+
+impl Luck {
+    /// More debt than this is worked off before the next attempt.
+    const DEBT_MAX: u8 = 32;
+    /// What an attempt costs that was in vain.
+    const COST: u8 = 16;
+
+    #[inline]
+    fn is_with(&mut self) -> bool {
+        let is_with = self.debt <= Luck::DEBT_MAX;
+        self.debt = self.debt.saturating_sub(1);
+        is_with
+    }
+
+    #[cold]
+    fn fail(&mut self) {
+        self.debt = self.debt.saturating_add(Luck::COST);
+    }
+}
+
+impl Scanner<'_> {
+    /// The op at `pos`, if it is a plain one. Else nothing has changed.
+    #[inline]
+    pub(crate) fn plain_op<const JSON: bool>(&mut self) -> Option<Plain> {
+        if self.peek() != Some(b'{') || !self.tape.memo.luck.is_with() {
+            return None;
+        }
+        let (begins, mark) = (self.pos, self.tape.mark());
+        // Values within may be as deep as in any op. The frame waits for a value, so that no bracket closes it, and no
+        // key within is taken for one of an op.
+        self.stack.push(Frame::Container { node: 0, count: 1, close: b'}', opened_at: begins });
+        self.floor = 1;
+        let plain = self.plain_fields::<JSON>().filter(|_| self.pos - begins <= VALUES_MAX);
+        self.floor = 0;
+        self.stack.clear();
+        if plain.is_none() {
+            self.tape.memo.luck.fail();
+            self.tape.cut(mark);
+            self.pos = begins;
+        }
+        plain
+    }
+
+    #[inline]
+    fn plain_fields<const JSON: bool>(&mut self) -> Option<Plain> {
+        let tag = if JSON { Tag::Str } else { Tag::Keyword };
+        let mut plain = Plain { kind: OpKind::Invoke, seen: 0, f: 0, value: 0, index: 0, time: 0, process: 0 };
+        self.pos += 1;
+        for place in 0.. {
+            let key = self.tape.memo.keys.get(place)?;
+            let (field, len) = (key.field?, key.len);
+            if !self.is_key(key, tag) || plain.seen & field.bit() != 0 {
+                return None;
+            }
+            plain.seen |= field.bit();
+            self.pos += usize::from(len);
+            if self.peek() == Some(b' ') {
+                self.pos += 1;
+            }
+            match field {
+                OwnField::Type => plain.kind = self.plain_kind::<JSON>()?,
+                OwnField::Index => plain.index = self.plain_int().filter(|index| *index >= 0)?,
+                OwnField::Time => plain.time = self.plain_int()?,
+                OwnField::Process => plain.process = self.plain_int()?,
+                OwnField::F => {
+                    plain.f = self.plain_value::<JSON>()?;
+                    if !self.tape.is_name(plain.f.to_usize()) {
+                        return None;
+                    }
+                }
+                OwnField::Value => plain.value = self.plain_value::<JSON>()?,
+            }
+            match self.peek()? {
+                b'}' => {
+                    self.pos += 1;
+                    break;
+                }
+                b',' if JSON => self.pos += 1,
+                // What separates fields is a part of the next key's text.
+                b',' | b' ' | b'\n' | b'\r' | b'\t' if !JSON => {}
+                _ => return None,
+            }
+        }
+        (plain.seen & OwnField::Type.bit() != 0).then_some(plain)
+    }
+
+    /// The node of the value at `pos`.
+    #[inline]
+    fn plain_value<const JSON: bool>(&mut self) -> Option<u32> {
+        let node = self.tape.nodes.len().to_u32();
+        if JSON {
+            self.json_value().ok()?;
+        } else if self.edn_value().ok()? == Read::Nothing {
+            return None;
+        }
+        Some(node)
+    }
+
+    #[inline]
+    fn plain_kind<const JSON: bool>(&mut self) -> Option<OpKind> {
+        let rest = self.bytes.get(self.pos + 1..)?;
+        let is_open = self.bytes[self.pos] == if JSON { b'"' } else { b':' };
+        let (kind, len) = match rest.first()? {
+            b'o' if rest.starts_with(b"ok") => (OpKind::Ok, 2),
+            b'i' if rest.starts_with(b"invoke") => (OpKind::Invoke, 6),
+            b'i' if rest.starts_with(b"info") => (OpKind::Info, 4),
+            b'f' if rest.starts_with(b"fail") => (OpKind::Fail, 4),
+            _ => return None,
+        };
+        // What ends a keyword of EDN is looked at with the next key.
+        let is_closed = !JSON || rest.get(len) == Some(&b'"');
+        self.pos += 1 + len + usize::from(JSON);
+        (is_open && is_closed).then_some(kind)
+    }
+
+    /// The whole number at `pos`. What ends it is looked at with the next key.
+    #[inline]
+    fn plain_int(&mut self) -> Option<i64> {
+        self.small_int().or_else(|| self.long_int())
+    }
+
+    /// One of nineteen digits, as nanoseconds since 1970 have.
+    fn long_int(&mut self) -> Option<i64> {
+        let rest = self.bytes.get(self.pos..)?;
+        let is_digit = |b: &&u8| b.is_ascii_digit();
+        let digits = rest.iter().take(20).take_while(is_digit).count();
+        let text = std::str::from_utf8(&rest[..digits]).ok().filter(|text| digits == 19 && !text.starts_with('0'))?;
+        let int = text.parse().ok()?;
+        self.pos += digits;
+        Some(int)
+    }
+}
