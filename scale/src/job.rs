@@ -114,6 +114,13 @@ pub fn can_judge(setup: &Setup<'_>) -> Result<(), String> {
         };
         return Err(format!("{name} separates the keys itself, but scale must do this: {of_one_key}"));
     }
+    if setup.keyed == WhetherKeyed::Auto {
+        return Err(
+            "scale does not find out by itself whether a history has keys: pass --keyed if each op is about one key, \
+            else leave --keyed=auto out"
+                .to_owned(),
+        );
+    }
     if setup.keyed == WhetherKeyed::No && !has_shares(setup) && is_split(setup, &Options::new()) {
         let given: Vec<String> = setup.options.iter().map(|(option, _)| format!("--{option}")).collect();
         return Err(format!(

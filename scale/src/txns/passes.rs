@@ -33,6 +33,9 @@ use std::sync::Arc;
 /// Passes over a history, at most.
 const PASSES_MAX: u64 = 1 << 12;
 
+/// Other numbers of passes that are tried, where the orders that shares have found do not fit together.
+const RETRIES_MAX: u64 = 3;
+
 /// Parts of what may be on cycles, at most. Each takes two passes.
 const PARTS_MAX: usize = 200;
 
@@ -47,6 +50,10 @@ const UNDECIDED: &str = "Too much of this history may be on cycles for this --ma
 /// The same of shares that look for orders.
 const UNORDERED: &str = "No order of commits that agrees with real time was found of all keys together, and this \
     --max-memory is too little to judge them at once.";
+
+/// The same where some op has no invocation.
+const UNTIMED: &str = "Some completion has no invocation, or an op has no process, so it is unknown when a transaction \
+    ran. Then what some keys show does not decide what all of them do.";
 
 /// The note where an op is none of the workload.
 const MALFORMED: &str = "Some op is not a transaction of this checker, a value was written twice, or the versions of \
@@ -78,7 +85,8 @@ impl From<HistoryError> for Undecided {
 /// Judges a history within a limit on memory.
 pub(crate) fn judge(job: &Job<'_>, history: &History, spill: &Spill) -> Judged {
     let stamp = Stamp::of(&history.path);
-    let mut passes = Passes { job, history, spill, unmatched: None, decisions: Vec::new(), dropped: 0 };
+    let mut passes =
+        Passes { job, history, spill, unmatched: None, decisions: Vec::new(), dropped: 0, is_untimed: false };
     let mut outcome = passes.judge();
     if let Ok(report) = &mut outcome {
         clocks::doubt(report, &job.setup.checker.about(), passes.dropped);
@@ -97,15 +105,22 @@ struct Passes<'j> {
     decisions: Vec<String>,
     /// How many operations are not ordered after the one before them of the same client.
     dropped: u64,
+    /// Whether some completion has no invocation.
+    is_untimed: bool,
 }
 
 impl Passes<'_> {
     fn judge(&mut self) -> Result<Report, HistoryError> {
-        let mut count = 1;
+        let (mut count, mut retries) = (1, 0);
         loop {
             let mut totals = None;
             let report = match self.in_passes(count, &mut totals) {
                 Ok(report) => return Ok(report),
+                // Other shares find other orders.
+                Err(Undecided::Tangled) if retries < RETRIES_MAX && self.searches() && !self.is_untimed => {
+                    (count, retries) = (count + 1, retries + 1);
+                    continue;
+                }
                 Err(Undecided::Passes(needed)) if needed <= PASSES_MAX => {
                     count = needed;
                     continue;
@@ -130,7 +145,7 @@ impl Passes<'_> {
     /// The report on the history, by so many shares. Notes what is known of the whole.
     fn in_passes(&mut self, count: u64, totals: &mut Option<Totals>) -> Result<Report, Undecided> {
         let (mut runs, mut reports, mut incomplete) = (Runs::default(), Vec::new(), None);
-        let (mut keys_max, mut proves_nothing) = (1, false);
+        let (mut keys_max, mut proves_nothing, mut is_malformed) = (1, false, false);
         let searches = self.searches();
         for own in 0..count {
             let mut gauge = Gauge::new(self.spill, own == 0, searches);
@@ -148,21 +163,24 @@ impl Passes<'_> {
             if count == 1 {
                 return Ok(report);
             }
-            if !is_well_formed {
-                return Err(Undecided::Malformed);
-            }
+            is_malformed |= !is_well_formed;
             match dependencies {
-                Some(dependencies) => {
+                Some(dependencies) if is_well_formed => {
                     runs.add(dependencies, Some(&self.spill.dir)).map_err(|error| unusable(&error))?;
                     reports.push(report);
                 }
                 // Another share may have an op that cannot be judged, so that nothing is certain; or be invalid.
-                None if !incomplete.as_ref().is_some_and(is_violation) => incomplete = Some(report),
-                None => {}
+                _ if !incomplete.as_ref().is_some_and(is_violation) => incomplete = Some(report),
+                _ => {}
             }
         }
-        if let Some(report) = incomplete {
-            return Err(Undecided::Report(Box::new(report)));
+        match incomplete {
+            // Of registers, the order of versions may rest on an assumption that another share contradicts.
+            Some(report) if !is_malformed || is_violation(&report) && !searches => {
+                return Err(Undecided::Report(Box::new(report)));
+            }
+            Some(_) => return Err(Undecided::Malformed),
+            None => {}
         }
         let tangles = tangles(&mut runs)?;
         let not_checked = if proves_nothing {
@@ -188,14 +206,19 @@ impl Passes<'_> {
         share: Share,
         look: &mut dyn FnMut((u64, Option<u64>)) -> Result<(), Undecided>,
     ) -> Result<(ShareEnd, Totals), Undecided> {
-        let setup = self.job.setup;
+        let (setup, is_part) = (self.job.setup, share.is_part());
         let mut run = guarded(|| setup.checker.start_share(&setup.options, share).map_err(|error| unfit(&error)))?
             .ok_or_else(|| HistoryError::new(ErrorKind::Unexpected, "the checker judges only whole histories"))?;
         let mut totals = Totals { ok: 0, fail: 0, info: 0, participants: Participants::new() };
-        let (mut in_flight, mut ended) = (0_u64, None);
+        let (mut in_flight, mut ended, mut is_untimed) = (0_u64, None, false);
         self.read(|batch, read| {
             let observed = batch.each(&mut |op| {
-                count(op, &mut totals, &mut in_flight);
+                let is_client = count(op, &mut totals, &mut in_flight);
+                is_untimed |= is_client && op.pair == Pair::Alone;
+                // Others are in no share: the note on them is that of the whole.
+                if !is_client && is_part {
+                    return Ok(ControlFlow::Continue(()));
+                }
                 run.observe(op).map(|()| ControlFlow::Continue(()))
             })?;
             match look(read) {
@@ -209,6 +232,7 @@ impl Passes<'_> {
         if let Some(why) = ended {
             return Err(why);
         }
+        self.is_untimed = is_untimed;
         totals.info += in_flight;
         let budget = Budget::default().with_bytes_max(self.spill.bytes_max);
         Ok((guarded(|| run.finish(&budget))?, totals))
@@ -319,7 +343,11 @@ impl Passes<'_> {
     }
 
     fn undecided(&self) -> &'static str {
-        if self.searches() { UNORDERED } else { UNDECIDED }
+        match self.is_untimed {
+            true => UNTIMED,
+            false if self.searches() => UNORDERED,
+            false => UNDECIDED,
+        }
     }
 
     fn unknown(&self, why: &str) -> Report {
@@ -354,10 +382,10 @@ fn tangles(runs: &mut Runs) -> Result<Tangles, HistoryError> {
     }
 }
 
-/// Counts an op, and operations in flight.
-fn count(op: &Op<'_>, totals: &mut Totals, in_flight: &mut u64) {
+/// Counts an op, and operations in flight. Whether it is a client's.
+fn count(op: &Op<'_>, totals: &mut Totals, in_flight: &mut u64) -> bool {
     if !totals.participants.see(op) {
-        return;
+        return false;
     }
     match op.kind {
         OpKind::Invoke => {}
@@ -370,6 +398,7 @@ fn count(op: &Op<'_>, totals: &mut Totals, in_flight: &mut u64) {
         Pair::Completes { .. } => *in_flight = in_flight.saturating_sub(1),
         Pair::Alone => {}
     }
+    true
 }
 
 fn is_violation(report: &Report) -> bool {

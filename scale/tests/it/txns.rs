@@ -215,6 +215,54 @@ fn passes_over_what_is_malformed() {
     }
 }
 
+/// What is wrong with some keys is so, whatever an op did that cannot be understood.
+#[test]
+fn passes_find_what_is_wrong_beside_what_is_malformed() {
+    let wrong = "
+{:process 0, :type :invoke, :f :txn, :value [[:append 1 1]]}
+{:process 0, :type :ok, :f :txn, :value [[:append 1 1]]}
+{:process 0, :type :invoke, :f :txn, :value [[:r 1 nil]]}
+{:process 0, :type :ok, :f :txn, :value [[:r 1 []]]}
+";
+    let twice = "
+{:process 1, :type :invoke, :f :txn, :value [[:append 2 7]]}
+{:process 1, :type :ok, :f :txn, :value [[:append 2 7]]}
+";
+    for text in [[wrong, twice, twice].concat(), [twice, twice, wrong].concat()] {
+        assert_eq!(valid(&assert_equal(&setup(), &text)), false);
+        too_much(0);
+        let said = spilled(&text, 1 << 20, || Some(too_much(1)));
+        assert_eq!(
+            (&said["valid"], &said["anomaly_types"]),
+            (&false.into(), &serde_json::json!(["G-single-item-realtime"]))
+        );
+    }
+}
+
+/// Ops of others than clients are in no share.
+#[test]
+fn passes_note_what_is_not_of_a_client() {
+    let text = format!("{{:process :setup, :type :info, :f :start}}\n{}", lists(3, 100, 8, Bug::None));
+    let expected: serde_json::Value = serde_json::from_str(&assert_equal(&setup(), &text)).unwrap();
+    assert_eq!(expected["valid"], true);
+    too_much(0);
+    assert_eq!(spilled(&text, 1 << 20, || Some(too_much(1))), expected);
+}
+
+/// Shares are joined by real time.
+#[test]
+fn passes_cannot_judge_completions_only() {
+    let text: String = lists(3, 100, 8, Bug::None)
+        .lines()
+        .filter(|line| !line.contains(":invoke"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    too_much(0);
+    let said = spilled(&text, 1 << 20, || Some(too_much(1)));
+    assert_eq!(said["valid"], "unknown");
+    assert!(said["notes"].to_string().contains("Some completion has no invocation"), "{said}");
+}
+
 /// What two ends of a transaction say on keys of several shares is held against each other.
 #[test]
 fn ends_that_differ() {
