@@ -3,11 +3,11 @@
 use super::batch::Batch;
 use super::history::Collector;
 use super::index::Indices;
-use super::op::OwnField;
 use super::row::{Extra, ProcessRecord, Record, Row};
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::text::syntax::DEPTH_MAX;
+use crate::text::syntax::field::OwnField;
 use crate::values::tape::{RUN_INT_END, Tag, Tape};
 use crate::{ClientRule, Datum, History, Op, OpKind, Pair, Pairing, Process, Value};
 

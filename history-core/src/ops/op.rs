@@ -1,5 +1,6 @@
 //! One operation, as it was recorded.
 
+use crate::text::syntax::field::OwnField;
 use crate::values::value::Entries;
 use crate::{Position, Value};
 
@@ -163,44 +164,6 @@ pub(crate) fn place(index: u64, position: Option<Position>) -> String {
 /// The fields of an op that have no place of their own in [`Op`]: `:write-id`, `:error`, `:host`.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a>(pub(crate) Option<Entries<'a>>);
-
-/// The fields that have a place of their own in [`Op`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum OwnField {
-    Index,
-    Time,
-    Process,
-    Type,
-    F,
-    Value,
-}
-
-impl OwnField {
-    #[inline]
-    pub(crate) fn from_name(name: &str) -> Option<OwnField> {
-        OwnField::from_bytes(name.as_bytes())
-    }
-
-    /// The field of this name, as it stands in a text.
-    #[inline]
-    pub(crate) fn from_bytes(name: &[u8]) -> Option<OwnField> {
-        Some(match name.len() {
-            1 if name == b"f" => OwnField::F,
-            4 if name == b"type" => OwnField::Type,
-            4 if name == b"time" => OwnField::Time,
-            5 if name == b"value" => OwnField::Value,
-            5 if name == b"index" => OwnField::Index,
-            7 if name == b"process" => OwnField::Process,
-            _ => return None,
-        })
-    }
-
-    /// One of its own for each field.
-    #[inline]
-    pub(crate) fn bit(self) -> u8 {
-        1 << self as u8
-    }
-}
 
 impl<'a> Fields<'a> {
     /// No fields.

@@ -252,11 +252,8 @@ fn passes_note_what_is_not_of_a_client() {
 /// Shares are joined by real time.
 #[test]
 fn passes_cannot_judge_completions_only() {
-    let text: String = lists(3, 100, 8, Bug::None)
-        .lines()
-        .filter(|line| !line.contains(":invoke"))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let text = lists(3, 100, 8, Bug::None);
+    let text = text.lines().filter(|line| !line.contains(":invoke")).collect::<Vec<_>>().join("\n");
     too_much(0);
     let said = spilled(&text, 1 << 20, || Some(too_much(1)));
     assert_eq!(said["valid"], "unknown");

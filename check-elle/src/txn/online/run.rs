@@ -44,6 +44,7 @@ pub(crate) struct Sizes {
 
 /// An operation in flight.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Open {
     is_there: bool,
     /// Its number with each judge.

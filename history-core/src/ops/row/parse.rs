@@ -2,8 +2,8 @@
 
 use super::{Extra, ProcessRecord, Row};
 use crate::cast::Cast as _;
-use crate::ops::op::OwnField;
 use crate::text::syntax::Fault;
+use crate::text::syntax::field::OwnField;
 use crate::text::syntax::plain::Plain;
 use crate::text::time_unit;
 use crate::values::tape::{Tag, Tape};

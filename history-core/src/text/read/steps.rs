@@ -26,6 +26,7 @@ enum Within {
 
 /// Where a reader is between two ops.
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Steps {
     format: Format,
     /// Whether plain ops need not be values on the tape.

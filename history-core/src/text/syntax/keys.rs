@@ -7,7 +7,7 @@
 use super::memo::Key;
 use super::{Frame, Scanner};
 use crate::cast::Cast as _;
-use crate::ops::op::OwnField;
+use crate::text::syntax::field::OwnField;
 use crate::values::tape::Tag;
 
 /// Keys that are kept; those behind them are read.

@@ -5,9 +5,9 @@
 //! next one begins with the same text, its integers are copied. Comparing is an order of magnitude faster than
 //! decoding, and nothing else changes: equal text has equal integers.
 
-use super::plain::Luck;
+use super::luck::Luck;
 use crate::cast::Cast as _;
-use crate::ops::op::OwnField;
+use crate::text::syntax::field::OwnField;
 
 /// Runs kept; one is found by a hash of the text before it, and takes the place of another with the same hash.
 const SLOTS: usize = 256;

@@ -7,8 +7,10 @@
 
 pub(crate) mod edn;
 mod edn_token;
+pub(crate) mod field;
 pub(crate) mod json;
 mod keys;
+mod luck;
 pub(crate) mod memo;
 mod mop;
 mod number;

@@ -9,7 +9,7 @@ use super::edn::Read;
 use super::{Frame, Scanner, VALUES_MAX};
 use crate::OpKind;
 use crate::cast::Cast as _;
-use crate::ops::op::OwnField;
+use crate::text::syntax::field::OwnField;
 use crate::values::tape::Tag;
 
 /// What a plain op says.
@@ -58,32 +58,6 @@ impl Plain {
     #[inline]
     pub(crate) fn process(&self) -> Option<i64> {
         self.if_seen(OwnField::Process, self.process)
-    }
-}
-
-/// How often plain ops are looked for, as long as there are few.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Luck {
-    /// Ops that are not looked at once more than this are to come.
-    debt: u8,
-}
-
-impl Luck {
-    /// More debt than this is worked off before the next attempt.
-    const DEBT_MAX: u8 = 32;
-    /// What an attempt costs that was in vain.
-    const COST: u8 = 16;
-
-    #[inline]
-    fn is_with(&mut self) -> bool {
-        let is_with = self.debt <= Luck::DEBT_MAX;
-        self.debt = self.debt.saturating_sub(1);
-        is_with
-    }
-
-    #[cold]
-    fn fail(&mut self) {
-        self.debt = self.debt.saturating_add(Luck::COST);
     }
 }
 

@@ -8,8 +8,8 @@ use crate::cast::Cast as _;
 use crate::hash::{HashMap, HashSet};
 use crate::ops::batch::Batch;
 use crate::ops::index::Indices;
-use crate::ops::op::OwnField;
 use crate::ops::pairing::Misfit;
+use crate::text::syntax::field::OwnField;
 use crate::values::tape::Tag;
 use crate::{Op, OpKind, Pair, Pairing, Participants, Position, Process, Value};
 

@@ -2,9 +2,9 @@
 
 use super::Called;
 use crate::cast::Cast as _;
-use crate::ops::op::OwnField;
 use crate::ops::row::{Extra, ProcessRecord, Record};
 use crate::text::syntax::Fault;
+use crate::text::syntax::field::OwnField;
 use crate::text::time_unit;
 use crate::values::tape::{RUN_INT_END, Tag, Tape};
 use crate::values::value::{Seq, Value};

@@ -67,9 +67,8 @@ const FIELDS: [(&str, &[&str], &[&str]); 6] = [
 
 /// An op of these fields, in one of the formats.
 fn op(json: bool, fields: &[(&str, &str)], comma: &str, gap: &str, end: &str) -> String {
-    let quote = |(name, value): &(&str, &str)| match json {
-        true => format!("\"{name}\":{gap}{value}"),
-        false => format!(":{name}{gap}{value}"),
+    let quote = |(name, value): &(&str, &str)| {
+        if json { format!("\"{name}\":{gap}{value}") } else { format!(":{name}{gap}{value}") }
     };
     let fields: Vec<String> = fields.iter().map(quote).collect();
     let text = format!("{{{}{end}", fields.join(comma));
