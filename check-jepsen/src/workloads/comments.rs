@@ -345,11 +345,13 @@ impl CommentsRun {
         Ok(())
     }
 
-    /// Says that reads show only values that nobody had begun to write.
-    fn doubt_values(&self, too_early: &[(OpRef, Box<[ElemId]>)], report: &mut Report) {
-        let is_unwritten = |id: &&ElemId| self.comments[id.at()].before == NONE;
-        let unwritten = too_early.iter().find_map(|(read, shown)| Some((read, shown.iter().find(is_unwritten)?)));
-        let Some((read, id)) = unwritten else { return };
+    /// Says so if these reads, all that there are, show only values that nobody writes.
+    fn doubt_values(&self, reads: &[(OpRef, Box<[ElemId]>)], report: &mut Report) {
+        let mut shown = reads.iter().flat_map(|(read, shown)| shown.iter().map(move |id| (read, id)));
+        let Some((read, id)) = shown.clone().next() else { return };
+        if shown.any(|(_, id)| self.comments[id.at()].before != NONE) {
+            return;
+        }
         let value = self.elements.datum(*id);
         report.verdict = Verdict::Unknown;
         report.notes.push(format!(
@@ -423,9 +425,6 @@ impl Workload for CommentsRun {
                  was taken into account for such reads."
             ));
         }
-        if !self.is_observed && self.is_ordered && !too_early.is_empty() {
-            self.doubt_values(&too_early, &mut report);
-        }
         for (read, shown) in &too_early {
             // There are not so many reads, for they are all in memory.
             _ = self.judge(*read, shown);
@@ -433,6 +432,8 @@ impl Workload for CommentsRun {
         witness::add_anomalies(&mut report, [self.reverse.anomaly("causal-reverse", |bad| self.explain(bad))]);
         if self.reverse.count > 0 {
             report.verdict = Verdict::Invalid;
+        } else if self.is_ordered && !self.is_observed {
+            self.doubt_values(&too_early, &mut report);
         }
         report.counts = vec![
             ("read-count".into(), self.reads.into()),

@@ -209,3 +209,19 @@ fn reads_of_values_that_nobody_writes_say_which() {
         "No verdict: no read shows a value that an op writes. The read at index 5 shows \"2\", which no op writes.";
     assert_eq!(report.notes.last().map(String::as_str), Some(why), "{:?}", report.notes);
 }
+
+#[test]
+fn a_read_of_what_is_written_later_counts_beside_one_of_what_nobody_writes() {
+    let text = op(0, "write", "1", "ok", "1")
+        + &op(0, "write", "2", "ok", "2")
+        + &op(0, "read", "nil", "ok", "[\"x\"]")
+        + &op(0, "read", "nil", "ok", "[3]");
+    let is_doubted = |text: &str, verdict: Verdict| {
+        let report = judge(&Comments::default(), &[], text);
+        assert_eq!(report.verdict, verdict, "{:?}", report.notes);
+        report.notes.iter().any(|note| note.starts_with("No verdict"))
+    };
+    assert!(is_doubted(&text, Verdict::Unknown));
+    // It lacks 1 and 2, which were acknowledged before 3 was begun.
+    assert!(!is_doubted(&(text + &op(0, "write", "3", "ok", "3")), Verdict::Invalid));
+}

@@ -71,4 +71,9 @@ fn a_level_that_only_some_checkers_know_names_them() {
     let wrong = histcheck("-m list-append -c strong-session-prefix -").assert().code(254);
     let said = stderr(&wrong);
     assert!(said.contains("tip: the level strong-session-prefix is one of -m isolation"), "{said}");
+    // Where something else is wrong, nothing is said of levels.
+    for checkers in ["list-append", "list-append,stats"] {
+        let wrong = histcheck(&format!("-m {checkers} -c serializable -a bogus -")).assert().code(254);
+        assert!(!stderr(&wrong).contains("the level"), "{}", stderr(&wrong));
+    }
 }

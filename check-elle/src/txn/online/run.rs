@@ -52,6 +52,7 @@ struct Open {
     /// The index of its invocation.
     invoked: u64,
     has_value: bool,
+    /// Whether its invocation asks what some key holds.
     reads: bool,
     writes: Vec<(i64, i64)>,
     /// Whether something related to it completed before.
