@@ -1,6 +1,6 @@
 //! One level of one history: the question that this crate answers.
 
-use crate::evidence::{Outcome, Undecided};
+use crate::evidence::{Order, Outcome, Undecided};
 use crate::level::{Axiom, Base, Level};
 use crate::transactions::Transactions;
 use crate::{strong, weak};
@@ -19,6 +19,12 @@ pub fn decide(txns: &Transactions, level: Level, budget: &Budget) -> Outcome {
         Some((axiom, base)) if axiom < Axiom::Causal => weak::decide(txns, axiom, base, budget),
         Some((axiom, base)) => strong::decide(txns, axiom, base, budget),
     }
+}
+
+/// A serial order of the transactions that explains them and extends a base, if one is near the order of completions:
+/// found in time linear in the history, where [`decide()`] would go on to search. `None` says nothing.
+pub fn serial_order(txns: &Transactions, base: Base, budget: &Budget) -> Option<Order> {
+    strong::serial(txns, base, budget)
 }
 
 /// Decides causal consistency. Where a few transactions break their sessions there are many chains, but mostly an order

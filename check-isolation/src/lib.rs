@@ -26,7 +26,7 @@ mod transactions;
 mod weak;
 
 pub use checker::Isolation;
-pub use decide::decide;
+pub use decide::{decide, serial_order};
 pub use evidence::{Because, Before, Fact, Item, Lemma, Link, Moment, Order, Outcome, Refutation, Relation, Undecided};
 pub use ids::{KeyId, TxnId};
 pub use level::{Axiom, Base, Level, Levels, UnknownLevel};

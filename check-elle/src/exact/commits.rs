@@ -43,6 +43,11 @@ fn strict_order(txns: &Transactions, mops: usize, exact: Exact, budget: &Budget)
     Some(order.moments.iter().filter_map(committed).collect())
 }
 
+/// Whether a serial order that extends a base is found at first sight.
+pub(crate) fn has_serial_order(txns: &Transactions, base: Base, exact: Exact, mops: usize, budget: &Budget) -> bool {
+    check_isolation::serial_order(txns, base, &decide::limited(budget, exact, mops)).is_some()
+}
+
 /// Runs an order like a store; `None` if it does not explain some read.
 fn replay(txns: &Transactions, order: &[Row], mut tell: impl FnMut(Row, Row) -> Option<()>) -> Option<()> {
     const FIRST: Row = Row::NONE;

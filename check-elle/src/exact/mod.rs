@@ -21,7 +21,7 @@ mod unseen;
 
 use crate::model::{Model, ModelSet};
 #[cfg(feature = "exact")]
-pub(crate) use commits::{dependencies, is_strict};
+pub(crate) use commits::{dependencies, has_serial_order, is_strict};
 #[cfg(feature = "exact")]
 pub(crate) use decide::decide;
 #[cfg(feature = "exact")]

@@ -28,11 +28,19 @@ pub(crate) struct Registers {
     pub(super) order: Order,
     pub(super) direct: Direct,
     hides_reads: bool,
-    writes_known: bool,
-    /// Whether other shares may show that a transaction happened.
-    pub(super) is_share: bool,
+    known: Known,
     /// The sources that were not asked for.
     unused: Vec<Source>,
+}
+
+/// What is known of a history as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) writes_known: bool,
+    /// Whether other shares may show that a transaction happened.
+    pub(super) is_share: bool,
+    /// Whether a serial order explains it: nothing else is found then.
+    pub(super) is_explained: bool,
 }
 
 impl Registers {
@@ -42,8 +50,13 @@ impl Registers {
         txns: Txns<Mop>,
         found: Findings,
         sources: &Sources,
-        (writes_known, is_share): (bool, bool),
+        known: Known,
     ) -> Registers {
+        let unused = sources.unused();
+        if known.is_explained {
+            let (touches, order, direct) = (Touches::default(), Order::default(), Direct::default());
+            return Registers { interner, versions, txns, touches, order, direct, hides_reads: false, known, unused };
+        }
         let Findings { touches, internal, hides_reads, updates, future_reads, .. } = found;
         let found = Found { internal, updates, future_reads };
         let touches = Touches::new(touches, &versions);
@@ -51,13 +64,12 @@ impl Registers {
         let worth = txns.len() >= parallel::WORTH_OPS;
         let find = || direct::find(&versions, &txns, found);
         let (order, direct) = parallel::both(worth, || Order::infer(from, sources), find);
-        let unused = [
-            (Source::WfrKeys, sources.wfr_keys),
-            (Source::SequentialKeys, sources.sequential_keys),
-            (Source::LinearizableKeys, sources.linearizable_keys),
-        ];
-        let unused = unused.into_iter().filter_map(|(source, used)| (!used).then_some(source)).collect();
-        Registers { interner, versions, txns, touches, order, direct, hides_reads, writes_known, is_share, unused }
+        Registers { interner, versions, txns, touches, order, direct, hides_reads, known, unused }
+    }
+
+    /// Whether other shares may show that a transaction happened.
+    pub(super) fn is_share(&self) -> bool {
+        self.known.is_share
     }
 
     pub(super) fn value(&self, version: VersionId) -> Datum {
@@ -80,7 +92,11 @@ impl Registers {
 
     /// Which sources would order something, where none in use does.
     fn advice(&self) -> Option<String> {
-        if !self.order.is_trivial() || !self.order.cyclic.is_empty() || self.unordered_key().is_none() {
+        if self.known.is_explained
+            || !self.order.is_trivial()
+            || !self.order.cyclic.is_empty()
+            || self.unordered_key().is_none()
+        {
             return None;
         }
         let from = Inference { versions: &self.versions, txns: &self.txns, touches: &self.touches };
@@ -109,6 +125,10 @@ impl Analysis for Registers {
     const DOUBT_IS_OF_THIS_HISTORY: bool = false;
 
     const READS_SHOW_ORDER: bool = false;
+
+    fn is_explained(&self) -> bool {
+        self.known.is_explained
+    }
 
     fn order_depends_on_others(&self) -> bool {
         Registers::order_depends_on_others(self)
@@ -207,6 +227,9 @@ impl Analysis for Registers {
     }
 
     fn unordered(&self, _: &[Vec<u32>]) -> Option<String> {
+        if self.known.is_explained {
+            return None;
+        }
         if !self.direct.g1a.is_empty() || !self.direct.g1b.is_empty() {
             return Some("a transaction read a failed or intermediate write".to_owned());
         }
@@ -235,7 +258,7 @@ impl Analysis for Registers {
     }
 
     fn writes_known(&self) -> bool {
-        self.writes_known
+        self.known.writes_known
     }
 
     fn has_evidence(&self) -> bool {

@@ -15,6 +15,8 @@
 mod analysis;
 mod direct;
 mod edges;
+#[cfg(feature = "exact")]
+mod explained;
 mod ground;
 #[cfg(feature = "exact")]
 mod happened;

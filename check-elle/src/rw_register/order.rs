@@ -18,7 +18,7 @@ use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 use history_core::parallel;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Order {
     after: Successors,
     /// The sources that `after` comes from, in the order in which they were taken.
@@ -43,7 +43,7 @@ pub(crate) struct CyclicVersions {
 }
 
 /// What comes directly after each version.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Successors {
     /// Nondecreasing; its last entry is `to.len()`.
     start: Vec<u32>,
@@ -97,13 +97,7 @@ impl Digraph for Successors {
 impl Order {
     /// O(versions + edges) for each source.
     pub(crate) fn infer(from: Inference<'_>, sources: &Sources) -> Order {
-        let mut order = Order {
-            after: Successors { start: Vec::new(), to: Vec::new() },
-            in_use: vec![Source::InitialState],
-            cyclic: Vec::new(),
-            transactions: Vec::new(),
-            names_nothing: 0,
-        };
+        let mut order = Order { in_use: vec![Source::InitialState], ..Order::default() };
         let mut edges = Edges::default();
         if let Some(indices) = &sources.transaction_order {
             order.find_transactions(from, indices);

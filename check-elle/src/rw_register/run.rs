@@ -1,6 +1,8 @@
 //! The workload: what its micro-ops mean.
 
-use super::analysis::Registers;
+use super::analysis::{Known, Registers};
+#[cfg(feature = "exact")]
+use super::explained::is_explained;
 use super::mop::{Mop, What};
 use super::sources::Sources;
 use super::versions::{Flags, Version, Versions};
@@ -179,8 +181,13 @@ impl Workload for RwRegisterRun {
         self.within.look(&mut self.versions, kind, txn, mops, &mut self.found);
     }
 
-    fn known(self, txns: Txns<Mop>, writes_known: bool, _: &Budget) -> (Registers, Expected) {
+    fn known(self, txns: Txns<Mop>, writes_known: bool, budget: &Budget) -> (Registers, Expected) {
         let RwRegisterRun { expected, sources, interner, versions, found, is_share, .. } = self;
-        (Registers::new(interner, versions, txns, found, &sources, (writes_known, is_share)), expected)
+        #[cfg(feature = "exact")]
+        let is_explained = writes_known && !is_share && is_explained(&versions, &txns, &sources, &expected, budget);
+        #[cfg(not(feature = "exact"))]
+        let (is_explained, _) = (false, budget);
+        let known = Known { writes_known, is_share, is_explained };
+        (Registers::new(interner, versions, txns, found, &sources, known), expected)
     }
 }

@@ -18,13 +18,13 @@ impl Registers {
     ///
     /// Of a share everything that is possible counts: another share may show that it happened.
     pub(super) fn unordered_key(&self) -> Option<Datum> {
-        Counted { of: self, all: self.is_share }.unordered_key().map(|key| self.key(key))
+        Counted { of: self, all: self.is_share() }.unordered_key().map(|key| self.key(key))
     }
 
     /// Whether it depends on what other shares show if all keys are ordered.
     pub(super) fn order_depends_on_others(&self) -> bool {
         let is_ordered = |all: bool| Counted { of: self, all }.unordered_key().is_none();
-        self.is_share && is_ordered(false) && !is_ordered(true)
+        self.is_share() && is_ordered(false) && !is_ordered(true)
     }
 }
 

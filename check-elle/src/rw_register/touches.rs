@@ -6,7 +6,7 @@ use crate::ids::{KeyId, TxnId, VersionId};
 use history_core::cast::Cast as _;
 
 /// All touches, in the order of their transactions, and ways to find some of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Touches {
     all: Vec<Touch>,
     /// Who read each version, from outside.
@@ -16,7 +16,7 @@ pub(crate) struct Touches {
 }
 
 /// Numbers in groups, each group in ascending order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Groups {
     /// Nondecreasing; its last entry is `members.len()`.
     start: Vec<u32>,

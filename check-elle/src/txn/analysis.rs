@@ -60,6 +60,12 @@ pub(crate) trait Analysis: Sync {
     #[cfg(feature = "exact")]
     fn first(&self, key: KeyId) -> Datum;
 
+    /// Whether an order of all transactions that satisfies what is asked for is known already: the graph would have no
+    /// cycle, and nothing else was found.
+    fn is_explained(&self) -> bool {
+        false
+    }
+
     /// The transactions that happened; `None` if some read shows what nobody left behind.
     #[cfg(feature = "exact")]
     fn happened(&self) -> Option<Happened>;

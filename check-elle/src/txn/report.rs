@@ -59,9 +59,10 @@ pub(crate) fn report<A: Analysis>(
     let prohibited = lattice::prohibited(models, expected.anomalies).difference(allowed);
     let reportable = lattice::reportable(models, expected.anomalies).difference(allowed);
     let undecided = Undecided::of(models, expected.anomalies.difference(A::SEARCHED));
-    let order = undecided.order(lattice::order_needed(reportable));
+    let order = edges_needed::<A>(expected, allowed);
     let leads_on = !A::READS_SHOW_ORDER && expected.exact != Exact::No && analysis.direct().is_disjoint(prohibited);
-    let (graph, cycles, prepared) = searched(analysis, order, leads_on, budget);
+    let (graph, cycles, prepared) =
+        if analysis.is_explained() { Default::default() } else { searched(analysis, order, leads_on, budget) };
 
     let all = types_of(analysis, allowed, &cycles, graph.is_empty);
     let shown = all.intersection(reportable);
@@ -113,6 +114,14 @@ pub(crate) fn report<A: Analysis>(
         report.figures = witnesses.figures(&report.anomalies, shown, &graph.graph);
     }
     report
+}
+
+/// Which edges the graph needs in addition to ww, wr and rw.
+pub(crate) fn edges_needed<A: Analysis>(expected: &Expected, allowed: AnomalySet) -> Suffix {
+    let models = expected.models.iter().copied().collect();
+    let reportable = lattice::reportable(models, expected.anomalies).difference(allowed);
+    let undecided = Undecided::of(models, expected.anomalies.difference(A::SEARCHED));
+    undecided.order(lattice::order_needed(reportable))
 }
 
 /// The graph, its cycles, and what follows if there are none: where it `leads_on`, levels will be decided exactly.

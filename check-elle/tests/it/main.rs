@@ -7,6 +7,7 @@ mod decided;
 mod enumerate;
 mod enumerate_registers;
 mod exact;
+mod explained;
 mod keyed;
 mod lattice;
 mod list_append;

@@ -133,6 +133,11 @@ pub(crate) fn guess(txns: &Transactions, base: Base, budget: &Budget) -> Option<
     Some(order)
 }
 
+/// A serial order that is guessed.
+pub(crate) fn serial(txns: &Transactions, base: Base, budget: &Budget) -> Option<Order> {
+    guess::order(txns, Axiom::Serializable, base, budget).ok()
+}
+
 /// Guesses an order, of a stronger axiom first; or finds a part of the history that nothing
 /// explains. Else the transactions that seem not to be where their sessions and real time put them.
 fn guess_any(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Result<Outcome, Vec<TxnId>> {

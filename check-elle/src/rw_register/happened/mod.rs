@@ -15,15 +15,24 @@ use crate::txn::Txns;
 /// One whose end is unknown and whose writes nobody saw can be left out, or be behind all others. Where sources order
 /// versions it is not left out: what it wrote may be between two others.
 pub(super) fn happened(versions: &Versions, txns: &Txns<Mop>, order: &Order) -> Option<Happened> {
-    let is_ordered = !order.is_trivial();
-    let is_seen = |txn: TxnId| {
+    in_order(versions, txns, order, is_there(versions, txns, !order.is_trivial()))
+}
+
+/// The same, without an order of versions.
+pub(super) fn serial(versions: &Versions, txns: &Txns<Mop>, is_ordered: bool) -> Option<Happened> {
+    let look = |txn: TxnId, key: KeyId, version: VersionId| external(versions, txn, key, version);
+    of_those(versions, txns, is_there(versions, txns, is_ordered), look)
+}
+
+/// Whether a transaction is known to have happened, or wrote anything and versions have an order.
+fn is_there(versions: &Versions, txns: &Txns<Mop>, is_ordered: bool) -> impl Fn(TxnId) -> bool {
+    let is_seen = move |txn: TxnId| {
         txns.mops(txn).iter().any(|mop| match mop.what() {
             What::Write(version) => is_ordered || versions.version[version.at()].flags.has(Flags::SEEN),
             _ => false,
         })
     };
-    let is_there = |txn| txns.is_ok(txn) || txns.is_possible(txn) && is_seen(txn);
-    in_order(versions, txns, order, is_there)
+    move |txn| txns.is_ok(txn) || txns.is_possible(txn) && is_seen(txn)
 }
 
 /// All transactions that may have happened.

@@ -28,6 +28,23 @@ pub(crate) struct Sources {
     pub(crate) linearizable_keys: bool,
 }
 
+impl Sources {
+    /// Whether anything is assumed but that every version comes after the initial one.
+    pub(crate) fn are_used(&self) -> bool {
+        self.transaction_order.is_some() || self.wfr_keys || self.sequential_keys || self.linearizable_keys
+    }
+
+    /// Those that order versions without a list of transactions and were not asked for.
+    pub(crate) fn unused(&self) -> Vec<Source> {
+        let all = [
+            (Source::WfrKeys, self.wfr_keys),
+            (Source::SequentialKeys, self.sequential_keys),
+            (Source::LinearizableKeys, self.linearizable_keys),
+        ];
+        all.into_iter().filter_map(|(source, used)| (!used).then_some(source)).collect()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// Nil comes before every other version.

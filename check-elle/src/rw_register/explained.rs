@@ -1,0 +1,54 @@
+//! A history that a serial order explains, found before anything else is looked for.
+//!
+//! Such an order is found in less time than it takes to relate all transactions, and nothing that the search for cycles
+//! could find is left then. Every read shows what the last writer of its key before it wrote, so no read is of what
+//! failed, was overwritten by its own writer or was never written, no transaction contradicts itself, and of two that
+//! replaced one version the second did not read it. The order puts the versions of each key in one order. All edges of
+//! the graph lead along it, and so does what the sources say of versions: a transaction's write is behind what it read,
+//! and sessions and real time are part of the order. So there is no cycle, of transactions or of versions.
+
+use super::analysis::Registers;
+use super::mop::Mop;
+use super::sources::Sources;
+use super::versions::Versions;
+use crate::anomaly::AnomalySet;
+use crate::cycle_spec::Suffix;
+use crate::exact::{Exact, has_serial_order};
+use crate::model::{self, Model};
+use crate::txn::expected::Expected;
+use crate::txn::{Txns, report};
+use check_isolation::Base;
+use history_core::Budget;
+
+const SERIALIZABLE: Model = model::named("serializable");
+
+/// Whether a serial order explains the history, and is all that is asked for. `false` also if it would have to be
+/// searched for.
+pub(super) fn is_explained(
+    versions: &Versions,
+    txns: &Txns<Mop>,
+    sources: &Sources,
+    expected: &Expected,
+    budget: &Budget,
+) -> bool {
+    let Some(base) = base_of(txns, sources, expected).filter(|_| expected.exact != Exact::No) else { return false };
+    // Sources may put what nobody saw between two others.
+    let happened = super::happened::serial(versions, txns, sources.are_used());
+    let Some(happened) = happened.filter(|happened| !happened.contradicts_itself) else { return false };
+    // Else no transaction may be related to another.
+    let relates = happened.txns.all_reads().iter().any(|read| read.writer != check_isolation::TxnId::NONE);
+    relates && has_serial_order(&happened.txns, base, expected.exact, txns.all_mops().len(), budget)
+}
+
+/// What a serial order must extend to be the answer to what is asked for, if any is.
+fn base_of(txns: &Txns<Mop>, sources: &Sources, expected: &Expected) -> Option<Base> {
+    let is_asked = |model: Model| expected.models.contains(&model);
+    match report::edges_needed::<Registers>(expected, AnomalySet::EMPTY) {
+        Suffix::Realtime if is_asked(Model::STRICT_SERIALIZABLE) => {
+            let has_times = txns.ids().filter(|txn| txns.is_possible(*txn)).all(|txn| txns.invoked(txn).is_some());
+            (has_times && sources.transaction_order.is_none()).then_some(Base::RealTime)
+        }
+        Suffix::None if is_asked(SERIALIZABLE) => (!sources.are_used()).then_some(Base::None),
+        _ => None,
+    }
+}
