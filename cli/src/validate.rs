@@ -8,7 +8,7 @@ use crate::output::formats;
 use histcheck_front::Suggestion;
 use histcheck_front::result::{self, Failure};
 use history_core::cast::Cast as _;
-use history_core::{HistoryError, Problems, Rule, Severity, Verdict};
+use history_core::{HistoryError, Problems, Rule, Severity, Subject, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -85,12 +85,7 @@ fn write_text(
     }
     match suggested.map(<[Suggestion]>::split_first) {
         None => {}
-        Some(Some((first, others))) => {
-            let option = |one: &Suggestion| format!("{}{}", one.name, if one.keyed { " --keyed" } else { "" });
-            let names: Vec<String> = others.iter().map(option).collect();
-            let others = if names.is_empty() { String::new() } else { format!(" (or {})", names.join(", ")) };
-            writeln!(out, "{place}: note: this looks like {}{others}: check it with -m {}", first.name, option(first))?;
-        }
+        Some(Some((first, others))) => writeln!(out, "{place}: note: {}", which(first, others))?,
         // Where ops cannot be read, it is no wonder.
         Some(None) if !problems.is_history() => {}
         Some(None) => {
@@ -100,6 +95,24 @@ fn write_text(
     formats::path(out, input)?;
     let (errors, warnings) = (problems.count(Severity::Error), problems.count(Severity::Warning));
     writeln!(out, "\t{}, {}, {}", many(errors, "error"), many(warnings, "warning"), many(problems.ops, "op"))
+}
+
+/// Which checker to take. One of transactions finds what the others find, and more; what objects and workloads promise
+/// differs, and ops do not show it.
+fn which(first: &Suggestion, others: &[Suggestion]) -> String {
+    let option = |one: &Suggestion| format!("{}{}", one.name, if one.keyed { " --keyed" } else { "" });
+    let names: Vec<String> = others.iter().map(option).collect();
+    if names.is_empty() {
+        return format!("this looks like {}: check it with -m {}", first.name, option(first));
+    }
+    let names = names.join(", ");
+    if first.subject == Subject::Transactions {
+        return format!("this looks like {} (or {names}): check it with -m {}", first.name, option(first));
+    }
+    format!(
+        "the ops fit {}, {names}, which expect different behaviour: choose one with -m (`histcheck models` describes them)",
+        option(first)
+    )
 }
 
 fn many(count: u64, what: &str) -> String {

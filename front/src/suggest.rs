@@ -43,6 +43,8 @@ pub struct Suggestion {
     pub keyed: bool,
     /// Ops of clients that it does not understand.
     pub passed_over: u64,
+    /// What it is about.
+    pub subject: Subject,
 }
 
 /// A checker while it looks.
@@ -195,7 +197,9 @@ impl<'c> Look<'c> {
         if self.keyed.is_some_and(|has_keys| !has_keys.load(Ordering::Relaxed)) {
             return None;
         }
-        Some((checker.about(), Suggestion { name, summary, keyed, passed_over: understood.passed_over + left }))
+        let (about, passed_over) = (checker.about(), understood.passed_over + left);
+        let subject = about.subject;
+        Some((about, Suggestion { name, summary, keyed, passed_over, subject }))
     }
 }
 

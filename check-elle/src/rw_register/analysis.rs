@@ -36,7 +36,8 @@ pub(crate) struct Registers {
 /// What is known of a history as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    pub(super) writes_known: bool,
+    /// Whether each write of it is.
+    pub(super) has_all_writes: bool,
     /// Whether other shares may show that a transaction happened.
     pub(super) is_share: bool,
     /// Whether a serial order explains it: nothing else is found then.
@@ -258,7 +259,7 @@ impl Analysis for Registers {
     }
 
     fn writes_known(&self) -> bool {
-        self.known.writes_known
+        self.known.has_all_writes
     }
 
     fn has_evidence(&self) -> bool {

@@ -15,8 +15,6 @@
 mod analysis;
 mod direct;
 mod edges;
-#[cfg(feature = "exact")]
-mod explained;
 mod ground;
 #[cfg(feature = "exact")]
 mod happened;

@@ -2,7 +2,7 @@
 
 use super::analysis::{Known, Registers};
 #[cfg(feature = "exact")]
-use super::explained::is_explained;
+use super::happened::is_explained;
 use super::mop::{Mop, What};
 use super::sources::Sources;
 use super::versions::{Flags, Version, Versions};
@@ -187,7 +187,7 @@ impl Workload for RwRegisterRun {
         let is_explained = writes_known && !is_share && is_explained(&versions, &txns, &sources, &expected, budget);
         #[cfg(not(feature = "exact"))]
         let (is_explained, _) = (false, budget);
-        let known = Known { writes_known, is_share, is_explained };
+        let known = Known { has_all_writes: writes_known, is_share, is_explained };
         (Registers::new(interner, versions, txns, found, &sources, known), expected)
     }
 }

@@ -60,8 +60,8 @@ pub(crate) trait Analysis: Sync {
     #[cfg(feature = "exact")]
     fn first(&self, key: KeyId) -> Datum;
 
-    /// Whether an order of all transactions that satisfies what is asked for is known already: the graph would have no
-    /// cycle, and nothing else was found.
+    /// Whether an order of all transactions that satisfies what is asked for is known already, and some read showed
+    /// another's write: the graph would have no cycle, and nothing else was found.
     fn is_explained(&self) -> bool {
         false
     }

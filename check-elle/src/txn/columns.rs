@@ -191,6 +191,8 @@ pub(crate) struct Counts {
     pub(crate) unsaid: Option<u64>,
     /// Those that do not say what they read.
     pub(crate) unread: UnreadResults,
+    /// Whether some invocation has no process.
+    pub(crate) has_nameless: bool,
 }
 
 /// An invocation that waits for its completion.

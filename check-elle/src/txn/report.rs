@@ -19,13 +19,16 @@ use history_core::cast::Cast as _;
 use history_core::figure::Figure;
 use history_core::hash::HashSet;
 use history_core::parallel;
-use history_core::{Anomaly, Artifact, Budget, Datum, Report, Verdict, Witness};
+use history_core::{Anomaly, Artifact, Budget, Datum, NAMELESS, NextStep, Report, UNTIMED, Verdict, Witness};
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The note on a history without reads that could be wrong.
 pub(crate) const NO_READ: &str =
     "No ok transaction read a key that any transaction writes, so no read could have been wrong.";
+
+/// How the note on garbage reads begins.
+pub(crate) const UNWRITTEN: &str = "A value was read that was never written.";
 
 /// What a violation is that the rest of the history may take back.
 pub(crate) const SO_FAR: &str = "The history up to here is violated. A transaction that fails later, or a read that \
@@ -42,6 +45,18 @@ pub(crate) fn leave_others_open(report: &mut Report) {
     let is_ruled_out = |model: &&str| report.not.iter().chain(&report.also_not).any(|other| other == model);
     let open = lattice::names(ModelSet::ALL).into_iter().filter(|model| !is_ruled_out(model));
     report.not_checked = open.map(Into::into).collect();
+}
+
+/// Some invocations have no process: no level is known to hold.
+pub(crate) fn leave_nameless_open(report: &mut Report) {
+    leave_others_open(report);
+    if report.verdict != Verdict::Invalid {
+        let (note, what) = NAMELESS;
+        report.verdict = Verdict::Unknown;
+        report.notes.retain(|note| note != UNTIMED);
+        report.notes.insert(0, note.to_owned());
+        report.add_next(NextStep::new(what));
+    }
 }
 
 pub(crate) fn report<A: Analysis>(
@@ -61,13 +76,12 @@ pub(crate) fn report<A: Analysis>(
     let undecided = Undecided::of(models, expected.anomalies.difference(A::SEARCHED));
     let order = edges_needed::<A>(expected, allowed);
     let leads_on = !A::READS_SHOW_ORDER && expected.exact != Exact::No && analysis.direct().is_disjoint(prohibited);
-    let (graph, cycles, prepared) =
-        if analysis.is_explained() { Default::default() } else { searched(analysis, order, leads_on, budget) };
+    let (graph, cycles, prepared) = searched(analysis, order, leads_on, budget);
 
     let all = types_of(analysis, allowed, &cycles, graph.is_empty);
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
-    let has_read = analysis.has_evidence();
+    let has_read = analysis.is_explained() || analysis.has_evidence();
     let may_hold = has_read && unsaid.is_none();
     let mut standing = Standing::new(analysis, all, order, &cycles.components, may_hold);
     let is_broken = !all.is_disjoint(prohibited);
@@ -97,6 +111,7 @@ pub(crate) fn report<A: Analysis>(
     report.notes.extend((is_garbage && is_allowed).then(|| garbage_left_out(analysis, unsaid)));
     report.notes.extend((shown.is_empty() && !has_read).then(|| NO_READ.to_owned()));
     report.notes.extend(left_open);
+    report.notes.extend((verdict == Verdict::Valid && standing.lacks_times()).then(|| UNTIMED.to_owned()));
     report.notes.extend((verdict == Verdict::Valid).then(|| undecided_exactly(&answers)).into_iter().flatten());
     if verdict == Verdict::Unknown && shown.is_empty() {
         let first = Witnesses { analysis, cycles: &cycles, max: 1 };
@@ -126,6 +141,9 @@ pub(crate) fn edges_needed<A: Analysis>(expected: &Expected, allowed: AnomalySet
 
 /// The graph, its cycles, and what follows if there are none: where it `leads_on`, levels will be decided exactly.
 fn searched<A: Analysis>(analysis: &A, order: Suffix, leads_on: bool, budget: &Budget) -> (TxnGraph, Found, Prepared) {
+    if analysis.is_explained() {
+        return Default::default();
+    }
     let search = || {
         let graph = analysis.graph(order);
         budget.begin("searching for cycles");
@@ -213,7 +231,7 @@ fn notes<A: Analysis>(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if shown.contains(AnomalyType::GARBAGE_READ) {
-        let mut note = "A value was read that was never written.".to_owned();
+        let mut note = UNWRITTEN.to_owned();
         for sentence in
             [&analysis.garbage_hint()[..], "If the store was not empty at the start, add --allow garbage-read."]
         {
@@ -234,6 +252,8 @@ fn notes<A: Analysis>(
                 "No op contains a micro-op, so there was nothing to check. {checker} expects lists of micro-ops \
                 as values."
             )
+        } else if shown != AnomalyType::EMPTY_TRANSACTION_GRAPH.into() {
+            "No two transactions are known to depend on each other, so there are no cycles.".to_owned()
         } else {
             "No transaction is related to another, so there was nothing to check: the history contains no reads of \
              other transactions' writes, or too few ops."

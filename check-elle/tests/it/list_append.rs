@@ -190,6 +190,8 @@ fn a_completion_that_writes_something_else_is_not_understood() {
         {:process 3, :type :ok, :value [[:append :z 1] [:r :y []]]}";
     let rest = "Such ops, and the keys they use, are ignored. What is reported holds whatever these ops did.";
     let note = format!("Part of this history was ignored, because of {reason} {rest}");
+    let report = check_with(&format!("{other}{skew}"), &Options::new(), &Budget::default());
+    assert!(report.not_checked.contains(&"read-committed".into()), "what was ignored may violate it");
     spoiled(&format!("{other}{skew}"), Verdict::Invalid, &["G2-item"], &note);
 
     // A failed op wrote nothing, whatever it says; reads may differ, and an op without a value repeats its
@@ -200,6 +202,20 @@ fn a_completion_that_writes_something_else_is_not_understood() {
         );
         let report = check_with(&text, &Options::new(), &Budget::default());
         assert!(!report.notes[0].contains("index 1"), "{text}: {:?}", report.notes);
+    }
+}
+
+#[test]
+fn what_failed_may_say_why_in_the_place_of_its_value() {
+    for (kind, verdict) in [("info", Verdict::Valid), ("fail", Verdict::Invalid)] {
+        for cause in [":timed-out", "\"timed out\"", "408", "#error {:cause \"timeout\"}"] {
+            let text = format!(
+                "{{:process 0, :type :invoke, :value [[:append :x 1]]}} {{:process 0, :type :{kind}, :value {cause}}}
+                 {{:process 1, :type :invoke, :value [[:r :x nil]]}} {{:process 1, :type :ok, :value [[:r :x [1]]]}}"
+            );
+            let report = check_with(&text, &Options::new(), &Budget::default());
+            assert_eq!(report.verdict, verdict, "{text}: {:?}", report.notes);
+        }
     }
 }
 

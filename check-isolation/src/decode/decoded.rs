@@ -68,6 +68,8 @@ pub(crate) struct Decoded {
     pub(crate) holds: Option<Holds>,
     /// Whether ops are missing, since they could not be decoded.
     pub(crate) is_partial: bool,
+    /// Whether some invocation has no process.
+    pub(crate) has_nameless: bool,
     /// What these wrote, as far as that could be decoded: in order.
     pub(crate) unclear: Vec<VersionId>,
     /// The index of the first op that may have happened and says at neither end what it does: it may have written

@@ -177,13 +177,15 @@ fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize
     }
     let list = &run.trunks[key.at()][..length];
     let last = run.versions.get(list[length - 1]);
+    let is_own = list.iter().any(|id| run.versions.get(*id).writer == row);
     if let Some((_, what, other)) = trunk.wrong.iter().find(|(shows, ..)| *shows <= length) {
         match what {
+            Direct::G0 if is_own => shown.case(Direct::FutureRead, row, at, row),
             // What stands before an element that was appended twice is of whoever appended it.
             Direct::G1a | Direct::DuplicateElements => shown.certain_case(*what, row, at, *other),
             what => shown.case(*what, row, at, *other),
         }
-    } else if list.iter().any(|id| run.versions.get(*id).writer == row) {
+    } else if is_own {
         shown.case(Direct::FutureRead, row, at, row);
     } else if last.is_intermediate {
         shown.case(Direct::G1b, row, at, last.writer);

@@ -105,6 +105,7 @@ impl Prefixes {
             report.not = report::names(self.levels.iter().copied());
             report.also_not.clear();
         }
+        report.notes.retain(|note| !note.starts_with(report::STRONGEST));
         report.not_checked = report::names(Level::all());
         report.not_checked.retain(|level| !report.not.contains(level) && !report.also_not.contains(level));
     }

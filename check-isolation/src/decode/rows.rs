@@ -24,6 +24,8 @@ pub(crate) struct Rows {
     mops_end: Vec<u32>,
     mops: Vec<Mop>,
     pub(crate) participants: Participants,
+    /// Whether of some that may have happened it is not known when they were invoked.
+    lacks_invocations: bool,
 }
 
 /// A row to add.
@@ -54,6 +56,7 @@ impl Rows {
         self.process.push(row.process.unwrap_or(NOTHING));
         self.time_ns.push(row.time_ns.unwrap_or(NOTHING));
         self.begin.push(row.begin.unwrap_or(0));
+        self.lacks_invocations |= row.begin.is_none() && row.kind != OpKind::Fail;
         self.stamps.extend(row.stamps);
         self.mops.extend_from_slice(mops);
         self.mops_end.push(self.mops.len().to_u32());
@@ -86,6 +89,11 @@ impl Rows {
 
     pub(crate) fn begin(&self, row: Row) -> u64 {
         self.begin[row.at()]
+    }
+
+    /// Whether of some that may have happened it is not known when they were invoked.
+    pub(crate) fn lacks_invocations(&self) -> bool {
+        self.lacks_invocations
     }
 
     /// What its completion says of the store's clock.

@@ -8,7 +8,7 @@ use super::seen::Seen;
 use super::settle;
 use super::shown::{Direct, DirectCase};
 use super::versions::Versions;
-use super::{Mop, Row, What};
+use super::{Holds, Mop, Row, What};
 use crate::level::Level;
 use crate::report::{self, explain};
 use crate::timestamps::{self, Online, Stamps};
@@ -117,8 +117,10 @@ impl IsolationRun {
             seen: Seen::default(),
             trunks: Vec::new(),
             contradictions: Vec::new(),
-            holds: None,
+            // Lists begin empty, whatever is given.
+            holds: (initial != Interner::NIL).then_some(Holds::Registers),
             is_partial: false,
+            has_nameless: false,
             unclear: Vec::new(),
             unsaid: None,
             unread: UnreadResults::default(),
@@ -287,7 +289,10 @@ impl IsolationRun {
                 self.open.resize_with(slot + 1, Open::default);
             }
             fill(&mut self.open[slot]);
-        } else if mops.iter().any(|mop| mop.is_write()) {
+            return;
+        }
+        self.data.has_nameless = true;
+        if mops.iter().any(|mop| mop.is_write()) {
             let mut open = Open::default();
             fill(&mut open);
             self.nameless.push(open);
@@ -450,7 +455,7 @@ impl Run for IsolationRun {
             return Ok(ControlFlow::Break(()));
         }
         if self.data.rows.participants.see(op) {
-            self.take(op)?;
+            self.take(op.without_cause().as_ref().unwrap_or(op))?;
         }
         Ok(ControlFlow::Continue(()))
     }

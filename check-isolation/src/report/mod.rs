@@ -10,11 +10,11 @@ mod plain;
 pub(crate) mod witness;
 
 use crate::decode::{Decoded, Settled};
-use crate::level::{Level, Levels};
+use crate::level::{Base, Level, Levels};
 use crate::timestamps;
 pub use derivation::{NO_COMMIT_ORDER, Recorded};
 use history_core::cast::Cast as _;
-use history_core::{Anomaly, Budget, NextStep, Report, Verdict, Witness};
+use history_core::{Anomaly, Budget, NAMELESS, NextStep, Report, UNTIMED, Verdict, Witness};
 use judge::Judgement;
 pub(crate) use listed::{NAME, names};
 use std::borrow::Cow;
@@ -40,6 +40,9 @@ pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     ("duplicate-elements", "A read of a list shows one element twice."),
 ];
 
+/// How the note begins that says which levels hold.
+pub(crate) const STRONGEST: &str = "The strongest levels that hold";
+
 /// What gives an answer where a read may be of one write or another.
 const WRITE_ONCE: &str = "Write each value to a key only once, for example from a counter.";
 
@@ -63,7 +66,7 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
             Some(ambiguous) if !run.settings.timestamps => {
                 unknown(&explain::ambiguous(run, ambiguous), Some(NextStep::new(WRITE_ONCE)))
             }
-            _ => timestamps::report(run, settled, budget),
+            _ => without_the_nameless(timestamps::report(run, settled, budget), run),
         }
     } else {
         judged(run, settled, budget)
@@ -80,6 +83,15 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
         ("key-count".into(), run.versions.key_codes.len().to_u64()),
         ("mop-count".into(), run.rows.mop_count().to_u64()),
     ];
+    report
+}
+
+/// The same, if a valid verdict does not rest on invocations without a process.
+fn without_the_nameless(report: Report, run: &Decoded) -> Report {
+    let (note, what) = NAMELESS;
+    if run.has_nameless && report.verdict == Verdict::Valid {
+        return unknown(note, Some(NextStep::new(what)));
+    }
     report
 }
 
@@ -113,7 +125,7 @@ pub(crate) fn expected(named: &[Level]) -> Vec<Level> {
 fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
     let expected = expected(&run.settings.levels);
     let mut judgement = Judgement::new(settled, &run.settings.levels, budget);
-    if run.is_partial {
+    if run.is_partial || run.has_nameless {
         judgement.keep_violations();
     }
     let is_open = |level: &&Level| !judgement.holds.has(**level) && !judgement.violated.has(**level);
@@ -135,12 +147,20 @@ fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
     report.anomalies = anomalies(run, settled, &judgement);
     report.notes = if run.is_partial {
         Vec::new()
+    } else if run.has_nameless && verdict == Verdict::Unknown {
+        let (note, what) = NAMELESS;
+        report.add_next(NextStep::new(what));
+        vec![note.to_owned()]
     } else {
         for step in open.iter().flat_map(|level| next::steps(*level, budget)) {
             report.add_next(step);
         }
         notes(settled, &judgement, &report, &open, run.settings.levels.is_empty())
     };
+    let is_timed = |level: Level| level.decided_by().is_some_and(|(_, base)| base == Base::RealTime);
+    if run.rows.lacks_invocations() && judgement.holds.iter().any(is_timed) {
+        report.notes.push(UNTIMED.to_owned());
+    }
     if run.settings.explain_valid {
         report.artifacts.extend(judgement.orders(run, settled));
         report.notes.extend(judgement.order_notes(run, settled));
@@ -179,11 +199,7 @@ fn notes(settled: &Settled, judgement: &Judgement, report: &Report, open: &[Leve
     if all {
         let strongest = strongest(judgement.holds);
         let said = |names: &[Cow<'_, str>]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        notes.push(format!(
-            "The strongest levels that hold: {}. The weakest that do not: {}.",
-            said(&strongest),
-            said(&report.not)
-        ));
+        notes.push(format!("{STRONGEST}: {}. The weakest that do not: {}.", said(&strongest), said(&report.not)));
     }
     for level in open {
         notes.push(judgement.why_open(*level));

@@ -85,7 +85,8 @@ pub(super) fn direct(run: &Decoded, case: DirectCase) -> Witness {
             format!("T1 read {shown}, which T2 wrote, but T2 wrote key {key} again in the same transaction.")
         }
         Direct::G0 => format!(
-            "T1 read {shown}: T2's elements of key {key} are not adjacent, although T2 took effect at one instant."
+            "T1 read {shown}: T2's elements of key {key} are not side by side in the order in which T2 appended them, \
+             although T2 took effect at one instant."
         ),
         Direct::ThinAirRead => format!("T1 read {shown}, which was never written."),
         Direct::FutureRead => format!("T1 read {shown}, before it wrote it itself."),

@@ -84,6 +84,9 @@ fn each_direct_anomaly_rules_out_read_committed() {
         ("G0", vec!["0 ok [:append x 1] [:append x 2]", "1 ok [:append x 3]", "2 ok [:r x [1 3 2]]"]),
         ("thin-air-read", vec!["0 ok [:append x 1]", "1 ok [:r x [1 7]]"]),
         ("future-read", vec!["0 ok [:r x [1]] [:append x 1]"]),
+        ("future-read", vec!["0 ok [:r x [2]] [:append x 1] [:append x 2]"]),
+        ("future-read", vec!["0 ok [:append x 1] [:r x [2 1]] [:append x 2]"]),
+        ("G0", vec!["0 ok [:append x 1] [:append x 2]", "1 ok [:r x [2 1]]"]),
         ("internal", vec!["0 ok [:append x 1] [:r x []]"]),
         (
             "incompatible-order",

@@ -57,6 +57,12 @@ fn initial_values_are_before_all_writes() {
     assert!(stale.not.contains(&"strong-session-read-atomic".into()), "{stale:#?}");
     let nil = report(&zero, &[(0, "ok", "[:w x 1]"), (1, "ok", "[:r x nil]")]);
     assert_eq!(nil.anomaly_types().collect::<Vec<_>>(), ["thin-air-read"]);
+    // Also where nothing is written, before or at all.
+    let many: Vec<(u32, &str, &str)> = vec![(0, "ok", "[:r x nil]"); 600];
+    for txns in [&many[..1], &[&many[..], &[(1, "ok", "[:w y 1]")]].concat()] {
+        let nil = report(&zero, txns);
+        assert_eq!(nil.anomaly_types().collect::<Vec<_>>(), ["thin-air-read"], "{}", txns.len());
+    }
     let written = report(&zero, &[(0, "ok", "[:w x 0]"), (1, "ok", "[:r x 0]")]);
     assert_eq!(written.verdict, Verdict::Unknown);
     assert!(

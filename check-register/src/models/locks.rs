@@ -1,8 +1,8 @@
 //! Locks: held by one at a time.
 
-use super::spec::{Shows, Spec, call, unknown_op};
+use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::Model;
-use history_core::{Budget, Datum, Interner, Op, Process, Value};
+use history_core::{Budget, Datum, Interner, Op, OpKind, Process, Value};
 
 /// A mutex that anyone may release. It is free at first.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,6 +66,7 @@ impl Spec for Mutex {
     }
 
     fn decode(&mut self, op: &Op<'_>, _: Option<&LockOp>) -> Result<Option<LockOp>, String> {
+        refused(op)?;
         // Who does it does not matter, so all acquisitions are one class.
         match op.f {
             Some("acquire") => Ok(Some(LockOp::Acquire(0))),
@@ -92,6 +93,14 @@ impl Spec for Mutex {
             LockOp::Release(_) => call("release", Datum::Nil),
         }
     }
+}
+
+/// An answer of `false` says that nothing was acquired or released.
+fn refused(op: &Op<'_>) -> Result<(), String> {
+    if op.kind == OpKind::Ok && matches!(op.value, Value::Bool(false)) {
+        return Err(bad_value(op, "another answer: an attempt that did not succeed has the type fail"));
+    }
+    Ok(())
 }
 
 /// A mutex that its owner must release before anyone acquires it.
@@ -177,6 +186,7 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
     }
 
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&LockOp>) -> Result<Option<LockOp>, String> {
+        refused(op)?;
         // What a completion says is the lock's answer, such as a fencing token, or why there is none.
         if let Some(invoked) = invoked {
             return Ok(Some(*invoked));

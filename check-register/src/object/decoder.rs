@@ -222,6 +222,15 @@ impl<O> Decoder<O> {
                 "All results ({nils}) are nil, which shows nothing about earlier writes: values must be in the field \
                  :value."
             ));
+        } else if late_nil > 0 {
+            let what = match late_nil {
+                1 => "1 ok result is nil, of an operation that began after a write had returned".to_owned(),
+                nils => format!("{nils} ok results are nil, of operations that began after a write had returned"),
+            };
+            report.notes.push(format!(
+                "{what}. Nil means that a result is unknown, so it was compared with nothing. If nil means that the \
+                 object was empty, record another value for that, and pass it to --initial."
+            ));
         }
     }
 

@@ -12,7 +12,7 @@ use super::request::{Call, Request, split};
 use super::versions::{At, ClientId, KeyId, NO_TIME, VersionId, flag};
 use super::{outcome, replay};
 use crate::engine::ids;
-use history_core::{HistoryError, NextStep, Op, OpKind, Pair, Process, Report, Value};
+use history_core::{HistoryError, NAMELESS, NextStep, Op, OpKind, Pair, Process, Report, Value, Verdict};
 
 /// Where the key of an op stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +65,8 @@ pub(crate) struct Fold {
     flights: Vec<Flight>,
     /// Whether there were ops with an unknown invocation or completion.
     has_nameless: bool,
+    /// Whether some invocation is among them.
+    has_lone_invocation: bool,
     counts: Counts,
 }
 
@@ -76,6 +78,7 @@ impl Fold {
             clock: Clock::default(),
             flights: Vec::new(),
             has_nameless: false,
+            has_lone_invocation: false,
             counts: Counts::default(),
         }
     }
@@ -170,6 +173,7 @@ impl Fold {
             Pair::Alone | Pair::Completes { .. } => None,
         };
         self.has_nameless |= slot.is_none();
+        self.has_lone_invocation |= slot.is_none();
         let flags = if slot.is_some() { flag::OPEN } else { 0 };
         let mut flight = Flight {
             call,
@@ -283,7 +287,13 @@ impl Fold {
             self.registers.report_garbage(true);
         }
         let is_tied = !notes.is_empty();
+        if self.has_lone_invocation {
+            notes.insert(0, NAMELESS.0.to_owned());
+        }
         let mut report = outcome::report(self.registers, self.counts, others, notes);
+        if self.has_lone_invocation && report.verdict == Verdict::Unknown {
+            report.add_next(NextStep::new(NAMELESS.1));
+        }
         if is_tied {
             report.add_next(outcome::record_times());
         }

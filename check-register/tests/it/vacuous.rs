@@ -65,6 +65,38 @@ fn nil_answers_are_told_of() {
     );
 }
 
+#[test]
+fn nil_answers_are_counted_beside_others() {
+    let text = "{:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read}
+                {:process 0, :type :invoke, :f :write, :value 1} {:process 0, :type :ok, :f :write, :value 1}
+                {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read, :value 1}
+                {:process 0, :type :invoke, :f :read} {:process 0, :type :ok, :f :read}";
+    let report = judge(&Linearizable::<PlainRegister>::default(), text);
+    assert_eq!((report.verdict, report.notes.len()), (Verdict::Valid, 1), "{:?}", report.notes);
+    let note = "1 ok result is nil, of an operation that began after a write had returned.";
+    assert!(report.notes[0].starts_with(note), "{:?}", report.notes);
+}
+
+/// Who got `false` has not got the lock.
+#[test]
+fn an_attempt_that_returned_false_is_not_understood() {
+    let text = |answer: &str| {
+        format!(
+            "{{:process 0, :type :invoke, :f :acquire}} {{:process 0, :type :ok, :f :acquire, :value true}}
+             {{:process 1, :type :invoke, :f :acquire}} {{:process 1, :type :ok, :f :acquire, :value {answer}}}"
+        )
+    };
+    for checker in check_register::checkers() {
+        if !["mutex", "owner-mutex", "reentrant-mutex"].contains(&checker.name()) {
+            continue;
+        }
+        let refused = judge(&*checker, &text("false"));
+        assert_eq!(refused.verdict, Verdict::Unknown, "{}", checker.name());
+        assert!(refused.notes[0].contains("an attempt that did not succeed has the type fail"), "{:?}", refused.notes);
+        assert_eq!(judge(&*checker, &text("7")).verdict, Verdict::Invalid, "{}", checker.name());
+    }
+}
+
 /// An `ok` of another function says neither that what was invoked happened, nor that what it names did.
 #[test]
 fn an_ok_with_another_function_than_its_invocation_is_not_understood() {

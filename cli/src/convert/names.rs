@@ -22,6 +22,9 @@ const MICRO_OPS: [&str; 12] =
 impl Names {
     /// Refuses an op with a value that would become the same as another one that it is not.
     pub(super) fn verify(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
+        if op.process.is_client() {
+            verify_keys(op)?;
+        }
         let mut open = vec![op.value];
         open.extend(op.extra.iter().map(|(_, value)| value));
         while let Some(value) = open.pop() {
@@ -63,6 +66,28 @@ impl Names {
         }
         Ok(())
     }
+}
+
+/// Refuses a map with a key that is a string in JSON, but not where it is no key of a map.
+fn verify_keys(op: &Op<'_>) -> Result<(), HistoryError> {
+    let mut open = vec![op.value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Vector(items) | Value::List(items) | Value::Set(items) => open.extend(items),
+            Value::Map(entries) => {
+                for (key, value) in entries {
+                    if !matches!(key, Value::Int(_)) && as_string(key).is_none() {
+                        let why = format!("{key} is a key of a map, and JSON has only strings as keys");
+                        return Err(refused(op, &why));
+                    }
+                    open.push(value);
+                }
+            }
+            Value::Tagged(_, inner) => open.push(inner.value()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// `[name key value]`, or the like. A pair may be an element.

@@ -206,10 +206,11 @@ fn check<'c>(matches: &ArgMatches, checkers: &'c Registry, inputs: Vec<Input>) -
         }
     }
     let known = Known::of(matches, &*checker)?;
+    let outputs = outputs::outputs(matches, &inputs)?;
     Ok(Check {
         setup: Setup { checker, options, keyed: keyed(matches) },
         inputs,
-        outputs: outputs::outputs(matches)?,
+        outputs,
         policy: Policy::of(matches),
         known,
         quiet: matches.try_get_one("quiet").ok().flatten().copied().unwrap_or(false),

@@ -25,7 +25,7 @@ pub(crate) const KNOWN: &[Known] = &[
         Some('s'),
         OptionKind::Integer,
         "MS",
-        "cycles are not searched, or are found fast enough without a limit",
+        "no search for cycles takes so long that it needs a limit",
     ),
     known(
         "plot-timeout",

@@ -28,6 +28,9 @@ pub(crate) fn options() -> [Arg; 2] {
             .value_name("ANOMALIES")
             .value_delimiter(',')
             .action(ArgAction::Append)
+            // Whoever may name some has the argument: see `may_be_known`.
+            .default_value("")
+            .hide_default_value(true)
             .help("Known anomalies to allow, comma-separated: a history with no other anomalies does not fail; --allow takes them as well"),
         Arg::new("baseline")
             .long("baseline")
@@ -47,7 +50,7 @@ impl Known {
     pub(crate) fn of(matches: &ArgMatches, checker: &dyn Checker) -> Result<Known, UsageError> {
         let given = |name: &str| matches.try_get_many::<String>(name).ok().flatten().into_iter().flatten();
         let mut known = Known::default();
-        for name in given(ALLOW_ANOMALIES) {
+        for name in given(ALLOW_ANOMALIES).filter(|name| !name.is_empty()) {
             known.all.insert(canonical(name, checker, ALLOW_ANOMALIES)?);
         }
         let allowed = given(ALLOW).next_back().map_or("", String::as_str);
@@ -60,7 +63,7 @@ impl Known {
             let text = text.map_err(|error| UsageError::new(format!("--baseline: cannot read {path}: {error}")))?;
             known.take(&text).map_err(|line| {
                 UsageError::new(format!("--baseline: {path}:{line}: expected a report"))
-                    .tip(format!("write it with --output json={path}"))
+                    .tip("write a report with --output json=REPORT.json, and pass that file")
             })?;
         }
         Ok(known)

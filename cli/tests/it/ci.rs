@@ -285,7 +285,7 @@ twice.edn	unknown
 fn github_explains_with_v() {
     check("--output github -v --keyed keyed.edn").code(1).stdout_eq(str![[r#"
 keyed.edn	false
-  note: Key :b: No transaction is related to another, [..]
+  note: Key :b: No two transactions are known to depend on each other, [..]
   key :b: false
   1 of 2 keys are valid
 ...

@@ -127,6 +127,15 @@ fn values_that_json_would_merge_are_refused() {
         let said = stderr(&convert("--to json", &path).code(255));
         assert!(said.contains(&format!("h.edn:2:1: error: the op with index 1 cannot be written: {why}")), "{said}");
     }
+    let keys = "{:process 0, :type :ok, :f :txn, :value [[:poll {1.5 [[0 5]]}]]}";
+    fs::write(&path, keys).unwrap();
+    let said = stderr(&convert("--to json", &path).code(255));
+    assert!(said.contains("1.5 is a key of a map, and JSON has only strings as keys"), "{said}");
+    // Equal sets are equal arrays.
+    let sets = "{:process 0, :type :invoke, :f :write, :value #{10 2 a}}\n{:process 0, :type :ok, :f :write, :value #{a 2 10}}\n";
+    fs::write(&path, sets).unwrap();
+    let json = stdout(&convert("--to jsonl", &path).code(0));
+    assert_eq!(json.matches("[2,10,\"a\"]").count(), 2, "{json}");
     // Keys around values have tags, and what micro-ops do is a name in any notation.
     let text = "{:process 0, :type :ok, :f :txn, :value #t [0 [[:r \"r\" 1]]]}\n{:process 0, :type :ok, :f :txn, :value [[:r \"r\" 1]]}\n";
     fs::write(&path, text).unwrap();

@@ -10,7 +10,7 @@ fn each_key_is_judged_on_its_own() {
     check("--keyed=no keyed.edn").code(2).stdout_eq("keyed.edn\tunknown\n");
     check("--keyed -v keyed.edn").code(1).stdout_eq(str![[r#"
 keyed.edn	false
-  note: Key :b: No transaction is related to another, [..]
+  note: Key :b: No two transactions are known to depend on each other, [..]
   key :b: false
   1 of 2 keys are valid
   not read-committed
@@ -31,7 +31,7 @@ fn the_report_lists_keys() {
     assert_eq!(line["keys"][0], serde_json::from_str::<Value>(a).unwrap());
     let b = &line["keys"][1];
     assert_eq!((&b["key"], &b["valid"], &b["anomaly_types"][0]), (&"b".into(), &false.into(), &"G1a".into()));
-    assert!(b["notes"][0].as_str().unwrap().starts_with("No transaction is related"));
+    assert!(b["notes"][0].as_str().unwrap().starts_with("No two transactions are known to depend"));
     assert_eq!(line["counts"]["key-count"], 2);
     let plain = stdout(&check("--output json valid.edn").code(0));
     assert!(!plain.contains("keys"), "{plain}");

@@ -45,7 +45,8 @@ twice.edn: unknown: No verdict, because of the op at index 2 (line 4): 1 is appe
 
 #[test]
 fn a_valid_verdict_that_rests_on_little_says_so() {
-    let history = "{:type :ok, :value [[:w 1 1]]} {:type :ok, :value [[:r 1 1] [:w 1 2]]}";
+    let history = "{:process 0, :type :invoke} {:process 0, :type :ok, :value [[:w 1 1]]}
+                   {:process 1, :type :invoke} {:process 1, :type :ok, :value [[:r 1 1] [:w 1 2]]}";
     // A commit order would be a proof.
     histcheck("-m rw-register -").stdin(history).assert().code(0).stdout_eq("-\ttrue\n").stderr_eq("");
     let assert = histcheck("-m rw-register --exact no -").stdin(history).assert();
@@ -54,6 +55,22 @@ fn a_valid_verdict_that_rests_on_little_says_so() {
 
 "#]]);
     histcheck("-m rw-register --wfr-keys -").stdin(history).assert().code(0).stderr_eq("");
+    // Without invocations real time is no part of it.
+    let ends = "{:type :ok, :value [[:w 1 1]]} {:type :ok, :value [[:r 1 1] [:w 1 2]]}";
+    for model in ["rw-register", "isolation -c strict-serializable"] {
+        histcheck(&format!("-m {model} -")).stdin(ends).assert().code(0).stderr_eq(str![[r#"
+<stdin>: note: Some transactions have no invocation. When they began is unknown, so of real time only the order of each process was checked for them.
+
+"#]]);
+    }
+    let nameless = "{:type :invoke, :value [[:w 1 1]]} {:type :ok, :value [[:w 1 1]]}
+                    {:type :invoke, :value [[:r 1 nil]]} {:type :ok, :value [[:r 1 1]]}";
+    for model in ["rw-register", "isolation"] {
+        histcheck(&format!("-m {model} -")).stdin(nameless).assert().code(2).stderr_eq(str![[r#"
+<stdin>: unknown: No verdict, because some invocations have no process: which completions are theirs is unknown, and so is which operations failed, and when they began. Next: Record the process of every op, in a field process.
+
+"#]]);
+    }
 }
 
 #[test]

@@ -49,6 +49,23 @@ fn an_output_that_cannot_be_is_an_error_before_anything_is_checked() {
 }
 
 #[test]
+fn a_history_is_not_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.edn");
+    fs::copy(crate::fixtures().join("valid.edn"), &path).unwrap();
+    let before = read(dir.path(), "h.edn");
+    let name = path.display();
+    let beside = dir.path().join(".").join("h.edn");
+    for words in [format!("--output json={name}"), format!("--output text={}", beside.display())] {
+        for command in ["", "report -d out ", "watch "] {
+            let assert = histcheck(&format!("{command}-m list-append {words} {name}")).assert().code(254);
+            assert!(stderr(&assert).contains("would overwrite the history"), "{}", stderr(&assert));
+        }
+    }
+    assert_eq!(read(dir.path(), "h.edn"), before);
+}
+
+#[test]
 fn a_job_of_github_gets_a_summary() {
     let dir = tempfile::tempdir().unwrap();
     let summary = dir.path().join("summary.md");

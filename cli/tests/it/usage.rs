@@ -9,7 +9,7 @@ fn without_a_model_it_says_how() {
 error: missing -m: the checkers to run
 
   tip: histcheck -m list-append valid.edn
-       `histcheck models` lists all checkers
+       `histcheck validate valid.edn` names the checkers that fit, and `histcheck models` lists all
 
 Usage: histcheck -m CHECKERS [OPTIONS] FILE...
        histcheck COMMAND ...
@@ -140,7 +140,7 @@ fn all_options_of_elle_cli_are_taken_and_those_without_effect_say_so() {
 warning: --total-amount has no effect on list-append: it is for the bank workload
 warning: --allow-negative-balances has no effect on list-append: it is for the bank workload
 warning: --group-size has no effect on list-append: it is for the long-fork workload
-warning: --cycle-search-timeout has no effect on list-append: cycles are not searched, or are found fast enough without a limit
+warning: --cycle-search-timeout has no effect on list-append: no search for cycles takes so long that it needs a limit
 warning: --plot-timeout has no effect on list-append: plots of cycles are not drawn, or are drawn fast enough without a limit
 warning: --max-transfer has no effect on list-append: it is for generating histories, not for checking them
 warning: --plot-format has no effect without --directory: pictures are written there

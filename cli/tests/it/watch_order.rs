@@ -1,6 +1,8 @@
-//! `histcheck watch` of several writers: their ops have one order, and no correct store is refused for it.
+//! `histcheck watch` and order: ops of several writers have one, and what is written later is no violation where real
+//! time does not count.
 
 use super::watch::Started;
+use crate::{histcheck, stdout};
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -150,4 +152,22 @@ fn clients_that_do_not_wait_do_not_pass() {
     });
     let (code, printed) = started.end();
     assert!(code == Some(1) && printed.contains("\"valid\":false"), "{code:?} {printed}");
+}
+
+/// Without real time, what was read may be written later: the end of a watch is not the end of the history.
+#[test]
+fn what_is_written_after_a_violation_is_no_garbage_below_real_time() {
+    let op = |process: u32, value: &str| format!("{{:process {process}, :type :ok, :f :txn, :value [{value}]}}\n");
+    let skew = op(0, "[:r :z [5]]") + &op(1, "[:r :x nil] [:append :y 1]") + &op(2, "[:r :y nil] [:append :x 1]");
+    let text = skew + &op(3, "[:append :z 5]");
+    for (command, types) in [("watch ", "\"G2-item\""), ("", "\"G2-item\"")] {
+        let words = format!("{command}-m list-append -c serializable --output json -");
+        let said = stdout(&histcheck(&words).stdin(text.clone()).assert().code(1));
+        assert!(said.contains(&format!("\"anomaly_types\":[{types}]")), "{command}: {said}");
+        assert!(said.contains("\"not\":[\"repeatable-read\"]"), "{command}: {said}");
+    }
+    let early =
+        "{:process 0, :type :ok, :f :txn, :value [[:r :y 1]]} {:process 0, :type :ok, :f :txn, :value [[:r :y nil]]}";
+    let said = stdout(&histcheck("watch -m isolation -").stdin(early).assert().code(1));
+    assert!(!said.contains("The strongest levels that hold"), "{said}");
 }

@@ -23,6 +23,17 @@ pub struct Expected {
     pub observation: &'static str,
 }
 
+/// The note on a history whose operations are unknown as a whole, and what gives an answer.
+pub const NAMELESS: (&str, &str) = (
+    "No verdict, because some invocations have no process: which completions are theirs is unknown, and so is which \
+     operations failed, and when they began.",
+    "Record the process of every op, in a field process.",
+);
+
+/// The note on a history of transactions of which levels with real time hold, where not all of it is known.
+pub const UNTIMED: &str = "Some transactions have no invocation. When they began is unknown, so of real time only the order \
+                           of each process was checked for them.";
+
 /// Counts the ops of a history by what the checker did with them, and keeps a report from saying `true` of nothing.
 ///
 /// A [`Run`](crate::Run) calls [`Coverage::count`] for each op and [`Coverage::conclude`] at the end. The rules are the

@@ -138,7 +138,27 @@ pub struct Op<'a> {
     pub position: Option<Position>,
 }
 
-impl Op<'_> {
+impl<'a> Op<'a> {
+    /// The same without a value, if it failed or its outcome is unknown and its value is a name, a text or a number:
+    /// that is why. For checkers whose values are collections.
+    ///
+    /// ```
+    /// use history_core::{History, Value};
+    ///
+    /// let text = "{:process 0, :type :invoke, :f :txn, :value [[:w 1 2]]} {:process 0, :type :info, :value :timeout}";
+    /// let history = History::parse(text).unwrap();
+    /// assert!(history.op(0).without_cause().is_none());
+    /// assert!(matches!(history.op(1).without_cause().unwrap().value, Value::Nil));
+    /// ```
+    #[inline]
+    pub fn without_cause(&self) -> Option<Op<'a>> {
+        if !matches!(self.kind, OpKind::Fail | OpKind::Info) || self.value.is_nil() {
+            return None;
+        }
+        let is_content = matches!(self.value, Value::Vector(_) | Value::List(_) | Value::Set(_) | Value::Map(_));
+        (!is_content).then_some(Op { value: Value::Nil, ..*self })
+    }
+
     /// Where it stands, for sentences: `index 7 (line 8)`.
     ///
     /// ```

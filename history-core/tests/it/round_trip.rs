@@ -126,6 +126,19 @@ fn as_json(value: Value<'_>) -> Datum {
     }
 }
 
+/// The same with the items of all lists in one order: that of a set's is the writer's.
+fn sorted(datum: Datum) -> Datum {
+    match datum {
+        Datum::Vector(items) => {
+            let mut items: Vec<Datum> = items.into_iter().map(sorted).collect();
+            items.sort_by_key(|item| format!("{item:?}"));
+            Datum::Vector(items)
+        }
+        Datum::Map(entries) => Datum::Map(entries.into_iter().map(|(key, value)| (key, sorted(value))).collect()),
+        other => other,
+    }
+}
+
 /// What the table makes of an op: it has room neither for indices and times nor for fields but one.
 fn as_table(op: &Op<'_>, at: usize) -> String {
     let text = format!("{at} None {:?} {:?} {:?} {}", op.process, op.kind, op.f, op.value);
@@ -167,7 +180,10 @@ proptest! {
         let again = read_again(&text, block_bytes);
         prop_assert_eq!(again.len(), history.len());
         for (a, b) in history.ops().zip(again.ops()) {
-            prop_assert_eq!(show(&a, as_json), show(&b, as_it_is), "{}", &text);
+            prop_assert_eq!(show(&a, |it| sorted(as_json(it))), show(&b, |it| sorted(as_it_is(it))), "{}", &text);
+            if !show(&a, as_it_is).contains("Set(") {
+                prop_assert_eq!(show(&a, as_json), show(&b, as_it_is), "{}", &text);
+            }
         }
     }
 

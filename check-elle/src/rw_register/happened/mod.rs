@@ -1,7 +1,10 @@
 //! Which transactions of registers happened, whom their reads saw, and which writes the sources in use put before
 //! others.
 
+mod explained;
 pub(super) mod knots;
+
+pub(super) use explained::is_explained;
 
 use super::mop::{Mop, What};
 use super::order::Order;
@@ -19,7 +22,7 @@ pub(super) fn happened(versions: &Versions, txns: &Txns<Mop>, order: &Order) -> 
 }
 
 /// The same, without an order of versions.
-pub(super) fn serial(versions: &Versions, txns: &Txns<Mop>, is_ordered: bool) -> Option<Happened> {
+fn serial(versions: &Versions, txns: &Txns<Mop>, is_ordered: bool) -> Option<Happened> {
     let look = |txn: TxnId, key: KeyId, version: VersionId| external(versions, txn, key, version);
     of_those(versions, txns, is_there(versions, txns, is_ordered), look)
 }

@@ -115,6 +115,7 @@ impl Malformed {
             return self.report(checker);
         }
         let mut report = others;
+        report::leave_others_open(&mut report);
         let line = self.line.map(|line| format!(" (line {line})")).unwrap_or_default();
         report.notes.insert(
             0,
@@ -222,6 +223,7 @@ impl<W: Workload> TxnRun<W> {
             open.mops.clear();
             open.mops.extend_from_slice(mops);
         };
+        self.counts.has_nameless |= !matches!(op.pair, Pair::Invokes { .. });
         if let Pair::Invokes { slot } = op.pair {
             fill(self.slot(slot));
         } else if mops.iter().any(|mop| W::is_write(*mop)) {
@@ -378,7 +380,10 @@ impl<W: Workload> TxnRun<W> {
 
 impl<K: Analysis> Ended<K> {
     fn report(&self, checker: &'static str, budget: &Budget) -> Report {
-        let report = report::report(checker, &self.known, &self.expected, self.counts, budget);
+        let mut report = report::report(checker, &self.known, &self.expected, self.counts, budget);
+        if self.counts.has_nameless {
+            report::leave_nameless_open(&mut report);
+        }
         match &self.malformed {
             Some(malformed) => malformed.beside(report, checker),
             None => report,
@@ -401,7 +406,7 @@ impl<W: Workload> Run for TxnRun<W> {
         if !self.txns.participants.see(op) {
             return Ok(ControlFlow::Continue(()));
         }
-        self.take(op)?;
+        self.take(op.without_cause().as_ref().unwrap_or(op))?;
         if self.malformed_count > MALFORMED_MAX {
             return Ok(ControlFlow::Break(()));
         }

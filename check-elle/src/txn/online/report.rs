@@ -4,12 +4,12 @@ use super::judge::{Judge, Violation};
 use super::open::{CHECK_THE_FILE, why_open};
 use super::run::{self, OnlineRun};
 use crate::anomaly::{AnomalySet, AnomalyType};
-use crate::cycle_spec::CycleExistsSpec;
+use crate::cycle_spec::{CycleExistsSpec, Suffix};
 use crate::lattice;
 use crate::model::{Model, ModelSet};
-use crate::txn::report::{NO_READ, SO_FAR, leave_others_open};
-use crate::txn::standing::RECORD_READS;
-use history_core::{Anomaly, Budget, Datum, HistoryError, NextStep, Report, Run, Verdict, Witness};
+use crate::txn::report::{NO_READ, SO_FAR, UNWRITTEN, leave_others_open};
+use crate::txn::standing::{RECORD_READS, order_of};
+use history_core::{Anomaly, Budget, Datum, HistoryError, NextStep, Report, Run, UNTIMED, Verdict, Witness};
 
 impl<J: Judge> OnlineRun<J> {
     /// The report on a violation that an op proved.
@@ -58,7 +58,8 @@ impl<J: Judge> OnlineRun<J> {
     /// The report on a beginning that is violated, of a history that goes on: of the levels that it does not rule out
     /// nothing is known.
     pub(crate) fn conclude_early(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        // The batch checker takes what it saw for the whole, and a value that was read may be written later.
+        // The batch checker takes what it saw for the whole, and without real time a value that was read may be written
+        // later.
         if self.found().is_some_and(|(_, violation)| violation.direct == Some(AnomalyType::GARBAGE_READ)) {
             self.batch = None;
         }
@@ -68,12 +69,23 @@ impl<J: Judge> OnlineRun<J> {
             return batch.finish_early(budget);
         }
         let is_so_far = self.is_so_far();
+        let is_timed = self.expected().models.iter().any(|model| order_of(*model) == Suffix::Realtime);
+        let own = (!is_timed).then(|| self.own_violation()).flatten();
         let mut report = self.finish(budget)?;
+        if let Some(own) = own.filter(|_| report.anomaly_types().any(|name| name == AnomalyType::GARBAGE_READ.name())) {
+            report = without_garbage(report).unwrap_or(own);
+        }
         if is_so_far && report.notes.iter().all(|note| note != SO_FAR) {
             report.notes.push(SO_FAR.to_owned());
         }
         leave_others_open(&mut report);
         Ok(report)
+    }
+
+    /// What a judge found, if one did.
+    pub(super) fn own_violation(&self) -> Option<Report> {
+        let (spec, violation) = self.found()?;
+        Some(self.report_violation(self.violated_at()?, spec, violation))
     }
 
     /// The report on a history of which a beginning was violated, where what came next may have taken that back.
@@ -131,6 +143,9 @@ impl<J: Judge> OnlineRun<J> {
         if unwritten.is_some() && is_allowed {
             notes.push("garbage-read is allowed, and was found.".to_owned());
         }
+        let is_timed = |model: &Model| doubts.lacks_invocations && order_of(*model) == Suffix::Realtime;
+        let lacks_times = verdict == Verdict::Valid && self.expected().models.iter().any(is_timed);
+        notes.extend(lacks_times.then(|| UNTIMED.to_owned()));
         notes.extend(self.counts().unread.note());
         notes.extend(self.participants().note());
         report.notes = notes;
@@ -169,6 +184,21 @@ impl<J: Judge> OnlineRun<J> {
         ];
         report
     }
+}
+
+/// The report without reads of what may be written later, if it shows something else that violates a level.
+fn without_garbage(mut report: Report) -> Option<Report> {
+    report.anomalies.retain(|anomaly| anomaly.name != AnomalyType::GARBAGE_READ.name());
+    report.notes.retain(|note| !note.starts_with(UNWRITTEN));
+    let types = report.anomalies.iter().map(|anomaly| anomaly.name.parse::<AnomalyType>().ok());
+    let ruled_out = lattice::rules_out(types.collect::<Option<AnomalySet>>()?);
+    if ruled_out.is_empty() {
+        return None;
+    }
+    let boundary = lattice::boundary_of(ruled_out);
+    report.not = boundary.not.into_iter().map(Into::into).collect();
+    report.also_not = boundary.also_not.into_iter().map(Into::into).collect();
+    Some(report)
 }
 
 fn weaker(models: impl IntoIterator<Item = Model>) -> ModelSet {

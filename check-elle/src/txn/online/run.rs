@@ -303,7 +303,7 @@ impl<J: Judge> Run for OnlineRun<J> {
         if !self.participants.see(op) || is_over {
             return Ok(self.count_op());
         }
-        self.take(op);
+        self.take(op.without_cause().as_ref().unwrap_or(op));
         self.limit(op);
         self.note(op);
         self.step_in(op.index)?;
@@ -379,7 +379,7 @@ impl<J: Judge> Run for OnlineRun<J> {
             return None;
         }
         match self.found() {
-            Some((spec, violation)) => Some(self.report_violation(self.violated_at?, spec, violation)),
+            Some(_) => self.own_violation(),
             None => self.batch.as_ref().filter(|_| self.has_stepped_in)?.violation(),
         }
     }

@@ -58,7 +58,7 @@ impl Undecided {
 }
 
 /// The edges that it takes to see all that rules a model out.
-fn order_of(model: Model) -> Suffix {
+pub(crate) fn order_of(model: Model) -> Suffix {
     static ALL: LazyLock<Vec<Suffix>> =
         LazyLock::new(|| ModelSet::ALL.iter().map(|model| lattice::order_needed(model.prohibited())).collect());
     ALL[model.index()]
@@ -254,6 +254,11 @@ impl Standing {
             format!("Whether {model} holds is unknown: {doubt}, and {orders}.")
         })
         .collect()
+    }
+
+    /// Whether real time was asked for, and some of it is unknown.
+    pub(crate) fn lacks_times(&self) -> bool {
+        self.order == Suffix::Realtime && self.doubts.times.is_some()
     }
 
     /// Those of the undecided things asked for that remain so.

@@ -192,6 +192,11 @@ pub(crate) fn judge_world(world: &World, question: &Question<'_>) -> Judgement {
     let standing =
         if is_unsaid { Standing::default() } else { Standing::of(world, &graph, &orders, &(&found | &unnamed)) };
     let mut judgement = conclude(&found, &unnamed, &standing, question);
+    if world.has_nameless {
+        // Nobody knows which completions are theirs.
+        judgement.verdict = if judgement.verdict == Verdict::Valid { Verdict::Unknown } else { judgement.verdict };
+        judgement.not_checked = &lattice::models() - &(&judgement.not | &judgement.also_not);
+    }
     if world.versions.is_some() {
         judgement.may_be = types_there(&all, orders[0]).into_iter().flatten().collect();
     }

@@ -45,6 +45,8 @@ pub(crate) struct World {
     pub(crate) versions: Option<Versions>,
     /// Whether some op that may have happened says at neither end what it did.
     pub(crate) has_unsaid: bool,
+    /// Whether some invocation has no process.
+    pub(crate) has_nameless: bool,
 }
 
 impl Txn {
@@ -130,6 +132,7 @@ impl World {
             if !op.process.is_client() || op.kind == OpKind::Invoke && partner.is_some() {
                 continue;
             }
+            world.has_nameless |= op.kind == OpKind::Invoke && op.pair == Pair::Alone;
             let kind = match op.kind {
                 OpKind::Ok => Kind::Ok,
                 OpKind::Fail => Kind::Fail,

@@ -45,7 +45,7 @@ pub(super) fn summaries(matches: &ArgMatches, checkers: &Registry) -> BTreeMap<S
 fn no_model(matches: &ArgMatches) -> UsageError {
     let files: Vec<&OsString> = matches.get_many("files").into_iter().flatten().collect();
     let wrong = UsageError::missing("missing -m: the checkers to run");
-    if let [file] = files[..]
+    if let Some(file) = files.first()
         && !Path::new(file).exists()
         && let Some(command) = nearest(
             &file.to_string_lossy(),
@@ -55,8 +55,13 @@ fn no_model(matches: &ArgMatches) -> UsageError {
         return wrong.tip(format!("did you mean the command `histcheck {command}`?"));
     }
     let file = files.first().map_or("history.edn".into(), |file| file.to_string_lossy());
-    let directory = if matches.try_contains_id("max-report-bytes").is_ok() { " -d report" } else { "" };
-    wrong.tip(format!("{COMMAND_LINE}{directory} -m list-append {file}\n       `histcheck models` lists all checkers"))
+    // It has a default, so it is there if the command has it.
+    let is_report = matches.try_contains_id("max-report-bytes").unwrap_or(false);
+    let directory = if is_report { " -d report" } else { "" };
+    wrong.tip(format!(
+        "{COMMAND_LINE}{directory} -m list-append {file}\n       `histcheck validate {file}` names the checkers that fit, \
+         and `histcheck models` lists all"
+    ))
 }
 
 /// The name most like the one given, if any is like it.

@@ -1,6 +1,7 @@
 //! Where verdicts go, and in which formats: `--output FORMAT` and `--output FORMAT=FILE`.
 
 use crate::job::{DocumentFormat, OutputFormat, ResultFormat, ResultOutput, ResultPlace};
+use crate::judge::input::Input;
 use crate::line::usage::UsageError;
 use clap::ArgMatches;
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// The outputs that were asked for. If all go to files, lines of text still go to standard output.
-pub(super) fn outputs(matches: &ArgMatches) -> Result<Vec<ResultOutput>, UsageError> {
+pub(super) fn outputs(matches: &ArgMatches, inputs: &[Input]) -> Result<Vec<ResultOutput>, UsageError> {
     let given = matches.try_get_many::<String>("output").ok().flatten().into_iter().flatten();
     let mut outputs: Vec<ResultOutput> = given.map(|text| output_of(text)).collect();
     let is_stdout = |output: &&ResultOutput| output.to == ResultPlace::Stdout;
@@ -22,6 +23,12 @@ pub(super) fn outputs(matches: &ArgMatches) -> Result<Vec<ResultOutput>, UsageEr
         }
     }
     for (at, output) in outputs.iter().enumerate() {
+        if let ResultPlace::File(path) = &output.to
+            && inputs.iter().any(|input| input.is_file(path))
+        {
+            let message = format!("--output would overwrite the history {}", path.display());
+            return Err(UsageError::new(message).tip("name another file for the output"));
+        }
         if outputs[..at].iter().any(|other| other.to == output.to) {
             return Err(
                 UsageError::new("two --output options name the same file").tip("name another file for one of them")

@@ -26,6 +26,10 @@ pub(super) fn better(mut error: Error, checkers: &Registry) -> Error {
                 .contains(&name)
                 .then(|| format!("-o is --total-amount, as in elle-cli; for an output format, use --output {value}"))
         }
+        ErrorKind::UnknownArgument if ["--allow-anomalies", "--baseline"].contains(&&*argument) => {
+            error.remove(ContextKind::SuggestedArg);
+            Some(format!("this command has no known anomalies: check the file with `histcheck -m` and {argument}"))
+        }
         ErrorKind::UnknownArgument => {
             forget_hidden(&mut error, checkers);
             None

@@ -11,7 +11,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// What gives a verdict where the ops of a key are not known.
 const RECORD_KEYS: &str = "Record the key of every op, and the same one in its completion, as [key value] or in a field \
-                           key. Or check the history as a whole, without --keyed.";
+                           key. Or check the history as a whole: without --keyed, or with cas-register in place of \
+                           linearizable-register.";
 /// Runs that are ended before their reports are merged: so many reports are in memory at once.
 const CHUNK: usize = 1024;
 

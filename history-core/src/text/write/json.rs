@@ -1,7 +1,7 @@
 //! JSON text: what of EDN has no form of its own becomes the nearest thing that JSON has.
 
 use super::edn;
-use crate::Value;
+use crate::{Seq, Value};
 use std::fmt::{Result, Write};
 
 pub(crate) fn value(out: &mut String, v: Value<'_>) -> Result {
@@ -25,7 +25,8 @@ pub(crate) fn value(out: &mut String, v: Value<'_>) -> Result {
         }
         Value::Char(c) => string(out, c.encode_utf8(&mut [0; 4]))?,
         Value::Str(s) | Value::Keyword(s) | Value::Symbol(s) => string(out, s)?,
-        Value::Vector(s) | Value::List(s) | Value::Set(s) => {
+        Value::Set(s) => set(out, s)?,
+        Value::Vector(s) | Value::List(s) => {
             out.push('[');
             for (i, item) in s.iter().enumerate() {
                 if i > 0 {
@@ -49,6 +50,27 @@ pub(crate) fn value(out: &mut String, v: Value<'_>) -> Result {
         }
         Value::Tagged(_, inner) => value(out, inner.value())?,
     }
+    Ok(())
+}
+
+/// A set as an array, in an order that is that of all equal sets: numbers, then what else there is.
+fn set(out: &mut String, items: Seq<'_>) -> Result {
+    let mut texts = Vec::with_capacity(items.len());
+    for item in items {
+        let mut text = String::new();
+        value(&mut text, item)?;
+        let number = if let Value::Int(number) = item { Some(number) } else { None };
+        texts.push((number.is_none(), number, text));
+    }
+    texts.sort_unstable();
+    out.push('[');
+    for (i, (_, _, text)) in texts.iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        out.push_str(text);
+    }
+    out.push(']');
     Ok(())
 }
 

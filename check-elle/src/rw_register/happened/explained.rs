@@ -7,10 +7,10 @@
 //! the graph lead along it, and so does what the sources say of versions: a transaction's write is behind what it read,
 //! and sessions and real time are part of the order. So there is no cycle, of transactions or of versions.
 
-use super::analysis::Registers;
-use super::mop::Mop;
-use super::sources::Sources;
-use super::versions::Versions;
+use super::super::analysis::Registers;
+use super::super::mop::Mop;
+use super::super::sources::Sources;
+use super::super::versions::Versions;
 use crate::anomaly::AnomalySet;
 use crate::cycle_spec::Suffix;
 use crate::exact::{Exact, has_serial_order};
@@ -24,7 +24,7 @@ const SERIALIZABLE: Model = model::named("serializable");
 
 /// Whether a serial order explains the history, and is all that is asked for. `false` also if it would have to be
 /// searched for.
-pub(super) fn is_explained(
+pub(in crate::rw_register) fn is_explained(
     versions: &Versions,
     txns: &Txns<Mop>,
     sources: &Sources,
@@ -33,7 +33,7 @@ pub(super) fn is_explained(
 ) -> bool {
     let Some(base) = base_of(txns, sources, expected).filter(|_| expected.exact != Exact::No) else { return false };
     // Sources may put what nobody saw between two others.
-    let happened = super::happened::serial(versions, txns, sources.are_used());
+    let happened = super::serial(versions, txns, sources.are_used());
     let Some(happened) = happened.filter(|happened| !happened.contradicts_itself) else { return false };
     // Else no transaction may be related to another.
     let relates = happened.txns.all_reads().iter().any(|read| read.writer != check_isolation::TxnId::NONE);
