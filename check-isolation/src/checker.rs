@@ -89,7 +89,7 @@ const EXPLAIN_VALID: OptionSpec = OptionSpec::new(
 const TIMESTAMPS: OptionSpec = OptionSpec::new(
     "timestamps",
     OptionKind::Flag,
-    "Judge the history by the store's timestamps, the fields start-ts and commit-ts of completions.",
+    "Check the history by the store's timestamps, the fields start-ts and commit-ts of completions.",
 );
 
 const DISTINCT_VALUES: OptionSpec = OptionSpec::new(

@@ -111,8 +111,7 @@ pub(crate) fn report<A: Analysis>(
     report.notes.extend((is_garbage && is_allowed).then(|| garbage_left_out(analysis, unsaid)));
     report.notes.extend((shown.is_empty() && !has_read).then(|| NO_READ.to_owned()));
     report.notes.extend(left_open);
-    report.notes.extend((verdict == Verdict::Valid && standing.lacks_times()).then(|| UNTIMED.to_owned()));
-    report.notes.extend((verdict == Verdict::Valid).then(|| undecided_exactly(&answers)).into_iter().flatten());
+    report.notes.extend((verdict == Verdict::Valid).then(|| rests_on(&standing, &answers)).into_iter().flatten());
     if verdict == Verdict::Unknown && shown.is_empty() {
         let first = Witnesses { analysis, cycles: &cycles, max: 1 };
         report
@@ -174,13 +173,15 @@ fn prepared<A: Analysis>(_: &A) -> Prepared {
     Prepared::Nothing
 }
 
-/// Which levels hold as far as cycles were searched for, and why no more is known of them.
-fn undecided_exactly(answers: &Answers) -> impl Iterator<Item = String> {
-    answers.open.iter().map(|(model, why)| {
+/// What a valid verdict rests on where it is no proof: which times are unknown, and which levels hold only as far as
+/// cycles were searched for.
+fn rests_on(standing: &Standing, answers: &Answers) -> impl Iterator<Item = String> {
+    let open = answers.open.iter().map(|(model, why)| {
         format!(
             "No cycle of known dependencies rules out {model}, but no commit order that proves it was found: {why}."
         )
-    })
+    });
+    standing.lacks_times().then(|| UNTIMED.to_owned()).into_iter().chain(open)
 }
 
 /// Adds the levels that are ruled out, and those of which it is not known whether they hold.

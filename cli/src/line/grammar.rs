@@ -300,9 +300,10 @@ fn minimize(checkers: &Registry) -> Command {
             .default_value("5000")
             .help("Maximum number of parts to check; the smallest one found so far is written"),
     ];
+    let one = |arg: Arg| arg.value_name("CHECKER").help("Checker that found the anomaly; `histcheck models` lists all");
     let out =
         "Output file, EDN or JSON Lines by its extension, else in the format of the history [default: standard output]";
-    of_one(checkers, command, out, more)
+    of_one(checkers, command, out, more).mut_arg("model", one)
 }
 
 fn anonymize(checkers: &Registry) -> Command {

@@ -185,7 +185,7 @@ impl Pages {
             relative.iter().map(|part| encoded(&part.to_string_lossy())).collect::<Vec<_>>().join("/")
         };
         html! {
-            (page::head_of("Histories", [""; 4]))
+            (page::head_of("Histories", [""; 5]))
             header { p.kicker { "histcheck" } h1 { (text::count(self.listed.len().to_u64(), "history", "histories")) } p.verdict { (counts.join(", ")) "." } }
             main {
                 div.scroll tabindex="0" role="region" aria-label="Histories" {

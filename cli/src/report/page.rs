@@ -67,7 +67,7 @@ pub(super) fn write(facts: &Facts<'_>, bytes_max: usize) -> Page {
 }
 
 /// Everything above the body; the verdict in the head is for programs.
-pub(super) fn head_of(title: &str, [verdict, checker, found, strongest]: [&str; 4]) -> Markup {
+pub(super) fn head_of(title: &str, [verdict, checker, found, strongest, not]: [&str; 5]) -> Markup {
     html! {
         (DOCTYPE)
         (PreEscaped("<html lang=\"en\">\n"))
@@ -77,6 +77,7 @@ pub(super) fn head_of(title: &str, [verdict, checker, found, strongest]: [&str; 
             meta name="histcheck-checker" content=(checker);
             meta name="histcheck-found" content=(found);
             @if !strongest.is_empty() { meta name="histcheck-strongest" content=(strongest); }
+            @if !not.is_empty() { meta name="histcheck-not" content=(not); }
             meta name="viewport" content="width=device-width, initial-scale=1";
             meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
             meta name="color-scheme" content="light dark";
@@ -92,7 +93,9 @@ fn head(facts: &Facts<'_>, verdict: Option<Verdict>) -> Markup {
     let (checker, found) = facts.judged.map(|report| (&*report.checker, severity::found(report))).unwrap_or_default();
     let (checker, found) = (text::shown(checker, 120), text::shown(&found, CHARS_MAX));
     let verdict = verdict.map_or("error", Verdict::name);
-    head_of(&format!("{}: {word}", text::shown(facts.name, 200)), [verdict, &checker, &found, &strongest(facts)])
+    let not = facts.judged.map(|report| report.not.join(", ")).unwrap_or_default();
+    let title = format!("{}: {word}", text::shown(facts.name, 200));
+    head_of(&title, [verdict, &checker, &found, &strongest(facts), &not])
 }
 
 /// The strongest consistency levels that hold, where the checker knows any.

@@ -132,6 +132,17 @@ fn options_may_stand_anywhere_and_in_any_form() {
 }
 
 #[test]
+fn a_wrong_number_is_told_what_is_expected() {
+    for (words, tip) in [
+        ("validate --max-each x valid.edn", "pass a whole number"),
+        ("minimize -m list-append --max-checks 0 valid.edn", "pass a whole number, 1 or more"),
+    ] {
+        let said = stderr(&histcheck(words).assert().code(254));
+        assert!(said.contains(&format!("  tip: {tip}\n")), "{said}");
+    }
+}
+
+#[test]
 fn all_options_of_elle_cli_are_taken_and_those_without_effect_say_so() {
     check("-f edn -c strict-serializable -a G0 -s 1000 -p svg -t 5000 -b 65536 -g 2 -n --max-transfer 5 -o 100 valid.edn")
         .code(0)

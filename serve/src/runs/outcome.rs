@@ -143,6 +143,7 @@ fn page(html: &str) -> Option<Outcome> {
     add(&mut outcome.checkers, split(&list("checker")));
     add(&mut outcome.anomalies, split(&list("found")));
     add(&mut outcome.strongest, split(&list("strongest")));
+    add(&mut outcome.not, split(&list("not")));
     Some(outcome)
 }
 
@@ -216,12 +217,12 @@ mod tests {
 
     #[test]
     fn pages_say_it_in_their_head() {
-        let html = "<meta name=\"histcheck-verdict\" content=\"false\"><meta name=\"histcheck-checker\" content=\"a&amp;b\"><meta name=\"histcheck-found\" content=\"G0, G1c\"><meta name=\"histcheck-strongest\" content=\"read-atomic\">";
+        let html = "<meta name=\"histcheck-verdict\" content=\"false\"><meta name=\"histcheck-checker\" content=\"a&amp;b\"><meta name=\"histcheck-found\" content=\"G0, G1c\"><meta name=\"histcheck-strongest\" content=\"read-atomic\"><meta name=\"histcheck-not\" content=\"serializable\">";
         let outcome = page(html).unwrap();
         assert_eq!((outcome.verdict, outcome.checkers), (Some(Verdict::Invalid), vec!["a&b".to_owned()]));
         assert_eq!(
-            (outcome.anomalies, outcome.strongest),
-            (vec!["G0".into(), "G1c".into()], vec!["read-atomic".to_owned()])
+            (outcome.anomalies, outcome.strongest, outcome.not),
+            (vec!["G0".into(), "G1c".into()], vec!["read-atomic".to_owned()], vec!["serializable".to_owned()])
         );
         assert_eq!(page("<title>coverage</title>"), None, "a report of another program is not a run");
     }

@@ -30,6 +30,7 @@ pub(crate) struct Sources {
 
 impl Sources {
     /// Whether anything is assumed but that every version comes after the initial one.
+    #[cfg(feature = "exact")]
     pub(crate) fn are_used(&self) -> bool {
         self.transaction_order.is_some() || self.wfr_keys || self.sequential_keys || self.linearizable_keys
     }

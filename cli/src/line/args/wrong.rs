@@ -26,6 +26,7 @@ pub(super) fn better(mut error: Error, checkers: &Registry) -> Error {
                 .contains(&name)
                 .then(|| format!("-o is --total-amount, as in elle-cli; for an output format, use --output {value}"))
         }
+        ErrorKind::ValueValidation => number(&error),
         ErrorKind::UnknownArgument if ["--allow-anomalies", "--baseline"].contains(&&*argument) => {
             error.remove(ContextKind::SuggestedArg);
             Some(format!("this command has no known anomalies: check the file with `histcheck -m` and {argument}"))
@@ -42,6 +43,17 @@ pub(super) fn better(mut error: Error, checkers: &Registry) -> Error {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
+}
+
+/// What is expected where a number is wrong.
+fn number(error: &Error) -> Option<String> {
+    let why = std::error::Error::source(error)?.to_string();
+    if why.contains("invalid digit") || why.contains("empty string") {
+        return Some("pass a whole number".to_owned());
+    }
+    // A range without an end is shown with the greatest number there is.
+    let least = why.split_once(" is not in ")?.1.strip_suffix(&format!("..{}", u64::MAX))?;
+    Some(format!("pass a whole number, {least} or more"))
 }
 
 /// Removes the hint at an argument that the help does not show.
