@@ -176,8 +176,9 @@ Examples:
       Read Cobra's logs, and write JSON Lines.";
 
 pub(crate) const VALIDATE: &str = "\
-Lists all errors that prevent a file from being read as a history, and warns of ops that are legal but doubtful: a completion that does \
-not match its invocation, the same write twice, keys of several types. For each file, it names the checkers that accept its first ops.
+Lists all errors that prevent a file from being read as a history, and warns of ops that are legal but doubtful: a completion with another \
+function or other micro-operations than its invocation, the same write twice, keys of several types. For each file, but not for standard \
+input, it names the checkers that accept its first ops.
 
 Exits with 0 if there are no errors (warnings are allowed), 1 if there are errors, 255 if a file cannot be read.";
 

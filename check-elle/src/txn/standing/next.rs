@@ -1,6 +1,6 @@
 //! What would give an answer where the verdict on transactions is unknown.
 
-use super::{Standing, Undecided, nearest};
+use super::{Obstacle, Standing, Undecided, nearest};
 use crate::exact::{Answers, Exact};
 use crate::model::{Model, ModelSet};
 use crate::txn::columns::Counts;
@@ -90,7 +90,11 @@ impl Standing {
         let below = model.weaker().iter().filter(decided).collect::<ModelSet>();
         let above = nearest(model.stronger().iter().filter(decided).collect(), Model::weaker);
         let below = nearest(below, Model::stronger);
-        let names: Vec<String> = above.iter().chain(below.iter()).map(|level| format!("-c {level}")).collect();
+        let is_out = |level: &Model| {
+            matches!(self.obstacle(*level), Some(Obstacle::Found(_))) || lacks.answers.violated.contains(*level)
+        };
+        let open = above.iter().filter(|level| !is_out(level)).chain(below.iter());
+        let names: Vec<String> = open.map(|level| format!("-c {level}")).collect();
         let holds: Vec<String> = below.iter().filter(known).map(|level| level.to_string()).collect();
         if !names.is_empty() {
             let known = if holds.is_empty() { String::new() } else { format!(" ({} holds)", holds.join(", ")) };
