@@ -60,7 +60,7 @@ pub use checking::about::{
 pub use checking::budget::{Activity, Budget, Cancel, Spent};
 pub use checking::checker::{Checker, Evidence, Run, Saved, Searched, check, check_ahead, check_history};
 pub use checking::compose::{Compose, ComposeError};
-pub use checking::coverage::{Coverage, Expected, NAMELESS, OpUse, UNTIMED};
+pub use checking::coverage::{Coverage, Expected, NAMELESS, OpUse, SESSIONLESS, UNTIMED};
 pub use checking::figure;
 #[doc(hidden)]
 pub use checking::keyed::parts as keyed_parts;

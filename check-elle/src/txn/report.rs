@@ -19,7 +19,9 @@ use history_core::cast::Cast as _;
 use history_core::figure::Figure;
 use history_core::hash::HashSet;
 use history_core::parallel;
-use history_core::{Anomaly, Artifact, Budget, Datum, NAMELESS, NextStep, Report, UNTIMED, Verdict, Witness};
+use history_core::{
+    Anomaly, Artifact, Budget, Datum, NAMELESS, NextStep, Report, SESSIONLESS, UNTIMED, Verdict, Witness,
+};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -53,7 +55,7 @@ pub(crate) fn leave_nameless_open(report: &mut Report) {
     if report.verdict != Verdict::Invalid {
         let (note, what) = NAMELESS;
         report.verdict = Verdict::Unknown;
-        report.notes.retain(|note| note != UNTIMED);
+        report.notes.retain(|note| note != UNTIMED && note != SESSIONLESS);
         report.notes.insert(0, note.to_owned());
         report.add_next(NextStep::new(what));
     }
@@ -181,7 +183,7 @@ fn rests_on(standing: &Standing, answers: &Answers) -> impl Iterator<Item = Stri
             "No cycle of known dependencies rules out {model}, but no commit order that proves it was found: {why}."
         )
     });
-    standing.lacks_times().then(|| UNTIMED.to_owned()).into_iter().chain(open)
+    standing.unknown_order().map(str::to_owned).chain(open)
 }
 
 /// Adds the levels that are ruled out, and those of which it is not known whether they hold.

@@ -134,7 +134,7 @@ fn why_no_mop(item: Value<'_>, holds: Option<Holds>) -> String {
             format!("{item} writes the initial value, or is not a micro-op; expected {MOPS}")
         }
         (Some(Holds::Registers), Some("append")) => {
-            format!("{item} appends to a list, but other ops use registers")
+            format!("{item} appends to a list, but other ops, or --initial, are about registers")
         }
         (Some(Holds::Lists), Some("w")) => format!("{item} writes a register, but other ops use lists"),
         (Some(Holds::Lists), Some("r")) => format!("expected a list in {item}, as in other ops"),

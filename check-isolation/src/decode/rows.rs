@@ -26,6 +26,8 @@ pub(crate) struct Rows {
     pub(crate) participants: Participants,
     /// Whether of some that may have happened it is not known when they were invoked.
     lacks_invocations: bool,
+    /// Whether of some that happened it is not known who did it.
+    lacks_processes: bool,
 }
 
 /// A row to add.
@@ -57,6 +59,7 @@ impl Rows {
         self.time_ns.push(row.time_ns.unwrap_or(NOTHING));
         self.begin.push(row.begin.unwrap_or(0));
         self.lacks_invocations |= row.begin.is_none() && row.kind != OpKind::Fail;
+        self.lacks_processes |= row.process.is_none() && row.kind == OpKind::Ok;
         self.stamps.extend(row.stamps);
         self.mops.extend_from_slice(mops);
         self.mops_end.push(self.mops.len().to_u32());
@@ -94,6 +97,11 @@ impl Rows {
     /// Whether of some that may have happened it is not known when they were invoked.
     pub(crate) fn lacks_invocations(&self) -> bool {
         self.lacks_invocations
+    }
+
+    /// Whether of some that happened it is not known who did it.
+    pub(crate) fn lacks_processes(&self) -> bool {
+        self.lacks_processes
     }
 
     /// What its completion says of the store's clock.

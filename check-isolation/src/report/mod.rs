@@ -14,7 +14,7 @@ use crate::level::{Base, Level, Levels};
 use crate::timestamps;
 pub use derivation::{NO_COMMIT_ORDER, Recorded};
 use history_core::cast::Cast as _;
-use history_core::{Anomaly, Budget, NAMELESS, NextStep, Report, UNTIMED, Verdict, Witness};
+use history_core::{Anomaly, Budget, NAMELESS, NextStep, Report, SESSIONLESS, UNTIMED, Verdict, Witness};
 use judge::Judgement;
 pub(crate) use listed::{NAME, names};
 use std::borrow::Cow;
@@ -157,9 +157,12 @@ fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
         }
         notes(settled, &judgement, &report, &open, run.settings.levels.is_empty())
     };
-    let is_timed = |level: Level| level.decided_by().is_some_and(|(_, base)| base == Base::RealTime);
-    if run.rows.lacks_invocations() && judgement.holds.iter().any(is_timed) {
+    let base = judgement.holds.iter().filter_map(|level| Some(level.decided_by()?.1)).max().unwrap_or(Base::None);
+    if run.rows.lacks_invocations() && base == Base::RealTime {
         report.notes.push(UNTIMED.to_owned());
+    }
+    if run.rows.lacks_processes() && base != Base::None {
+        report.notes.push(SESSIONLESS.to_owned());
     }
     if run.settings.explain_valid {
         report.artifacts.extend(judgement.orders(run, settled));

@@ -365,7 +365,7 @@ fn what_keys_hold_may_become_known_late() {
     let report = judge(&mixed, &["read-committed"]);
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(
-        report.notes[0].contains("[:append x 1] appends to a list, but other ops use registers"),
+        report.notes[0].contains("[:append x 1] appends to a list, but other ops, or --initial, are about registers"),
         "{:?}",
         report.notes
     );

@@ -165,12 +165,15 @@ impl Spec for MultiRegister {
 
     fn shows(&self, op: &Op<'_>, done: Option<&Self::Op>) -> Shows {
         let mut accesses = done.into_iter().flatten();
-        if accesses.any(|access| matches!(access, RegisterAccess::Read { .. })) {
-            return Shows::Something;
-        }
+        let shows = accesses.any(|access| matches!(access, RegisterAccess::Read { .. }));
         // What is read as nil is not decoded.
         let accesses = op.value.as_seq().map_or(0, history_core::Seq::len);
-        if accesses > done.map_or(0, |done| done.len()) { Shows::Nil } else { Shows::Nothing }
+        match (shows, accesses > done.map_or(0, |done| done.len())) {
+            (true, true) => Shows::Part,
+            (true, false) => Shows::Something,
+            (false, true) => Shows::Nil,
+            (false, false) => Shows::Nothing,
+        }
     }
 
     fn fills(&self, op: &Self::Op) -> bool {

@@ -86,6 +86,8 @@ pub enum Shows {
     Absence,
     /// What was there.
     Something,
+    /// What was there of some parts of the object, and nil in the place of others.
+    Part,
 }
 
 /// What is wrong with an op that is not one of `S`'s.

@@ -224,8 +224,11 @@ impl<O> Decoder<O> {
             ));
         } else if late_nil > 0 {
             let what = match late_nil {
-                1 => "1 ok result is nil, of an operation that began after a write had returned".to_owned(),
-                nils => format!("{nils} ok results are nil, of operations that began after a write had returned"),
+                1 => "1 ok result is nil or contains nil, of an operation that began after a write had returned"
+                    .to_owned(),
+                nils => format!(
+                    "{nils} ok results are nil or contain nil, of operations that began after a write had returned"
+                ),
             };
             report.notes.push(format!(
                 "{what}. Nil means that a result is unknown, so it was compared with nothing. If nil means that the \
@@ -254,6 +257,10 @@ impl Shown {
             Shows::Nil => self.early_nil += 1,
             Shows::Absence => self.absence += 1,
             Shows::Something => self.something += 1,
+            Shows::Part => {
+                self.something += 1;
+                self.late_nil += u64::from(of.is_late);
+            }
         }
     }
 }

@@ -59,9 +59,17 @@ fn a_valid_verdict_that_rests_on_little_says_so() {
     let ends = "{:type :ok, :value [[:w 1 1]]} {:type :ok, :value [[:r 1 1] [:w 1 2]]}";
     for model in ["rw-register", "isolation -c strict-serializable"] {
         histcheck(&format!("-m {model} -")).stdin(ends).assert().code(0).stderr_eq(str![[r#"
-<stdin>: note: Some transactions have no invocation. When they began is unknown, so of real time only the order of each process was checked for them.
+<stdin>: note: Some transactions have no invocation. When they began is unknown, so of real time only the order of each process was checked for them. Some transactions have no process, so the order of sessions was not checked for them.
 
 "#]]);
+    }
+    // Without processes there is no order of sessions either.
+    let said = "<stdin>: note: Some transactions have no process, so the order of sessions was not checked for them.\n";
+    for model in ["rw-register", "isolation"] {
+        let words = format!("-m {model} -c strong-session-serializable -");
+        histcheck(&words).stdin(ends).assert().code(0).stderr_eq(said);
+        let words = format!("-m {model} -c serializable -");
+        histcheck(&words).stdin(ends).assert().code(0).stderr_eq("");
     }
     let nameless = "{:type :invoke, :value [[:w 1 1]]} {:type :ok, :value [[:w 1 1]]}
                     {:type :invoke, :value [[:r 1 nil]]} {:type :ok, :value [[:r 1 1]]}";

@@ -34,6 +34,9 @@ pub const NAMELESS: (&str, &str) = (
 pub const UNTIMED: &str = "Some transactions have no invocation. When they began is unknown, so of real time only the order \
                            of each process was checked for them.";
 
+/// The note on a history of transactions of which levels with sessions hold, where not all sessions are known.
+pub const SESSIONLESS: &str = "Some transactions have no process, so the order of sessions was not checked for them.";
+
 /// Counts the ops of a history by what the checker did with them, and keeps a report from saying `true` of nothing.
 ///
 /// A [`Run`](crate::Run) calls [`Coverage::count`] for each op and [`Coverage::conclude`] at the end. The rules are the

@@ -9,7 +9,9 @@ use crate::lattice;
 use crate::model::{Model, ModelSet};
 use crate::txn::report::{NO_READ, SO_FAR, UNWRITTEN, leave_others_open};
 use crate::txn::standing::{RECORD_READS, order_of};
-use history_core::{Anomaly, Budget, Datum, HistoryError, NextStep, Report, Run, UNTIMED, Verdict, Witness};
+use history_core::{
+    Anomaly, Budget, Datum, HistoryError, NextStep, Report, Run, SESSIONLESS, UNTIMED, Verdict, Witness,
+};
 
 impl<J: Judge> OnlineRun<J> {
     /// The report on a violation that an op proved.
@@ -143,9 +145,11 @@ impl<J: Judge> OnlineRun<J> {
         if unwritten.is_some() && is_allowed {
             notes.push("garbage-read is allowed, and was found.".to_owned());
         }
-        let is_timed = |model: &Model| doubts.lacks_invocations && order_of(*model) == Suffix::Realtime;
-        let lacks_times = verdict == Verdict::Valid && self.expected().models.iter().any(is_timed);
-        notes.extend(lacks_times.then(|| UNTIMED.to_owned()));
+        let order = self.expected().models.iter().map(|model| order_of(*model)).max().unwrap_or(Suffix::None);
+        if verdict == Verdict::Valid && doubts.lacks_invocations {
+            notes.extend((order == Suffix::Realtime).then(|| UNTIMED.to_owned()));
+            notes.extend((order != Suffix::None && self.lacks_processes()).then(|| SESSIONLESS.to_owned()));
+        }
         notes.extend(self.counts().unread.note());
         notes.extend(self.participants().note());
         report.notes = notes;

@@ -77,6 +77,8 @@ pub(crate) struct OnlineRun<J: Judge> {
     given_up: GivenUp,
     /// Whether ops come without invocations, once that is known.
     lacks_invocations: Option<bool>,
+    /// Whether some op has no process.
+    lacks_processes: bool,
     evidence: Seen,
     /// Keys that were named again after they were dropped, and the first op that did so.
     renamed: u64,
@@ -146,6 +148,7 @@ impl<J: Judge> OnlineRun<J> {
             counts: Counts::default(),
             given_up: GivenUp::default(),
             lacks_invocations: None,
+            lacks_processes: false,
             evidence: Seen::default(),
             renamed: 0,
             first_renamed: None,
@@ -206,6 +209,7 @@ impl<J: Judge> OnlineRun<J> {
             Process::Client(process) => Some(process),
             Process::Other(_) | Process::Unknown => None,
         };
+        self.lacks_processes |= process.is_none();
         let open = &mut self.open[slot];
         open.is_there = true;
         open.invoked = op.index;

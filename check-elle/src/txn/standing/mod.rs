@@ -15,6 +15,7 @@ use crate::exact::{self, Answers, Exact};
 use crate::lattice::{self, NOT_SEARCHED, UNKNOWN};
 use crate::model::{self, Model, ModelSet};
 use crate::set::Row as _;
+use history_core::{SESSIONLESS, UNTIMED};
 use std::sync::LazyLock;
 
 pub(crate) use next::{Lacks, RECORD_READS};
@@ -256,9 +257,11 @@ impl Standing {
         .collect()
     }
 
-    /// Whether real time was asked for, and some of it is unknown.
-    pub(crate) fn lacks_times(&self) -> bool {
-        self.order == Suffix::Realtime && self.doubts.times.is_some()
+    /// Notes on what was asked for of real time and of processes, and is unknown.
+    pub(crate) fn unknown_order(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let lacks_times = self.order == Suffix::Realtime && self.doubts.times.is_some();
+        let lacks_processes = self.order != Suffix::None && self.doubts.processes.is_some();
+        lacks_times.then_some(UNTIMED).into_iter().chain(lacks_processes.then_some(SESSIONLESS))
     }
 
     /// Those of the undecided things asked for that remain so.

@@ -27,6 +27,11 @@ impl<J: Judge> OnlineRun<J> {
         &self.unsaid
     }
 
+    /// Whether some op has no process.
+    pub(crate) fn lacks_processes(&self) -> bool {
+        self.lacks_processes
+    }
+
     pub(crate) fn violated_at(&self) -> Option<u64> {
         self.violated_at
     }

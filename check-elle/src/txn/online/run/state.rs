@@ -8,7 +8,7 @@ use history_core::Saved;
 use history_core::state::{Damaged, In, Out, State};
 
 /// Grows whenever what is saved changes, or what it means.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 history_core::state!(struct Open { is_there, txns, invoked, has_value, reads, writes, follows });
 history_core::state!(struct Seen { read, later });
@@ -67,7 +67,7 @@ impl<J: Judge> OnlineRun<J> {
     }
 
     fn save_facts(&self, out: &mut Out) {
-        self.lacks_invocations.save(out);
+        (self.lacks_invocations, self.lacks_processes).save(out);
         (self.in_flight, self.ops, self.violations).save(out);
         self.unsaid.save(out);
         self.counts.save(out);
@@ -99,7 +99,7 @@ impl<J: Judge> OnlineRun<J> {
     }
 
     fn restore_facts(&mut self, from: &mut In<'_>) -> Result<(), Damaged> {
-        self.lacks_invocations = State::load(from)?;
+        (self.lacks_invocations, self.lacks_processes) = State::load(from)?;
         (self.in_flight, self.ops, self.violations) = State::load(from)?;
         self.unsaid = State::load(from)?;
         self.counts = State::load(from)?;
