@@ -1,5 +1,6 @@
 //! All that is known of a history once it was read: version orders, readers, and the anomalies that need no cycles.
 
+use super::commits;
 use super::direct::{self, Direct};
 use super::edges::Sources;
 use super::mop::{Mop, What};
@@ -34,6 +35,8 @@ pub(crate) struct Lists {
     pub(crate) orders: Orders,
     pub(crate) readers: Readers,
     pub(crate) direct: Direct,
+    /// See [`commits`].
+    is_ordered: bool,
     writes_known: bool,
 }
 
@@ -55,13 +58,21 @@ impl Lists {
         writes_known: bool,
     ) -> Lists {
         let worth = txns.len() >= parallel::WORTH_OPS;
-        let judge = || {
-            let orders = Orders::infer(&states, &txns);
-            let direct = direct::find(&states, &txns, &orders, found);
-            (orders, direct)
-        };
-        let (readers, (orders, direct)) = parallel::both(worth, || Readers::infer(&states, &txns), judge);
-        Lists { interner, states, txns, orders, readers, direct, writes_known }
+        let facts = states.facts(&txns);
+        let infer = || Readers::infer(&states, &txns, facts);
+        let (readers, orders) = parallel::both(worth, infer, || Orders::infer(&states, &txns, facts));
+        let sources = Sources { states: &states, txns: &txns, orders: &orders, readers: &readers };
+        let find = || direct::find(&states, &txns, &orders, facts, found);
+        let order = || !facts.is_unwritten_seen && commits::are_ordered(&sources);
+        let (are_ordered, direct) = parallel::both(worth, order, find);
+        // Where anything was found, reads may not agree, and the graph has other edges.
+        let is_ordered = are_ordered && direct.types().is_empty();
+        Lists { interner, states, txns, orders, readers, direct, is_ordered, writes_known }
+    }
+
+    fn sources(&self) -> Sources<'_> {
+        let Lists { states, txns, orders, readers, .. } = self;
+        Sources { states, txns, orders, readers }
     }
 
     pub(crate) fn elem(&self, elem: ElemId) -> Datum {
@@ -144,9 +155,12 @@ impl Analysis for Lists {
         Datum::Vector(vec![Datum::keyword(f), self.key(mop.key), value])
     }
 
+    fn is_ordered(&self) -> bool {
+        self.is_ordered
+    }
+
     fn graph(&self, order: Suffix) -> TxnGraph {
-        let Lists { states, txns, orders, readers, .. } = self;
-        Sources { states, txns, orders, readers }.graph(order)
+        self.sources().graph(order)
     }
 
     fn reason(&self, relation: Relation, from: Named<'_>, to: Named<'_>) -> Option<Reason> {

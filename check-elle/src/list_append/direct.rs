@@ -8,7 +8,7 @@
 
 use super::mop::{Mop, What};
 use super::orders::Orders;
-use super::states::{Elem, ElemFlags, States};
+use super::states::{ElemFlags, Facts, States};
 use super::within::{Findings, Internal};
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
@@ -41,17 +41,23 @@ pub(crate) struct Direct {
 }
 
 /// Finds them all. O(micro-ops + states), plus the lengths of the lists that are reported.
-pub(crate) fn find(states: &States, txns: &Txns<Mop>, orders: &Orders, found: Findings) -> Direct {
+pub(crate) fn find(states: &States, txns: &Txns<Mop>, orders: &Orders, facts: Facts, found: Findings) -> Direct {
     let Findings { mut internal, future_reads, updates } = found;
     // One of each transaction: what follows may be its consequence.
     internal.dedup_by_key(|case| case.txn);
     let mut direct = Direct { internal, future_reads, ..Direct::default() };
     direct.lost_updates = lost_updates::lost(updates);
-    direct.find_bad_reads(states, txns);
-    direct.find_garbage(states, txns);
-    direct.find_dirty_updates(states, txns, orders);
+    direct.find_bad_reads(states, txns, facts);
+    if facts.is_unwritten_seen {
+        direct.find_garbage(states, txns);
+    }
+    if facts.any.has(ElemFlags::FAILED) {
+        direct.find_dirty_updates(states, txns, orders);
+    }
     direct.find_duplicates(states, txns, orders);
-    direct.find_reversed(states, txns, orders);
+    if facts.any.has(ElemFlags::INTERMEDIATE) {
+        direct.find_reversed(states, txns, orders);
+    }
     direct.find_incompatible(states, txns);
     direct
 }
@@ -87,11 +93,11 @@ impl Direct {
     }
 
     /// G1a and G1b: what `ok` transactions should not have seen.
-    fn find_bad_reads(&mut self, states: &States, txns: &Txns<Mop>) {
+    fn find_bad_reads(&mut self, states: &States, txns: &Txns<Mop>, facts: Facts) {
         // Parents come before their children, so one pass finds all lists with a failed element.
         let failed_elem = |elem: ElemId| states.elem[elem.at()].flags.has(ElemFlags::FAILED);
         let mut failed: Vec<bool> = Vec::new();
-        if states.elem.iter().any(|elem| elem.flags.has(ElemFlags::FAILED) && elem.flags.has(ElemFlags::SEEN)) {
+        if facts.seen.has(ElemFlags::FAILED) {
             failed.reserve(states.state.len());
             for state in &states.state {
                 let inherited = failed.get(state.parent.at()).copied().unwrap_or_default();
@@ -120,9 +126,6 @@ impl Direct {
             let elem = &states.elem[elem.at()];
             elem.writer == TxnId::NONE && elem.flags.has(ElemFlags::SEEN)
         };
-        if !(0..states.elem.len()).any(|elem| garbage(ElemId::new(elem))) {
-            return;
-        }
         // Every list is looked at once, and every element reported once.
         let mut passed = vec![false; states.state.len()];
         let mut told = vec![false; states.elem.len()];
@@ -139,9 +142,6 @@ impl Direct {
     }
 
     fn find_dirty_updates(&mut self, states: &States, txns: &Txns<Mop>, orders: &Orders) {
-        if !states.elem.iter().any(|elem| elem.flags.has(ElemFlags::FAILED)) {
-            return;
-        }
         for key in (0..states.key.len()).map(KeyId::new) {
             let mut failed_at: Option<u32> = None;
             for (at, elem) in orders.of(key).iter().enumerate() {
@@ -190,10 +190,6 @@ impl Direct {
     /// Appends of one transaction that the version order has the other way around. Two neighbours among its appends to
     /// a key are enough: the places of all are in order if those of all neighbours are.
     fn find_reversed(&mut self, states: &States, txns: &Txns<Mop>, orders: &Orders) {
-        let is_first_of_two = |elem: &Elem| elem.flags.has(ElemFlags::INTERMEDIATE);
-        if !states.elem.iter().any(is_first_of_two) {
-            return;
-        }
         // For each key who appended to it last, and what.
         let mut last = vec![(TxnId::NONE, ElemId::NONE); states.key.len()];
         for txn in txns.ids().filter(|txn| txns.is_possible(*txn)) {

@@ -13,6 +13,7 @@
 //! micro-ops and distinct elements; lists that were read many times are kept once.
 
 mod analysis;
+mod commits;
 mod direct;
 mod edges;
 #[cfg(feature = "exact")]

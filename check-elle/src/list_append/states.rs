@@ -74,6 +74,17 @@ impl ElemFlags {
     }
 }
 
+/// What is true of some elements of a history.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Facts {
+    /// Of any.
+    pub(crate) any: ElemFlags,
+    /// Of those in lists that were read.
+    pub(crate) seen: ElemFlags,
+    /// Whether one of these was not appended by a transaction that may have happened.
+    pub(crate) is_unwritten_seen: bool,
+}
+
 /// A list: its parent with one element more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State {
@@ -242,6 +253,19 @@ impl States {
     pub(crate) fn is_written(&self, elem: ElemId, txns: &Txns<Mop>) -> bool {
         let writer = self.elem[elem.at()].writer;
         writer != TxnId::NONE && txns.is_possible(writer)
+    }
+
+    /// What is true of some elements. O(elements).
+    pub(crate) fn facts(&self, txns: &Txns<Mop>) -> Facts {
+        let mut facts = Facts::default();
+        for elem in &self.elem {
+            facts.any.add(elem.flags);
+            if elem.flags.has(ElemFlags::SEEN) {
+                facts.seen.add(elem.flags);
+                facts.is_unwritten_seen |= elem.writer == TxnId::NONE || !txns.is_possible(elem.writer);
+            }
+        }
+        facts
     }
 
     /// The elements of a state's list, the last one first.

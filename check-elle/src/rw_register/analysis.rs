@@ -127,7 +127,7 @@ impl Analysis for Registers {
 
     const READS_SHOW_ORDER: bool = false;
 
-    fn is_explained(&self) -> bool {
+    fn is_ordered(&self) -> bool {
         self.known.is_explained
     }
 

@@ -60,9 +60,9 @@ pub(crate) trait Analysis: Sync {
     #[cfg(feature = "exact")]
     fn first(&self, key: KeyId) -> Datum;
 
-    /// Whether an order of all transactions that satisfies what is asked for is known already, and some read showed
-    /// another's write: the graph would have no cycle, and nothing else was found.
-    fn is_explained(&self) -> bool {
+    /// Whether an order of all transactions is known along which all edges of the graph lead, which so has no cycle, and
+    /// some read showed another's write. `false` also if it would have to be searched for.
+    fn is_ordered(&self) -> bool {
         false
     }
 

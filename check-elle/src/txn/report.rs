@@ -78,12 +78,11 @@ pub(crate) fn report<A: Analysis>(
     let undecided = Undecided::of(models, expected.anomalies.difference(A::SEARCHED));
     let order = edges_needed::<A>(expected, allowed);
     let leads_on = !A::READS_SHOW_ORDER && expected.exact != Exact::No && analysis.direct().is_disjoint(prohibited);
-    let (graph, cycles, prepared) = searched(analysis, order, leads_on, budget);
+    let Searched { graph, cycles, prepared, has_read } = searched(analysis, order, leads_on, budget);
 
     let all = types_of(analysis, allowed, &cycles, graph.is_empty);
     let shown = all.intersection(reportable);
     let shown = shown.difference(lattice::redundant_cycle_exists(shown));
-    let has_read = analysis.is_explained() || analysis.has_evidence();
     let may_hold = has_read && unsaid.is_none();
     let mut standing = Standing::new(analysis, all, order, &cycles.components, may_hold);
     let is_broken = !all.is_disjoint(prohibited);
@@ -140,10 +139,21 @@ pub(crate) fn edges_needed<A: Analysis>(expected: &Expected, allowed: AnomalySet
     undecided.order(lattice::order_needed(reportable))
 }
 
-/// The graph, its cycles, and what follows if there are none: where it `leads_on`, levels will be decided exactly.
-fn searched<A: Analysis>(analysis: &A, order: Suffix, leads_on: bool, budget: &Budget) -> (TxnGraph, Found, Prepared) {
-    if analysis.is_explained() {
-        return Default::default();
+/// What was searched for cycles, and what was found.
+#[derive(Default)]
+struct Searched {
+    /// Without nodes where it is known to have no cycle.
+    graph: TxnGraph,
+    cycles: Found,
+    prepared: Prepared,
+    /// See [`Analysis::has_evidence`].
+    has_read: bool,
+}
+
+/// Searches for cycles. Where that `leads_on`, levels will be decided exactly if there are none.
+fn searched<A: Analysis>(analysis: &A, order: Suffix, leads_on: bool, budget: &Budget) -> Searched {
+    if analysis.is_ordered() {
+        return Searched { has_read: true, ..Searched::default() };
     }
     let search = || {
         let graph = analysis.graph(order);
@@ -156,7 +166,7 @@ fn searched<A: Analysis>(analysis: &A, order: Suffix, leads_on: bool, budget: &B
     let worth = leads_on && analysis.txns().len() >= parallel::WORTH_OPS;
     let prepare = || if worth { prepared(analysis) } else { Prepared::Nothing };
     let ((graph, cycles), prepared) = parallel::both(worth, search, prepare);
-    (graph, cycles, prepared)
+    Searched { graph, cycles, prepared, has_read: analysis.has_evidence() }
 }
 
 /// A file for each type of anomaly that has witnesses.

@@ -1,0 +1,210 @@
+//! An order of commits along all edges of the graph, found without the graph.
+//!
+//! Transactions are committed one by one: each when it completes, or before, if another needs it. What a transaction
+//! needs is what its edges in the graph come from: the writers of what it read and of what it appended behind, and all
+//! readers of the latter. As each is committed after what it needs and before all that were invoked after it completed,
+//! every edge leads along the order of commits, those of processes and of real time as well. So the graph has no cycle,
+//! and need not be built.
+//!
+//! Where a transaction needs itself, or one that was not invoked yet, data and real time contradict each other. Then the
+//! graph says what that means.
+
+use super::edges::Sources;
+use super::mop::What;
+use crate::ids::{ElemId, TxnId};
+use history_core::OpKind;
+
+/// How far a transaction is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Open,
+    /// What it needs is being committed.
+    Waits,
+    Committed,
+}
+
+/// Whether there is such an order, and some read shows a transaction that another one wrote. O(micro-ops); `false` also
+/// for a history that would take longer.
+///
+/// For histories whose reads agree and show only what was appended.
+pub(super) fn are_ordered(from: &Sources<'_>) -> bool {
+    let mut commits = Commits {
+        from,
+        standing: vec![Standing::Open; from.txns.len()],
+        waiting: Vec::new(),
+        oks: 0,
+        readers_left: 4 * from.txns.all_mops().len(),
+        shows_another: false,
+    };
+    commits.all() && commits.shows_another
+}
+
+struct Commits<'a> {
+    from: &'a Sources<'a>,
+    standing: Vec<Standing>,
+    /// A transaction, above it all that it needs, and so on.
+    waiting: Vec<TxnId>,
+    /// How many have completed `ok`.
+    oks: u32,
+    /// How many readers may be looked at: many who append behind a version of many readers are left to the graph.
+    readers_left: usize,
+    shows_another: bool,
+}
+
+impl Commits<'_> {
+    fn all(&mut self) -> bool {
+        let txns = self.from.txns;
+        let oks = txns.ids().filter(|txn| txns.is_ok(*txn)).all(|txn| {
+            let is_committed = self.commit(txn);
+            self.oks += 1;
+            is_committed
+        });
+        // What may have happened may have done so at the end.
+        oks && txns.ids().filter(|txn| txns.kind(*txn) == OpKind::Info).all(|txn| self.commit(txn))
+    }
+
+    /// Commits a transaction, after all that it needs. Whether that can be.
+    fn commit(&mut self, txn: TxnId) -> bool {
+        self.waiting.push(txn);
+        while let Some(txn) = self.waiting.last().copied() {
+            match self.standing[txn.at()] {
+                Standing::Open => {
+                    let is_invoked = self.from.txns.oks_before(txn).is_some_and(|oks| oks <= self.oks);
+                    self.standing[txn.at()] = Standing::Waits;
+                    if !is_invoked || !self.need_all(txn) {
+                        return false;
+                    }
+                }
+                Standing::Waits | Standing::Committed => {
+                    self.standing[txn.at()] = Standing::Committed;
+                    self.waiting.pop();
+                }
+            }
+        }
+        true
+    }
+
+    /// Has all wait that a transaction needs. Whether none of them needs it.
+    fn need_all(&mut self, txn: TxnId) -> bool {
+        let Sources { states, txns, orders, readers } = *self.from;
+        let writer = |elem: ElemId| states.elem[elem.at()].writer;
+        txns.mops(txn).iter().all(|mop| match mop.what() {
+            What::Unseen => true,
+            What::Read(state) => states.last(state).is_none_or(|elem| self.need(writer(elem), txn)),
+            What::Write(elem) => {
+                let before = orders.before(mop.key, elem);
+                let readers = before.map_or_else(|| readers.of_empty(mop.key), |before| readers.of(before));
+                let Some(left) = self.readers_left.checked_sub(readers.len()) else { return false };
+                self.readers_left = left;
+                before.is_none_or(|before| self.need(writer(before), txn))
+                    && readers.iter().all(|reader| self.need(*reader, txn))
+            }
+        })
+    }
+
+    /// Has `other` wait, unless it is committed already. Whether it does not wait for `txn`.
+    #[inline]
+    fn need(&mut self, other: TxnId, txn: TxnId) -> bool {
+        if other == txn {
+            return true;
+        }
+        self.shows_another = true;
+        match self.standing[other.at()] {
+            Standing::Open => {
+                self.waiting.push(other);
+                true
+            }
+            Standing::Waits => false,
+            Standing::Committed => true,
+        }
+    }
+}
+
+#[cfg(all(test, feature = "exact"))]
+mod tests {
+    use crate::cycle_spec::Suffix;
+    use crate::graph::scc::components;
+    use crate::graph::views::Masked;
+    use crate::graph::{Graph, Mask};
+    use crate::list_append::analysis::Lists;
+    use crate::list_append::run::ListAppendRun;
+    use crate::txn::analysis::Analysis as _;
+    use crate::txn::expected::Expected;
+    use crate::txn::fold::TxnRun;
+    use crate::txn::online::tests::{Bugs, Random, bugs, history};
+    use history_core::{Budget, History, Run as _};
+    use history_core::cast::Cast as _;
+
+    fn lists(text: &str) -> Lists {
+        let mut run = TxnRun::new(ListAppendRun::new(Expected::default()));
+        for op in History::parse(text).unwrap().ops() {
+            let _ = run.observe(&op).unwrap();
+        }
+        run.known(&Budget::default()).unwrap()
+    }
+
+    fn has_cycle(graph: &Graph) -> bool {
+        !components(&Masked { graph, mask: Mask::ALL }).large.is_empty()
+    }
+
+    fn relates_by_data(lists: &Lists, graph: &Graph) -> bool {
+        let txns = 0..lists.txns.len().to_u32();
+        txns.into_iter().any(|txn| graph.out(txn).any(|(_, relation)| relation.is_data()))
+    }
+
+    /// Of random histories, how many have an order and how many a cycle; each has one of them.
+    fn judge(seeds: std::ops::Range<u64>, txns: u64, bugs: impl Fn(&mut Random) -> Bugs) -> [u32; 2] {
+        let mut count = [0, 0];
+        for seed in seeds {
+            let mut random = Random(seed);
+            let text = history(seed, txns, bugs(&mut random), false);
+            let lists = lists(&text);
+            let graph = lists.graph(Suffix::Realtime).graph;
+            let (has_cycle, is_ordered) = (has_cycle(&graph), lists.is_ordered());
+            count[0] += u32::from(is_ordered);
+            count[1] += u32::from(has_cycle);
+            let is_for_it = lists.direct.types().is_empty() && relates_by_data(&lists, &graph);
+            assert_eq!(is_ordered, is_for_it && !has_cycle, "seed {seed}\n{text}");
+        }
+        count
+    }
+
+    #[test]
+    fn there_is_an_order_where_the_graph_has_no_cycle() {
+        let [ordered, cyclic] = judge(0..6000, 6, bugs);
+        assert!(ordered > 1000 && cyclic > 1000, "{ordered}, {cyclic}");
+        let [ordered, cyclic] = judge(0..400, 60, |_| Bugs { torn: 30, ..Bugs::default() });
+        assert!(ordered > 100 && cyclic > 50, "{ordered}, {cyclic}");
+        let [ordered, cyclic] = judge(0..400, 60, |_| Bugs::default());
+        assert!(ordered > 390 && cyclic == 0, "{ordered}, {cyclic}");
+    }
+
+    #[test]
+    fn what_is_invoked_later_is_not_needed() {
+        let stale = "
+            {:process 0, :type :invoke, :value [[:append :x 1]]}
+            {:process 0, :type :ok, :value [[:append :x 1]]}
+            {:process 1, :type :invoke, :value [[:r :x nil]]}
+            {:process 1, :type :ok, :value [[:r :x []]]}";
+        assert!(!lists(stale).is_ordered());
+        assert!(lists(&stale.replace("[]]]", "[1]]]")).is_ordered());
+    }
+
+    #[test]
+    fn many_readers_before_many_appends_are_left_to_the_graph() {
+        let (mut text, mut process) = (String::new(), 0);
+        for mops in ["[[:append :x 1]]".to_owned()]
+            .into_iter()
+            .chain((0..20).map(|_| "[[:r :x [1]]]".to_owned()))
+            .chain((2..32).map(|element| format!("[[:append :x {element}]]")))
+        {
+            for kind in ["invoke", "ok"] {
+                text.push_str(&format!("{{:process {process}, :type :{kind}, :value {mops}}}\n"));
+            }
+            process += 1;
+        }
+        let lists = lists(&text);
+        assert!(!lists.is_ordered());
+        assert!(!has_cycle(&lists.graph(Suffix::Realtime).graph));
+    }
+}
