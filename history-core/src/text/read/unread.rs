@@ -47,6 +47,23 @@ impl<'s> Unread<'s> {
         Ok(back + got)
     }
 
+    /// Reads over `out` until it is full, or as far as can be read; how many bytes. An error comes behind them.
+    ///
+    /// For a buffer that was filled before: [`Unread::read_up_to`] clears what it is going to read over, because not
+    /// every source can be trusted with bytes that nobody wrote.
+    pub(super) fn read_over(&mut self, out: &mut [u8]) -> (usize, io::Result<()>) {
+        let mut got = 0;
+        while got < out.len() {
+            match self.read(&mut out[got..]) {
+                Ok(0) => break,
+                Ok(count) => got += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return (got, Err(error)),
+            }
+        }
+        (got, Ok(()))
+    }
+
     /// Returns the failure that comes behind what was given back, once that was read.
     fn failed(&mut self) -> io::Result<()> {
         (self.back, self.at) = (Vec::new(), 0);
@@ -102,5 +119,18 @@ mod tests {
         assert_eq!(bytes, b"xy1");
         unread.read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes, b"xy134");
+    }
+
+    #[test]
+    fn a_buffer_is_read_over_up_to_an_error_and_then_to_the_end() {
+        let mut unread = Unread::new(Box::new(Breaks(0)));
+        unread.give_back(b"xy", None);
+        let mut out = *b"--------";
+        let (got, failure) = unread.read_over(&mut out[..2]);
+        assert_eq!((got, failure.is_ok(), &out), (2, true, b"xy------"));
+        let (got, failure) = unread.read_over(&mut out);
+        assert_eq!((got, failure.unwrap_err().to_string(), &out), (1, "it broke".to_owned(), b"1y------"));
+        let (got, failure) = unread.read_over(&mut out);
+        assert_eq!((got, failure.is_ok(), &out), (2, true, b"34------"));
     }
 }

@@ -49,28 +49,33 @@ impl Pieces {
         Pieces { carried, behind, indent, piece_bytes, is_first: true, ended: false, is_long: false, failure: None }
     }
 
-    /// Puts the next piece into `bytes`; how much of it was read before, so that it is there to be shown only. `None`
-    /// if there is no further piece: what is left of the source is to be read by one thread.
+    /// Puts the next piece into `bytes`, in the place of what is there; how much of it was read before, so that it is
+    /// there to be shown only. `None` if there is no further piece: what is left of the source is to be read by one
+    /// thread.
     pub(in crate::text::read) fn next(&mut self, blocks: &mut Blocks<'_>, bytes: &mut Vec<u8>) -> Option<usize> {
-        bytes.clear();
-        bytes.append(&mut self.carried);
+        let mut len = self.carried.len();
+        lengthen(bytes, len)[..len].copy_from_slice(&self.carried);
+        self.carried.clear();
         let mut searched = self.behind;
         while !self.ended {
-            let got = blocks.source.read_up_to(self.piece_bytes, bytes);
-            self.ended = !got.as_ref().is_ok_and(|got| *got == self.piece_bytes);
-            self.failure = got.err();
+            let (got, failure) =
+                blocks.source.read_over(&mut lengthen(bytes, len + self.piece_bytes)[len..][..self.piece_bytes]);
+            len += got;
+            self.ended = got < self.piece_bytes;
+            self.failure = failure.err();
             if !self.ended
-                && let Some(end) = self.end_in(bytes, searched)
+                && let Some(end) = self.end_in(&bytes[..len], searched)
             {
-                self.carried.extend_from_slice(&bytes[end..]);
+                self.carried.extend_from_slice(&bytes[end..len]);
                 bytes.truncate(end);
                 self.is_first = false;
                 return Some(std::mem::take(&mut self.behind));
             }
-            searched = bytes.len().saturating_sub(self.indent.len() + 1).max(searched);
-            self.is_long = !self.ended && bytes.len() > LONG_PIECES * self.piece_bytes;
+            searched = len.saturating_sub(self.indent.len() + 1).max(searched);
+            self.is_long = !self.ended && len > LONG_PIECES * self.piece_bytes;
             self.ended |= self.is_long;
         }
+        bytes.truncate(len);
         std::mem::swap(bytes, &mut self.carried);
         None
     }
@@ -96,6 +101,15 @@ impl Pieces {
         }
         None
     }
+}
+
+/// The buffer, of at least this length. It is not shortened: what it holds is overwritten, and clearing it would take as
+/// long as that.
+fn lengthen(bytes: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if bytes.len() < len {
+        bytes.resize(len, 0);
+    }
+    bytes
 }
 
 impl Blocks<'_> {
