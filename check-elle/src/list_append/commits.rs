@@ -132,8 +132,8 @@ mod tests {
     use crate::txn::expected::Expected;
     use crate::txn::fold::TxnRun;
     use crate::txn::online::tests::{Bugs, Random, bugs, history};
-    use history_core::{Budget, History, Run as _};
     use history_core::cast::Cast as _;
+    use history_core::{Budget, History, Run as _};
 
     fn lists(text: &str) -> Lists {
         let mut run = TxnRun::new(ListAppendRun::new(Expected::default()));

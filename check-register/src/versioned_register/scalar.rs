@@ -14,7 +14,6 @@ pub(crate) fn parse(text: &str) -> Result<Datum, String> {
         return Ok(Datum::Str(trimmed.to_owned()));
     }
     match Datum::parse(trimmed) {
-        Some(Datum::Symbol(word)) => Ok(Datum::Str(word)),
         Some(datum) => Ok(datum),
         None if trimmed.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) => {
             Ok(Datum::Str(trimmed.to_owned()))

@@ -384,6 +384,12 @@ fn notes(job: &Live<'_>, seed: u64, ended: &Ended, ending: &Ending) -> Vec<Strin
         tenths / 10,
         tenths % 10,
     )];
+    if !ended.is_whole && ended.violated.is_none() {
+        notes.push(
+            "The reads at the end of the run did not all succeed, so what nobody had read by then was not judged."
+                .to_owned(),
+        );
+    }
     if let Some(violated) = ended.violated {
         notes.push(match violated.index {
             Some(index) => {

@@ -262,7 +262,7 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
         Err(why) => return whole_of(history, rule, "", 0, why),
     };
     let keyed = is_keyed(report);
-    let of_target = |target: &Target| take_apart(history, reduction, target, keyed);
+    let of_target = |target: &Target| take_apart(history, reduction, target, keyed, Keys::Met);
     let needs_of = |whole: &Whole<'_>, target: &Target| {
         let needs = Needs::new(whole, reduction, &job.check.setup.options, &target.kind);
         operations_of(whole, &needs.closed(parts_of(target, whole).into_iter().chain(pinned_of(target, whole)))).len()
@@ -270,40 +270,64 @@ pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -
     // Of several that need as many operations, the first one.
     let smallest = targets.into_iter().min_by_key(|target| needs_of(&of_target(target), target));
     let Some(target) = smallest else { return whole_of(history, rule, "", 0, "there is no witness".to_owned()) };
-    let mut whole = of_target(&target);
-    whole.rule = rule.clone();
-    let needs = Needs::new(&whole, reduction, &job.check.setup.options, &target.kind);
-    let first = parts_of(&target, &whole);
-    let kept = needs.closed(pinned_of(&target, &whole));
+    // What two transactions do to other keys may be a part of why, although no step says so.
+    let is_of_keys = reduction.parts == Parts::Transactions;
+    let mut checks = 0;
+    for keys in [Keys::Met, Keys::All].into_iter().take(1 + usize::from(is_of_keys)) {
+        let mut whole = take_apart(history, reduction, &target, keyed, keys);
+        whole.rule = rule.clone();
+        if let Some(found) = smaller(job, &whole, reduction, &target, keyed, &mut checks)? {
+            return Ok(found);
+        }
+    }
+    let why = format!("no smaller part shows {}: it may depend on the whole history", target.kind);
+    whole_of(history, rule, &target.kind, checks, why)
+}
 
+/// Which micro-ops of transactions may be a part of what is wrong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    /// Those on the keys that the witness names.
+    Met,
+    All,
+}
+
+/// The smallest part of this that shows it, if any does.
+fn smaller(
+    job: &Minimize<'_>,
+    whole: &Whole<'_>,
+    reduction: &Reduction,
+    target: &Target,
+    keyed: bool,
+    checks: &mut u64,
+) -> Result<Option<Minimized>, String> {
+    let needs = Needs::new(whole, reduction, &job.check.setup.options, &target.kind);
+    let first = parts_of(target, whole);
+    let kept = needs.closed(pinned_of(target, whole));
     let has_begun = Cell::new(false);
-    let (mut checks, mut ops) = (0, 0);
+    let mut ops = 0;
     let mut shows = |units: &BTreeSet<Unit>| {
         // The first part may be as large as it needs to be.
-        if checks >= job.checks_max || (ops >= OPS_MAX && has_begun.get()) {
+        if *checks >= job.checks_max || (ops >= OPS_MAX && has_begun.get()) {
             return None;
         }
-        checks += 1;
+        *checks += 1;
         ops += 2 * units.len().to_u64();
-        let judged = whole.hiexplanation_of(units).and_then(|history| judge(job, keyed, &history));
+        let judged = whole.history_of(units).and_then(|history| judge(job, keyed, &history));
         // What cannot be judged shows nothing.
         Some(judged.is_ok_and(|report| target.is_in(&report)))
     };
-    let Some(start) = begin(&whole, &needs, &first, &mut shows) else {
-        let why = format!("no smaller part shows {}: it may depend on the whole history", target.kind);
-        return whole_of(history, rule, &target.kind, checks, why);
-    };
+    let Some(start) = begin(whole, &needs, &first, &mut shows) else { return Ok(None) };
     has_begun.set(true);
-    let shrunk = shrink::shrink(&whole, &needs, start, &kept, &mut shows);
-    let operations = operations_of(&whole, &shrunk.units);
-    Ok(Minimized {
-        history: whole.hiexplanation_of(&shrunk.units).map_err(|error| error.to_string())?,
-        kind: target.kind,
-        operations: operations.len(),
-        checks,
+    let shrunk = shrink::shrink(whole, &needs, start, &kept, &mut shows);
+    Ok(Some(Minimized {
+        history: whole.history_of(&shrunk.units).map_err(|error| error.to_string())?,
+        kind: target.kind.clone(),
+        operations: operations_of(whole, &shrunk.units).len(),
+        checks: *checks,
         is_minimal: shrunk.is_minimal,
         whole: None,
-    })
+    }))
 }
 
 /// The operations that parts belong to.
@@ -340,7 +364,7 @@ fn parts_of(target: &Target, whole: &Whole<'_>) -> Vec<Unit> {
 }
 
 /// The parts of a history that can have to do with an anomaly.
-fn take_apart<'h>(history: &'h History, reduction: &Reduction, target: &Target, keyed: bool) -> Whole<'h> {
+fn take_apart<'h>(history: &'h History, reduction: &Reduction, target: &Target, keyed: bool, which: Keys) -> Whole<'h> {
     let pinned = target.pinned.and_then(|index| whole::position_of(history, index));
     let end = pinned.filter(|_| reduction.prefix_decides);
     let key = target
@@ -360,7 +384,7 @@ fn take_apart<'h>(history: &'h History, reduction: &Reduction, target: &Target, 
     let keys = target.keys();
     let counts = |mop: history_core::Value<'_>| {
         let key = mop.as_seq().and_then(|mop| mop.iter().nth(1));
-        key.is_some_and(|key| keys.binary_search(&key.to_datum().to_string()).is_ok())
+        which == Keys::All || key.is_some_and(|key| keys.binary_search(&key.to_datum().to_string()).is_ok())
     };
     let first = history.ops().find(|op| op.process.is_client());
     let is_paired = keyed && first.is_some_and(|op| op.extra.get("key").is_none());

@@ -134,7 +134,7 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
     let whole = take_apart(history, reduction, &target, false);
     let needs = Needs::new(&whole, reduction, &job.check.setup.options, &target.kind);
     let shows = |units: &BTreeSet<Unit>| {
-        let judged = whole.hiexplanation_of(units).and_then(|history| judge(job, false, &history));
+        let judged = whole.history_of(units).and_then(|history| judge(job, false, &history));
         judged.is_ok_and(|report| target.is_in(&report))
     };
     let is_closed = |units: &BTreeSet<Unit>| {
@@ -169,7 +169,7 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
         if round % 2 == 0 {
             more = needs.closed(more);
         }
-        let judged = whole.hiexplanation_of(&more).and_then(|history| judge(job, false, &history)).unwrap();
+        let judged = whole.history_of(&more).and_then(|history| judge(job, false, &history)).unwrap();
         assert_eq!(judged.verdict, Verdict::Invalid, "{name}: with more of the history nothing is wrong");
     }
 }

@@ -195,7 +195,7 @@ impl<'h> Whole<'h> {
     /// # Errors
     ///
     /// If these ops were not recorded by a program: they would have been refused when they were read.
-    pub(super) fn hiexplanation_of(&self, units: &BTreeSet<Unit>) -> Result<History, HistoryError> {
+    pub(super) fn history_of(&self, units: &BTreeSet<Unit>) -> Result<History, HistoryError> {
         let mut events: BTreeMap<usize, Option<Vec<u32>>> = BTreeMap::new();
         for unit in units {
             let part = self.parts[(*unit).to_usize()];

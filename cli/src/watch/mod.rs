@@ -462,5 +462,5 @@ fn doubt(feed: &Feed) -> Doubt {
 }
 
 fn since(op: &Op<'_>) -> String {
-    format!("The violation was proved by the op at {}.", op.place())
+    format!("The violation was found at the op at {}.", op.place())
 }

@@ -51,7 +51,7 @@ impl Place {
 }
 
 /// What is printed of each op that proves a violation.
-const PROOF: &str = "was proved by the op at index";
+const PROOF: &str = "was found at the op at index";
 
 /// The ops that are reported as proofs.
 fn proofs(printed: &str) -> BTreeSet<String> {
@@ -118,7 +118,7 @@ fn a_checker_without_a_state_checks_the_ops_again() {
     let (note, code, printed) = place.watch("-m counter --keep-going");
     assert!(note.contains("after 6 ops"), "{note}");
     assert_eq!((code, printed.matches("\tfalse\n").count()), (Some(1), 1), "only the verdict: {printed}");
-    assert!(printed.contains("The violation was proved by the op at index 5 (line 6)"), "{printed}");
+    assert!(printed.contains("The violation was found at the op at index 5 (line 6)"), "{printed}");
 }
 
 #[test]

@@ -365,7 +365,7 @@ fn what_is_watched_is_a_document_of_one_history() {
     for words in ["--output junit", "--output junit --keep-going"] {
         let xml = watch(words);
         assert!(tags(&xml)[0].ends_with(r#"tests="1" skipped="0" failures="1" errors="0""#), "{xml}");
-        assert!(xml.contains("wrong-total") && xml.contains("The violation was proved by the op at index 4"), "{xml}");
+        assert!(xml.contains("wrong-total") && xml.contains("The violation was found at the op at index 4"), "{xml}");
     }
     let log: Value = serde_json::from_str(&watch("--output sarif")).unwrap();
     assert_eq!(log["runs"][0]["results"][0]["ruleId"], "bank/wrong-total");

@@ -87,7 +87,7 @@ fn the_initial_state_may_be_edn_or_json() {
     assert!(stderr(&assert).contains("--initial: expected an EDN or JSON value, found ["), "{}", stderr(&assert));
     let assert = histcheck("-m semaphore --initial many -").assert().code(254);
     assert!(
-        stderr(&assert).contains("expected a number of permits, found many (initial state: the number of permits"),
+        stderr(&assert).contains("expected a number of permits, found \"many\" (initial state: the number of permits"),
         "{}",
         stderr(&assert)
     );
@@ -170,4 +170,27 @@ fn logs_and_intervals_are_read_as_they_are() {
 "#;
     histcheck("-m register -").stdin(intervals).assert().code(1);
     histcheck("-m register -").stdin(intervals.replace("\"output\": 2", "\"output\": 1")).assert().code(0);
+}
+
+/// Sixteen adds in flight at one time are left to a monitor, which knows values by number.
+#[test]
+fn a_watched_set_of_names_is_refused_as_one_of_numbers_is() {
+    for value in
+        [|value: u32| format!("\"e{value}\""), |value: u32| format!(":k{value}"), |value: u32| value.to_string()]
+    {
+        let add =
+            |kind: &str, add: u32| format!("{{:process {add}, :type :{kind}, :f :add, :value {}}}\n", value(add / 2));
+        let history: String = ["invoke", "ok"].iter().flat_map(|kind| (0..16).map(move |at| add(kind, at))).collect();
+        let read = |values: &str| {
+            format!(
+                "{history}{{:process 99, :type :invoke, :f :read}}\n{{:process 99, :type :ok, :f :read, :value {values}}}\n"
+            )
+        };
+        let all: Vec<String> = (0..8).map(value).collect();
+        for (values, code) in [(format!("#{{{}}}", all.join(" ")), 0), (format!("#{{{}}}", value(9)), 1)] {
+            let history = read(&values);
+            histcheck("-m linearizable-set -").stdin(history.clone()).assert().code(code);
+            histcheck("watch -m linearizable-set -").stdin(history).assert().code(code);
+        }
+    }
 }

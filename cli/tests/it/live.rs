@@ -276,6 +276,25 @@ fn an_interrupt_does_not_wait_for_requests() {
     assert!(matches!(code, Some(0..=2)) && out.contains("interrupted."), "{code:?} {out}{error}");
 }
 
+/// Elements that lagging reads do not show yet are not lost: that takes the reads of the end, which an interrupted run
+/// does not have.
+#[test]
+fn an_interrupted_run_says_nothing_of_what_nobody_has_read() {
+    let place = tempfile::tempdir().unwrap();
+    let client = r#"
+        while read -r line; do
+            case $line in
+                *add*) touch "$TMPDIR/added"; echo '{"type":"ok"}' ;;
+                *) echo '{"type":"ok","value":[]}'; [ ! -e "$TMPDIR/added" ] || touch "$TMPDIR/read" ;;
+            esac
+        done"#;
+    let started = Started::new(&["--exec", client, "-m", "set-full", "--clients", "1"], place.path());
+    crate::live_process::until("a read follows an add", || place.path().join("read").exists());
+    started.signal("INT");
+    let (code, out, error) = started.end();
+    assert!(matches!(code, Some(0 | 2)) && out.contains("did not all succeed"), "{code:?} {out}{error}");
+}
+
 /// The last requests come when the operations are used up. The one here is never answered, whichever client gets it.
 #[test]
 fn an_interrupt_during_the_last_requests_ends_with_a_verdict() {

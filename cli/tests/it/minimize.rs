@@ -169,3 +169,25 @@ fn results_that_nobody_reads_are_not_written() {
         assert_eq!(ended.status.code(), Some(255), "{words}");
     }
 }
+
+/// A cycle that no single key shows: which of two writes of key 2 came first follows from a read of key 0.
+#[test]
+fn keys_that_the_witness_does_not_name_may_be_needed() {
+    let needed = r#"{"index":0,"type":"invoke","process":5,"f":"txn","value":[["r",3,null],["w",0,4]]}
+{"index":3,"type":"invoke","process":7,"f":"txn","value":[["w",2,3],["w",0,5]]}
+{"index":5,"type":"invoke","process":1,"f":"txn","value":[["r",2,null],["r",0,null],["w",3,1]]}
+{"index":8,"type":"invoke","process":6,"f":"txn","value":[["w",3,3],["w",2,2]]}
+{"index":9,"type":"ok","process":1,"f":"txn","value":[["r",2,2],["r",0,5],["w",3,1]]}
+{"index":11,"type":"ok","process":7,"f":"txn","value":[["w",2,3],["w",0,5]]}
+{"index":14,"type":"ok","process":6,"f":"txn","value":[["w",3,3],["w",2,2]]}
+{"index":15,"type":"ok","process":5,"f":"txn","value":[["r",3,3],["w",0,4]]}
+"#;
+    let mut whole = needed.to_owned();
+    for (at, kind) in [(20, "invoke"), (21, "ok"), (22, "invoke"), (23, "ok")] {
+        writeln!(whole, r#"{{"index":{at},"type":"{kind}","process":9,"f":"txn","value":[["w",8,{}]]}}"#, at / 2)
+            .unwrap();
+    }
+    let assert = histcheck("minimize -m isolation -c serializable -").stdin(whole).assert().code(1);
+    assert!(stderr(&assert).contains("4 of 6 operations show "), "{}", stderr(&assert));
+    assert_eq!(stdout(&assert), needed);
+}

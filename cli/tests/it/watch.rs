@@ -118,10 +118,10 @@ fn violations_after_the_first_are_reported() {
     let text = stale_reads(0..103);
     let first = stdout(&histcheck("watch -m list-append").stdin(text.clone()).assert().code(1));
     assert_eq!(first.matches("-\tfalse\n").count(), 1, "{first}");
-    assert!(first.contains("The violation was proved by the op at index 3 (line 4)"), "{first}");
+    assert!(first.contains("The violation was found at the op at index 3 (line 4)"), "{first}");
     let all = stdout(&histcheck("watch -m list-append --keep-going").stdin(text).assert().code(1));
     assert_eq!(all.matches("-\tfalse\n").count(), 101, "{all}");
-    assert!(all.contains("The violation was proved by the op at index 7 (line 8)"), "{all}");
+    assert!(all.contains("The violation was found at the op at index 7 (line 8)"), "{all}");
     assert_eq!(all.matches("Further violations are counted, but not reported.").count(), 1, "{all}");
     assert!(all.contains("103 ops proved a violation, the last one at index 411."), "{all}");
 }
@@ -131,7 +131,7 @@ fn violations_after_the_first_are_reported() {
 fn several_checkers_are_watched_at_once() {
     let text = stale_reads(0..3);
     let said = stdout(&histcheck("watch -m stats,list-append").stdin(text.clone()).assert().code(1));
-    assert!(said.contains("The violation was proved by the op at index 3 (line 4)"), "{said}");
+    assert!(said.contains("The violation was found at the op at index 3 (line 4)"), "{said}");
     assert!(said.contains("list-append: false"), "{said}");
     let all = histcheck("watch -m stats,rw-register").stdin(text).assert();
     assert!(
@@ -159,7 +159,7 @@ fn at_read_uncommitted_a_violation_is_of_the_history_so_far() {
     let watch = "watch -m list-append -c read-uncommitted";
     let stopped = stdout(&histcheck(watch).stdin(text.clone()).assert().code(1));
     assert!(stopped.contains("-\tfalse") && stopped.contains(so_far) && stopped.contains("\n  G0\n"), "{stopped}");
-    assert!(stopped.contains("The violation was proved by the op at index 4 (line 5)"), "{stopped}");
+    assert!(stopped.contains("The violation was found at the op at index 4 (line 5)"), "{stopped}");
     // It continues, and the failure takes the violation back.
     let whole = stdout(&histcheck(&format!("{watch} --keep-going")).stdin(text.clone()).assert().code(0));
     let (found, end) = whole.split_once("-\ttrue\n").unwrap();
@@ -391,7 +391,7 @@ fn a_violation_ends_the_watch_while_writers_go_on() {
         // The pipe stays open, and the watch ends nevertheless.
         let (code, printed) = started.end();
         assert_eq!(code, Some(1), "{model}: {printed}");
-        assert!(printed.starts_with("-\tfalse\n  note: The violation was proved by the op at index "), "{printed}");
+        assert!(printed.starts_with("-\tfalse\n  note: The violation was found at the op at index "), "{printed}");
         drop(writer);
     }
 }
@@ -429,7 +429,7 @@ fn transactions_are_judged_op_by_op() {
     .concat();
     let watched = histcheck("watch -m list-append --output json").stdin(stale.clone()).assert().code(1);
     let printed = stdout(&watched);
-    assert!(printed.contains("The violation was proved by the op at index 3 (line 4)."), "{printed}");
+    assert!(printed.contains("The violation was found at the op at index 3 (line 4)."), "{printed}");
     assert!(printed.contains("G-single-item-realtime"), "{printed}");
     // A stale read is serializable.
     histcheck("watch -m list-append -c serializable").stdin(stale).assert().code(0);

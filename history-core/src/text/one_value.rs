@@ -6,7 +6,8 @@ use crate::values::tape::Tape;
 use crate::{Datum, Value};
 
 impl Datum {
-    /// The one value in a text, as JSON, or else as EDN; `None` if it is neither, or several.
+    /// The one value in a text, as JSON, or else as EDN; `None` if it is neither, or several. A word alone is a string, as
+    /// a shell has it: histories have no symbols.
     ///
     /// JSON comes first because `{"x":1}` would be EDN as well: a map from a string to the keyword `:1`.
     ///
@@ -17,10 +18,14 @@ impl Datum {
     /// assert_eq!(shown(r#"{"x":1}"#).as_deref(), Some(r#"{"x" 1}"#));
     /// assert_eq!(shown("{:x [1 2]}").as_deref(), Some("{:x [1 2]}"));
     /// assert_eq!(shown("null").as_deref(), Some("nil"));
+    /// assert_eq!(shown("absent").as_deref(), Some(r#""absent""#));
     /// assert_eq!(shown("1 2"), None);
     /// ```
     pub fn parse(text: &str) -> Option<Datum> {
-        one(text, json).or_else(|| one(text, edn))
+        one(text, json).or_else(|| one(text, edn)).map(|value| match value {
+            Datum::Symbol(word) => Datum::Str(word),
+            value => value,
+        })
     }
 }
 
@@ -70,7 +75,8 @@ mod tests {
             (r#"{"x" :a}"#, Some(r#"{"x" :a}"#)),
             ("[[\"x\",1],[\"y\",-1]]", Some(r#"[["x" 1] ["y" -1]]"#)),
             ("nil", Some("nil")),
-            ("word", Some("word")),
+            ("word", Some("\"word\"")),
+            ("[word]", Some("[word]")),
             ("", None),
             ("  ; nothing", None),
             ("1 2", None),

@@ -4,6 +4,7 @@ use crate::command::{Program, is_command};
 use crate::model::{ModelRun, ProcessModel};
 use crate::peer::{Fault, Limits};
 use crate::steps::{Refusal, Source};
+use crate::text;
 use check_register::{Linearizable, Settings};
 use histcheck_plugin::host::Trust;
 use history_core::{About, Checker, Datum, HistoryError, Op, OptionError, OptionSpec, Options, Report, Run};
@@ -45,12 +46,7 @@ impl AnyObject {
         AnyObject { inner, options, trust, limits, last: Mutex::default() }
     }
 
-    fn source(
-        &self,
-        command: &str,
-        initial: &serde_json::Value,
-        deadline: Option<Instant>,
-    ) -> Result<Arc<Source>, Refusal> {
+    fn source(&self, command: &str, initial: &str, deadline: Option<Instant>) -> Result<Arc<Source>, Refusal> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(source) = last.as_ref().filter(|source| source.is(command, initial)) {
             if Arc::strong_count(source) == 1 {
@@ -59,7 +55,7 @@ impl AnyObject {
             return Ok(Arc::clone(source));
         }
         let program = Program::new(command, self.trust).map_err(|why| Fault::Peer(format!("{command} {why}")))?;
-        let source = Arc::new(Source::start(program, self.limits, initial.clone(), deadline)?);
+        let source = Arc::new(Source::start(program, self.limits, initial.to_owned(), deadline)?);
         *last = Some(Arc::clone(&source));
         Ok(source)
     }
@@ -69,7 +65,7 @@ impl AnyObject {
         let initial = match options.text(INITIAL) {
             Some(text) => value(text)
                 .ok_or_else(|| OptionError::new(INITIAL, format!("expected an EDN or JSON value, found {text}")))?,
-            None => serde_json::Value::Null,
+            None => "null".to_owned(),
         };
         match self.source(command, &initial, deadline) {
             Ok(source) => {
@@ -119,9 +115,9 @@ impl Checker for AnyObject {
     }
 }
 
-/// A text that is one value, of JSON or EDN.
-fn value(text: &str) -> Option<serde_json::Value> {
-    serde_json::to_value(Datum::parse(text)?).ok()
+/// A text that is one value, of JSON or EDN, as JSON.
+fn value(text: &str) -> Option<String> {
+    Datum::parse(text).map(|value| text::of(&value))
 }
 
 /// A run of a model that did not start.

@@ -62,7 +62,7 @@ impl ProcessChecker {
             };
             given.insert(name.to_owned(), value);
         }
-        start_line("options", &Value::Object(given), self.pool.limits)
+        start_line("options", &Value::Object(given).to_string(), self.pool.limits)
     }
 }
 

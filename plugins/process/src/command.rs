@@ -35,7 +35,7 @@ impl Program {
         // A program that is found by name is the system's, or in a directory that the user chose.
         let is_named_file = |word: &&String| Path::new(word).is_file() && (word.contains('/') || *word != program);
         for file in words.iter().filter(is_named_file) {
-            host::check_trust(Path::new(file), trust).map_err(|error| format!("runs {error}"))?;
+            host::check_trust(Path::new(file), trust).map_err(|error| format!("is not run: {error}"))?;
         }
         Ok(Program { name: name.into(), words })
     }

@@ -15,6 +15,8 @@ mod report;
 mod run;
 #[cfg(feature = "models")]
 mod steps;
+#[cfg(feature = "models")]
+mod text;
 
 #[cfg(feature = "models")]
 pub use any_object::AnyObject;

@@ -2,12 +2,12 @@
 
 use crate::peer::{Fault, Wait};
 use crate::steps::{Source, Step};
+use crate::text;
 use check_register::models::{Shows, Spec};
 use check_register::{Model, Shortcuts};
 use history_core::{
     Budget, Datum, ErrorKind, HistoryError, NextStep, Op, OpKind, Report, Run, Searched, Value, Verdict,
 };
-use serde_json::json;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -37,26 +37,32 @@ impl ProcessModel {
     }
 
     /// The operation as the other side gets it.
-    fn text(&self, op: &Op<'_>, f: &str, value: &serde_json::Value, invoked: Option<&serde_json::Value>) -> String {
-        let mut text = serde_json::Map::new();
-        text.insert("f".to_owned(), json!(f));
-        text.insert("value".to_owned(), value.clone());
-        let kind = if op.kind == OpKind::Ok { "ok" } else { "info" };
-        text.insert("type".to_owned(), json!(kind));
+    fn text(&self, op: &Op<'_>, f: &str, value: &Datum, invoked: Option<&Datum>) -> String {
+        let mut fields = vec![("f", text::string(f)), ("value", text::of(value))];
+        fields.push(("type", text::string(if op.kind == OpKind::Ok { "ok" } else { "info" })));
         if self.has("invoked") {
-            text.insert("invoked".to_owned(), invoked.unwrap_or(value).clone());
+            fields.push(("invoked", text::of(invoked.unwrap_or(value))));
             if op.kind != OpKind::Ok {
-                text.insert("value".to_owned(), serde_json::Value::Null);
+                fields[1].1 = text::of(&Datum::Nil);
             }
         }
         if self.has("process") {
-            text.insert("process".to_owned(), op.client_name.map_or_else(|| json!(number(op)), |name| json!(name)));
+            let number = || number(op).map_or_else(|| "null".to_owned(), |number| number.to_string());
+            fields.push(("process", op.client_name.map_or_else(number, text::string)));
         }
+        let mut out = String::new();
         if self.has("fields") {
-            let fields = op.extra.iter().filter_map(|(key, value)| Some((key.as_name()?.to_owned(), plain(value))));
-            text.insert("fields".to_owned(), serde_json::Value::Object(fields.collect()));
+            let further = op.extra.iter().filter_map(|(key, value)| Some((key.as_name()?.to_owned(), value)));
+            text::object(further.map(|(key, value)| (key, text::of(&value.to_datum()))), &mut out);
+            fields.push(("fields", std::mem::take(&mut out)));
         }
-        crate::steps::canonical(&serde_json::Value::Object(text))
+        text::object(fields.into_iter().map(|(key, value)| (key.to_owned(), value)), &mut out);
+        out
+    }
+
+    /// An operation as [`ProcessModel::text`] has it.
+    fn parsed(&self, number: u32) -> Datum {
+        Datum::parse(self.source.tables().op_text(number)).expect("text of our own, no deeper than what was read")
     }
 }
 
@@ -67,24 +73,19 @@ fn number(op: &Op<'_>) -> Option<i64> {
     }
 }
 
-/// A value as JSON has it.
-fn plain(value: Value<'_>) -> serde_json::Value {
-    serde_json::to_value(value.to_datum()).unwrap_or_default()
-}
-
 /// Whether a completion's value is its invocation's with results in the place of nils.
-fn completes(invoked: &serde_json::Value, done: &serde_json::Value) -> bool {
-    use serde_json::Value::{Array, Null, Object};
+fn completes(invoked: &Datum, done: &Datum) -> bool {
     match (invoked, done) {
-        (Null, _) => true,
-        (Array(invoked), Array(done)) => {
+        (Datum::Nil, _) => true,
+        (Datum::Vector(invoked) | Datum::List(invoked), Datum::Vector(done) | Datum::List(done)) => {
             invoked.len() == done.len() && invoked.iter().zip(done).all(|(invoked, done)| completes(invoked, done))
         }
-        (Object(invoked), Object(done)) => {
+        (Datum::Map(invoked), Datum::Map(done)) => {
+            let of = |name: String| done.iter().find(|(other, _)| text::of(other) == name);
             invoked.len() == done.len()
-                && invoked.iter().all(|(key, value)| done.get(key).is_some_and(|done| completes(value, done)))
+                && invoked.iter().all(|(key, value)| of(text::of(key)).is_some_and(|(_, done)| completes(value, done)))
         }
-        _ => invoked == done,
+        _ => text::of(invoked) == text::of(done),
     }
 }
 
@@ -127,12 +128,11 @@ impl Model for ProcessModel {
     }
 
     fn describe_op(&self, op: &ProcessOp) -> String {
-        let tables = self.source.tables();
-        let parsed = serde_json::from_str::<serde_json::Value>(tables.op_text(op.number)).unwrap_or_default();
-        let f = parsed["f"].as_str().unwrap_or_default();
-        match parsed.get("invoked").filter(|invoked| !invoked.is_null()) {
-            Some(invoked) => format!("{f} of {invoked} with result {}", parsed["value"]),
-            None => format!("{f} of {}", parsed["value"]),
+        let parsed = self.parsed(op.number);
+        let (f, value) = (f_of(&parsed), text::of(&text::field(&parsed, "value")));
+        match text::field(&parsed, "invoked") {
+            Datum::Nil => format!("{f} of {value}"),
+            invoked => format!("{f} of {} with result {value}", text::of(&invoked)),
         }
     }
 
@@ -165,21 +165,20 @@ impl Spec for ProcessModel {
             let found = op.f.map_or("the op has no :f".to_owned(), |f| format!("{} has no operation {f}", hello.name));
             return Err(format!("{found}; expected {}", hello.ops.join(", ")));
         };
-        let mut value = plain(op.value);
+        let mut value = op.value.to_datum();
         let of_invocation = invoked.map(|invoked| {
-            let text = self.source.tables().op_text(invoked.number).to_owned();
-            let parsed = serde_json::from_str::<serde_json::Value>(&text).unwrap_or_default();
-            parsed[if self.has("invoked") { "invoked" } else { "value" }].clone()
+            text::field(&self.parsed(invoked.number), if self.has("invoked") { "invoked" } else { "value" })
         });
         if let Some(of_invocation) = &of_invocation
             && !self.has("invoked")
         {
-            if value.is_null() {
+            if value == Datum::Nil {
                 value = of_invocation.clone();
             }
             if !completes(of_invocation, &value) {
+                let [invoked, done] = [of_invocation, &value].map(text::of);
                 return Err(format!(
-                    "the completion contradicts its invocation: {f} of {of_invocation} was invoked, {f} of {value} completed"
+                    "the completion contradicts its invocation: {f} of {invoked} was invoked, {f} of {done} completed"
                 ));
             }
         }
@@ -208,28 +207,36 @@ impl Spec for ProcessModel {
     }
 
     fn datum(&self, op: &ProcessOp) -> Datum {
-        let parsed = serde_json::from_str::<serde_json::Value>(self.source.tables().op_text(op.number));
-        let mut parsed = parsed.unwrap_or_default();
-        let value = serde_json::from_value(parsed["value"].take()).unwrap_or(Datum::Nil);
-        Datum::Vector(vec![Datum::keyword(parsed["f"].as_str().unwrap_or_default()), value])
+        let parsed = self.parsed(op.number);
+        Datum::Vector(vec![Datum::keyword(f_of(&parsed)), text::field(&parsed, "value")])
     }
+}
+
+/// The function of an operation.
+fn f_of(parsed: &Datum) -> String {
+    if let Datum::Str(f) = text::field(parsed, "f") { f } else { String::new() }
 }
 
 /// A run whose steps are another process's: what went wrong there is the answer.
 pub(crate) struct ModelRun {
     run: Box<dyn Run>,
-    fault: Arc<OnceLock<Fault>>,
+    model: ProcessModel,
 }
 
 impl ModelRun {
     pub(crate) fn new(run: Box<dyn Run>, model: &ProcessModel) -> ModelRun {
-        ModelRun { run, fault: Arc::clone(&model.fault) }
+        ModelRun { run, model: model.clone() }
     }
 }
 
 /// The report, or what is to be said in its place.
-fn settled<R>(report: R, fault: &OnceLock<Fault>, unknown: impl FnOnce(Report) -> R) -> Result<R, HistoryError> {
-    match fault.get() {
+fn settled<R>(report: R, model: &ProcessModel, unknown: impl FnOnce(Report) -> R) -> Result<R, HistoryError> {
+    if model.fault.get().is_none()
+        && let Err(fault) = model.source.confirm(&Wait::until(model.deadline))
+    {
+        model.fault.get_or_init(|| fault);
+    }
+    match model.fault.get() {
         None => Ok(report),
         Some(Fault::Spent(spent, what)) => {
             let mut report = Report::new(ProcessModel::NAME, Verdict::Unknown);
@@ -249,7 +256,7 @@ impl Run for ModelRun {
     fn search(&mut self, budget: &Budget, slice: u32) -> Searched {
         let searched = self.run.search(budget, slice);
         // What was refused for want of an answer was not refused.
-        if self.fault.get().is_some() { Searched::Done } else { searched }
+        if self.model.fault.get().is_some() { Searched::Done } else { searched }
     }
 
     fn stop_search(&mut self) {
@@ -258,11 +265,11 @@ impl Run for ModelRun {
 
     fn finish_before_unread(self: Box<Self>, budget: &Budget) -> Result<Option<Report>, HistoryError> {
         let report = self.run.finish_before_unread(budget)?;
-        settled(report, &self.fault, |_| None)
+        settled(report, &self.model, |_| None)
     }
 
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         let report = self.run.finish(budget)?;
-        settled(report, &self.fault, |unknown| unknown)
+        settled(report, &self.model, |unknown| unknown)
     }
 }

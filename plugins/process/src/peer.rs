@@ -104,6 +104,8 @@ pub(crate) struct Peer {
     to: SyncSender<Vec<u8>>,
     written: Receiver<std::io::Result<()>>,
     lines: Receiver<Line>,
+    /// The last one, if it came too early.
+    heard: Option<Line>,
     last_words: Arc<Mutex<Vec<u8>>>,
     /// Passes on standard error, until that ends.
     passing_on: JoinHandle<()>,
@@ -142,6 +144,7 @@ impl Peer {
             to,
             written,
             lines,
+            heard: None,
             last_words,
             passing_on,
             has_read_all: true,
@@ -179,17 +182,33 @@ impl Peer {
         self.answer(expected, wait)
     }
 
+    /// Refuses what it says unasked, as far as has been heard: a line too many would be taken for the next answer.
+    pub(crate) fn hear_nothing(&mut self) -> Result<(), Fault> {
+        while self.heard.is_none() {
+            let Ok(line) = self.lines.try_recv() else { break };
+            match line.as_deref().map(serde_json::from_slice) {
+                Ok(Ok(Said::Working(_))) => {}
+                Ok(_) => return Err(self.fault("sent a line that was not asked for")),
+                // That it has ended is said to whoever asks it.
+                Err(_) => self.heard = Some(line),
+            }
+        }
+        Ok(())
+    }
+
     /// The next line that is not one of work in progress.
     pub(crate) fn answer(&mut self, expected: &str, wait: &Wait<'_>) -> Result<Said, Fault> {
         loop {
             let what = format!("sent no {expected:?}");
-            let line = match self.wait(&what, wait, |peer| peer.lines.recv_timeout(LOOK))? {
+            let next = |peer: &mut Peer| peer.heard.take().map_or_else(|| peer.lines.recv_timeout(LOOK), Ok);
+            let line = match self.wait(&what, wait, next)? {
                 Ok(line) => line,
                 Err(reason) if reason.is_empty() => return Err(self.ended()),
                 Err(reason) => return Err(self.fault(&format!("{reason}; expected {expected:?}"))),
             };
             match serde_json::from_slice::<Said>(&line) {
-                Ok(Said::Working(_)) => {}
+                // Whoever works for ever is to be ended like one who is silent.
+                Ok(Said::Working(_)) => self.check_limits(&what, wait)?,
                 Ok(said) => {
                     self.has_read_all = true;
                     return Ok(said);
@@ -225,19 +244,25 @@ impl Peer {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if let Some(spent) = wait.spent() {
-                return Err(Fault::Spent(spent, format!("{} {what}", self.name())));
-            }
+            self.check_limits(what, wait)?;
             if began.elapsed() >= self.limits.silence {
                 return Err(self.fault(&format!("{what} for {} seconds", self.limits.silence.as_secs_f64())));
             }
-            if let Some(bytes_max) = self.limits.bytes_max
-                && memory(self.child.id()).is_some_and(|bytes| bytes > bytes_max)
-            {
-                let what = format!("{} took more than {bytes_max} bytes of memory", self.name());
-                return Err(Fault::Spent(Spent::Bytes, what));
-            }
         }
+    }
+
+    /// Whether a limit of the user was reached while it did `what`.
+    fn check_limits(&self, what: &str, wait: &Wait<'_>) -> Result<(), Fault> {
+        if let Some(spent) = wait.spent() {
+            return Err(Fault::Spent(spent, format!("{} {what}", self.name())));
+        }
+        if let Some(bytes_max) = self.limits.bytes_max
+            && memory(self.child.id()).is_some_and(|bytes| bytes > bytes_max)
+        {
+            let what = format!("{} took more than {bytes_max} bytes of memory", self.name());
+            return Err(Fault::Spent(Spent::Bytes, what));
+        }
+        Ok(())
     }
 
     /// It has ended, or closed its output.
@@ -268,10 +293,21 @@ impl Peer {
 impl Drop for Peer {
     fn drop(&mut self) {
         // It may have ended by itself, and its threads end with its pipes.
+        end_group(&self.child);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
+
+/// Ends all that a process has started.
+#[cfg(unix)]
+fn end_group(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    let _ = Pid::from_raw(child.id().cast_signed()).map(|group| kill_process_group(group, Signal::KILL));
+}
+
+#[cfg(not(unix))]
+fn end_group(_: &Child) {}
 
 fn write_all(pipe: &Mutex<ChildStdin>, lines: &Receiver<Vec<u8>>, done: &Sender<std::io::Result<()>>) {
     for line in lines {

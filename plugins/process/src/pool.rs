@@ -3,7 +3,7 @@
 use crate::command::Program;
 use crate::peer::{Fault, Limits, Peer, Wait};
 use crate::protocol::{CHECKERS_HAVE, Hello, Kind, MODELS_HAVE, Said, VERSION};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 
 /// Starts a process and hears what it is.
@@ -45,11 +45,15 @@ pub(crate) struct Pool {
 impl Pool {
     /// A process that has nothing to do.
     pub(crate) fn take(&self, wait: &Wait<'_>) -> Result<Peer, Fault> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match idle {
-            Some(peer) => Ok(peer),
-            None => greet(&self.program, self.limits, Kind::Checker, wait).map(|(peer, _)| peer),
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        // What one has to say that nobody asked is no matter of the next history.
+        while let Some(mut peer) = idle.pop() {
+            if peer.hear_nothing().is_ok() {
+                return Ok(peer);
+            }
         }
+        drop(idle);
+        greet(&self.program, self.limits, Kind::Checker, wait).map(|(peer, _)| peer)
     }
 
     /// Takes it back.
@@ -58,9 +62,9 @@ impl Pool {
     }
 }
 
-/// The line that begins a history, with what the user set.
-pub(crate) fn start_line(name: &str, given: &Value, limits: Limits) -> Vec<u8> {
+/// The line that begins a history, with what the user set, as JSON.
+pub(crate) fn start_line(name: &str, given: &str, limits: Limits) -> Vec<u8> {
     let time = limits.timeout.map(|timeout| timeout.as_secs_f64());
     let limits = json!({"time_seconds": time, "memory_bytes": limits.bytes_max});
-    json!({"start": {name: given, "limits": limits}}).to_string().into()
+    format!("{{\"start\":{{\"{name}\":{given},\"limits\":{limits}}}}}").into()
 }

@@ -2,6 +2,7 @@
 
 use history_core::{Client, Datum, OpKind};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 /// The version of the protocol.
@@ -23,7 +24,7 @@ pub(crate) enum Said {
     /// It does not take an option.
     Refused(Refused),
     /// The states that each operation leads to.
-    States(Vec<Stepped>),
+    States(Vec<Box<RawValue>>),
     /// The verdict on a history.
     Report(Box<ReportForm>),
     /// The history cannot be judged.
@@ -71,9 +72,9 @@ pub(crate) struct AnomalyMeaning {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Started {
-    /// A model's state at the start.
+    /// A model's state at the start; absent for null.
     #[serde(default)]
-    pub(crate) state: serde_json::Value,
+    pub(crate) state: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -83,11 +84,26 @@ pub(crate) struct Refused {
 }
 
 /// Where an operation leads to.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 pub(crate) enum Stepped {
-    States(Vec<serde_json::Value>),
-    Error { error: String },
+    States(Vec<Box<RawValue>>),
+    Error(String),
+}
+
+impl Stepped {
+    /// Reads one of [`Said::States`].
+    pub(crate) fn read(said: &RawValue) -> Result<Stepped, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Error {
+            error: String,
+        }
+        // White space around it is not part of it.
+        if said.get().starts_with('{') {
+            serde_json::from_str(said.get()).map(|Error { error }| Stepped::Error(error))
+        } else {
+            serde_json::from_str(said.get()).map(Stepped::States)
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -36,6 +36,9 @@ pub(crate) fn report(checker: &str, form: ReportForm) -> Result<Report, String> 
             Some(_) => {}
         }
     }
+    if verdict == Verdict::Unknown && notes.is_empty() {
+        notes.push(format!("No verdict, and {checker} does not say why."));
+    }
     let mut report = Report::new(checker.to_owned(), verdict);
     report.notes = notes;
     for form in next {
@@ -52,7 +55,8 @@ pub(crate) fn report(checker: &str, form: ReportForm) -> Result<Report, String> 
     if let Some(pair) = report.anomalies.windows(2).find(|pair| pair[0].name == pair[1].name) {
         return Err(format!("the anomaly {} twice", pair[0].name));
     }
-    report.counts = counts.into_iter().map(|(name, count)| (name.into(), count)).collect();
+    let counts = counts.into_iter().filter(|(name, _)| observed.is_none() || name != "observed");
+    report.counts = counts.map(|(name, count)| (name.into(), count)).collect();
     report.counts.extend(observed.map(|observed| ("observed".into(), observed)));
     Ok(report)
 }

@@ -6,11 +6,13 @@
 use crate::command::Program;
 use crate::peer::{Fault, Limits, Peer, Wait};
 use crate::pool::{greet, start_line};
-use crate::protocol::{Hello, Kind, Said, Stepped};
+use crate::protocol::{Hello, Kind, Said, Started, Stepped};
+use crate::text;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -105,7 +107,7 @@ impl Tables {
         std::iter::once(op).chain(came[around].iter().filter(is_new).copied()).collect()
     }
 
-    fn take(&mut self, state: u32, ops: &[u32], stepped: Vec<Stepped>) -> Result<(), String> {
+    fn take(&mut self, state: u32, ops: &[u32], stepped: Vec<Box<RawValue>>) -> Result<(), String> {
         if stepped.len() != ops.len() {
             return Err(format!("sent {} lists of states for {} operations", stepped.len(), ops.len()));
         }
@@ -113,12 +115,14 @@ impl Tables {
             self.steps.clear();
         }
         for (op, stepped) in ops.iter().zip(stepped) {
+            let stepped = Stepped::read(&stepped)
+                .map_err(|error| format!("sent neither a list of states nor an error ({error})"))?;
             let step = match stepped {
-                Stepped::Error { error } => Step::Refused(error.into()),
+                Stepped::Error(error) => Step::Refused(error.into()),
                 Stepped::States(states) => {
                     let mut to: Vec<u32> = Vec::with_capacity(states.len());
                     for next in states {
-                        let next = self.states.number(&canonical(&next));
+                        let next = self.states.number(&canonical(&next)?);
                         if !to.contains(&next) {
                             to.push(next);
                         }
@@ -151,18 +155,20 @@ pub(crate) struct Source {
     pub(crate) limits: Limits,
     /// What it said of itself.
     pub(crate) hello: Hello,
-    /// What the user set as the state at the start, if anything.
-    initial: Value,
+    /// What the user set as the state at the start, as JSON.
+    initial: String,
     peer: Mutex<Option<Peer>>,
+    /// Whether some answer was not confirmed yet.
+    unconfirmed: AtomicBool,
     tables: Mutex<Tables>,
 }
 
 impl Source {
-    /// Starts the process, and the model with this state: nil for its own.
+    /// Starts the process, and the model with this state, as JSON: null for its own.
     pub(crate) fn start(
         program: Program,
         limits: Limits,
-        initial: Value,
+        initial: String,
         deadline: Option<Instant>,
     ) -> Result<Source, Refusal> {
         let wait = Wait::until(deadline);
@@ -170,7 +176,8 @@ impl Source {
         let (peer, state) = begin(peer, &initial, limits, &wait)?;
         let mut tables = Tables::default();
         tables.states.number(&state);
-        Ok(Source { program, limits, hello, initial, peer: Mutex::new(Some(peer)), tables: Mutex::new(tables) })
+        let (peer, tables) = (Mutex::new(Some(peer)), Mutex::new(tables));
+        Ok(Source { program, limits, hello, initial, peer, unconfirmed: AtomicBool::new(false), tables })
     }
 
     pub(crate) fn tables(&self) -> MutexGuard<'_, Tables> {
@@ -186,8 +193,8 @@ impl Source {
     }
 
     /// Whether it is the model of this command, with this state.
-    pub(crate) fn is(&self, command: &str, initial: &Value) -> bool {
-        &*self.program.name == command && self.initial == *initial
+    pub(crate) fn is(&self, command: &str, initial: &str) -> bool {
+        &*self.program.name == command && self.initial == initial
     }
 
     /// Where an operation leads to.
@@ -206,7 +213,9 @@ impl Source {
             let (peer, _) = greet(&self.program, self.limits, Kind::Model, wait)?;
             begin(peer, &self.initial, self.limits, wait).map_err(Refusal::into_fault)?.0
         };
+        peer.hear_nothing()?;
         let (ops, line) = self.question(state, op);
+        self.unconfirmed.store(true, Ordering::Relaxed);
         let stepped = match peer.ask(line, "states", wait)? {
             Said::States(stepped) => stepped,
             other => return Err(peer.unexpected(&other, "states")),
@@ -215,6 +224,22 @@ impl Source {
         tables.take(state, &ops, stepped).map_err(|what| peer.fault(&what))?;
         *guard = Some(peer);
         Ok(tables.steps[&(state, op)].clone())
+    }
+
+    /// Has the model begin again, as before each history, and so makes sure of what it answered: had it sent a line too
+    /// many, each later answer would have been that to the question before.
+    pub(crate) fn confirm(&self, wait: &Wait<'_>) -> Result<(), Fault> {
+        let mut guard = self.peer.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.unconfirmed.swap(false, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let Some(peer) = guard.take() else { return Ok(()) };
+        let (peer, state) = begin(peer, &self.initial, self.limits, wait).map_err(Refusal::into_fault)?;
+        if state != self.tables().state_text(0) {
+            return Err(peer.fault(&format!("began in {}, and later in {state}", self.tables().state_text(0))));
+        }
+        *guard = Some(peer);
+        Ok(())
     }
 
     fn question(&self, state: u32, op: u32) -> (Vec<u32>, Vec<u8>) {
@@ -248,65 +273,30 @@ impl Refusal {
     }
 }
 
+/// The text of a state, the same for equal ones.
+fn canonical(state: &RawValue) -> Result<String, String> {
+    text::canonical(state.get()).ok_or_else(|| "sent a state that nests too deep".to_owned())
+}
+
 /// Has a model begin; its state at the start.
-fn begin(mut peer: Peer, initial: &Value, limits: Limits, wait: &Wait<'_>) -> Result<(Peer, String), Refusal> {
+fn begin(mut peer: Peer, initial: &str, limits: Limits, wait: &Wait<'_>) -> Result<(Peer, String), Refusal> {
     match peer.ask(start_line("initial", initial, limits), "started", wait)? {
-        Said::Started(started) => Ok((peer, canonical(&started.state))),
+        Said::Started(Started { state: None }) => Ok((peer, "null".to_owned())),
+        Said::Started(Started { state: Some(state) }) => match canonical(&state) {
+            Ok(state) => Ok((peer, state)),
+            Err(what) => Err(peer.fault(&what).into()),
+        },
         Said::Refused(refused) => Err(Refusal::Initial(refused.message)),
         other => Err(peer.unexpected(&other, "started").into()),
     }
-}
-
-/// Text that is the same for equal values: the keys of objects are sorted.
-pub(crate) fn canonical(value: &Value) -> String {
-    fn write(value: &Value, out: &mut String) {
-        // The parser limits how deep values nest, and so how deep this goes.
-        match value {
-            Value::Array(items) => {
-                out.push('[');
-                for (at, item) in items.iter().enumerate() {
-                    if at > 0 {
-                        out.push(',');
-                    }
-                    write(item, out);
-                }
-                out.push(']');
-            }
-            Value::Object(entries) => {
-                let mut entries: Vec<(&String, &Value)> = entries.iter().collect();
-                entries.sort_unstable_by_key(|(key, _)| *key);
-                out.push('{');
-                for (at, (key, value)) in entries.into_iter().enumerate() {
-                    if at > 0 {
-                        out.push(',');
-                    }
-                    out.push_str(&Value::from(key.as_str()).to_string());
-                    out.push(':');
-                    write(value, out);
-                }
-                out.push('}');
-            }
-            atom => out.push_str(&atom.to_string()),
-        }
-    }
-    let mut out = String::new();
-    write(value, &mut out);
-    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn states(json: &str) -> Vec<Stepped> {
+    fn states(json: &str) -> Vec<Box<RawValue>> {
         serde_json::from_str(json).unwrap()
-    }
-
-    #[test]
-    fn equal_states_are_one() {
-        let value = |text: &str| canonical(&serde_json::from_str(text).unwrap());
-        assert_eq!(value(r#"{"b": [1, {"d":2,"c":"\n"}], "a": null}"#), r#"{"a":null,"b":[1,{"c":"\n","d":2}]}"#);
-        assert_ne!(value("1"), value("1.0"));
     }
 
     #[test]

@@ -275,3 +275,59 @@ fn a_model_that_fails_gives_no_verdict() {
     let error = model("exec:./no-such-program", WRITE).unwrap_err().message;
     assert_eq!(error, "exec:./no-such-program cannot be started: ./no-such-program or its interpreter was not found");
 }
+
+/// A line too many would be taken for the answer to the next question, and each later one, too.
+#[test]
+fn a_model_that_answers_once_too_often_gives_no_verdict() {
+    let script = tempfile::NamedTempFile::new().unwrap();
+    let twice = "
+import json, sys
+asked = 0
+for line in sys.stdin:
+    (name, given), = json.loads(line).items()
+    if name == 'hello':
+        print(json.dumps({'hello': {'protocol': 1, 'kind': 'model', 'name': 'm', 'ops': ['read', 'write'],
+                                    'reads': ['read'], 'shows': ['read']}}), flush=True)
+    elif name == 'start':
+        print(json.dumps({'started': {'state': None}}), flush=True)
+    else:
+        asked += 1
+        leads = lambda op: [op['value']] if op['f'] == 'write' else [given['state']] if op['value'] == given['state'] else []
+        answer = json.dumps({'states': [leads(op) for op in given['ops']]}) + '\\n'
+        sys.stdout.write(answer * (2 if asked == WHEN else 1))
+        sys.stdout.flush()
+";
+    let history =
+        format!("{WRITE} {READ_1} {}", format!("{WRITE} {READ_2}").replace(":write, :value 1", ":write, :value 2"));
+    let mut verdicts = Vec::new();
+    for when in 0..8 {
+        std::fs::write(script.path(), twice.replace("WHEN", &when.to_string())).unwrap();
+        let command = format!("exec:python3 {}", script.path().display());
+        match model(&command, &history) {
+            Ok(report) => verdicts.push(report.verdict),
+            // What the next answer looks like then depends on what was asked.
+            Err(error) => assert!(error.message.starts_with(&command), "{when}: {}", error.message),
+        }
+    }
+    // In one case it is never asked so often.
+    assert!(verdicts.iter().all(|verdict| *verdict == Verdict::Valid) && verdicts.len() < 8, "{verdicts:?}");
+}
+
+#[test]
+fn values_reach_a_model_as_they_are() {
+    let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for (written, read, verdict) in [
+        ("5", "36893488147419103239", Verdict::Invalid),
+        ("36893488147419103239", "36893488147419103239", Verdict::Valid),
+        ("0.22893928559866938", "0.22893928559866938", Verdict::Valid),
+        ("#{2 1}", "#{1 2}", Verdict::Valid),
+        (&nested, &nested, Verdict::Valid),
+        (&nested, "[]", Verdict::Invalid),
+    ] {
+        let history = format!(
+            "{{:process 0, :type :invoke, :f :write, :value {written}}} {{:process 0, :type :ok, :f :write}}
+             {{:process 0, :type :invoke, :f :read}} {{:process 0, :type :ok, :f :read, :value {read}}}"
+        );
+        assert_eq!(model(REGISTER, &history).unwrap().verdict, verdict, "{history}");
+    }
+}

@@ -262,6 +262,13 @@ impl Outcome {
         )
     }
 
+    /// It happened: a read of what no client writes. That is not to be left out, so its text is the value, and the
+    /// version.
+    pub fn damaged(text: impl Into<String>) -> Outcome {
+        let text = Json::String(text.into());
+        Outcome::Ok([("value".to_owned(), text.clone()), ("write-id".to_owned(), text)].into_iter().collect())
+    }
+
     /// No answer came. That is nothing worse than a failure for a request that changes nothing.
     pub fn unanswered(request: &Request, why: impl Into<String>) -> Outcome {
         if request.is_read() { Outcome::Fail(why.into()) } else { Outcome::Info(why.into()) }

@@ -131,6 +131,6 @@ mod tests {
         let (got, failure) = unread.read_over(&mut out);
         assert_eq!((got, failure.unwrap_err().to_string(), &out), (1, "it broke".to_owned(), b"1y------"));
         let (got, failure) = unread.read_over(&mut out);
-        assert_eq!((got, failure.is_ok(), &out), (2, true, b"34------"));
+        assert_eq!((got, failure.is_ok(), &out[..2]), (2, true, &b"34"[..]));
     }
 }

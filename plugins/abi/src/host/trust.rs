@@ -10,8 +10,12 @@ pub(super) fn check_library(path: &Path, trust: Trust) -> Result<(), LoadError> 
         return Ok(());
     }
     refuse_if(path, path, others_can_write(path, false))?;
-    let path_or_here = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    refuse_if(path, path_or_here, others_can_write(path_or_here, true))
+    let is_in = |path: &Path| path.parent().filter(|parent| !parent.as_os_str().is_empty()).map(Path::to_owned);
+    let path_or_here = is_in(path).unwrap_or_else(|| ".".into());
+    refuse_if(path, &path_or_here, others_can_write(&path_or_here, true))?;
+    // Where a link leads to, others may put another file.
+    let real = std::fs::canonicalize(path).ok().and_then(|real| is_in(&real));
+    real.map_or(Ok(()), |real| refuse_if(path, &real, others_can_write(&real, true)))
 }
 
 /// Refuses a directory into which other users can put libraries.
@@ -63,6 +67,20 @@ mod tests {
     use super::*;
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn what_a_link_leads_to_is_looked_at() {
+        let directory = tempfile::tempdir().unwrap();
+        let (open, link) = (directory.path().join("open"), directory.path().join("p.so"));
+        fs::create_dir(&open).unwrap();
+        fs::write(open.join("q.so"), "").unwrap();
+        std::os::unix::fs::symlink(open.join("q.so"), &link).unwrap();
+        assert!(check_library(&link, Trust::Own).is_ok());
+        fs::set_permissions(&open, Permissions::from_mode(0o777)).unwrap();
+        let error = check_library(&link, Trust::Own).unwrap_err().to_string();
+        assert!(error.contains("open, which can be written by other users"), "{error}");
+        assert!(check_library(&link, Trust::All).is_ok());
+    }
 
     #[test]
     fn what_others_can_write_is_refused() {

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Starts a run of the checker.
@@ -67,13 +67,15 @@ pub struct Violated {
     pub index: Option<u64>,
 }
 
-/// Checks ops as they are recorded. The report, and where the violation was certain.
+/// Checks ops as they are recorded, until there are no more: by then it is known whether the history `is_whole`. The
+/// report, and where the violation was certain.
 pub(crate) fn follow(
     check: &Check<'_>,
     start: &Start<'_>,
     inbox: Inbox,
     counts: &Counts,
     stop: &Stop,
+    is_whole: &AtomicBool,
 ) -> Result<(Report, Option<Violated>), HistoryError> {
     // The recorder does not wait for a judge that has ended: the reader drops the inbox.
     let end = EndOnDrop(stop);
@@ -104,7 +106,7 @@ pub(crate) fn follow(
     })?;
     drop(end);
     // Clients that end at a violation do not read what they would have read in the end.
-    let ends_early = violated.is_some() && !check.keeps_going;
+    let ends_early = violated.is_some() && !check.keeps_going || !is_whole.load(Ordering::Acquire);
     let report = if ends_early { run.finish_early(&check.budget) } else { run.finish(&check.budget) };
     Ok((report?, violated))
 }
@@ -142,7 +144,7 @@ pub(crate) fn check_prefixes(
         }
         (checked, at) = (bytes, Instant::now());
         let ops = counts.ops.load(Ordering::Relaxed);
-        let report = check_file(check, path, bytes)?;
+        let report = check_file(check, path, bytes, false)?;
         if report.verdict == Verdict::Invalid {
             let violated = Violated { ops, index: None };
             check.found.into_iter().for_each(|found| found(&violated, Some(&report)));
@@ -157,11 +159,14 @@ pub(crate) fn check_prefixes(
     Ok(None)
 }
 
-/// Checks the first bytes of the file.
-pub(crate) fn check_file(check: &Check<'_>, path: &Path, bytes: u64) -> Result<Report, HistoryError> {
+/// Checks the first bytes of the file. Where these are not all that was to be recorded, nothing is said of what only the
+/// end would have shown.
+pub(crate) fn check_file(check: &Check<'_>, path: &Path, bytes: u64, is_whole: bool) -> Result<Report, HistoryError> {
     let file = File::open(path).map_err(|error| {
         HistoryError::new(history_core::ErrorKind::Io, format!("reading {} failed: {error}", path.display()))
     })?;
     let mut reader = Reader::new(file.take(bytes)).with_format(Format::Json);
-    history_core::check((check.start)()?, &mut reader, &check.budget)
+    let mut run = (check.start)()?;
+    reader.for_each_batch(|batch| run.observe_batch(batch))?;
+    if is_whole { run.finish(&check.budget) } else { run.finish_early(&check.budget) }
 }

@@ -25,7 +25,7 @@ use crate::workload::Workload;
 use history_core::{HistoryError, Report, Verdict};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -88,6 +88,9 @@ pub struct Ended {
     pub report: Report,
     /// The history.
     pub history: PathBuf,
+    /// Whether the last requests of the workload succeeded, if it has any. Where they did not, what nobody had read by
+    /// then was not judged.
+    pub is_whole: bool,
     /// Ops in it.
     pub ops: u64,
     /// Operations that succeeded.
@@ -142,6 +145,7 @@ impl Live<'_> {
             over: Stop::new(),
             faults: Faults::default(),
             invoked: AtomicU64::new(0),
+            is_whole: AtomicBool::new(true),
             failure: Mutex::default(),
         };
         let began = Instant::now();
@@ -171,9 +175,7 @@ impl Live<'_> {
             state.over.set();
             let sittings: Vec<Sitting> = seats.into_iter().map(joined).collect();
             joined(nemesis);
-            if is_used_up {
-                state.end(sittings);
-            }
+            state.is_whole.store(state.end(sittings, is_used_up), Ordering::Release);
             let time = began.elapsed();
             if let Err(error) = recorder.end() {
                 // What is in the file is judged all the same.
@@ -184,9 +186,10 @@ impl Live<'_> {
         progress(&state.progress());
         let counts = recorder.counts();
         let failure = state.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let judged = judged.and_then(|(report, violated)| match report {
-            Some(report) => Ok((report, violated)),
-            None => Ok((judge::check_file(&self.check, &path, counts.bytes.load(Ordering::Relaxed))?, violated)),
+        let is_whole = state.is_whole.into_inner();
+        let judged = judged.and_then(|(report, violated)| {
+            let judge = || judge::check_file(&self.check, &path, counts.bytes.load(Ordering::Relaxed), is_whole);
+            Ok((report.map_or_else(judge, Ok)?, violated))
         });
         let (report, violated, failure) = match (judged, failure) {
             (Ok((report, violated)), failure) => (report, violated, failure),
@@ -200,13 +203,16 @@ impl Live<'_> {
             self.require_a_test(ok, faults)?;
         }
         let ops = counts.ops.load(Ordering::Relaxed);
-        Ok(Ended { report, history: path, ops, ok, faults, violated, time, failure })
+        Ok(Ended { report, history: path, is_whole, ops, ok, faults, violated, time, failure })
     }
 
     /// Fails if nothing was tested by so many operations that succeeded and faults that began.
     fn require_a_test(&self, ok: u64, faults: u64) -> Result<(), LiveError> {
         if ok == 0 {
             return Err(LiveError::Store { what: "no operation succeeded".to_owned(), log: self.store.log() });
+        }
+        if faults == 0 && self.nemesis.has_faults() && self.stop.is_set() {
+            return Err(LiveError::Nothing("the run was interrupted before a fault took effect".to_owned()));
         }
         if faults == 0 && self.nemesis.has_faults() {
             return Err(LiveError::Nothing("the run ended before a fault took effect: make it longer".to_owned()));
@@ -228,6 +234,9 @@ struct State<'s, 'l> {
     faults: Faults,
     /// Operations that were begun.
     invoked: AtomicU64,
+    /// Whether the last requests of the workload succeeded, if it has any. Without them nothing is known of what nobody
+    /// has read yet.
+    is_whole: AtomicBool,
     /// The first thing that went wrong.
     failure: Mutex<Option<LiveError>>,
 }
@@ -255,10 +264,11 @@ impl State<'_, '_> {
     fn judge(&self, inbox: crate::run::inbox::Inbox) -> Result<Judged, HistoryError> {
         let (check, counts, stop) = (&self.live.check, self.recorder.counts(), &self.over);
         if let Some(start) = check.start_online {
-            return judge::follow(check, start, inbox, counts, stop).map(|(_, violated)| (None, violated));
+            let judged = judge::follow(check, start, inbox, counts, stop, &self.is_whole);
+            return judged.map(|(_, violated)| (None, violated));
         }
         if check.watches {
-            let judged = judge::follow(check, check.start, inbox, counts, stop);
+            let judged = judge::follow(check, check.start, inbox, counts, stop, &self.is_whole);
             return judged.map(|(report, violated)| (Some(report), violated));
         }
         judge::check_prefixes(check, self.recorder.path(), counts, stop).map(|violated| (None, violated))

@@ -1,10 +1,10 @@
 //! What clients do in a run: one request after another, and a last one when all faults are over.
 
-use super::State;
 use super::line::Performer;
 use super::nemesis::{SETTLE_MAX, until};
 use super::patience;
 use super::stop::Stop;
+use super::{State, joined};
 use crate::chance::Chance;
 use crate::client::{Client, Seat, Stands};
 use crate::request::{Outcome, Request};
@@ -58,10 +58,11 @@ impl State<'_, '_> {
         let live = self.live;
         let mut chance = Chance::new(live.seed, u64::from(seat.number));
         let mut client: Option<Box<dyn Client>> = None;
+        let mut is_new = false;
         while !self.over.is_set() {
             if client.is_none() {
                 match live.store.client(seat) {
-                    Ok(opened) => client = Some(opened),
+                    Ok(opened) => (client, is_new) = (Some(opened), true),
                     // Before anything has worked it is not a fault that keeps the client out.
                     Err(error)
                         if self.recorder.counts().ok.load(Ordering::Relaxed) == 0 && self.faults.begun() == 0 =>
@@ -78,6 +79,10 @@ impl State<'_, '_> {
             let request = plan.next(&mut chance);
             let Some(outcome) = self.perform(&mut client, seat, &request) else { return };
             plan.observe(&request, &outcome);
+            // One that ended at once would be started again and again.
+            if std::mem::take(&mut is_new) && client.is_none() && self.over.wait(AGAIN) {
+                return;
+            }
             if !live.pause.is_zero() && self.over.wait(chance.pause(live.pause)) {
                 return;
             }
@@ -114,20 +119,27 @@ impl State<'_, '_> {
         Some(outcome)
     }
 
-    /// Performs the workload's last requests, if it has any: after all faults, when the store has settled.
-    pub(super) fn end(&self, sittings: Vec<Sitting>) {
+    /// Performs the workload's last requests, if it has any: after all faults, when the store has settled; unless the
+    /// run was ended before. Whether all succeeded.
+    pub(super) fn end(&self, sittings: Vec<Sitting>, is_used_up: bool) -> bool {
         let last = |Sitting { seat, mut plan }| Some((seat, plan.last()?));
         let asked: Vec<(Seat, Request)> = sittings.into_iter().filter_map(last).collect();
-        if asked.is_empty() || self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
-            return;
+        if asked.is_empty() {
+            return true;
+        }
+        if !is_used_up || self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            return false;
         }
         let (store, stop) = (self.live.store, &self.live.stop);
         if self.faults.begun() > 0 {
             // Whoever interrupts does not wait until servers are up again.
             match patience::within(stop, || store.heal()) {
                 Ok(()) => {}
-                Err(_) if stop.is_set() => return,
-                Err(error) => return self.fail(error),
+                Err(_) if stop.is_set() => return false,
+                Err(error) => {
+                    self.fail(error);
+                    return false;
+                }
             }
             until(SETTLE_MAX, stop, || store.is_settled());
         }
@@ -143,11 +155,12 @@ impl State<'_, '_> {
                     end.set();
                 }
             }
-        });
+            threads.into_iter().all(joined)
+        })
     }
 
-    /// Performs a request until it succeeds.
-    fn last(&self, mut seat: Seat, request: &Request, end: &Stop) {
+    /// Performs a request until it succeeds. Whether it did.
+    fn last(&self, mut seat: Seat, request: &Request, end: &Stop) -> bool {
         patience::is_of(end);
         let mut client = None;
         while !end.is_set() {
@@ -155,9 +168,10 @@ impl State<'_, '_> {
                 client = self.live.store.client(&seat).ok();
             }
             match self.perform(&mut client, &mut seat, request) {
-                Some(Outcome::Ok(_)) => return,
+                Some(Outcome::Ok(_)) => return true,
                 _ => _ = end.wait(AGAIN),
             }
         }
+        false
     }
 }

@@ -16,6 +16,7 @@ use crate::error::{LiveError, shortened};
 use crate::group::Group;
 use crate::request::{Fields, Outcome, Request};
 use crate::run::patience::receive;
+use history_core::cast::Cast as _;
 use serde_json::Value as Json;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{ChildStdin, Command, Stdio};
@@ -53,7 +54,10 @@ impl Worker {
             loop {
                 let mut line = Vec::new();
                 let read = (&mut stdout).take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line);
-                if !matches!(read, Ok(1..)) || sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                // A line that has no end was cut by the end of the process.
+                let is_cut = line.last() != Some(&b'\n') && line.len().to_u64() < ANSWER_BYTES_MAX;
+                let is_over = !matches!(read, Ok(1..)) || is_cut;
+                if is_over || sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                     return;
                 }
             }
@@ -63,6 +67,14 @@ impl Worker {
 
     /// Performs an operation.
     pub(super) fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
+        // It would be taken for the answer to this request.
+        if let Ok(answer) = self.answers.try_recv() {
+            return Err(LiveError::Protocol {
+                who: self.who.clone(),
+                answer: shortened(&answer),
+                expected: "one line for each request".to_owned(),
+            });
+        }
         let mut message = request.fields();
         message.insert("f".to_owned(), request.f().into());
         let mut line = Json::Object(message).to_string();

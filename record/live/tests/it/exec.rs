@@ -112,3 +112,26 @@ fn commands_are_faults() {
     assert!(text.contains(r#""process":"nemesis","f":"command""#) && text.contains(r#""f":"heal""#), "{text}");
     assert!(text.contains(r#""host":"b""#));
 }
+
+/// What comes unasked would be taken for the answer to the next request.
+#[test]
+fn an_answer_too_many_ends_the_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Exec::new(r#"while read -r line; do printf '{"type":"fail"}\n{"type":"fail"}\n'; done"#);
+    let ended = Setup { ops_max: 400, ..Setup::new(&store, "cas-register") }.run(directory.path());
+    let error = ended.map_or_else(
+        |error| error.to_string(),
+        |ended| ended.failure.map(|error| error.to_string()).unwrap_or_default(),
+    );
+    assert!(error.contains("one line for each request"), "{error}");
+}
+
+#[test]
+fn an_answer_that_its_client_did_not_end_is_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Exec::new(r#"read -r line; printf '{"type": "ok'"#);
+    let error = Setup { ops_max: 16, ..Setup::new(&store, "cas-register") }.run(directory.path()).unwrap_err();
+    assert_eq!(error.to_string(), "no operation succeeded");
+    let text = fs::read_to_string(directory.path().join("history.jsonl")).unwrap();
+    assert!(text.contains("the worker has ended"), "{text}");
+}

@@ -17,10 +17,11 @@ use crate::Reason;
 use crate::engine::ops::{NEVER, OpIx, Seq};
 use check_register::models::{Set, SetOp};
 use check_register::{Answer, Engine, Handling, Operation, Settings, check_with};
-use history_core::Budget;
+use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
+use history_core::{Budget, IntMap};
 
-/// What an operation does, as far as it is known.
+/// What an operation does, as far as it is known. Values have [numbers](Numbers).
 #[derive(Debug)]
 enum Doing {
     Add(i64),
@@ -60,8 +61,32 @@ impl Entry {
     }
 }
 
+/// Numbers of values, from 0 on. A monitor that refuses a read describes the values it found, and only the model of the
+/// whole history knows what they are.
+#[derive(Default)]
+struct Numbers(IntMap<i64>);
+
+impl Numbers {
+    fn of(&mut self, value: i64) -> i64 {
+        if let Some(number) = self.0.get(value) {
+            return *number;
+        }
+        let number = self.0.len().to_i64();
+        self.0.insert(value, number);
+        number
+    }
+
+    fn of_all(&mut self, values: &[i64]) -> Vec<i64> {
+        let mut numbers: Vec<i64> = values.iter().map(|value| self.of(*value)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+}
+
 /// The operations that are not settled.
 pub(crate) struct Sets {
+    numbers: Numbers,
     /// Values that were there at the start or are settled, sorted.
     contents: Vec<i64>,
     /// In the order of their calls.
@@ -85,11 +110,10 @@ const VALUES_AN_OP: usize = 8;
 
 impl Sets {
     pub(super) fn new(contents: &[i64]) -> Sets {
-        let mut contents = contents.to_vec();
-        contents.sort_unstable();
-        contents.dedup();
+        let mut numbers = Numbers::default();
+        let contents = numbers.of_all(contents);
         let (entries, open) = (Vec::new(), HashMap::default());
-        Sets { contents, entries, open, size: 0, work: 0, due: TIDY_MIN, settled: 0 }
+        Sets { numbers, contents, entries, open, size: 0, work: 0, due: TIDY_MIN, settled: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -102,7 +126,7 @@ impl Sets {
 
     pub(super) fn call(&mut self, op: OpIx, seq: Seq, handling: Option<Handling<'_>>) -> bool {
         let doing = match handling {
-            Some(Handling::Put(value)) => Doing::Add(value),
+            Some(Handling::Put(value)) => Doing::Add(self.numbers.of(value)),
             None => Doing::Open,
             Some(Handling::Take(_) | Handling::Nothing | Handling::Any | Handling::All(_)) => return false,
         };
@@ -116,8 +140,8 @@ impl Sets {
         let entry = &mut self.entries[at];
         entry.is_in_flight = false;
         match (&entry.doing, handling) {
-            (Doing::Add(value), Some(Handling::Put(same))) if *value == same => {}
-            (Doing::Open, Some(Handling::All(values))) => entry.doing = Doing::Read(values.into()),
+            (Doing::Add(value), Some(Handling::Put(same))) if *value == self.numbers.of(same) => {}
+            (Doing::Open, Some(Handling::All(values))) => entry.doing = Doing::Read(self.numbers.of_all(values).into()),
             (Doing::Open, None) => entry.doing = Doing::Nothing,
             _ => return false,
         }
@@ -138,7 +162,7 @@ impl Sets {
         let entry = &mut self.entries[at];
         entry.is_in_flight = false;
         match (&entry.doing, handling) {
-            (Doing::Add(value), Some(Handling::Put(same))) => *value == same,
+            (Doing::Add(value), Some(Handling::Put(same))) => *value == self.numbers.of(same),
             (Doing::Open, None) => {
                 entry.doing = Doing::Nothing;
                 true

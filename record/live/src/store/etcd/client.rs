@@ -98,18 +98,24 @@ fn call(request: &Request, has_local_reads: bool) -> Result<(&'static str, Json)
 
 /// What an answer means.
 fn outcome(request: &Request, answer: &Json) -> Outcome {
+    // Each of its answers has one, so this is somebody else's.
+    if !answer["header"].is_object() {
+        return Outcome::unanswered(request, format!("no answer of etcd: {answer}"));
+    }
     match request {
         Request::Read(_) => match texts(answer).as_deref() {
+            None => Outcome::damaged(answer["kvs"].to_string()),
             Some([]) => Outcome::value(Json::Null),
             Some([value]) if value.parse::<i64>().is_ok() => Outcome::value(value.parse::<i64>().unwrap_or_default()),
-            _ => Outcome::Fail(format!("unexpected answer {answer}")),
+            Some(texts) => Outcome::damaged(texts.join(" ")),
         },
         Request::ReadVersion(_) => match texts(answer).as_deref() {
+            None => Outcome::damaged(answer["kvs"].to_string()),
             Some([]) => Outcome::version(0, FIRST_VERSION),
             Some([id, value]) if value.parse::<i64>().is_ok() => {
                 Outcome::version(value.parse::<i64>().unwrap_or_default(), id)
             }
-            _ => Outcome::Fail(format!("unexpected answer {answer}")),
+            Some(texts) => Outcome::damaged(texts.join(" ")),
         },
         Request::Cas { .. } | Request::WriteVersion { .. } if answer["succeeded"] != true => {
             Outcome::Fail(REFUSED.to_owned())
@@ -134,15 +140,31 @@ mod tests {
     fn a_range_shows_both_keys_of_a_version() {
         let read = Request::ReadVersion(1);
         assert_eq!(outcome(&read, &json!({"header": {}})), Outcome::version(0, "0"));
-        let pairs = json!({"kvs": [{"value": encoded("w7")}, {"value": encoded("3")}]});
+        let pairs = json!({"header": {}, "kvs": [{"value": encoded("w7")}, {"value": encoded("3")}]});
         assert_eq!(outcome(&read, &pairs), Outcome::version(3, "w7"));
-        assert!(matches!(outcome(&read, &json!({"kvs": [{"value": encoded("w7")}]})), Outcome::Fail(_)));
+    }
+
+    #[test]
+    fn a_read_of_what_nobody_wrote_is_recorded_as_it_is() {
+        let torn = json!({"header": {}, "kvs": [{"value": encoded("w7")}]});
+        assert_eq!(outcome(&Request::ReadVersion(1), &torn), Outcome::damaged("w7"));
+        let garbage = json!({"header": {}, "kvs": [{"value": encoded("@")}]});
+        assert_eq!(outcome(&Request::Read(1), &garbage), Outcome::damaged("@"));
+        assert!(matches!(outcome(&Request::Read(1), &json!({"header": {}, "kvs": 1})), Outcome::Ok(_)));
+    }
+
+    #[test]
+    fn what_is_no_answer_of_etcd_confirms_nothing() {
+        for answer in [Json::Null, json!({"error": "no"}), json!({"kvs": []})] {
+            assert!(matches!(outcome(&Request::Read(1), &answer), Outcome::Fail(_)), "{answer}");
+            assert!(matches!(outcome(&Request::Write(1, 2), &answer), Outcome::Info(_)), "{answer}");
+        }
     }
 
     #[test]
     fn a_transaction_that_did_not_succeed_failed() {
         let cas = Request::Cas { key: 1, expected: 2, new: 3 };
         assert_eq!(outcome(&cas, &json!({"header": {}})), Outcome::Fail(REFUSED.into()));
-        assert_eq!(outcome(&cas, &json!({"succeeded": true})), Outcome::done());
+        assert_eq!(outcome(&cas, &json!({"header": {}, "succeeded": true})), Outcome::done());
     }
 }

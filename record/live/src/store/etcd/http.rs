@@ -31,6 +31,9 @@ impl Http {
             self.host,
             body.len()
         );
+        if !self.stream.buffer().is_empty() {
+            return Err(nonsense("an answer to no request"));
+        }
         self.stream.get_mut().write_all(request.as_bytes())?;
         let status = self.line()?;
         let status = status.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(|| nonsense(&status))?;

@@ -146,15 +146,19 @@ fn outcome(request: &Request, answer: Answer) -> Outcome {
         (Request::Read(_), Answer::Nil) => Outcome::value(Json::Null),
         (Request::Read(_), value) => match integer(&value) {
             Some(value) => Outcome::value(value),
-            None => Outcome::Fail(format!("unexpected answer {value:?}")),
+            None => Outcome::damaged(format!("{value:?}")),
         },
         (Request::ReadVersion(_), Answer::List(parts)) => match &parts[..] {
             [Answer::Nil, Answer::Nil] => Outcome::version(0, FIRST_VERSION),
-            [value, Answer::Text(id)] => Outcome::version(integer(value).unwrap_or_default(), id.clone()),
-            _ => Outcome::Fail(format!("unexpected answer {parts:?}")),
+            [value, Answer::Text(id)] if integer(value).is_some() => {
+                Outcome::version(integer(value).unwrap_or_default(), id.clone())
+            }
+            _ => Outcome::damaged(format!("{parts:?}")),
         },
         (Request::ReadSet, Answer::List(parts)) => {
-            let mut elements: Vec<i64> = parts.iter().filter_map(integer).collect();
+            let Some(mut elements) = parts.iter().map(integer).collect::<Option<Vec<i64>>>() else {
+                return Outcome::damaged(format!("{parts:?}"));
+            };
             elements.sort_unstable();
             Outcome::value(elements)
         }
@@ -189,5 +193,21 @@ mod tests {
         assert_eq!(outcome(&write, Answer::Integer(1)), Outcome::done());
         let read = Request::ReadVersion(1);
         assert_eq!(outcome(&read, Answer::List(vec![Answer::Nil, Answer::Nil])), Outcome::version(0, "0"));
+        let text = |text: &str| Answer::Text(text.to_owned());
+        assert_eq!(outcome(&read, Answer::List(vec![text("3"), text("b")])), Outcome::version(3, "b"));
+    }
+
+    #[test]
+    fn a_read_of_what_nobody_wrote_is_recorded_as_it_is() {
+        let text = |text: &str| Answer::Text(text.to_owned());
+        for (read, answer) in [
+            (Request::Read(1), text("x")),
+            (Request::ReadVersion(1), Answer::List(vec![Answer::Nil, text("b")])),
+            (Request::ReadVersion(1), Answer::List(vec![text("3"), Answer::Nil])),
+            (Request::ReadSet, Answer::List(vec![text("3"), text("x")])),
+        ] {
+            let Outcome::Ok(fields) = outcome(&read, answer) else { panic!("{read:?} was left out") };
+            assert!(fields["value"].is_string(), "{fields:?}");
+        }
     }
 }

@@ -171,7 +171,8 @@ fn micro_op(db: &Connection, mop: MicroOp) -> Result<Json, Refused> {
     })
 }
 
-fn list(db: &Connection, key: Key) -> Result<Option<Vec<i64>>, Refused> {
+/// The elements of a list, or the text of what nobody wrote.
+fn list(db: &Connection, key: Key) -> Result<Option<Json>, Refused> {
     let mut select = db.prepare_cached("select v from lists where k = ?1")?;
     let mut rows = select.query([key])?;
     let Some(row) = rows.next()? else { return Ok(None) };
@@ -181,7 +182,7 @@ fn list(db: &Connection, key: Key) -> Result<Option<Vec<i64>>, Refused> {
         other => other.as_i64().map_err(|error| Refused::Sqlite(error.into()))?.to_string(),
     };
     let elements: Option<Vec<i64>> = text.split(' ').map(|element| element.parse().ok()).collect();
-    elements.map(Some).ok_or(Refused::Precondition("the list is damaged"))
+    Ok(Some(elements.map_or_else(|| json!(text), |elements| json!(elements))))
 }
 
 fn register(db: &Connection, key: Key) -> Result<Option<(i64, String)>, Refused> {

@@ -31,6 +31,8 @@ pub(super) struct ZooKeeperClient {
 enum Refused {
     /// Nothing was changed, for a reason of its own.
     Precondition(&'static str),
+    /// Something is there that no client writes.
+    Damaged(String),
     Reply(ReplyError),
 }
 
@@ -86,7 +88,7 @@ impl ZooKeeperClient {
             }
             Request::ReadSet => session.children(SET).map_err(Refused::from).and_then(|names| {
                 let elements: Option<Vec<i64>> = names.iter().map(|name| name.parse().ok()).collect();
-                let mut elements = elements.ok_or(Refused::Precondition("an element is not a number"))?;
+                let mut elements = elements.ok_or_else(|| Refused::Damaged(names.join(" ")))?;
                 elements.sort_unstable();
                 Ok(Outcome::value(elements))
             }),
@@ -100,6 +102,8 @@ fn outcome(request: &Request, performed: Result<Outcome, Refused>) -> (Outcome, 
     match performed {
         Ok(outcome) => (outcome, true),
         Err(Refused::Precondition(why)) => (Outcome::Fail(why.to_owned()), true),
+        Err(Refused::Damaged(text)) if request.is_read() => (Outcome::damaged(text), true),
+        Err(Refused::Damaged(text)) => (Outcome::Fail(format!("the register holds {text}")), true),
         Err(Refused::Reply(ReplyError::Code(BAD_VERSION | NODE_EXISTS))) => {
             (Outcome::Fail("the node has another version".to_owned()), true)
         }
@@ -127,7 +131,7 @@ fn held(session: &mut Session, key: Key) -> Result<Option<Held>, Refused> {
         Err(error) => return Err(error.into()),
     };
     let parts = data.split_once(' ').and_then(|(value, id)| Some((value.parse().ok()?, id.to_owned())));
-    let (value, id) = parts.ok_or(Refused::Precondition("the register is damaged"))?;
+    let (value, id) = parts.ok_or(Refused::Damaged(data))?;
     Ok(Some(Held { value, id, version }))
 }
 
