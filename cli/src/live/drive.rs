@@ -384,6 +384,10 @@ fn notes(job: &Live<'_>, seed: u64, ended: &Ended, ending: &Ending) -> Vec<Strin
         tenths / 10,
         tenths % 10,
     )];
+    if let Some(why) = ended.kept_out.first() {
+        let count = ended.kept_out.len();
+        notes.push(format!("When the run ended, {count} clients had no connection: {why}."));
+    }
     if !ended.is_whole && ended.violated.is_none() {
         notes.push(
             "The reads at the end of the run did not all succeed, so what nobody had read by then was not judged."

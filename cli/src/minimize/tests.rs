@@ -124,14 +124,14 @@ fn assert_minimized(name: &str, job: &Minimize<'_>, history: &History, report: &
     let targets = Target::candidates(report, None, about.of(&report.checker)).unwrap().unwrap();
     // The same choice: of those that need as many operations, the first one.
     let size = |target: &Target| {
-        let whole = take_apart(history, reduction, target, false);
+        let whole = take_apart(history, reduction, target, false, Keys::Met);
         let needs = Needs::new(&whole, reduction, &job.check.setup.options, &target.kind);
         let units = parts_of(target, &whole).into_iter().chain(pinned_of(target, &whole));
         operations_of(&whole, &needs.closed(units)).len()
     };
     let target = targets.into_iter().min_by_key(size).unwrap();
     assert_eq!(target.kind, found.kind, "{name}");
-    let whole = take_apart(history, reduction, &target, false);
+    let whole = take_apart(history, reduction, &target, false, Keys::Met);
     let needs = Needs::new(&whole, reduction, &job.check.setup.options, &target.kind);
     let shows = |units: &BTreeSet<Unit>| {
         let judged = whole.history_of(units).and_then(|history| judge(job, false, &history));

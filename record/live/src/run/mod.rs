@@ -91,6 +91,8 @@ pub struct Ended {
     /// Whether the last requests of the workload succeeded, if it has any. Where they did not, what nobody had read by
     /// then was not judged.
     pub is_whole: bool,
+    /// Why clients had no connection when the run ended, one of each that had none.
+    pub kept_out: Vec<String>,
     /// Ops in it.
     pub ops: u64,
     /// Operations that succeeded.
@@ -146,6 +148,7 @@ impl Live<'_> {
             faults: Faults::default(),
             invoked: AtomicU64::new(0),
             is_whole: AtomicBool::new(true),
+            kept_out: Mutex::default(),
             failure: Mutex::default(),
         };
         let began = Instant::now();
@@ -203,7 +206,8 @@ impl Live<'_> {
             self.require_a_test(ok, faults)?;
         }
         let ops = counts.ops.load(Ordering::Relaxed);
-        Ok(Ended { report, history: path, is_whole, ops, ok, faults, violated, time, failure })
+        let kept_out = state.kept_out.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Ended { report, history: path, is_whole, kept_out, ops, ok, faults, violated, time, failure })
     }
 
     /// Fails if nothing was tested by so many operations that succeeded and faults that began.
@@ -237,6 +241,8 @@ struct State<'s, 'l> {
     /// Whether the last requests of the workload succeeded, if it has any. Without them nothing is known of what nobody
     /// has read yet.
     is_whole: AtomicBool,
+    /// Of each client that had no connection when the run ended, why.
+    kept_out: Mutex<Vec<String>>,
     /// The first thing that went wrong.
     failure: Mutex<Option<LiveError>>,
 }

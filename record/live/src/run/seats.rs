@@ -69,7 +69,12 @@ impl State<'_, '_> {
                     {
                         return self.fail(error);
                     }
-                    Err(_) => _ = self.over.wait(AGAIN),
+                    Err(error) => {
+                        if self.over.wait(AGAIN) {
+                            let mut kept_out = self.kept_out.lock().unwrap_or_else(PoisonError::into_inner);
+                            return kept_out.push(error.to_string());
+                        }
+                    }
                 }
                 continue;
             }
