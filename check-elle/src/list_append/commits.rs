@@ -6,8 +6,8 @@
 //! every edge leads along the order of commits, those of processes and of real time as well. So the graph has no cycle,
 //! and need not be built.
 //!
-//! Where a transaction needs itself, or one that was not invoked yet, data and real time contradict each other. Then the
-//! graph says what that means.
+//! Where a transaction needs itself, or one that was not invoked yet, data and real time contradict each other. Then
+//! the graph says what that means.
 
 use super::edges::Sources;
 use super::mop::What;
@@ -192,17 +192,14 @@ mod tests {
 
     #[test]
     fn many_readers_before_many_appends_are_left_to_the_graph() {
-        let (mut text, mut process) = (String::new(), 0);
-        for mops in ["[[:append :x 1]]".to_owned()]
+        let mops = ["[[:append :x 1]]".to_owned()]
             .into_iter()
             .chain((0..20).map(|_| "[[:r :x [1]]]".to_owned()))
-            .chain((2..32).map(|element| format!("[[:append :x {element}]]")))
-        {
-            for kind in ["invoke", "ok"] {
-                text.push_str(&format!("{{:process {process}, :type :{kind}, :value {mops}}}\n"));
-            }
-            process += 1;
-        }
+            .chain((2..32).map(|element| format!("[[:append :x {element}]]")));
+        let line = |(process, mops): (u32, String)| {
+            ["invoke", "ok"].map(|kind| format!("{{:process {process}, :type :{kind}, :value {mops}}}\n")).concat()
+        };
+        let text: String = (0..).zip(mops).map(line).collect();
         let lists = lists(&text);
         assert!(!lists.is_ordered());
         assert!(!has_cycle(&lists.graph(Suffix::Realtime).graph));

@@ -141,16 +141,7 @@ impl Live<'_> {
         let path = self.directory.join("history.jsonl");
         let (sender, inbox) = inbox();
         let recorder = Recorder::create(&path, self.check.is_fed().then_some(sender))?;
-        let state = State {
-            live: self,
-            recorder: &recorder,
-            over: Stop::new(),
-            faults: Faults::default(),
-            invoked: AtomicU64::new(0),
-            is_whole: AtomicBool::new(true),
-            kept_out: Mutex::default(),
-            failure: Mutex::default(),
-        };
+        let state = State::new(self, &recorder);
         let began = Instant::now();
         let (time, judged) = thread::scope(|scope| {
             let state = &state;
@@ -265,6 +256,21 @@ impl Drop for EndIfUnwinding<'_> {
 
 /// The report of a checker that was fed while the run went on, and where a violation was found.
 type Judged = (Option<Report>, Option<Violated>);
+
+impl<'s, 'l> State<'s, 'l> {
+    fn new(live: &'s Live<'l>, recorder: &'s Recorder) -> State<'s, 'l> {
+        State {
+            live,
+            recorder,
+            over: Stop::new(),
+            faults: Faults::default(),
+            invoked: AtomicU64::new(0),
+            is_whole: AtomicBool::new(true),
+            kept_out: Mutex::default(),
+            failure: Mutex::default(),
+        }
+    }
+}
 
 impl State<'_, '_> {
     fn judge(&self, inbox: crate::run::inbox::Inbox) -> Result<Judged, HistoryError> {
