@@ -60,8 +60,8 @@ pub(crate) trait Analysis: Sync {
     #[cfg(feature = "exact")]
     fn first(&self, key: KeyId) -> Datum;
 
-    /// Whether an order of all transactions is known along which all edges of the graph lead, which so has no cycle, and
-    /// some read showed another's write. `false` also if it would have to be searched for.
+    /// Whether an order of all transactions is known along which all edges of the graph lead, so that it has no cycle,
+    /// and some read showed another's write. `false` also if it would have to be searched for.
     fn is_ordered(&self) -> bool {
         false
     }

@@ -6,8 +6,8 @@ use crate::values::tape::Tape;
 use crate::{Datum, Value};
 
 impl Datum {
-    /// The one value in a text, as JSON, or else as EDN; `None` if it is neither, or several. A word alone is a string, as
-    /// a shell has it: histories have no symbols.
+    /// The one value in a text, as JSON, or else as EDN; `None` if it is neither, or several. A word alone is a string,
+    /// as a shell has it: histories have no symbols.
     ///
     /// JSON comes first because `{"x":1}` would be EDN as well: a map from a string to the keyword `:1`.
     ///

@@ -159,8 +159,8 @@ pub(crate) fn check_prefixes(
     Ok(None)
 }
 
-/// Checks the first bytes of the file. Where these are not all that was to be recorded, nothing is said of what only the
-/// end would have shown.
+/// Checks the first bytes of the file. Where these are not all that was to be recorded, nothing is said of what only
+/// the end would have shown.
 pub(crate) fn check_file(check: &Check<'_>, path: &Path, bytes: u64, is_whole: bool) -> Result<Report, HistoryError> {
     let file = File::open(path).map_err(|error| {
         HistoryError::new(history_core::ErrorKind::Io, format!("reading {} failed: {error}", path.display()))

@@ -114,8 +114,8 @@ impl Player<'_> {
             None => self.rounds(nemesis, &mut Chance::new(seed, u64::MAX)),
         };
         let healed = if self.faults.now().is_some() { self.end() } else { Ok(()) };
-        // A run that is over does not wait for what its last step was to do. But whoever goes on with the store is to know
-        // that a fault is still on.
+        // A run that is over does not wait for what its last step was to do. But whoever goes on with the store is to
+        // know that a fault is still on.
         if self.stop.is_set() { healed } else { played.and(healed) }
     }
 

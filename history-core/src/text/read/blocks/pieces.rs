@@ -103,8 +103,8 @@ impl Pieces {
     }
 }
 
-/// The buffer, of at least this length. It is not shortened: what it holds is overwritten, and clearing it would take as
-/// long as that.
+/// The buffer, of at least this length. It is not shortened: what it holds is overwritten, and clearing it would take
+/// as long as that.
 fn lengthen(bytes: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if bytes.len() < len {
         bytes.resize(len, 0);
