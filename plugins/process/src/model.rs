@@ -62,7 +62,7 @@ impl ProcessModel {
 
     /// An operation as [`ProcessModel::text`] has it.
     fn parsed(&self, number: u32) -> Datum {
-        Datum::parse(self.source.tables().op_text(number)).expect("text of our own, no deeper than what was read")
+        Datum::parse(self.source.tables().op_text(number)).expect("a text that was read when it was made")
     }
 }
 
@@ -184,6 +184,9 @@ impl Spec for ProcessModel {
         }
         let is_read = hello.reads.iter().any(|known| known == f);
         let text = self.text(op, f, &value, of_invocation.as_ref());
+        if Datum::parse(&text).is_none() {
+            return Err(format!("the value of {f} nests too deep to be sent to a model"));
+        }
         let number = self.source.tables().op(&text, is_read, op.kind == OpKind::Ok);
         Ok(Some(ProcessOp { number }))
     }
