@@ -25,6 +25,15 @@ pub trait Client: Send {
     fn is_broken(&self) -> bool {
         false
     }
+
+    /// Ends it, when it will not be asked again.
+    ///
+    /// # Errors
+    ///
+    /// If it still had something to say, so that its answers may have been those to other requests.
+    fn end(&mut self) -> Result<(), LiveError> {
+        Ok(())
+    }
 }
 
 /// The place of a client in a run.

@@ -41,6 +41,16 @@ pub enum LiveError {
         /// What was expected in its place.
         expected: String,
     },
+    /// A client answered once too often, so operations may have the answers of others: what was recorded shows nothing.
+    #[error(
+        "{who} answered {answer}, for which it had not been asked: operations may have each other's answers, so there is no verdict"
+    )]
+    Surplus {
+        /// Which client.
+        who: String,
+        /// What it wrote, shortened.
+        answer: String,
+    },
     /// The history is not one that the checker can check.
     #[error("the checker cannot check this history: {0}")]
     History(#[from] history_core::HistoryError),

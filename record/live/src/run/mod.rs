@@ -180,6 +180,9 @@ impl Live<'_> {
         progress(&state.progress());
         let counts = recorder.counts();
         let failure = state.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(surplus @ LiveError::Surplus { .. }) = failure {
+            return Err(surplus);
+        }
         let is_whole = state.is_whole.into_inner();
         let judged = judged.and_then(|(report, violated)| {
             let judge = || judge::check_file(&self.check, &path, counts.bytes.load(Ordering::Relaxed), is_whole);

@@ -54,15 +54,27 @@ impl State<'_, '_> {
         Sitting { plan: live.workload.plan(&seat), seat }
     }
 
-    fn requests(&self, Sitting { seat, plan }: &mut Sitting) {
+    fn requests(&self, sitting: &mut Sitting) {
+        let mut client = None;
+        self.requests_of(sitting, &mut client);
+        self.ended(client);
+    }
+
+    /// Ends a client that will not be asked again.
+    fn ended(&self, client: Option<Box<dyn Client>>) {
+        if let Some(Err(error)) = client.map(|mut client| client.end()) {
+            self.fail(error);
+        }
+    }
+
+    fn requests_of(&self, Sitting { seat, plan }: &mut Sitting, client: &mut Option<Box<dyn Client>>) {
         let live = self.live;
         let mut chance = Chance::new(live.seed, u64::from(seat.number));
-        let mut client: Option<Box<dyn Client>> = None;
         let mut is_new = false;
         while !self.over.is_set() {
             if client.is_none() {
                 match live.store.client(seat) {
-                    Ok(opened) => (client, is_new) = (Some(opened), true),
+                    Ok(opened) => (*client, is_new) = (Some(opened), true),
                     // Before anything has worked it is not a fault that keeps the client out.
                     Err(error)
                         if self.recorder.counts().ok.load(Ordering::Relaxed) == 0 && self.faults.begun() == 0 =>
@@ -82,7 +94,7 @@ impl State<'_, '_> {
                 return;
             }
             let request = plan.next(&mut chance);
-            let Some(outcome) = self.perform(&mut client, seat, &request) else { return };
+            let Some(outcome) = self.perform(client, seat, &request) else { return };
             plan.observe(&request, &outcome);
             // One that ended at once would be started again and again.
             if std::mem::take(&mut is_new) && client.is_none() && self.over.wait(AGAIN) {
@@ -173,7 +185,10 @@ impl State<'_, '_> {
                 client = self.live.store.client(&seat).ok();
             }
             match self.perform(&mut client, &mut seat, request) {
-                Some(Outcome::Ok(_)) => return true,
+                Some(Outcome::Ok(_)) => {
+                    self.ended(client);
+                    return true;
+                }
                 _ => _ = end.wait(AGAIN),
             }
         }

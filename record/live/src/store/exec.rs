@@ -220,4 +220,8 @@ impl Client for ExecClient {
     fn is_broken(&self) -> bool {
         self.0.is_broken()
     }
+
+    fn end(&mut self) -> Result<(), LiveError> {
+        self.0.end()
+    }
 }

@@ -27,11 +27,15 @@ use std::time::Duration;
 /// Bytes of an answer, at most.
 const ANSWER_BYTES_MAX: u64 = 16 << 20;
 
+/// What a worker gets to end, or to say more, once there are no more requests.
+const END_MAX: Duration = Duration::from_millis(500);
+
 /// A running worker.
 pub(super) struct Worker {
     /// Ends with the worker.
     _group: Group,
-    requests: ChildStdin,
+    /// Absent once it was told that there are no more.
+    requests: Option<ChildStdin>,
     answers: Receiver<String>,
     timeout: Duration,
     who: String,
@@ -62,24 +66,21 @@ impl Worker {
                 }
             }
         });
-        Ok(Worker { _group: group, requests, answers, timeout, who, is_broken: false })
+        Ok(Worker { _group: group, requests: Some(requests), answers, timeout, who, is_broken: false })
     }
 
     /// Performs an operation.
     pub(super) fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError> {
         // It would be taken for the answer to this request.
         if let Ok(answer) = self.answers.try_recv() {
-            return Err(LiveError::Protocol {
-                who: self.who.clone(),
-                answer: shortened(&answer),
-                expected: "one line for each request".to_owned(),
-            });
+            return Err(self.surplus(&answer));
         }
         let mut message = request.fields();
         message.insert("f".to_owned(), request.f().into());
         let mut line = Json::Object(message).to_string();
         line.push('\n');
-        if self.requests.write_all(line.as_bytes()).and_then(|()| self.requests.flush()).is_err() {
+        let Some(requests) = &mut self.requests else { return Ok(self.unanswered(request, "the worker was ended")) };
+        if requests.write_all(line.as_bytes()).and_then(|()| requests.flush()).is_err() {
             return Ok(self.unanswered(request, "the worker has ended"));
         }
         match receive(&self.answers, self.timeout) {
@@ -92,6 +93,20 @@ impl Worker {
     /// Whether another worker has to take its place: a late answer would be taken for that of the next request.
     pub(super) fn is_broken(&self) -> bool {
         self.is_broken
+    }
+
+    /// Tells it that there are no more requests, and hears whether it has more to say: if it answered one of them twice,
+    /// the answer to the last one is still to come.
+    pub(super) fn end(&mut self) -> Result<(), LiveError> {
+        self.requests = None;
+        match self.answers.recv_timeout(END_MAX) {
+            Ok(answer) if !self.is_broken => Err(self.surplus(&answer)),
+            _ => Ok(()),
+        }
+    }
+
+    fn surplus(&self, answer: &str) -> LiveError {
+        LiveError::Surplus { who: self.who.clone(), answer: shortened(answer) }
     }
 
     fn unanswered(&mut self, request: &Request, why: &str) -> Outcome {

@@ -113,17 +113,19 @@ fn commands_are_faults() {
     assert!(text.contains(r#""host":"b""#));
 }
 
-/// What comes unasked would be taken for the answer to the next request.
+/// What comes unasked would be taken for the answer to the next request, even if it comes after the last one.
 #[test]
 fn an_answer_too_many_ends_the_run() {
     let directory = tempfile::tempdir().unwrap();
-    let store = Exec::new(r#"while read -r line; do printf '{"type":"fail"}\n{"type":"fail"}\n'; done"#);
-    let ended = Setup { ops_max: 400, ..Setup::new(&store, "cas-register") }.run(directory.path());
-    let error = ended.map_or_else(
-        |error| error.to_string(),
-        |ended| ended.failure.map(|error| error.to_string()).unwrap_or_default(),
-    );
-    assert!(error.contains("one line for each request"), "{error}");
+    let fail = r#"{"type":"fail"}\n"#;
+    for (client, ops_max) in [
+        (format!("while read -r line; do printf '{fail}{fail}'; done"), 400),
+        (format!("read -r line; printf '{fail}'; while read -r line; do :; done; printf '{fail}'"), 8),
+    ] {
+        let store = Exec::new(client);
+        let error = Setup { ops_max, ..Setup::new(&store, "cas-register") }.run(directory.path()).unwrap_err();
+        assert!(matches!(error, LiveError::Surplus { .. }), "{error}");
+    }
 }
 
 #[test]
