@@ -95,8 +95,8 @@ impl Worker {
         self.is_broken
     }
 
-    /// Tells it that there are no more requests, and hears whether it has more to say: if it answered one of them twice,
-    /// the answer to the last one is still to come.
+    /// Tells it that there are no more requests, and hears whether it has more to say: if it answered one of them
+    /// twice, the answer to the last one is still to come.
     pub(super) fn end(&mut self) -> Result<(), LiveError> {
         self.requests = None;
         match self.answers.recv_timeout(END_MAX) {
