@@ -7,7 +7,7 @@ use crate::{Datum, Value};
 
 impl Datum {
     /// The one value in a text, as JSON, or else as EDN; `None` if it is neither, or several. A word alone is a string,
-    /// as a shell has it: histories have no symbols.
+    /// as a shell has it, and not a symbol of EDN, which hardly any history has.
     ///
     /// JSON comes first because `{"x":1}` would be EDN as well: a map from a string to the keyword `:1`.
     ///

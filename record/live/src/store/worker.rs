@@ -96,11 +96,11 @@ impl Worker {
     }
 
     /// Tells it that there are no more requests, and hears whether it has more to say: if it answered one of them
-    /// twice, the answer to the last one is still to come.
+    /// twice, the answer to the last one is still to come. What is no answer was none before, either: it says goodbye.
     pub(super) fn end(&mut self) -> Result<(), LiveError> {
         self.requests = None;
         match self.answers.recv_timeout(END_MAX) {
-            Ok(answer) if !self.is_broken => Err(self.surplus(&answer)),
+            Ok(answer) if !self.is_broken && outcome(&answer).is_ok() => Err(self.surplus(&answer)),
             _ => Ok(()),
         }
     }

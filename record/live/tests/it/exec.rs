@@ -129,6 +129,14 @@ fn an_answer_too_many_ends_the_run() {
 }
 
 #[test]
+fn a_client_may_say_goodbye() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Exec::new(format!("{FORGETS}; echo goodbye"));
+    let ended = Setup { ops_max: 200, ..Setup::new(&store, "list-append") }.run(directory.path()).unwrap();
+    assert!(ended.failure.is_none() && ended.report.verdict == Verdict::Valid, "{:?}", ended.failure);
+}
+
+#[test]
 fn an_answer_that_its_client_did_not_end_is_none() {
     let directory = tempfile::tempdir().unwrap();
     let store = Exec::new(r#"read -r line; printf '{"type": "ok'"#);
