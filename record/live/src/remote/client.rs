@@ -69,6 +69,14 @@ impl Client for RemoteClient {
     fn is_broken(&self) -> bool {
         self.is_broken
     }
+
+    fn end(&mut self) -> Result<(), LiveError> {
+        match self.link.call(What::End { client: self.client }, self.timeout) {
+            Err(Unanswered::Refused(error)) => Err(error),
+            // A worker that is gone has said all that it had to say.
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Drop for RemoteClient {

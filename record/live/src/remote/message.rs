@@ -37,6 +37,8 @@ pub(crate) enum What {
     Open { client: u64, seat: Seat, of: Of },
     /// Performs a request with a client, one at a time.
     Invoke { client: u64, request: Request },
+    /// Tells a client that there are no more requests, and asks whether it had more to say.
+    End { client: u64 },
     /// Closes a client.
     Close { client: u64 },
 }

@@ -81,6 +81,9 @@ struct Worker {
     opens: Option<Arc<Opens>>,
 }
 
+/// Where the requests of each client go, with the numbers of their calls; none: there are no more.
+type Clients = HashMap<u64, Sender<(u64, Option<Request>)>>;
+
 /// Where answers go.
 type Output<W> = Arc<Mutex<W>>;
 
@@ -90,7 +93,7 @@ impl Worker {
         let output = Arc::new(Mutex::new(output));
         write(&output, &Hello::own())?;
         let worker = Arc::new(self);
-        let mut clients: HashMap<u64, Sender<(u64, Request)>> = HashMap::new();
+        let mut clients = Clients::new();
         let mut line = Vec::new();
         while input.read_until(b'\n', &mut line)? > 0 {
             let Ok(Call { id, what }) = serde_json::from_slice(&line) else {
@@ -115,18 +118,18 @@ impl Worker {
                         };
                         answer(&output, id, Ok(Answer::Done(String::new())));
                         for (id, request) in requests {
-                            let done = client.invoke(&request);
-                            let is_broken = client.is_broken();
-                            answer(&output, id, done.map(|outcome| Answer::Outcome { outcome, is_broken }));
+                            let done = match request {
+                                Some(request) => client
+                                    .invoke(&request)
+                                    .map(|outcome| Answer::Outcome { outcome, is_broken: client.is_broken() }),
+                                None => client.end().map(|()| Answer::Done(String::new())),
+                            };
+                            answer(&output, id, done);
                         }
                     });
                 }
-                What::Invoke { client, request } => {
-                    let sent = clients.get(&client).is_some_and(|client| client.send((id, request)).is_ok());
-                    if !sent {
-                        answer(&output, id, Err(LiveError::store(format!("unknown client {client}"))));
-                    }
-                }
+                What::Invoke { client, request } => ask(&clients, client, (id, Some(request)), &output),
+                What::End { client } => ask(&clients, client, (id, None), &output),
                 What::Close { client } => _ = clients.remove(&client),
             }
         }
@@ -149,6 +152,15 @@ impl Worker {
             (Of::Command { nodes }, _, Some(opens)) => opens(nodes, seat),
             _ => Err(no_node()),
         }
+    }
+}
+
+/// Hands a request, or the news that there are no more, to a client.
+fn ask<W: Write>(clients: &Clients, client: u64, what: (u64, Option<Request>), output: &Output<W>) {
+    let id = what.0;
+    let sent = clients.get(&client).is_some_and(|client| client.send(what).is_ok());
+    if !sent {
+        answer(output, id, Err(LiveError::store(format!("unknown client {client}"))));
     }
 }
 

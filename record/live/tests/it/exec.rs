@@ -3,8 +3,10 @@
 use crate::setup::Setup;
 use history_core::Verdict;
 use record_live::store::Exec;
-use record_live::{Fault, LiveError, Nemesis};
+use record_live::{Fault, LiveError, Nemesis, serve};
 use std::fs;
+use std::net::TcpListener;
+use std::thread;
 use std::time::Duration;
 
 /// Refuses appends, and shows empty lists.
@@ -122,9 +124,17 @@ fn an_answer_too_many_ends_the_run() {
         (format!("while read -r line; do printf '{fail}{fail}'; done"), 400),
         (format!("read -r line; printf '{fail}'; while read -r line; do :; done; printf '{fail}'"), 8),
     ] {
-        let store = Exec::new(client);
-        let error = Setup { ops_max, ..Setup::new(&store, "cas-register") }.run(directory.path()).unwrap_err();
+        let error_of =
+            |store: &Exec| Setup { ops_max, ..Setup::new(store, "cas-register") }.run(directory.path()).unwrap_err();
+        let error = error_of(&Exec::new(client.as_str()));
         assert!(matches!(error, LiveError::Surplus { .. }), "{error}");
+        // The same from another machine.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || serve::listen(&listener, &client));
+        let remote = error_of(&Exec::over(&address.to_string()).unwrap()).to_string();
+        let said = error.to_string();
+        assert!(said.split_once(": ").is_some_and(|(_, why)| remote.contains(why)), "{said}\n{remote}");
     }
 }
 

@@ -30,6 +30,7 @@ pub(super) struct NatsClient {
 }
 
 /// A subject's last message.
+#[derive(Debug)]
 struct Held {
     /// Its number in the stream; 0 if there is none.
     sequence: u64,
@@ -38,9 +39,14 @@ struct Held {
 }
 
 /// Why a request has no result.
+#[derive(Debug, PartialEq, Eq)]
 enum Refused {
     /// It certainly did not happen.
     Failed(String),
+    /// The same, since the read before the write had no answer.
+    Unread(String),
+    /// Something is there that no client writes.
+    Damaged(String),
     /// It may have happened.
     Unknown(String),
 }
@@ -68,7 +74,10 @@ impl NatsClient {
             Request::Read(key) => Outcome::value(self.read(connection, &plain(*key))?.value),
             Request::ReadVersion(key) => {
                 let held = self.read(connection, &versioned(*key))?;
-                Outcome::version(held.value.as_i64().unwrap_or_default(), held.id)
+                match held.value.as_i64().or_else(|| (held.sequence == 0).then_some(0)) {
+                    Some(value) => Outcome::version(value, held.id),
+                    None => return Err(Refused::Damaged(format!("{} with the id {:?}", held.value, held.id))),
+                }
             }
             Request::ReadSet => elements(connection)?,
             Request::Write(key, value) => publish(connection, &plain(*key), *value, "", None)?,
@@ -104,7 +113,7 @@ impl NatsClient {
             return Ok(nothing());
         }
         let sequence = answer["sequence"].as_u64().ok_or_else(|| unexpected(&answer))?;
-        held(sequence, answer["body"].as_str().unwrap_or_default()).ok_or_else(|| unexpected(&answer))
+        held(sequence, answer["body"].as_str().unwrap_or_default())
     }
 }
 
@@ -120,14 +129,22 @@ impl Client for NatsClient {
         };
         let performed = self.perform(&mut connection, request);
         // Answers to other requests are told apart by their subjects, but a connection that failed is of no use.
-        if !matches!(performed, Err(Refused::Unknown(_))) {
+        if !matches!(performed, Err(Refused::Unknown(_) | Refused::Unread(_))) {
             self.connection = Some(connection);
         }
-        Ok(match performed {
-            Ok(outcome) => outcome,
-            Err(Refused::Failed(why)) => Outcome::Fail(why),
-            Err(Refused::Unknown(why)) => Outcome::unanswered(request, why),
-        })
+        Ok(outcome(request, performed))
+    }
+}
+
+/// What a request came to.
+fn outcome(request: &Request, performed: Result<Outcome, Refused>) -> Outcome {
+    match performed {
+        Ok(outcome) => outcome,
+        Err(Refused::Failed(why)) => Outcome::Fail(why),
+        Err(Refused::Unread(why)) => Outcome::Fail(format!("before the write: {why}")),
+        Err(Refused::Damaged(text)) if request.is_read() => Outcome::damaged(text),
+        Err(Refused::Damaged(text)) => Outcome::Fail(format!("the register holds {text}")),
+        Err(Refused::Unknown(why)) => Outcome::unanswered(request, why),
     }
 }
 
@@ -142,7 +159,8 @@ fn versioned(key: Key) -> String {
 /// A read that comes before a write: whatever went wrong, nothing was written.
 fn before_the_write(refused: Refused) -> Refused {
     match refused {
-        Refused::Failed(why) | Refused::Unknown(why) => Refused::Failed(why),
+        Refused::Unknown(why) => Refused::Unread(why),
+        other => other,
     }
 }
 
@@ -161,9 +179,12 @@ fn nothing() -> Held {
     Held { sequence: 0, value: Json::Null, id: FIRST_VERSION.to_owned() }
 }
 
-fn held(sequence: u64, body: &str) -> Option<Held> {
-    let body: Json = serde_json::from_str(body).ok()?;
-    Some(Held { sequence, value: body["value"].clone(), id: body["id"].as_str()?.to_owned() })
+/// What a message says.
+fn held(sequence: u64, body: &str) -> Result<Held, Refused> {
+    let parsed: Option<Json> = serde_json::from_str(body).ok();
+    let parts = parsed.and_then(|body| Some((body.get("value")?.clone(), body["id"].as_str()?.to_owned())));
+    let (value, id) = parts.ok_or_else(|| Refused::Damaged(body.to_owned()))?;
+    Ok(Held { sequence, value, id })
 }
 
 /// A subject's last message, as the stream's leader has it.
@@ -174,9 +195,10 @@ fn read_leader(connection: &mut Connection, subject: &str) -> Result<Held, Refus
         return Ok(nothing());
     }
     let message = &answer["message"];
-    let body = message["data"].as_str().and_then(|data| BASE64.decode(data).ok());
-    let held = body.and_then(|body| held(message["seq"].as_u64()?, &String::from_utf8_lossy(&body)));
-    held.ok_or_else(|| unexpected(&answer))
+    // A message without a body has no field `data`.
+    let body = BASE64.decode(message["data"].as_str().unwrap_or_default()).ok();
+    let (sequence, body) = message["seq"].as_u64().zip(body).ok_or_else(|| unexpected(&answer))?;
+    held(sequence, &String::from_utf8_lossy(&body))
 }
 
 /// Publishes a subject's next message, if its last one is that with this number.
@@ -210,14 +232,42 @@ fn elements(connection: &mut Connection) -> Result<Outcome, Refused> {
             return Err(unexpected(&answer));
         }
         let before = all.len();
-        let subjects = answer["state"]["subjects"].as_object().into_iter().flatten();
-        all.extend(subjects.filter_map(|(subject, _)| subject.rsplit('.').next()?.parse::<i64>().ok()));
+        for (subject, _) in answer["state"]["subjects"].as_object().into_iter().flatten() {
+            let element = subject.rsplit('.').next().and_then(|element| element.parse::<i64>().ok());
+            all.push(element.ok_or_else(|| Refused::Damaged(subject.clone()))?);
+        }
         offset += all.len() - before;
         let total = answer["total"].as_u64().and_then(|total| usize::try_from(total).ok()).unwrap_or(0);
         if all.len() == before || offset >= total {
             break;
         }
     }
+    // An element that is added between two pages moves others into the second one again.
     all.sort_unstable();
+    all.dedup();
     Ok(Outcome::value(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_client_writes_is_read_as_it_is() {
+        assert_eq!(held(3, r#"{"value":5,"id":"b"}"#).map(|held| (held.value, held.id)), Ok((json!(5), "b".into())));
+        for body in ["", "5", r#"{"value":5}"#, r#"{"id":"b"}"#] {
+            let Err(refused) = held(3, body) else { panic!("{body:?} is a register") };
+            let Outcome::Ok(fields) = outcome(&Request::Read(1), Err(refused)) else { panic!("{body:?} was left out") };
+            assert_eq!(fields["value"], body);
+        }
+    }
+
+    #[test]
+    fn a_write_whose_read_had_no_answer_failed() {
+        let cas = Request::Cas { key: 1, expected: 2, new: 3 };
+        let refused = before_the_write(Refused::Unknown("timed out".into()));
+        assert_eq!(outcome(&cas, Err(refused)), Outcome::Fail("before the write: timed out".into()));
+        assert_eq!(outcome(&cas, Err(Refused::Unknown("timed out".into()))), Outcome::Info("timed out".into()));
+        assert_eq!(before_the_write(Refused::Failed("no".into())), Refused::Failed("no".into()));
+    }
 }

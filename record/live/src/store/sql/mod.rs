@@ -198,8 +198,10 @@ impl Transaction<'_> {
         let answer = match begun.and_then(|_| statements(self.session)) {
             Ok(answer) => answer,
             Err(stopped) => {
-                // Without COMMIT nothing of it happens. A session that does not roll back is closed.
-                self.is_intact = self.session.query("rollback").is_ok();
+                // Without COMMIT nothing of it happens. A session that does not roll back is closed; and so is one whose
+                // answer is late, which would be taken for that to ROLLBACK, and each answer for that to the next.
+                let is_lost = matches!(&stopped, Stopped::Error(QueryError::Lost(_)));
+                self.is_intact = !is_lost && self.session.query("rollback").is_ok();
                 return Outcome::Fail(match stopped {
                     Stopped::Precondition(why) => why.to_owned(),
                     Stopped::Error(error) => error.text(),
@@ -367,7 +369,9 @@ mod tests {
         // Before COMMIT.
         assert_eq!(on(&append, vec![Ok(done()), server("40001"), Ok(done())]), ("fail", true));
         assert_eq!(on(&append, vec![Ok(done()), server("53100"), lost()]), ("fail", false));
-        assert_eq!(on(&append, vec![lost(), lost()]), ("fail", false));
+        // A late answer to a statement is not taken for one to ROLLBACK: nothing more is asked.
+        assert_eq!(on(&append, vec![lost()]), ("fail", false));
+        assert_eq!(on(&append, vec![Ok(done()), lost()]), ("fail", false));
         // In COMMIT, and in a statement of its own.
         for (answer, expected) in [
             (server("40001"), ("fail", true)),

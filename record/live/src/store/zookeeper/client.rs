@@ -33,6 +33,8 @@ enum Refused {
     Precondition(&'static str),
     /// Something is there that no client writes.
     Damaged(String),
+    /// Nothing was changed, since the read before the write had no answer.
+    Unread(String),
     Reply(ReplyError),
 }
 
@@ -104,6 +106,7 @@ fn outcome(request: &Request, performed: Result<Outcome, Refused>) -> (Outcome, 
         Err(Refused::Precondition(why)) => (Outcome::Fail(why.to_owned()), true),
         Err(Refused::Damaged(text)) if request.is_read() => (Outcome::damaged(text), true),
         Err(Refused::Damaged(text)) => (Outcome::Fail(format!("the register holds {text}")), true),
+        Err(Refused::Unread(why)) => (Outcome::Fail(format!("before the write: {why}")), false),
         Err(Refused::Reply(ReplyError::Code(BAD_VERSION | NODE_EXISTS))) => {
             (Outcome::Fail("the node has another version".to_owned()), true)
         }
@@ -157,7 +160,8 @@ fn replace(
 ) -> Result<Outcome, Refused> {
     // Nothing was written yet: an error here is none of the write.
     let held = held(session, key).map_err(|refused| match refused {
-        Refused::Reply(ReplyError::Lost(_)) => Refused::Precondition("the connection was lost before the write"),
+        Refused::Reply(ReplyError::Lost(why)) => Refused::Unread(why),
+        Refused::Reply(ReplyError::Code(code)) => Refused::Unread(format!("error {code}")),
         other => other,
     })?;
     if !fits(held.as_ref()) {
@@ -188,7 +192,9 @@ mod tests {
         assert_eq!(ends(&write, ReplyError::Code(-112)), (false, false));
         assert_eq!(ends(&write, ReplyError::Code(-4)), (false, false));
         assert_eq!(ends(&write, ReplyError::Lost("reset".into())), (false, false));
-        // A read changes nothing.
+        // A read changes nothing, be it one of its own or the one before a write; its session is not used again.
+        let (unread, is_intact) = outcome(&write, Err(Refused::Unread("timed out".into())));
+        assert_eq!((unread, is_intact), (Outcome::Fail("before the write: timed out".into()), false));
         assert_eq!(ends(&Request::ReadVersion(1), ReplyError::Lost("reset".into())), (true, false));
     }
 }
