@@ -46,6 +46,8 @@ struct Part {
 pub(super) struct Place {
     pub(super) ops: u64,
     pub(super) in_flight: usize,
+    /// Whether indices show that no op was left out.
+    pub(super) is_consecutive: bool,
     pub(super) dropped_client_orders: u64,
     /// Where the op begins that the end of the text cut.
     pub(super) cut_off: Option<Position>,
@@ -76,6 +78,7 @@ impl Place {
         Place {
             ops: reader.ops(),
             in_flight: reader.in_flight(),
+            is_consecutive: reader.is_consecutive(),
             dropped_client_orders: reader.dropped_client_orders(),
             cut_off: reader.cut_off(),
             unmatched,

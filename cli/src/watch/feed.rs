@@ -7,6 +7,8 @@ use histcheck_front::ReadAs;
 use history_core::cast::Cast as _;
 use history_core::state::Damaged;
 use history_core::{Batch, ErrorKind, HistoryError, Merge, Position, Reader};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What writers of ops bring.
@@ -33,7 +35,11 @@ impl Placed {
 
 /// Where the ops come from.
 pub(super) enum Feed {
-    Text(Ahead),
+    Text {
+        ahead: Ahead,
+        /// Set before text of another file comes.
+        is_replaced: Arc<AtomicBool>,
+    },
     Writers(Writers),
 }
 
@@ -49,18 +55,23 @@ pub(super) struct Writers {
 }
 
 impl Feed {
-    /// The ops of a text: if it is `followed`, it may end anywhere, else only where it is cut.
-    pub(super) fn text(inbox: Inbox<Vec<u8>>, read_as: &ReadAs, followed: bool) -> Feed {
+    /// The ops of a text, which may end only where it is cut.
+    pub(super) fn stream(inbox: Inbox<Vec<u8>>, read_as: &ReadAs) -> Feed {
         let is_cut = inbox.is_cut();
-        let reader = Reader::new(Text::new(inbox));
-        let reader = if followed { reader.growing() } else { reader.growing_if(is_cut) };
-        Feed::Text(Ahead::new(read_as.reader(reader)))
+        let reader = Reader::new(Text::new(inbox)).growing_if(is_cut);
+        Feed::Text { ahead: Ahead::new(read_as.reader(reader)), is_replaced: Arc::default() }
+    }
+
+    /// The ops of a text that is followed, and may end anywhere; the flag is set before text of another file comes.
+    pub(super) fn followed(inbox: Inbox<Vec<u8>>, read_as: &ReadAs, is_replaced: Arc<AtomicBool>) -> Feed {
+        let reader = Reader::new(Text::new(inbox)).growing();
+        Feed::Text { ahead: Ahead::new(read_as.reader(reader)), is_replaced }
     }
 
     /// Goes on behind what was read when the feed of a text was [saved](ReadOn::At).
     pub(super) fn resume(self, state: &[u8]) -> Result<Feed, Damaged> {
         match self {
-            Feed::Text(ahead) => Ok(Feed::Text(ahead.resume(state)?)),
+            Feed::Text { ahead, is_replaced } => Ok(Feed::Text { ahead: ahead.resume(state)?, is_replaced }),
             Feed::Writers(_) => Err(Damaged),
         }
     }
@@ -68,21 +79,21 @@ impl Feed {
     /// From where it can be read on after the last batch.
     pub(super) fn read_on(&self) -> &ReadOn {
         match self {
-            Feed::Text(ahead) => &ahead.place().read_on,
+            Feed::Text { ahead, .. } => &ahead.place().read_on,
             Feed::Writers(_) => &ReadOn::Never,
         }
     }
 
     /// Lets that be known after each such time.
     pub(super) fn save_every(&mut self, time: Duration) {
-        if let Feed::Text(ahead) = self {
+        if let Feed::Text { ahead, .. } = self {
             ahead.save_every(time);
         }
     }
 
     /// Lets it be known after one of the next batches.
     pub(super) fn want_save(&self) {
-        if let Feed::Text(ahead) = self {
+        if let Feed::Text { ahead, .. } = self {
             ahead.want_save();
         }
     }
@@ -99,21 +110,21 @@ impl Feed {
     /// If the source cannot be read, or its text is not a history. `batch` then holds the ops before the error.
     pub(super) fn read_batch(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
         match self {
-            Feed::Text(ahead) => ahead.read_batch(batch),
+            Feed::Text { ahead, .. } => ahead.read_batch(batch),
             Feed::Writers(writers) => writers.read_batch(batch),
         }
     }
 
     pub(super) fn ops(&self) -> u64 {
         match self {
-            Feed::Text(ahead) => ahead.place().ops,
+            Feed::Text { ahead, .. } => ahead.place().ops,
             Feed::Writers(writers) => writers.ops,
         }
     }
 
     pub(super) fn in_flight(&self) -> usize {
         match self {
-            Feed::Text(ahead) => ahead.place().in_flight,
+            Feed::Text { ahead, .. } => ahead.place().in_flight,
             Feed::Writers(writers) => writers.in_flight,
         }
     }
@@ -121,7 +132,7 @@ impl Feed {
     /// The names for clients that no process had, at the end.
     pub(super) fn unmatched(&self) -> &[String] {
         match self {
-            Feed::Text(ahead) => &ahead.place().unmatched,
+            Feed::Text { ahead, .. } => &ahead.place().unmatched,
             Feed::Writers(writers) => &writers.unmatched,
         }
     }
@@ -129,7 +140,7 @@ impl Feed {
     /// Where the op begins that the end of the text cut.
     pub(super) fn cut_off(&self) -> Option<Position> {
         match self {
-            Feed::Text(ahead) => ahead.place().cut_off,
+            Feed::Text { ahead, .. } => ahead.place().cut_off,
             Feed::Writers(_) => None,
         }
     }
@@ -137,15 +148,25 @@ impl Feed {
     /// How many operations are not ordered after the one before them of the same client.
     pub(super) fn dropped_client_orders(&self) -> u64 {
         match self {
-            Feed::Text(ahead) => ahead.place().dropped_client_orders,
+            Feed::Text { ahead, .. } => ahead.place().dropped_client_orders,
             Feed::Writers(_) => 0,
         }
+    }
+
+    /// Whether its text is that of several files by now, or of one that was emptied.
+    pub(super) fn is_replaced(&self) -> bool {
+        matches!(self, Feed::Text { is_replaced, .. } if is_replaced.load(Ordering::SeqCst))
+    }
+
+    /// Whether text may be missing for this reason, and no indices show that none is.
+    pub(super) fn has_gap(&self) -> bool {
+        self.is_replaced() && matches!(self, Feed::Text { ahead, .. } if !ahead.place().is_consecutive)
     }
 
     /// What was refused before the last ops that were read.
     pub(super) fn refused(&self) -> Option<&Refused> {
         match self {
-            Feed::Text(_) => None,
+            Feed::Text { .. } => None,
             Feed::Writers(writers) => Some(&writers.refused),
         }
     }
@@ -153,7 +174,7 @@ impl Feed {
     /// What was refused since this was last called.
     pub(super) fn news(&mut self) -> Vec<Refusal> {
         match self {
-            Feed::Text(_) => Vec::new(),
+            Feed::Text { .. } => Vec::new(),
             Feed::Writers(writers) => std::mem::take(&mut writers.news),
         }
     }

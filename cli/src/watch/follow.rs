@@ -15,6 +15,9 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(5
 /// Looks that show nothing before a file that is over counts as read.
 const LOOKS_AT_END: u32 = 3;
 
+/// Bytes before what is read next, which tell a file that has grown from one that was written anew.
+const TAIL_BYTES: usize = 1024;
+
 /// A file that is followed by its name.
 pub(super) struct Follow {
     path: PathBuf,
@@ -30,8 +33,8 @@ struct Followed {
     file: File,
     /// How much of it was read.
     offset: u64,
-    /// The last byte that was read.
-    last: u8,
+    /// The last bytes that were read.
+    tail: Vec<u8>,
 }
 
 impl Follow {
@@ -53,7 +56,7 @@ impl Follow {
             if is_over.load(Ordering::SeqCst) {
                 // A file that continues growing ends where it did when this was seen.
                 let until = until.get_or_insert_with(|| std::fs::metadata(&self.path).ok());
-                let is_read = self.file.as_ref().zip(until.as_ref()).is_some_and(|(file, until)| file.is_read(until));
+                let is_read = self.file.as_mut().zip(until.as_ref()).is_some_and(|(file, until)| file.is_read(until));
                 // To open a file is a look that shows nothing, and so is to come to the end of one that was replaced.
                 if is_read || looks > LOOKS_AT_END {
                     let _ = sender.send(Arrival::Cut);
@@ -86,21 +89,19 @@ impl Follow {
             self.open()?;
             return Ok(Vec::new());
         };
-        let text = followed.read()?;
-        if !text.is_empty() {
-            return Ok(text);
-        }
-        if followed.file.metadata()?.len() < followed.offset {
-            // It was emptied, and what is in it now is new.
-            self.is_replaced.store(true, Ordering::SeqCst);
-            followed.file.seek(SeekFrom::Start(0))?;
-            followed.offset = 0;
-            return Ok(followed.end_line());
-        }
+        let text = match followed.read()? {
+            Some(text) if text.is_empty() => text,
+            Some(text) => return Ok(text),
+            None => {
+                // It was emptied, and what is in it now is new.
+                self.is_replaced.store(true, Ordering::SeqCst);
+                followed.offset = 0;
+                return Ok(followed.end_line());
+            }
+        };
         if is_replaced(&followed.file, &self.path)? {
             // What was written between the last read and the change of names is still in the old file.
-            let text = followed.read()?;
-            if !text.is_empty() {
+            if let Some(text) = followed.read()?.filter(|text| !text.is_empty()) {
                 return Ok(text);
             }
             let end = followed.end_line();
@@ -108,7 +109,7 @@ impl Follow {
             self.open()?;
             return Ok(end);
         }
-        Ok(Vec::new())
+        Ok(text)
     }
 
     fn open(&mut self) -> io::Result<()> {
@@ -116,35 +117,49 @@ impl Follow {
         if found(std::fs::metadata(&self.path))?.is_some_and(|found| !found.is_file()) {
             return Err(io::Error::other("it is not a regular file; to watch a pipe, create it first"));
         }
-        if let Some(mut file) = found(File::open(&self.path))? {
-            let offset = std::mem::take(&mut self.offset);
-            file.seek(SeekFrom::Start(offset))?;
-            self.file = Some(Followed { file, offset, last: b'\n' });
+        if let Some(file) = found(File::open(&self.path))? {
+            self.file = Some(Followed { file, offset: std::mem::take(&mut self.offset), tail: Vec::new() });
         }
         Ok(())
     }
 }
 
 impl Followed {
-    /// Whether it is this very file, and was read at least so far. One that is shorter than what was read of it was
-    /// emptied since.
-    fn is_read(&self, until: &Metadata) -> bool {
+    /// Whether it is this very file, and was read at least so far. One that is shorter than what was read of it, or has
+    /// other text there, was emptied since.
+    fn is_read(&mut self, until: &Metadata) -> bool {
         let now = self.file.metadata();
-        now.is_ok_and(|now| is_same(&now, until) && (until.len()..=now.len()).contains(&self.offset))
+        let is_at_end = now.is_ok_and(|now| is_same(&now, until) && (until.len()..=now.len()).contains(&self.offset));
+        is_at_end && self.text(0).is_ok_and(|text| text == self.tail)
     }
 
-    fn read(&mut self) -> io::Result<Vec<u8>> {
-        let mut text = Vec::with_capacity(ARRIVAL_BYTES);
-        let count = (&mut self.file).take(ARRIVAL_BYTES.to_u64()).read_to_end(&mut text)?;
-        self.offset += count.to_u64();
-        self.last = text.last().copied().unwrap_or(self.last);
+    /// The last bytes that were read, as they are in the file now, and so many behind them.
+    fn text(&mut self, more: usize) -> io::Result<Vec<u8>> {
+        let bytes = self.tail.len() + more;
+        let mut text = Vec::with_capacity(bytes);
+        self.file.seek(SeekFrom::Start(self.offset - self.tail.len().to_u64()))?;
+        (&mut self.file).take(bytes.to_u64()).read_to_end(&mut text)?;
         Ok(text)
+    }
+
+    /// What was added; nothing if what was read is not in the file any more.
+    fn read(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut text = self.text(ARRIVAL_BYTES)?;
+        if !text.starts_with(&self.tail) {
+            return Ok(None);
+        }
+        let before = self.tail.len();
+        self.offset += (text.len() - before).to_u64();
+        self.tail.clear();
+        self.tail.extend(&text[text.len().saturating_sub(TAIL_BYTES)..]);
+        text.drain(..before);
+        Ok(Some(text))
     }
 
     /// What keeps a line that never ended apart from what comes next.
     fn end_line(&mut self) -> Vec<u8> {
-        let last = std::mem::replace(&mut self.last, b'\n');
-        if last == b'\n' { Vec::new() } else { b"\n".to_vec() }
+        let tail = std::mem::take(&mut self.tail);
+        if tail.last().is_none_or(|last| *last == b'\n') { Vec::new() } else { b"\n".to_vec() }
     }
 }
 
@@ -214,6 +229,14 @@ mod tests {
         assert_eq!(drain(&mut follow), "ree\n");
         fs::write(&path, "four\n").unwrap();
         assert_eq!(drain(&mut follow), "four\n");
+        assert!(follow.is_replaced.swap(false, Ordering::SeqCst));
+        // Written anew, and longer than what was read; the last line is the same.
+        fs::write(&path, "5678\nfour\n").unwrap();
+        assert_eq!(drain(&mut follow), "5678\nfour\n");
+        assert!(follow.is_replaced.swap(false, Ordering::SeqCst));
+        append(&path, &"more ".repeat(1000));
+        assert_eq!(drain(&mut follow), "more ".repeat(1000));
+        assert!(!follow.is_replaced.load(Ordering::SeqCst));
     }
 
     #[test]
@@ -271,20 +294,20 @@ mod tests {
         assert_eq!(rest(Follow::new(dir.path().join("none"))), "");
     }
 
-    /// The new one is shorter than what was read of the old one.
+    /// The new one is shorter than what was read of the old one, or as long.
     #[test]
     fn a_file_that_took_the_place_of_another_is_read_before_the_history_is_over() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
-        for rotate in [true, false] {
-            append(&path, "a long line\n");
+        for (rotate, new) in [(true, "new\n"), (false, "new\n"), (true, "other line\n"), (false, "other line\n")] {
+            append(&path, "first line\n");
             let mut follow = Follow::new(path.clone());
-            assert_eq!(drain(&mut follow), "a long line\n");
+            assert_eq!(drain(&mut follow), "first line\n");
             if rotate {
                 fs::rename(&path, dir.path().join("log.1")).unwrap();
             }
-            fs::write(&path, "new\n").unwrap();
-            assert_eq!(rest(follow), "new\n", "rotated: {rotate}");
+            fs::write(&path, new).unwrap();
+            assert_eq!(rest(follow), new, "rotated: {rotate}");
             fs::remove_file(&path).unwrap();
         }
     }

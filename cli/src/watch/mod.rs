@@ -10,6 +10,7 @@ mod ahead;
 mod checkpoint;
 mod feed;
 mod follow;
+mod gap;
 mod inbox;
 mod limit;
 mod listen;
@@ -103,8 +104,19 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
         let status = Status::begin();
         let (results, Kept { keeper, resume }) = (&mut results, checkpoints);
         let printed = resume.as_ref().map(Resume::printed).unwrap_or_default();
-        let mut watched =
-            Watched { job, input, results, status, limit, end, page: shown, keeper, printed, doubt: None };
+        let mut watched = Watched {
+            job,
+            input,
+            results,
+            status,
+            limit,
+            end,
+            page: shown,
+            keeper,
+            printed,
+            doubt: None,
+            has_gap: false,
+        };
         match watched.judge(&mut feed, resume.as_ref(), &budget) {
             Ok(report) => Ok(Some(report)),
             Err(stopped) => {
@@ -209,6 +221,8 @@ struct Watched<'w, 'c> {
     printed: Printed,
     /// Why the verdict will not be `true`, if that was said.
     doubt: Option<String>,
+    /// Whether it was said that ops may be missing.
+    has_gap: bool,
 }
 
 /// Violations that are reported while the history continues; further ones are counted.
@@ -303,6 +317,7 @@ impl<'w> Watched<'w, '_> {
         let stops_early = !is_whole && self.printed.is_violated;
         let mut report = if stops_early { run.finish_early(budget) } else { run.finish(budget) }?;
         if let (Source::File(path), Some(evidence)) = (&self.job.source, evidence)
+            && !feed.is_replaced()
             && let Some(part) = again::report(&self.job.check.setup, path, self.input.how(), &evidence, budget)
         {
             report = part;
@@ -375,10 +390,13 @@ impl<'w> Watched<'w, '_> {
         }
     }
 
-    /// Says what was refused.
-    fn warn(&self, feed: &mut Feed) {
+    /// Says what was refused, or may be missing.
+    fn warn(&mut self, feed: &mut Feed) {
         for refusal in feed.news() {
             self.status.suspended(|| diagnose::warning(&refusal.sentence()));
+        }
+        if feed.has_gap() && !std::mem::replace(&mut self.has_gap, true) {
+            self.status.suspended(|| diagnose::warning(gap::WARNING));
         }
     }
 
@@ -453,12 +471,16 @@ impl<'w> Watched<'w, '_> {
         if let Some(refused) = feed.refused() {
             refused.qualify(report, self.printed.violated.is_some());
         }
+        if feed.has_gap() {
+            gap::qualify(report, self.printed.violated.is_some());
+        }
     }
 }
 
 /// Whether what was recorded shows what happened.
 fn doubt(feed: &Feed) -> Doubt {
-    feed.refused().map_or(Doubt::None, refused::Refused::doubt)
+    let missing = if feed.has_gap() { Doubt::FromHere } else { Doubt::None };
+    feed.refused().map_or(missing, refused::Refused::doubt)
 }
 
 fn since(op: &Op<'_>) -> String {

@@ -82,7 +82,7 @@ impl Refused {
 }
 
 /// Takes back what a report, and those that it consists of, cannot say.
-fn lower(report: &mut Report, invalid_stands: bool) {
+pub(super) fn lower(report: &mut Report, invalid_stands: bool) {
     let verdicts = std::iter::once(&mut report.verdict).chain(report.keys.iter_mut().map(|key| &mut key.verdict));
     verdicts.filter(|verdict| **verdict != Verdict::Invalid || !invalid_stands).for_each(|v| *v = Verdict::Unknown);
     report.checkers.iter_mut().for_each(|report| lower(report, invalid_stands));

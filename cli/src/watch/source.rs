@@ -102,7 +102,7 @@ fn stream<S: Read>(read_as: &ReadAs, open: impl FnOnce() -> std::io::Result<S> +
     let begin = Box::new(move || {
         thread::spawn(move || bring(open(), &sender));
     });
-    Opened { feed: Feed::text(inbox, read_as, false), name: None, end, begin, unlink: None }
+    Opened { feed: Feed::stream(inbox, read_as), name: None, end, begin, unlink: None }
 }
 
 /// What is in a file from a byte on, now and later. The flag is set before text of another file of that name comes.
@@ -110,6 +110,7 @@ pub(super) fn file(path: &Path, read_as: &ReadAs, from: u64, is_replaced: Arc<At
     let ((sender, inbox), is_over, path) = (inbox(), Arc::new(AtomicBool::new(false)), path.to_owned());
     // Who follows the file has yet to look what is in it by now.
     let over = Arc::clone(&is_over);
+    let feed = Feed::followed(inbox, read_as, Arc::clone(&is_replaced));
     let end = Box::new(move || over.store(true, Ordering::SeqCst));
     let begin = Box::new(move || {
         if !path.exists() {
@@ -117,7 +118,7 @@ pub(super) fn file(path: &Path, read_as: &ReadAs, from: u64, is_replaced: Arc<At
         }
         thread::spawn(move || Follow::new(path).from(from, is_replaced).run(&sender, &is_over));
     });
-    Opened { feed: Feed::text(inbox, read_as, true), name: None, end, begin, unlink: None }
+    Opened { feed, name: None, end, begin, unlink: None }
 }
 
 /// Cuts the history after what has been brought by then. That may have to wait; another signal must not.

@@ -8,15 +8,23 @@ pub(crate) struct Indices {
     ops: u64,
     /// Whether the first op had one.
     written: bool,
+    first: Option<u64>,
     last: Option<u64>,
 }
 
-crate::state!(struct Indices { ops, written, last });
+crate::state!(struct Indices { ops, written, first, last });
 
 impl Indices {
     /// How many ops there were.
     pub(crate) fn ops(&self) -> u64 {
         self.ops
+    }
+
+    /// Whether all ops have one, and no number between the first and the last is left out.
+    pub(crate) fn are_consecutive(&self) -> bool {
+        // They increase, so as many as there are numbers are all of them.
+        let count = self.last.zip(self.first).map_or(0, |(last, first)| last - first + 1);
+        self.written && count == self.ops
     }
 
     /// The index of the next op, of which `written` is what the history says. After an error, continue with
@@ -38,6 +46,7 @@ impl Indices {
             return Err(error(format!("the op's index, {index}, follows {last}"))
                 .expected("indices that increase; sort the ops by index, or leave the indices out"));
         }
+        self.first.get_or_insert(index);
         self.last = Some(index);
         self.ops += 1;
         Ok(index)
@@ -60,4 +69,23 @@ fn mixed(message: &str) -> HistoryError {
 #[cold]
 fn error(message: String) -> HistoryError {
     HistoryError::new(ErrorKind::Pairing, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_is_left_out_is_noticed() {
+        let are_consecutive = |written: &[Option<u64>]| {
+            let mut indices = Indices::default();
+            written.iter().for_each(|index| assert!(indices.next(*index).is_ok(), "{index:?}"));
+            indices.are_consecutive()
+        };
+        assert!(are_consecutive(&[Some(0), Some(1), Some(2)]));
+        assert!(are_consecutive(&[Some(u64::MAX - 1), Some(u64::MAX)]));
+        for written in [&[Some(3), Some(5)][..], &[None, None], &[]] {
+            assert!(!are_consecutive(written), "{written:?}");
+        }
+    }
 }

@@ -245,6 +245,11 @@ impl<'s> Reader<'s> {
         self.pairing.iter().flat_map(Pairing::unmatched)
     }
 
+    /// Whether each op so far has an index, and no number between the first and the last is left out.
+    pub fn is_consecutive(&self) -> bool {
+        self.indices.are_consecutive()
+    }
+
     /// How many operations are in flight.
     pub fn in_flight(&self) -> usize {
         self.pairing.as_ref().map_or(0, Pairing::open)
