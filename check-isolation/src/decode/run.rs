@@ -470,6 +470,9 @@ impl Run for IsolationRun {
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        self.conclude(budget)
+        let found = self.violation();
+        let report = self.conclude(budget)?;
+        // What was certain stays so, also where the whole history cannot be judged.
+        Ok(if report.verdict == Verdict::Invalid { report } else { found.unwrap_or(report) })
     }
 }

@@ -8,8 +8,8 @@ use super::clock::{Order, Point, Points, Timed, points};
 use super::{Case, Fault};
 use crate::decode::{Decoded, Holds, Row, VersionId, What};
 use crate::ids::KeyId;
-use history_core::OpKind;
 use history_core::cast::Cast as _;
+use history_core::{IntMap, OpKind};
 
 /// What the replay found.
 #[derive(Debug, Default)]
@@ -40,18 +40,27 @@ struct Replay<'r> {
     state: Vec<State>,
     /// Of each key, the row at hand if it wrote to it by now, and how many elements.
     own: Vec<(Row, u32)>,
-    /// Of each list, the first element that may be of a transaction without timestamps, and that transaction.
-    unknown: Vec<Option<(u32, Row)>>,
+    /// Who may have written a version, of those whose end and timestamp are unknown.
+    unknown: IntMap<Row>,
+    /// Of each list, the first element that such a transaction may have appended, and that transaction.
+    unknown_from: Vec<Option<(u32, Row)>>,
     order: Order,
     found: Found,
 }
 
-/// A transaction that may have written a version, and of which neither end nor timestamp is known.
-fn is_unknown(run: &Decoded, version: VersionId) -> Option<Row> {
-    let version = run.versions.get(version);
-    let is_unknown =
-        |row: &Row| *row != Row::NONE && run.rows.kind(*row) == OpKind::Info && run.rows.stamps(*row).commit.is_none();
-    [version.writer, version.again].into_iter().find(is_unknown)
+/// The versions that transactions may have written of which neither end nor timestamp is known, and one of these.
+fn unknown(run: &Decoded) -> IntMap<Row> {
+    let rows = (0..run.rows.len()).map(Row::new);
+    let unknown = rows.filter(|row| run.rows.kind(*row) == OpKind::Info && run.rows.stamps(*row).commit.is_none());
+    let mut versions = IntMap::default();
+    for row in unknown {
+        for mop in run.rows.mops(row) {
+            if let What::Write(version) = mop.what() {
+                versions.insert(version.number().into(), row);
+            }
+        }
+    }
+    versions
 }
 
 pub(super) fn replay(run: &Decoded, timed: &[Timed], order: Order) -> Found {
@@ -65,12 +74,13 @@ pub(super) fn replay(run: &Decoded, timed: &[Timed], order: Order) -> Found {
     moments.sort_unstable();
     let keys = run.versions.key_codes.len();
     let (state, own) = (vec![FIRST; keys], vec![(Row::NONE, 0); keys]);
-    let first_unknown = |list: &Vec<VersionId>| {
-        let mut unknown = list.iter().enumerate().filter_map(|(at, id)| Some((at.to_u32(), is_unknown(run, *id)?)));
-        unknown.next()
+    let unknown = unknown(run);
+    let first = |list: &Vec<VersionId>| {
+        let writers = list.iter().map(|version| unknown.get(version.number().into()).copied());
+        writers.enumerate().find_map(|(at, writer)| Some((at.to_u32(), writer?)))
     };
-    let unknown = run.trunks.iter().map(first_unknown).collect();
-    let mut replay = Replay { run, state, own, unknown, order, found: Found::default() };
+    let unknown_from = run.trunks.iter().map(first).collect();
+    let mut replay = Replay { run, state, own, unknown, unknown_from, order, found: Found::default() };
     for (_, is_write, at) in moments {
         let txn = &timed[at.to_usize()];
         if is_write {
@@ -127,7 +137,8 @@ impl Replay<'_> {
         let source = self.source(key, what, own);
         for writer in source.iter().filter(|writer| **writer != Row::NONE) {
             // Which of the two came last is not known; that they are equal is reported by itself.
-            let is_tied = |points: Points| self.run.rows.stamps(*writer).commit == Some(points.writes.at);
+            // One that failed never wrote it.
+            let is_tied = |points: Points| self.commit(*writer).is_some_and(|commit| commit.at == points.writes.at);
             if *writer != state.writer && state.points.is_some_and(is_tied) {
                 return;
             }
@@ -153,10 +164,10 @@ impl Replay<'_> {
     fn shows_unknown(&mut self, row: Row, key: KeyId, what: What, own: u32) -> bool {
         let writer = match what {
             What::Read(length) if self.run.holds == Some(Holds::Lists) => {
-                let unknown = self.unknown.get(key.at()).copied().flatten();
+                let unknown = self.unknown_from.get(key.at()).copied().flatten();
                 unknown.filter(|(at, _)| *at + own < length).map(|(_, writer)| writer)
             }
-            What::Read(number) => is_unknown(self.run, number.into()),
+            What::Read(number) => self.unknown.get(number.into()).copied(),
             _ => None,
         };
         if let Some(writer) = writer {

@@ -388,6 +388,31 @@ fn values_may_be_written_twice() {
     let report = checker.check(&History::parse(&completions(&twice)).unwrap()).unwrap();
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains("as the one at index 0 had"), "{report:#?}");
+    // One that failed did not write it, whatever its timestamps: the read at 9 misses the write at 4.
+    let failed = ["0 ok 1 1 [:w x 1]", "1 ok 2 4 [:w x 2]", "2 fail 3 4 [:w x 1]", "3 ok 9 9 [:r x 1]"];
+    let stale = judge_text(&failed, "serializable");
+    assert_eq!(stale.anomaly_types().collect::<Vec<_>>(), ["timestamp-read"], "{stale:#?}");
+    // One of unknown end may have, in whatever order they come.
+    let (first, open, again) = ("0 ok 1 2 [:w x 5]", "1 info - - [:w x 5]", "2 ok 3 4 [:w x 5]");
+    for writers in [[first, open, again], [first, again, open], [open, first, again]] {
+        let txns = [&writers[..], &["3 ok 5 6 [:w x 6]", "4 ok 7 8 [:r x 5]"]].concat();
+        assert_eq!(judge_text(&txns, "snapshot-isolation").verdict, Verdict::Unknown, "{txns:?}");
+    }
+}
+
+/// What is certain stays so where the whole history cannot be judged.
+#[test]
+fn what_watching_finds_stays() {
+    let backwards = ["0 info 21 3 [:w x 1]"];
+    let incomplete = ["0 ok 1 - [:w x 1]", "1 ok 9 3 [:w x 2]"];
+    for txns in [&backwards[..], &incomplete] {
+        let models = vec!["snapshot-isolation".parse().unwrap()];
+        let checker =
+            Isolation { consistency_models: models, timestamps: true, distinct_values: true, ..Isolation::default() };
+        let report = checker.check(&History::parse(&completions(txns)).unwrap()).unwrap();
+        assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["clock-skew"], "{txns:?}: {report:#?}");
+        assert_eq!(report.verdict, Verdict::Invalid);
+    }
 }
 
 #[test]
