@@ -289,6 +289,41 @@ fn a_number_may_be_left_out() {
     assert!(read_with(text, ClientRule::new().client("1").other("1")).is_err(), "it is back after an info");
 }
 
+/// Clients of intervals get further numbers and names, which the rule does not mean.
+#[test]
+fn a_rule_means_the_clients_of_the_history() {
+    let said = |text: &str, rule: ClientRule| {
+        let mut reader = Reader::new(text.as_bytes()).with_client_rule(rule);
+        let mut said = Vec::new();
+        let ended = reader.for_each(|op| {
+            if op.kind == OpKind::Ok && op.pair != Pair::Alone {
+                said.push(op.value.to_string());
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        ended.unwrap();
+        let unmatched: Vec<&str> = reader.unmatched().collect();
+        format!("{} not {}", said.join(" "), unmatched.join(" "))
+    };
+    let nameless = r#"{"call":1,"return":2,"input":"a","output":1} {"call":3,"return":4,"input":"a","output":2}"#;
+    assert_eq!(said(nameless, ClientRule::new().other("1")), "1 2 not 1");
+    for (name, next) in [("0", "2"), (r#""w""#, "w.2"), (r#""nemesis-probe""#, "nemesis-probe.2")] {
+        let text = format!(
+            r#"{{"client":{name},"call":1,"return":2,"input":"a","type":"info"}}
+               {{"client":{name},"call":3,"return":4,"input":"a","output":3}}
+               {{"client":1,"call":5,"return":6,"input":"a","output":5}}"#
+        );
+        let name = name.trim_matches('"');
+        let client = || ClientRule::new().client("nemesis-probe");
+        assert_eq!(
+            said(&text, client().other(next)).replace("nemesis-probe ", ""),
+            format!("3 5 not {next}"),
+            "{name}"
+        );
+        assert_eq!(said(&text, ClientRule::new().other(name)), "5 not ", "{name}");
+    }
+}
+
 #[test]
 fn names_that_no_process_has_are_known() {
     let rule = ClientRule::new().client("w*").client("x").other("1").other("2");

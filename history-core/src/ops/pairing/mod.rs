@@ -58,6 +58,8 @@ pub struct Pairing {
     found: Vec<bool>,
     /// Where there is a rule, whether each number is omitted by it.
     numbers: HashMap<i64, bool>,
+    /// Numbers from here on were given to clients by whoever read the history, and the rule does not mean them.
+    invented_from: Option<i64>,
     /// The numbers that represent names of clients.
     names: HashMap<Box<str>, i64>,
     /// The first op that was omitted before any client's op came, of a name that may be a client's.
@@ -101,7 +103,7 @@ crate::state!(
 );
 // What the rule says of numbers is found out again.
 crate::state!(parts Pairing {
-    open, crashed, free_slots, slots, mode, found, names, early, nameless; parts: ; same: rule, numbers
+    open, crashed, free_slots, slots, mode, found, names, early, nameless; parts: ; same: rule, numbers, invented_from
 });
 
 /// What pairing looks at in an op: all but its function, value and further fields, which cost more to look up.
@@ -141,7 +143,8 @@ impl Pairing {
 
     /// One for a history from its beginning, by the same rule.
     pub(crate) fn afresh(&self) -> Pairing {
-        Pairing::new().with_client_rule(self.rule.clone())
+        let pairing = Pairing::new().with_client_rule(self.rule.clone());
+        Pairing { invented_from: self.invented_from, ..pairing }
     }
 
     /// Decides about names before the history begins whether they are clients'.
@@ -150,6 +153,15 @@ impl Pairing {
         self.found = rule.patterns().map(|_| false).collect();
         self.rule = rule;
         self
+    }
+
+    pub(crate) fn rule(&self) -> &ClientRule {
+        &self.rule
+    }
+
+    /// Takes numbers from here on for clients of whom the rule says nothing.
+    pub(crate) fn invent_from(&mut self, number: Option<i64>) {
+        self.invented_from = number;
     }
 
     /// The names in the rule that no process had so far.
@@ -166,7 +178,8 @@ impl Pairing {
     /// Whether the rule leaves out the process of this number.
     #[inline]
     fn leaves_out(&mut self, number: i64) -> bool {
-        !self.rule.is_empty() && self.rule_leaves_out(number)
+        let is_recorded = self.invented_from.is_none_or(|invented| number < invented);
+        is_recorded && !self.rule.is_empty() && self.rule_leaves_out(number)
     }
 
     fn rule_leaves_out(&mut self, number: i64) -> bool {

@@ -375,7 +375,7 @@ impl<'s> Reader<'s> {
         }
         if self.read_all {
             match &mut self.intervals {
-                Some(intervals) if intervals.ops() > 0 => intervals.sort()?,
+                Some(intervals) if intervals.ops() > 0 => intervals.sort(self.pairing.as_mut())?,
                 _ => self.ended = true,
             }
         }

@@ -59,6 +59,11 @@ impl Checks {
         Checks { pairing, ..Checks::default() }
     }
 
+    /// Who pairs the ops.
+    pub(super) fn pairing(&mut self) -> &mut Pairing {
+        &mut self.pairing
+    }
+
     /// The names in the client rule that no process had.
     pub(super) fn unmatched(&self) -> Vec<String> {
         self.pairing.unmatched().map(str::to_owned).collect()

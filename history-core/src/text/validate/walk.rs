@@ -113,7 +113,7 @@ impl<'s> Walk<'s> {
         if self.findings.has_errors() {
             return;
         }
-        if let Err(error) = intervals.sort() {
+        if let Err(error) = intervals.sort(Some(self.checks.pairing())) {
             return self.error(error);
         }
         loop {

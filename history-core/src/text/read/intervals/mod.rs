@@ -25,11 +25,13 @@ use super::steps::{Found, error};
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use crate::hash::{HashMap, HashSet};
+
 use crate::ops::batch::Batch;
+use crate::ops::pairing::Pairing;
 use crate::text::syntax::{Fault, FaultKind, Scanner};
 use crate::values::tape::Tape;
 use crate::values::value::Value;
-use crate::{Limits, OpKind, Position, TimeUnit};
+use crate::{ClientRule, Limits, OpKind, Position, TimeUnit};
 use decode::{INTERVAL, Interval};
 
 /// Rows, at the most: an event is a row and a bit.
@@ -108,6 +110,12 @@ struct Clients {
     continued: HashSet<ClientId>,
     /// For messages; of the clients of the history.
     names: Vec<String>,
+    /// Which names and numbers of the history are clients.
+    rule: ClientRule,
+    /// The clients of the history that the rule leaves out.
+    left_out: HashSet<ClientId>,
+    /// Numbers from here on are not of the history, if it has any.
+    invented_from: Option<i64>,
 }
 
 /// What the ops of a client call it.
@@ -164,6 +172,29 @@ impl Clients {
         next
     }
 
+    /// Takes note of whom the rule leaves out. It is about what the history calls clients, not about further numbers
+    /// and names.
+    fn leave_out(&mut self, rule: &ClientRule) {
+        self.rule = rule.clone();
+        for (client, called) in self.called.iter().enumerate() {
+            let is_left_out = match called {
+                Called::Number(number) => rule.decides(&number.to_string()) == Some(false),
+                Called::Name(name) => rule.decides(name) == Some(false),
+                Called::Nothing => false,
+            };
+            if is_left_out {
+                self.left_out.insert(ClientId(client.to_u32()));
+            }
+        }
+    }
+
+    /// What the ops of a client call it: one that is left out has one name.
+    fn shown(&self, client: ClientId) -> &Called {
+        let origin = self.origins[client.0.to_usize()];
+        let shown = if self.left_out.contains(&origin) { origin } else { client };
+        &self.called[shown.0.to_usize()]
+    }
+
     /// What the history calls a client, if that has ops under several numbers or names.
     fn origin(&self, client: ClientId) -> Option<&Called> {
         let origin = self.origins[client.0.to_usize()];
@@ -171,13 +202,14 @@ impl Clients {
     }
 
     /// What a client with a name is called when it continues after an operation with an unknown outcome, for the
-    /// `times`th time: `w1.2`, unless another is called so.
+    /// `times`th time: `w1.2`, unless another is called so; nothing if the rule would take that for no client's.
     fn next_name(&mut self, name: &str, times: &mut u32) -> Called {
         loop {
             *times += 1;
             let next = format!("{name}.{}", *times + 1);
             if !self.by_name.contains_key(&next) {
-                return Called::Name(next);
+                let is_client = self.rule.decides(&next) != Some(false);
+                return if is_client { Called::Name(next) } else { Called::Nothing };
             }
         }
     }
@@ -249,8 +281,16 @@ impl Intervals {
         Ok(())
     }
 
-    /// All rows are there: puts them in order. O(n log n).
-    pub(crate) fn sort(&mut self) -> Result<(), HistoryError> {
+    /// All rows are there: puts them in order, for whoever pairs their ops. O(n log n).
+    pub(crate) fn sort(&mut self, pairing: Option<&mut Pairing>) -> Result<(), HistoryError> {
+        let Some(pairing) = pairing else { return self.put_in_order() };
+        self.clients.leave_out(pairing.rule());
+        self.put_in_order()?;
+        pairing.invent_from(self.clients.invented_from);
+        Ok(())
+    }
+
+    fn put_in_order(&mut self) -> Result<(), HistoryError> {
         let recorded = (self.clock_error_ns > 0).then(|| (self.rows.clone(), self.clients.clone()));
         let sorted = order::sort(&mut self.rows, &mut self.clients, self.clock_error_ns);
         (self.events, self.dropped_orders) = sorted.map_err(|error| {
@@ -269,7 +309,7 @@ impl Intervals {
     pub(crate) fn begin_as_recorded(&mut self) -> Result<bool, HistoryError> {
         let Some((rows, clients)) = self.recorded.take() else { return Ok(false) };
         (self.rows, self.clients, self.clock_error_ns, self.handed_out) = (rows, clients, 0, 0);
-        self.sort().map(|()| true)
+        self.put_in_order().map(|()| true)
     }
 
     /// Puts the next ops into a batch that is empty. Whether there were any.
@@ -288,7 +328,7 @@ impl Intervals {
                 Interval::new(&batch.tape, node, self.unit).map_err(|fault| misread(&fault, &self.rows[row]))?;
             let Row { client, call_ns, return_ns, .. } = self.rows[row];
             (interval.call_ns, interval.return_ns) = (call_ns, interval.return_ns.map(|_| return_ns));
-            let process = interval.process(&mut batch.tape, &self.clients.called[client.0.to_usize()]);
+            let process = interval.process(&mut batch.tape, self.clients.shown(client));
             interval.origin = self.clients.origin(client).map(|origin| origin.put(&mut batch.tape));
             let record = interval.op(&mut batch.tape, ends, process, self.rows[row].position());
             batch.records.to_mut().push(crate::ops::row::Row::of(&record));

@@ -170,6 +170,7 @@ fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<
     let numbers =
         clients.called.iter().filter_map(|called| if let Called::Number(n) = called { Some(*n) } else { None });
     let mut next = numbers.max().map_or(Some(0), |max| max.max(-1).checked_add(1));
+    clients.invented_from = next;
     let mut fresh = |row: &Row| {
         let number = next.ok_or_else(|| {
             let message = "no number is left for a client, because another client has the greatest number";
@@ -191,8 +192,9 @@ fn number(rows: &mut [Row], by_client: &[u32], clients: &mut Clients) -> Result<
             Some((_, true)) => {
                 let called = match clients.called[client.0.to_usize()].clone() {
                     Called::Name(name) => clients.next_name(&name, &mut times),
-                    Called::Number(_) | Called::Nothing => fresh(&rows[i])?,
+                    Called::Number(_) | Called::Nothing => Called::Nothing,
                 };
+                let called = if called == Called::Nothing { fresh(&rows[i])? } else { called };
                 now = clients.go_on(client, called);
             }
             None => {
