@@ -1,8 +1,9 @@
 /**
  * Records a history of concurrent operations, as JSON Lines, for the command `histcheck -m CHECKER FILE`.
  *
- * One file without dependencies: copy it into your tests. The order of the calls is the order of the history. Values are what
- * `JSON.stringify` takes; they are written when they are passed, so changing one later changes nothing. `undefined` is null.
+ * One file without dependencies: copy it into your tests. The order of the calls is the order of the history. Values are what JSON
+ * can hold; any other value, such as NaN, a BigInt or a Map, throws. They are written when they are passed, so changing one later
+ * changes nothing. `undefined` is null.
  */
 
 // In Node from version 16 on, in Deno and in browsers.
@@ -30,14 +31,11 @@ export class Recorder {
     return this.processes++;
   }
 
-  /** Adds a line; throws if the value cannot be written. */
-  add(type: string, client: number, f: string, value: unknown, error?: unknown): void {
+  /** Adds a line, with a value that is JSON. */
+  add(type: string, client: number, f: string, value: string, error?: unknown): void {
     const time = Math.round((performance.now() - this.startMs) * 1e6);
-    const op: Record<string, unknown> = { type, process: client, f, value: value === undefined ? null : value, time };
-    if (error !== undefined) {
-      op["error"] = String(error);
-    }
-    this.lines.push(`${JSON.stringify(op)}\n`);
+    const reason = error === undefined ? "" : `,"error":${JSON.stringify(textOf(error))}`;
+    this.lines.push(`{"type":"${type}","process":${client},"f":${toJson(f)},"value":${value},"time":${time}${reason}}\n`);
   }
 }
 
@@ -57,10 +55,11 @@ export class Client {
     if (this.inFlight) {
       throw new Error("this client has an operation in flight; complete it first");
     }
-    this.recorder.add("invoke", this.process, f, value);
+    const invoked = toJson(value);
+    this.recorder.add("invoke", this.process, f, invoked);
     this.inFlight = true;
     return new Operation((type, result, error) => {
-      this.recorder.add(type, this.process, f, type === "ok" ? result : value, error);
+      this.recorder.add(type, this.process, f, type === "ok" ? toJson(result) : invoked, error);
       this.inFlight = false;
       if (type === "info") {
         this.process = this.recorder.takeProcess();
@@ -68,18 +67,20 @@ export class Client {
     });
   }
 
-  /** Calls a function as an operation that returns what the function returns. If it throws, it may have taken effect. */
+  /**
+   * Calls a function as an operation that returns what the function returns. If it throws, or returns what cannot be written, the
+   * operation is `info`.
+   */
   async call<T>(f: string, value: unknown, does: () => Promise<T> | T): Promise<T> {
     const op = this.invoke(f, value);
-    let result: T;
     try {
-      result = await does();
+      const result = await does();
+      op.ok(result);
+      return result;
     } catch (error) {
       op.info(error);
       throw error;
     }
-    op.ok(result);
-    return result;
   }
 }
 
@@ -113,5 +114,48 @@ export class Operation {
     }
     this.complete(type, result, error);
     this.isComplete = true;
+  }
+}
+
+/** A value as JSON. Throws if JSON cannot hold it, where `JSON.stringify` would write null, {} or nothing. */
+function toJson(value: unknown): string {
+  return JSON.stringify(value === undefined ? null : value, function (this: Record<string, unknown>, key: string, item: unknown) {
+    const given = this[key];
+    // An invalid Date is null as JSON, and undefined is null in an array.
+    const isNothing = item === null || item === undefined;
+    const isLost = isNothing ? item !== given || (item === undefined && Array.isArray(this)) : !isJson(item);
+    if (isLost || !isJson(key)) {
+      const lost = isLost ? given : key;
+      const text = typeof lost === "string" ? JSON.stringify(lost) : textOf(lost);
+      throw new TypeError(`${text} cannot be in a history; expected a value that JSON can hold`);
+    }
+    return item;
+  });
+}
+
+/** Whether JSON can hold a value that is not null or undefined, apart from what it contains. */
+function isJson(value: unknown): boolean {
+  if (typeof value === "string") {
+    return !/\p{Surrogate}/u.test(value);
+  }
+  if (Array.isArray(value) || typeof value === "boolean") {
+    return true;
+  }
+  if (typeof value !== "object" || value === null) {
+    return Number.isFinite(value);
+  }
+  // What a Map, a Promise or an object with private fields contains is in no property.
+  const prototype = Object.getPrototypeOf(value);
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  const isObject = Object.prototype.toString.call(value) === "[object Object]";
+  return isObject && (isPlain || Object.keys(value).length > 0);
+}
+
+/** The text of an error, or of any other value. Some have none. */
+function textOf(value: unknown): string {
+  try {
+    return String(value).replace(/\p{Surrogate}/gu, "\ufffd");
+  } catch {
+    return "an object without text";
   }
 }
