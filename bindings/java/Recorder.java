@@ -1,17 +1,24 @@
 import java.io.IOException;
+import java.lang.reflect.Array;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * Records a history of concurrent operations, as JSON Lines, for the command {@code histcheck -m CHECKER FILE}.
  *
  * <p>One file without dependencies: copy it into your tests. The order of the calls is the order of the history. Values are null,
- * booleans, numbers, strings, arrays of objects or of int or long, {@code Iterable}s and {@code Map}s; anything else is written as its {@code toString}.
- * They are written when they are passed: changing one later changes nothing.
+ * booleans, the JDK's numbers, strings, arrays, {@code Iterable}s and {@code Map}s; anything else is written as its {@code toString}.
+ * What has no text of its own throws, and so do NaN, other classes of numbers and halves of surrogate pairs. Values are written when
+ * they are passed: changing one later changes nothing.
  */
 public final class Recorder {
+    private static final Pattern NUMBER = Pattern.compile("-?[0-9]+(\\.[0-9]+)?(E[+-]?[0-9]+)?");
+
     private final StringBuilder history = new StringBuilder();
     private final long startNs = System.nanoTime();
     private int processes = 0;
@@ -42,13 +49,14 @@ public final class Recorder {
 
         /** Records that this client invokes {@code f} with a value. */
         public Operation invoke(String f, Object value) {
+            String invoked = toJson(value);
             synchronized (Recorder.this) {
                 if (inFlight) {
                     throw new IllegalStateException("this client has an operation in flight; complete it first");
                 }
-                add("invoke", process, f, value, null);
+                add("invoke", process, f, invoked, null);
                 inFlight = true;
-                return new Operation(this, f, value);
+                return new Operation(this, f, invoked);
             }
         }
     }
@@ -57,31 +65,31 @@ public final class Recorder {
     public final class Operation {
         private final Client client;
         private final String f;
-        private final Object value;
+        private final String invoked;
         private boolean isComplete = false;
 
-        private Operation(Client client, String f, Object value) {
+        private Operation(Client client, String f, String invoked) {
             this.client = client;
             this.f = f;
-            this.value = value;
+            this.invoked = invoked;
         }
 
         /** It took effect. The value is that of the invocation, or what it returned. */
         public void ok(Object result) {
-            complete("ok", result, null);
+            complete("ok", toJson(result), null);
         }
 
         /** It certainly did not take effect. */
         public void fail(Object error) {
-            complete("fail", value, error);
+            complete("fail", invoked, error);
         }
 
         /** It may or may not have taken effect, now or later: a time-out. The client goes on as another process. */
         public void info(Object error) {
-            complete("info", value, error);
+            complete("info", invoked, error);
         }
 
-        private void complete(String type, Object result, Object error) {
+        private void complete(String type, String result, Object error) {
             synchronized (Recorder.this) {
                 if (isComplete) {
                     throw new IllegalStateException("an operation completes once");
@@ -96,35 +104,42 @@ public final class Recorder {
         }
     }
 
-    /** Adds a line, or nothing if the value cannot be written. */
-    private void add(String type, int process, String f, Object value, Object error) {
+    /** Adds a line, with a value that is JSON. */
+    private void add(String type, int process, String f, String value, Object error) {
         StringBuilder line = new StringBuilder();
         line.append("{\"type\":\"").append(type).append("\",\"process\":").append(process).append(",\"f\":");
         write(line, f);
-        line.append(",\"value\":");
-        write(line, value);
+        line.append(",\"value\":").append(value);
         line.append(",\"time\":").append(System.nanoTime() - startNs);
         if (error != null) {
             line.append(",\"error\":");
-            write(line, error.toString());
+            // Half of a surrogate pair becomes a question mark: an error is recorded in any case.
+            writeText(line, new String(error.toString().getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8));
         }
         history.append(line).append("}\n");
     }
 
+    private static String toJson(Object value) {
+        StringBuilder out = new StringBuilder();
+        write(out, value);
+        return out.toString();
+    }
+
     private static void write(StringBuilder out, Object value) {
-        if (value instanceof Double || value instanceof Float) {
-            double number = ((Number) value).doubleValue();
-            if (Double.isNaN(number) || Double.isInfinite(number)) {
-                throw new IllegalArgumentException("JSON has no " + value);
+        if (value == null || value instanceof Boolean) {
+            out.append(value);
+        } else if (value instanceof Number) {
+            // A user's own may print as anything.
+            String text = value.toString();
+            if (!value.getClass().getName().startsWith("java.") || !NUMBER.matcher(text).matches()) {
+                throw refused(text, "a number of the JDK that JSON can hold");
             }
-            out.append(value);
-        } else if (value == null || value instanceof Boolean || value instanceof Number) {
-            out.append(value);
+            out.append(text);
         } else if (value instanceof Map) {
             String separator = "{";
             for (Map.Entry<?, ?> entry : ((Map<?, ?>) value).entrySet()) {
                 out.append(separator);
-                write(out, String.valueOf(entry.getKey()));
+                writeText(out, textOf(entry.getKey()));
                 out.append(':');
                 write(out, entry.getValue());
                 separator = ",";
@@ -138,29 +153,45 @@ public final class Recorder {
                 separator = ",";
             }
             out.append(separator.equals("[") ? "[]" : "]");
-        } else if (value instanceof Object[]) {
-            write(out, java.util.Arrays.asList((Object[]) value));
-        } else if (value instanceof int[]) {
-            write(out, java.util.Arrays.stream((int[]) value).boxed().collect(java.util.stream.Collectors.toList()));
-        } else if (value instanceof long[]) {
-            write(out, java.util.Arrays.stream((long[]) value).boxed().collect(java.util.stream.Collectors.toList()));
+        } else if (value.getClass().isArray()) {
+            List<Object> items = new ArrayList<>();
+            for (int at = 0; at < Array.getLength(value); at++) {
+                items.add(Array.get(value, at));
+            }
+            write(out, items);
         } else {
-            writeText(out, value.toString());
+            writeText(out, textOf(value));
         }
+    }
+
+    /** The text of an object. That of Object.toString differs in each run, and a future that is not awaited begins with it. */
+    private static String textOf(Object value) {
+        String text = String.valueOf(value);
+        if (value != null && text.startsWith(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()))) {
+            throw refused(text, "an object whose toString is its value");
+        }
+        return text;
     }
 
     private static void writeText(StringBuilder out, String text) {
         out.append('"');
         for (int at = 0; at < text.length(); at++) {
-            char c = text.charAt(at);
+            int c = text.codePointAt(at);
             if (c == '"' || c == '\\') {
-                out.append('\\').append(c);
-            } else if (c < ' ' || Character.isSurrogate(c)) {
-                out.append(String.format("\\u%04x", (int) c));
+                out.append('\\').append((char) c);
+            } else if (c < ' ') {
+                out.append(String.format("\\u%04x", c));
+            } else if (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE) {
+                throw refused(String.format("\\u%04x", c), "both halves of a surrogate pair");
             } else {
-                out.append(c);
+                out.appendCodePoint(c);
+                at += Character.charCount(c) - 1;
             }
         }
         out.append('"');
+    }
+
+    private static IllegalArgumentException refused(String value, String expected) {
+        return new IllegalArgumentException(value + " cannot be in a history; expected " + expected);
     }
 }
