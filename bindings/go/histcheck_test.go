@@ -2,6 +2,7 @@ package histcheck
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // register is a register with compare-and-set, and a number of operations that get no answer.
@@ -133,12 +135,97 @@ func TestErrorsOfTheCommandAreErrors(t *testing.T) {
 	}
 }
 
-func TestMisuseOfAClientPanics(t *testing.T) {
-	panics := func(does func()) (said any) {
-		defer func() { said = recover() }()
-		does()
-		return nil
+// node has fields that are not encoded.
+type node struct {
+	Name   string
+	Parent *node `json:"-"`
+	next   *node
+}
+
+func TestStringsThatAreNotUTF8AreErrors(t *testing.T) {
+	bad := "a\xff"
+	for _, value := range []any{bad, "\xed\xa0\x80", []any{1, bad}, [1]string{bad}, map[string]int{bad: 1}, map[int]any{1: &bad},
+		struct{ A *string }{&bad}, &node{Name: bad}, struct{ node }{node{Name: bad}}} {
+		recorder := NewRecorder()
+		recorder.Client().Invoke("write", value)
+		if _, err := recorder.History(); err == nil || !strings.Contains(err.Error(), "not valid UTF-8") {
+			t.Fatal(value, err)
+		}
 	}
+	recorder := NewRecorder()
+	recorder.Client().Invoke(bad, nil)
+	if _, err := recorder.History(); err == nil {
+		t.Fatal("a name that is not UTF-8")
+	}
+	circle := &node{Name: "\ufffd\U0001f600<"}
+	circle.Parent, circle.next = circle, circle
+	for _, value := range []any{circle, []byte{0xff}, map[string]any(nil), (*node)(nil), time.Unix(0, 0), json.RawMessage("[1]")} {
+		recorder := NewRecorder()
+		recorder.Client().Invoke("write", value).Fail(errors.New(bad))
+		if _, err := recorder.History(); err != nil {
+			t.Fatal(value, err)
+		}
+	}
+}
+
+func TestTheInvocationIsKept(t *testing.T) {
+	recorder := NewRecorder()
+	client := recorder.Client()
+	value := []int{1}
+	write := client.Invoke("write", value)
+	value[0] = 2
+	write.Info(nil)
+	write = client.Invoke("write", value)
+	value[0] = 3
+	write.Fail(nil)
+	history, err := recorder.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values []string
+	for _, line := range strings.Split(strings.TrimSpace(string(history)), "\n") {
+		var op struct{ Value []int }
+		if err := json.Unmarshal([]byte(line), &op); err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, fmt.Sprint(op.Value))
+	}
+	if strings.Join(values, " ") != "[1] [1] [2] [2]" {
+		t.Fatal(values)
+	}
+}
+
+// panics returns what a function panicked with, or nil.
+func panics(does func()) (said any) {
+	defer func() { said = recover() }()
+	does()
+	return nil
+}
+
+// bomb panics when it is encoded.
+type bomb struct{}
+
+func (bomb) MarshalJSON() ([]byte, error) { panic("no JSON") }
+
+func TestAClientGoesOnAfterAValueThatPanics(t *testing.T) {
+	recorder := NewRecorder()
+	client := recorder.Client()
+	if panics(func() { client.Invoke("write", bomb{}) }) == nil {
+		t.Fatal("an invocation was written")
+	}
+	op := client.Invoke("read", nil)
+	if panics(func() { op.Ok(bomb{}) }) == nil {
+		t.Fatal("a completion was written")
+	}
+	op.Info(nil)
+	client.Invoke("read", nil).Ok(1)
+	history, err := recorder.History()
+	if err != nil || strings.Count(string(history), "\n") != 4 {
+		t.Fatalf("%v: %s", err, history)
+	}
+}
+
+func TestMisuseOfAClientPanics(t *testing.T) {
 	client := NewRecorder().Client()
 	op := client.Invoke("read", nil)
 	if panics(func() { client.Invoke("read", nil) }) == nil {
