@@ -64,6 +64,15 @@ def test_values_are_recorded_as_they_were():
     assert [op["value"] for op in recorder.ops] == [[1], [1, 2]]
 
 
+@pytest.mark.parametrize("end", ["fail", "info"])
+def test_the_value_of_the_invocation_is_kept(end):
+    recorder, value = Recorder(), {"x": [1]}
+    op = recorder.invoke("write", value)
+    value["x"].append(2)
+    getattr(op, end)("no answer")
+    assert [op["value"] for op in recorder.ops] == [{"x": [1]}, {"x": [1]}]
+
+
 def test_one_operation_at_a_time():
     recorder = Recorder()
     first = recorder.invoke("read")
@@ -128,7 +137,55 @@ def test_what_cannot_be_written_is_refused():
 
 def test_what_would_lose_its_value_is_refused():
     recorder = Recorder()
-    for value in [Decimal("0.1"), {1: "a", "1": "b"}]:
+    for value in [Decimal("0.1"), {1: "a", "1": "b"}, "\ud800", ["\udc00\ud800"], {"\ud800": 1}]:
         with pytest.raises(TypeError, match="cannot be in a history"), recorder.operation("write", value):
             pass
+    with pytest.raises(TypeError, match="cannot be in a history"):
+        recorder.invoke("\ud800")
     assert recorder.ops == []
+
+
+def test_a_client_goes_on_after_a_result_that_is_refused():
+    recorder = Recorder(fails=TypeError)
+    op = recorder.invoke("read")
+    for refused in [object(), "\ud800"]:
+        with pytest.raises(TypeError, match="cannot be in a history"):
+            op.ok(refused)
+    op.info()
+    with pytest.raises(TypeError, match="cannot be in a history"), recorder.operation("read") as op:
+        op.ok(object())
+    recorder.invoke("read").ok(1)
+    kinds = [(op["process"], op["type"], op["value"]) for op in recorder.ops]
+    refused = [(0, "invoke", None), (0, "info", None), (1, "invoke", None), (1, "info", None)]
+    assert kinds == [*refused, (2, "invoke", None), (2, "ok", 1)]
+
+
+def test_an_exception_without_text_is_info():
+    class Unprintable(Exception):
+        def __str__(self):
+            raise ValueError("no text")
+
+    recorder = Recorder()
+    for raised in [Unprintable(), OSError("\udcff")]:
+        with pytest.raises(type(raised)), recorder.operation("read"):
+            raise raised
+    assert [op["error"] for op in recorder.ops[1::2]] == ["Unprintable", "OSError: \\udcff"]
+
+
+def test_a_client_goes_on_after_an_op_that_the_watcher_refuses():
+    class Refuses:
+        violation = None
+
+        def feed(self, op):
+            if op["f"] == "bad" or op["value"] == "bad":
+                raise histcheck.HistoryError("refused")
+
+    recorder = Recorder(watch=Refuses())
+    with pytest.raises(histcheck.HistoryError):
+        recorder.invoke("bad")
+    with pytest.raises(histcheck.HistoryError), recorder.operation("read") as op:
+        op.ok("bad")
+    recorder.invoke("read").ok(1)
+    kinds = [(op["process"], op["type"], op["value"]) for op in recorder.ops]
+    read = [(1, "invoke", None), (1, "ok", "bad"), (1, "invoke", None), (1, "ok", 1)]
+    assert kinds == [(0, "invoke", None), *read]

@@ -32,25 +32,21 @@ class Operation:
 
     def __init__(self, recorder: Recorder, client: _Client, f: str, value: Any) -> None:
         self._recorder, self._client, self._f, self._value = recorder, client, f, value
+        self._has_effect = False
         self.is_completed = False
 
     def ok(self, value: Any = None) -> None:
         """Completes the operation: it took effect, and returned `value`."""
-        self._complete("ok", value)
+        self._has_effect = True  # Also if the value is refused.
+        self._recorder._complete(self, "ok", _frozen(value))
 
     def fail(self, error: Any = None) -> None:
         """Completes the operation: it certainly did not take effect."""
-        self._complete("fail", self._value, error)
+        self._recorder._complete(self, "fail", self._value, _frozen(error))
 
     def info(self, error: Any = None) -> None:
         """Completes the operation: it may have taken effect or not, as after a timeout or a lost connection."""
-        self._complete("info", self._value, error)
-
-    def _complete(self, kind: str, value: Any, error: Any = None) -> None:
-        if self.is_completed:
-            raise RuntimeError("an operation completes once")
-        self.is_completed = True
-        self._recorder._complete(kind, self._client, self._f, value, error)
+        self._recorder._complete(self, "info", self._value, _frozen(error))
 
 
 class Recorder:
@@ -97,13 +93,16 @@ class Recorder:
         client = getattr(self._local, "client", None)
         if client is None:
             client = self._local.client = _Client()
+        f, value = _frozen(f), _frozen(value)
         with self._lock:
             if client.is_busy:
                 raise RuntimeError("this thread has an operation in flight; complete it first")
             if client.number is None:
                 client.number = next(self._clients)
-            self._add("invoke", client.number, f, value)
-            client.is_busy = True
+            # If the watcher refuses the invocation, it stays in flight, and the thread continues as another client.
+            number, client.number = client.number, None
+            self._add("invoke", number, f, value)
+            client.number, client.is_busy = number, True
         return Operation(self, client, f, value)
 
     @contextmanager
@@ -114,7 +113,8 @@ class Recorder:
             yield op
         except BaseException as raised:
             if not op.is_completed:
-                (op.fail if self._fails and isinstance(raised, self._fails) else op.info)(_error(raised))
+                has_failed = self._fails and isinstance(raised, self._fails) and not op._has_effect
+                (op.fail if has_failed else op.info)(_error(raised))
             raise
         if not op.is_completed:
             op.info("the block ended without a completion")
@@ -126,17 +126,21 @@ class Recorder:
             op.ok(result)
             return result
 
-    def _complete(self, kind: str, client: _Client, f: str, value: Any, error: Any) -> None:
+    def _complete(self, op: Operation, kind: str, value: Any, error: Any = None) -> None:
+        client = op._client
         with self._lock:
-            self._add(kind, client.number, f, value, error)
-            client.is_busy = False
+            if op.is_completed:
+                raise RuntimeError("an operation completes once")
+            number, client.is_busy, op.is_completed = client.number, False, True
             if kind == "info":
                 client.number = None
+            self._add(kind, number, op._f, value, error)
 
     def _add(self, kind: str, client: int | None, f: str, value: Any, error: Any = None) -> None:
-        op = {"type": kind, "process": client, "f": f, "value": _frozen(value), "time": time.monotonic_ns() - self._start_ns}
+        """Adds an op. If the watcher refuses it, it is in the history nevertheless."""
+        op = {"type": kind, "process": client, "f": f, "value": value, "time": time.monotonic_ns() - self._start_ns}
         if error is not None:
-            op["error"] = _frozen(error)
+            op["error"] = error
         self._ops.append(op)
         if self._watcher:
             self._watcher.feed(op)
@@ -192,15 +196,31 @@ def _argument(args: list[Any]) -> Any:
 
 
 def _error(raised: BaseException) -> str:
-    return f"{type(raised).__name__}: {raised}"
+    """Returns the text of any exception, for a block that ends with it."""
+    name = type(raised).__name__
+    try:
+        return f"{name}: {raised}".encode(errors="backslashreplace").decode()
+    except Exception:
+        return name
+
+
+def _text(text: str) -> str:
+    """Returns a string that can be written: JSON has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise TypeError(f"{text!r} cannot be in a history; it has half of a surrogate pair") from None
+    return text
 
 
 def _frozen(value: Any) -> Any:
     """Returns an independent copy of a value that can be written as JSON."""
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or isinstance(value, (bool, int, float)):
         return value
+    if isinstance(value, str):
+        return _text(value)
     if isinstance(value, dict):
-        fields = {key if isinstance(key, str) else str(key): _frozen(item) for key, item in value.items()}
+        fields = {_text(key if isinstance(key, str) else str(key)): _frozen(item) for key, item in value.items()}
         if len(fields) < len(value):
             raise TypeError(f"{value!r} cannot be in a history; two of its keys are the same text")
         return fields
