@@ -41,6 +41,9 @@ fn what_a_format_cannot_hold_is_refused_with_the_op() {
         let told = of(&format!("{{:process 0, :type :ok, :f :txn, :value {text}}}"), format);
         assert!(told.contains(wanted), "{text}: {told}");
     }
+    let both =
+        "{:process 0, :type :ok, :f :txn, :value [[:w :x 1]]} {:process 1, :type :ok, :f :txn, :value [[:r \"x\" 1]]}";
+    assert!(of(both, Format::Hist).contains("the key x is a string here, and a keyword before; expected"), "{both}");
     let info = "{:process 0, :type :invoke, :f :txn, :value [[:w 1 1]]}\n{:process 0, :type :info, :f :txn, :value [[:w 1 1]]}";
     assert!(
         of(info, Format::Plume)
@@ -89,6 +92,13 @@ fn lossy_conversion_leaves_no_one_out_who_may_have_been_read_from() {
         assert!(error.contains(wanted), "{error}");
         assert!(error.contains("expected a format that has aborted transactions"), "{error}");
     }
+    // By its timestamps it committed, without them it may not have.
+    let info = "{:process 0, :type :info, :value [[:w 1 2]], :start-ts 3, :commit-ts 4}";
+    let timed = "{:process 1, :type :ok, :value [[:r 1 5]], :start-ts 9, :commit-ts 9}";
+    let error = of(&format!("{info} {timed}"), Format::Chronos).unwrap_err();
+    assert!(error.contains("nobody read its writes, but by its timestamps it committed"), "{error}");
+    let seen = timed.replace("[:r 1 5]", "[:r 1 2]");
+    assert!(of(&format!("{info} {seen}"), Format::Chronos).is_ok());
     // Nobody else wrote it, or nobody read it, or the format has aborted transactions.
     assert_eq!(of(&format!("{fail} {read}"), Format::Awdit).unwrap(), b"r 1 5\n----\n====\n");
     assert_eq!(of(&format!("{ok} {fail}"), Format::Awdit).unwrap(), b"w 1 5\n----\n====\n");

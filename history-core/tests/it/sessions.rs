@@ -60,6 +60,15 @@ fn a_transaction_that_is_the_first_state_is_no_op() {
     // PolySI and AWDIT write it so when they convert histories.
     let history = parse(b"w(1,7,0,5)\nr(2,0,0,6)\nw(1,0,3,1)\nw(2,0,3,1)\n", Format::Plume);
     assert_eq!(ops(&history), ["Client(0) ok [[:w 1 7]]", "Client(0) ok [[:r 2 nil]]"]);
+    // There is one first state: another session of that kind writes.
+    let history = parse(b"w(1,0,0,1)\nw(1,7,1,2)\nw(1,0,2,4)\n", Format::Plume);
+    assert_eq!(ops(&history), ["Client(1) ok [[:w 1 7]]", "Client(2) ok [[:w 1 nil]]"]);
+    let mut bytes = bincode(1);
+    let sessions = bytes.len() - 16;
+    bytes[sessions] = 2;
+    let txn = [le(&[1]), event(true, 1, 0, true), vec![1]].concat();
+    bytes.extend([&txn[..], &le(&[1]), &txn].concat());
+    assert_eq!(ops(&parse(&bytes, Format::Dbcop)), ["Client(1) ok [[:w 1 nil]]"]);
     // Not the only one of its session.
     let history = parse(b"w(1,0,0,5)\nr(2,0,0,6)\n", Format::Plume);
     assert_eq!(ops(&history), ["Client(0) ok [[:w 1 nil]]", "Client(0) ok [[:r 2 nil]]"]);
@@ -229,6 +238,12 @@ fn the_first_value_is_nil() {
     assert_eq!(first(plume, Format::Plume, FirstValue::Number(7)).unwrap(), "[[:w 1 0] [:r 2 0] [:r 3 nil]]");
     assert_eq!(first("r 1 0\n", Format::Awdit, FirstValue::OfFormat).unwrap(), "[[:r 1 0]]");
     assert_eq!(first("r 1 0\n", Format::Awdit, FirstValue::Number(0)).unwrap(), "[[:r 1 nil]]");
+    let dbcop = r#"[[{"events": [["w",1,0], {"Read": {"variable": 2, "version": 0}}], "committed": true}]]"#;
+    assert_eq!(first(dbcop, Format::DbcopJson, FirstValue::OfFormat).unwrap(), "[[:w 1 0] [:r 2 0]]");
+    assert_eq!(first(dbcop, Format::DbcopJson, FirstValue::Number(0)).unwrap(), "[[:w 1 nil] [:r 2 nil]]");
+    assert_eq!(first("[x==0]\n", Format::Hist, FirstValue::Number(0)).unwrap(), "[[:r \"x\" nil]]");
+    let chronos = r#"[{"tid":6,"sid":1,"sts":{"p":1,"l":0},"cts":{"p":2,"l":0},"ops":[{"t":"r","k":7,"v":0}]}]"#;
+    assert_eq!(first(chronos, Format::Chronos, FirstValue::Number(0)).unwrap(), "[[:r 7 nil]]");
     let refused = first("{:type :ok}", Format::Edn, FirstValue::Number(0)).unwrap_err();
     assert!(refused.starts_with("a first value was given for a history in edn"), "{refused}");
 }

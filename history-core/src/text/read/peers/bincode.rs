@@ -35,6 +35,8 @@ pub(super) struct Bincode {
     session: i64,
     /// Whether the session has one transaction.
     is_alone: bool,
+    /// Whether a transaction was taken for the first state: no other one is.
+    had_first_state: bool,
     events: Events,
     failed: Events,
 }
@@ -136,7 +138,9 @@ impl Bincode {
         let succeeded = bytes.bool(WITHIN)?;
         let position = bytes.input.position(at);
         let session = Atom::Int(self.session);
-        if self.is_alone && succeeded && self.failed.is_empty() && out.is_first_state(self.events.all()) {
+        let may_be_first = self.is_alone && !self.had_first_state && succeeded && self.failed.is_empty();
+        if may_be_first && out.is_first_state(self.events.all()) {
+            self.had_first_state = true;
             return Ok(());
         }
         let writes = |events: &Events| events.all().iter().any(|event| event.act == Act::Write);

@@ -193,7 +193,10 @@ fn event_of(tape: &Tape, node: usize) -> Result<Event, Fault> {
     };
     match value {
         Some(value) if is_key(Value::at(tape, key)) && is_version(Value::at(tape, value)) => {
-            Ok(Event { act, key: Atom::Node(key), value: Atom::Node(value) })
+            // A number may be the first value.
+            let value =
+                if let Value::Int(number) = Value::at(tape, value) { Atom::Int(number) } else { Atom::Node(value) };
+            Ok(Event { act, key: Atom::Node(key), value })
         }
         None if act == Act::Read && is_key(Value::at(tape, key)) => {
             Ok(Event { act, key: Atom::Node(key), value: Atom::Nil })

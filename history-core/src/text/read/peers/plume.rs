@@ -51,6 +51,8 @@ pub(super) struct Plume {
     order: Option<Vec<u32>>,
     /// Sessions with one transaction.
     alone: HashSet<i64>,
+    /// Whether one of them was taken for the first state: no other one is.
+    had_first_state: bool,
     handed_out: usize,
     /// Reused for each transaction.
     events: Vec<Event>,
@@ -66,6 +68,7 @@ impl Plume {
             last: None,
             order: None,
             alone: HashSet::default(),
+            had_first_state: false,
             handed_out: 0,
             events: Vec::new(),
         }
@@ -215,7 +218,12 @@ impl Decode for Plume {
             }));
             let kind = if txn.is_aborted { OpKind::Fail } else { OpKind::Ok };
             self.handed_out += 1;
-            if kind == OpKind::Ok && self.alone.contains(&txn.session) && out.is_first_state(&self.events) {
+            if !self.had_first_state
+                && kind == OpKind::Ok
+                && self.alone.contains(&txn.session)
+                && out.is_first_state(&self.events)
+            {
+                self.had_first_state = true;
                 continue;
             }
             out.push(Atom::Int(txn.session), kind, &self.events, None, txn.position);

@@ -98,7 +98,7 @@ impl Converter {
             (Format::Cobra | Format::Chronos, _) => Err(format!("expected a 64-bit integer as the key, found {key}")),
             (_, Some(number @ (Atom::Int(0..) | Atom::Big(_)))) => Ok(number),
             (Format::Hist, _) if key.as_name().is_some_and(is_variable) => {
-                Ok(self.name(key.as_name().unwrap_or_default()))
+                self.name(key.as_name().unwrap_or_default(), key.kind())
             }
             (Format::Hist, _) => {
                 Err(format!("the key {key} is neither a number from 0 on nor a name of letters, digits and _"))
@@ -153,9 +153,14 @@ impl Converter {
         }
     }
 
-    fn name(&mut self, name: &str) -> Atom {
-        let at = self.names.get_index_of(name).unwrap_or_else(|| self.names.insert_full(name.to_owned()).0);
-        Atom::Name(at.to_u32())
+    /// A key that is a name. The format does not say which kind of value it is.
+    fn name(&mut self, name: &str, kind: &'static str) -> Result<Atom, String> {
+        let known = self.names.get_full(name).map(|(at, _, before)| (at, *before));
+        let (at, before) = known.unwrap_or_else(|| (self.names.insert_full(name.to_owned(), kind).0, kind));
+        if before != kind {
+            return Err(format!("the key {name} is {kind} here, and {before} before"));
+        }
+        Ok(Atom::Name(at.to_u32()))
     }
 
     /// Refuses what shows only once all transactions are there: in Cobra's logs a value is of one key.

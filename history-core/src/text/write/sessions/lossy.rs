@@ -41,6 +41,11 @@ impl Converter {
             if txn.kind == OpKind::Info {
                 let writes = || all.iter().filter(|mop| mop.act != Act::Read);
                 let happened = writes().any(|mop| read.contains(&(mop.key, mop.value)));
+                if !happened && self.format == Format::Chronos && txn.stamps.is_some() && writes().next().is_some() {
+                    let reason =
+                        "its outcome is unknown and nobody read its writes, but by its timestamps it committed";
+                    return Err(refusal(txn.index, txn.position, self.format, reason, "a known outcome"));
+                }
                 if !happened && (!has_aborted || writes().next().is_none()) {
                     self.omitted.unknown += 1;
                     continue;

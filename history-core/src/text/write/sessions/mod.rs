@@ -16,7 +16,7 @@ use crate::error::{ErrorKind, HistoryError};
 use crate::hash::{HashMap, RandomState};
 use crate::text::read::STAMPS;
 use crate::{Format, Op, OpKind, Pair, Position, Process, Value};
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use numbers::Numbers;
 use std::cell::OnceCell;
 use std::io::{self, Write};
@@ -77,7 +77,8 @@ pub struct Converter {
     mops: Vec<Mop>,
     /// Elements of lists that were read.
     elements: Vec<i64>,
-    names: IndexSet<String, RandomState>,
+    /// Keys that are names, and what kind of value each is.
+    names: IndexMap<String, &'static str, RandomState>,
     numbers: Numbers,
     sessions: IndexSet<Session, RandomState>,
     /// By slot, the invocation in flight: its place, and its micro-ops where they may be needed.
@@ -176,7 +177,7 @@ impl Converter {
             txns: Vec::new(),
             mops: Vec::new(),
             elements: Vec::new(),
-            names: IndexSet::default(),
+            names: IndexMap::default(),
             numbers: Numbers::default(),
             sessions: IndexSet::default(),
             open: Vec::new(),

@@ -22,7 +22,10 @@ impl fmt::Display for Shown<'_> {
             Atom::Nil => f.write_str(nil),
             Atom::Int(number) => write!(f, "{number}"),
             Atom::Big(number) => write!(f, "{number}"),
-            Atom::Name(id) => f.write_str(&converted.parts.names[id.to_usize()]),
+            Atom::Name(id) => {
+                let name = converted.parts.names.get_index(id.to_usize());
+                f.write_str(name.map_or("", |(name, _)| name.as_str()))
+            }
             Atom::List(start, end) => {
                 let elements = &converted.parts.elements[start.to_usize()..end.to_usize()];
                 f.write_str("[")?;
