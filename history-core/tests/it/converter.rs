@@ -92,6 +92,7 @@ fn lossy_conversion_leaves_no_one_out_who_may_have_been_read_from() {
         assert!(error.contains(wanted), "{error}");
         assert!(error.contains("expected a format that has aborted transactions"), "{error}");
     }
+    assert!(of(fail, Format::Awdit).unwrap_err().contains("no transaction is left, and awdit needs one"));
     // By its timestamps it committed, without them it may not have.
     let info = "{:process 0, :type :info, :value [[:w 1 2]], :start-ts 3, :commit-ts 4}";
     let timed = "{:process 1, :type :ok, :value [[:r 1 5]], :start-ts 9, :commit-ts 9}";

@@ -216,6 +216,10 @@ impl Converter {
             self.settle()?;
         }
         self.verify()?;
+        if self.txns.is_empty() {
+            let message = format!("no transaction is left, and {} needs one", self.format);
+            return Err(HistoryError::new(ErrorKind::NotAnOp, message).expected("a transaction with a known outcome"));
+        }
         self.forget_empty_sessions();
         let mut starts = vec![0_u32; self.sessions.len() + 1];
         for txn in &self.txns {
