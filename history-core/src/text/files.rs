@@ -74,7 +74,7 @@ pub fn history_in(directory: &Path) -> Result<PathBuf, HistoryError> {
 }
 
 /// Cobra's logs in a directory, `T0.log`, `T1.log` and so on, each of a session, in the order of their numbers; each
-/// may have `.gz` or `.zst` behind. None if it has a history that [`history_in`] finds, or cannot be listed.
+/// may have `.gz` or `.zst` behind; of a log and its compressed copy, the log. None if it has a history that [`history_in`] finds, or cannot be listed.
 pub fn session_logs(directory: &Path) -> Vec<PathBuf> {
     if history_in(directory).is_ok() {
         return Vec::new();
@@ -86,11 +86,13 @@ pub fn session_logs(directory: &Path) -> Vec<PathBuf> {
         let name = COMPRESSED.iter().rev().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
         let number = name.strip_prefix('T')?.strip_suffix(".log")?;
         let is_number = number.bytes().all(|b| b.is_ascii_digit());
-        (is_number && entry.path().is_file()).then(|| Some((number.parse::<u64>().ok()?, entry.path())))?
+        let log = (number.parse::<u64>().ok()?, name.to_owned(), entry.path());
+        (is_number && log.2.is_file()).then_some(log)
     });
-    let mut logs: Vec<(u64, PathBuf)> = numbered.collect();
+    let mut logs: Vec<(u64, String, PathBuf)> = numbered.collect();
     logs.sort();
-    logs.into_iter().map(|(_, path)| path).collect()
+    logs.dedup_by(|copy, log| copy.1 == log.1);
+    logs.into_iter().map(|(.., path)| path).collect()
 }
 
 /// A reader of Cobra's [logs](session_logs), each of which `open` opens when it comes up.

@@ -2,7 +2,7 @@
 
 use crate::common::texts::TEXTS;
 use crate::common::{drain, read, write_all};
-use history_core::{Format, History, Reader, create, open};
+use history_core::{Format, History, Reader, create, open, session_logs};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -194,4 +194,15 @@ fn a_store_directory_gives_its_best_history() {
 #[test]
 fn what_cannot_be_opened_is_an_error() {
     assert!(failure("no/such/file.edn").starts_with("opening failed: "), "{}", failure("no/such/file.edn"));
+}
+
+#[test]
+fn a_log_and_its_compressed_copy_are_one_session() {
+    let dir = Dir::new("logs");
+    for name in ["T10.log", "T2.log.gz", "T2.log", "T3.log.zst", "T.log", "Tx.log", "T4.txt"] {
+        dir.write(name, "");
+    }
+    let logs = session_logs(&dir.0);
+    let names: Vec<_> = logs.iter().map(|log| log.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["T2.log", "T3.log.zst", "T10.log"]);
 }
