@@ -79,7 +79,9 @@ mod tests {
     fn a_number_that_is_left_out_is_noticed() {
         let are_consecutive = |written: &[Option<u64>]| {
             let mut indices = Indices::default();
-            written.iter().for_each(|index| assert!(indices.next(*index).is_ok(), "{index:?}"));
+            for index in written {
+                assert!(indices.next(*index).is_ok(), "{index:?}");
+            }
             indices.are_consecutive()
         };
         assert!(are_consecutive(&[Some(0), Some(1), Some(2)]));
