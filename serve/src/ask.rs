@@ -42,7 +42,9 @@ pub(crate) async fn answer(state: &Arc<State>, asked: &Asked, body: Incoming) ->
             let cancelled = path.strip_prefix("/checks/").and_then(|path| path.strip_suffix("/cancel"));
             let deleted = path.strip_prefix("/api/checks/");
             match (&asked.method, again, cancelled, deleted) {
-                (&Method::POST, Some(run), ..) => check_again(state, checks, run, &asked.query),
+                (&Method::POST, Some(run), ..) => {
+                    check_again(state, checks, state.watcher.snapshot().run(run), &asked.query)
+                }
                 (&Method::POST, _, Some(id), _) | (&Method::DELETE, .., Some(id)) => cancel(checks, id),
                 _ => Err(Refused(StatusCode::METHOD_NOT_ALLOWED, "This address accepts only GET and HEAD.".to_owned())),
             }
@@ -148,7 +150,7 @@ async fn suggest(state: &Arc<State>, checks: &Arc<Checks>, asked: &Asked, body: 
     };
     let mut source: Box<dyn Read + Send> = if let Some(run) = asked.query.get("run") {
         let snapshot = state.watcher.snapshot();
-        let history = snapshot.named(run).and_then(Run::history_path);
+        let history = snapshot.run(run).and_then(Run::history_path);
         let opened = history.and_then(|path| crate::files::place::open(&state.config.directory, &path).ok());
         let Some((file, _)) = opened else { return answer::error(StatusCode::NOT_FOUND, "this run has no history") };
         Box::new(file)
@@ -179,13 +181,13 @@ async fn form(state: &Arc<State>, checks: &Arc<Checks>, body: Incoming) -> Resul
     let form = body::small(body, FORM_BYTES_MAX).await.and_then(|bytes| String::from_utf8(bytes).ok());
     let form = form.and_then(|text| Query::parse(&text));
     let form = form.ok_or_else(|| Refused(StatusCode::BAD_REQUEST, "The form is too long.".to_owned()))?;
-    check_again(state, checks, form.get("run").unwrap_or_default(), &form)
+    let snapshot = state.watcher.snapshot();
+    check_again(state, checks, snapshot.run_in_form(form.get("run").unwrap_or_default()), &form)
 }
 
-fn check_again(state: &State, checks: &Arc<Checks>, run: &str, query: &Query) -> Result<Record, Refused> {
-    let snapshot = state.watcher.snapshot();
+fn check_again(state: &State, checks: &Arc<Checks>, run: Option<&Run>, query: &Query) -> Result<Record, Refused> {
     let missing = |message: &str| Refused(StatusCode::NOT_FOUND, message.to_owned());
-    let run = snapshot.named(run).ok_or_else(|| missing("Run not found."))?;
+    let run = run.ok_or_else(|| missing("Run not found."))?;
     let history = run.history_path().ok_or_else(|| missing("This run has no history that could be checked."))?;
     // No link leads the check out of the directory.
     crate::files::place::open(&state.config.directory, &history)

@@ -14,11 +14,15 @@ use std::collections::BTreeSet;
 const FILES_MAX: usize = 10_000;
 const NAMED_MAX: usize = 100;
 
-/// The page of two runs, `a` and `b` in the address; nothing if one of them is not there.
+/// The page of two runs; nothing if one of them is not there. The address has their ids in `a` and `b`. The form on the
+/// page of a run has its own in `run` instead of `a`.
 pub(crate) fn compare(state: &State, query: &Query) -> Option<Markup> {
     let snapshot = state.watcher.snapshot();
-    let [a, b] = ["a", "b"].map(|side| query.get(side).and_then(|id| snapshot.named(id)));
-    let (a, b) = (a?, b?);
+    let a = match query.get("run") {
+        Some(field) => snapshot.run_in_form(field)?,
+        None => snapshot.run(query.get("a")?)?,
+    };
+    let b = snapshot.run(query.get("b")?)?;
     Some(page(
         "Two runs",
         &html! {

@@ -66,7 +66,7 @@ fn beside(run: &Run, runs: &[Run]) -> Markup {
     html! {
         @if runs.len() > 1 {
             form.beside method="get" action="/compare" {
-                input type="hidden" name="a" value=(encoded(&run.id));
+                input type="hidden" name="run" value=(encoded(&run.id));
                 label { "Another run" input type="text" name="b" list="runs" required autocomplete="off"; }
                 datalist id="runs" { @for other in runs.iter().rev().filter(is_near).take(NEAR_MAX) { option value=(other.id) {} } }
                 button type="submit" { "Compare" }

@@ -38,9 +38,9 @@ impl Snapshot {
         Some(&self.runs[at])
     }
 
-    /// The run that a form names: by its id, or by its id as an address has it, for a page holds no hidden characters.
-    pub(crate) fn named(&self, name: &str) -> Option<&Run> {
-        self.run(name).or_else(|| self.run(&query::decoded(name)?))
+    /// The run in the field `run` of a form. The field is always encoded, because a page has no hidden characters.
+    pub(crate) fn run_in_form(&self, field: &str) -> Option<&Run> {
+        self.run(&query::decoded(field)?)
     }
 }
 

@@ -7,7 +7,7 @@ use histcheck_serve::{Config, Judge, Suggest, SuggestFn, Suggested};
 use serde_json::Value;
 use std::sync::Arc;
 
-fn judged(config: &mut Config) {
+pub(crate) fn judged(config: &mut Config) {
     let checkers = ["finds", "refuses", "fails", "sleeps"].map(|name| (name.to_owned(), format!("It {name}.")));
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/judge.sh").into();
     let mut judge = Judge::new(program, checkers.to_vec());
@@ -15,12 +15,12 @@ fn judged(config: &mut Config) {
     config.judge = Some(judge);
 }
 
-fn json(answer: &Answer) -> Value {
+pub(crate) fn json(answer: &Answer) -> Value {
     serde_json::from_slice(&answer.body).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
 }
 
 /// The check, as soon as it is at this stage.
-fn at_stage(served: &Served, id: &str, stages: &[&str]) -> Value {
+pub(crate) fn at_stage(served: &Served, id: &str, stages: &[&str]) -> Value {
     loop {
         let check = json(&served.get(&format!("/api/checks/{id}")));
         if stages.iter().any(|stage| check["stage"] == *stage) {
@@ -30,7 +30,7 @@ fn at_stage(served: &Served, id: &str, stages: &[&str]) -> Value {
     }
 }
 
-fn dropped(served: &Served, checker: &str) -> Value {
+pub(crate) fn dropped(served: &Served, checker: &str) -> Value {
     let answer = served.request(&format!("POST /api/check?checker={checker}&name=../../my.jsonl"), "", "{}\n");
     assert_eq!(answer.status, 202, "{}", answer.text());
     let id = json(&answer)["id"].as_str().unwrap().to_owned();
@@ -128,6 +128,32 @@ fn a_run_of_any_name_can_be_checked_again() {
 }
 
 #[test]
+fn a_run_is_not_taken_for_another_whose_name_looks_like_its_address() {
+    let served = serve(|config| {
+        judged(config);
+        put(&config.directory, "a b.edn", "{");
+        put(&config.directory, "a%20b.edn", "{:index 0}\n");
+    });
+    served.runs();
+    for (id, address) in [("a b.edn", "a%20b.edn"), ("a%20b.edn", "a%2520b.edn")] {
+        let page = served.get(&format!("/runs/{address}")).text();
+        let field = format!("name=\"run\" value=\"{address}\"");
+        assert_eq!(page.matches(&field).count(), 2, "in both forms: {page}");
+        // As a browser sends the form.
+        let sent = address.replace('%', "%25");
+        let started = served.request("POST /check", "", &format!("run={sent}&checker=finds"));
+        assert_eq!(started.status, 303, "{}", started.text());
+        let check = started.header("location").unwrap().strip_prefix("/checks/").unwrap().to_owned();
+        assert_eq!(at_stage(&served, &check, &["done"])["run"], id);
+        let title = format!("<bdi>{id}</bdi></a></th>");
+        for query in [format!("run={sent}&b=redis"), format!("a={address}&b=redis"), format!("a=redis&b={address}")] {
+            let compared = served.get(&format!("/compare?{query}"));
+            assert!(compared.text().contains(&title), "{query}: {}", compared.text());
+        }
+    }
+}
+
+#[test]
 fn a_check_is_cancelled_with_all_that_it_started() {
     let served = serve(judged);
     let start =
@@ -189,13 +215,19 @@ fn checkers_are_suggested() {
     });
     served.runs();
     put(served.directory.path(), "a.edn", "finds");
-    while served.runs()["total"] != 4 {
+    put(served.directory.path(), "a b.edn", "a run with a space");
+    put(served.directory.path(), "a%20b.edn", "a run with a percent sign");
+    while served.runs()["total"] != 6 {
         std::thread::yield_now();
     }
     let post = |query: &str, body: &str| served.request(&format!("POST /api/suggest{query}"), "", body);
     let said = |answer: &Answer| (json(answer)["checkers"].to_string(), json(answer)["keyed"].to_string());
     assert_eq!(said(&post("", "refuses")), (r#"["refuses"]"#.to_owned(), r#"["refuses"]"#.to_owned()));
     assert_eq!(said(&post("?run=a.edn", "")), (r#"["finds"]"#.to_owned(), "[]".to_owned()));
+    // The id as in any address: decoded once.
+    assert_eq!(said(&post("?run=a%20b.edn", "")).0, r#"["a run with a space"]"#);
+    assert_eq!(said(&post("?run=a%2520b.edn", "")).0, r#"["a run with a percent sign"]"#);
+    assert_eq!(post("?run=etcd%252F20260107T093012.123Z", "").status, 404, "it is not decoded twice");
     let wrong = post("", "nothing");
     assert_eq!((wrong.status, &json(&wrong)["error"]["message"]), (422, &"line 1: no op".into()));
     assert_eq!((post("?run=none", "").status, post("?run=redis", "").status), (404, 404));
