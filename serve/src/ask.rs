@@ -111,33 +111,26 @@ async fn receive(
     let unwritten = |error: std::io::Error| {
         failed(StatusCode::INSUFFICIENT_STORAGE, format!("The history cannot be written: {error}."))
     };
-    let dropped = checks.receive(asked.query.get("name").unwrap_or_default()).map_err(unwritten)?;
-    let received = async {
-        let mut file = std::fs::File::create_new(&dropped.file).map_err(unwritten)?;
-        let mut left = checks.judge().history_bytes_max;
-        loop {
-            let piece = body::next(&mut body).await;
-            let piece = piece.map_err(|()| {
-                failed(StatusCode::REQUEST_TIMEOUT, "The history was not received completely.".to_owned())
-            })?;
-            let Some(piece) = piece else { break };
-            left = left.checked_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX)).ok_or_else(|| {
-                let max = checks.judge().history_bytes_max;
-                failed(StatusCode::PAYLOAD_TOO_LARGE, format!("The history has more than {max} bytes."))
-            })?;
-            let written = tokio::task::spawn_blocking(move || file.write_all(&piece).map(|()| file)).await;
-            file = written.map_err(std::io::Error::other).and_then(|written| written).map_err(unwritten)?;
-        }
-        if left == checks.judge().history_bytes_max {
-            return Err(failed(StatusCode::BAD_REQUEST, "The history is empty.".to_owned()));
-        }
-        Ok(())
-    };
-    if let Err(refused) = received.await {
-        Checks::forget(&dropped);
-        return Err(refused);
+    // Whatever ends this function before the history is complete also removes what has come of it.
+    let received = checks.receive(asked.query.get("name").unwrap_or_default()).map_err(unwritten)?;
+    let mut left = checks.judge().history_bytes_max;
+    loop {
+        let piece = body::next(&mut body).await;
+        let piece = piece
+            .map_err(|()| failed(StatusCode::REQUEST_TIMEOUT, "The history was not received completely.".to_owned()))?;
+        let Some(piece) = piece else { break };
+        left = left.checked_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX)).ok_or_else(|| {
+            let max = checks.judge().history_bytes_max;
+            failed(StatusCode::PAYLOAD_TOO_LARGE, format!("The history has more than {max} bytes."))
+        })?;
+        let file = received.file().map_err(unwritten)?;
+        let written = tokio::task::spawn_blocking(move || (&*file).write_all(&piece)).await;
+        written.map_err(std::io::Error::other).and_then(|written| written).map_err(unwritten)?;
     }
-    let started = checks.check_dropped(dropped, what, &state.watcher);
+    if left == checks.judge().history_bytes_max {
+        return Err(failed(StatusCode::BAD_REQUEST, "The history is empty.".to_owned()));
+    }
+    let started = checks.check_dropped(received, &what, &state.watcher);
     started.map_err(|why| failed(StatusCode::SERVICE_UNAVAILABLE, why))
 }
 

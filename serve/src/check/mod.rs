@@ -5,6 +5,7 @@
 
 mod child;
 pub(crate) mod left;
+mod receiving;
 mod record;
 mod store;
 

@@ -1,6 +1,7 @@
 //! All checks: those that run, those that wait for their turn, and those that are over.
 
 use super::child::{self, Ended};
+use super::receiving::{self, Receiving};
 use super::record::{Record, Stage, Wanted};
 use crate::config::Judge;
 use crate::runs::index;
@@ -11,7 +12,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
 /// Checks that run at one time; each may take all the memory that one may take.
@@ -39,20 +40,13 @@ struct Check {
     is_cancelled: Arc<AtomicBool>,
 }
 
-/// A history that is being received.
-pub(crate) struct Dropped {
-    id: String,
-    folder: PathBuf,
-    /// The file, and its path below the directory that is served.
-    pub(crate) file: PathBuf,
-    history: String,
-    name: String,
-}
-
 impl Checks {
-    /// The checks below a directory.
+    /// The checks below a directory. What earlier servers received of a history and could not complete is removed.
     pub(crate) fn new(root: PathBuf, judge: Judge) -> Checks {
         let mut all = BTreeMap::new();
+        if !leads_away(&root, &root.join(DROPPED)) {
+            receiving::clear(&root.join(DROPPED));
+        }
         for folder in [again(&root), root.join(DROPPED)] {
             if leads_away(&root, &folder) {
                 continue;
@@ -110,37 +104,40 @@ impl Checks {
         }
     }
 
-    /// Makes room for a dropped history of this name.
+    /// Makes room for a dropped history of this name. It is no run before all of it is there.
     ///
     /// # Errors
     ///
     /// If the directory cannot be written to.
-    pub(crate) fn receive(&self, name: &str) -> io::Result<Dropped> {
-        let (id, folder) = new_folder(&self.root, &self.root.join(DROPPED))?;
-        let file = format!("history{}", extension(name));
-        let history = format!("{DROPPED}/{id}/{file}");
-        Ok(Dropped { file: folder.join(file), id, folder, history, name: name.chars().take(200).collect() })
+    pub(crate) fn receive(&self, name: &str) -> io::Result<Receiving> {
+        let above = self.root.join(DROPPED);
+        refuse_link(&self.root, &above)?;
+        Receiving::new(&above, format!("history{}", extension(name)), name.chars().take(200).collect())
     }
 
-    /// Forgets a dropped history that did not come as a whole.
-    pub(crate) fn forget(dropped: &Dropped) {
-        let _ = fs::remove_dir_all(&dropped.folder);
-    }
-
-    /// Starts to check a dropped history.
+    /// Starts to check a dropped history, which is complete: it becomes a run.
     ///
     /// # Errors
     ///
     /// If there is no room for it.
     pub(crate) fn check_dropped(
         self: &Arc<Checks>,
-        dropped: Dropped,
-        wanted: Wanted,
+        mut received: Receiving,
+        wanted: &Wanted,
         watcher: &Arc<Watcher>,
     ) -> Result<Record, String> {
-        let Dropped { id, folder, history, name, .. } = dropped;
-        let run = format!("{DROPPED}/{id}");
-        self.start(folder, new_record(id, run, history, Some(name), wanted), watcher)
+        let all = self.with_room()?;
+        let mut keep = |id: &str| {
+            let run = format!("{DROPPED}/{id}");
+            let history = format!("{run}/{}", received.file_name);
+            let record = new_record(id.to_owned(), run, history, Some(received.name.clone()), wanted.clone());
+            record.write(received.folder())?;
+            received.keep(&self.root.join(DROPPED).join(id))?;
+            Ok(record)
+        };
+        let (id, record) = named_after_now(&all, &mut keep).map_err(|error| unwritten(&error))?;
+        let folder = self.root.join(DROPPED).join(id);
+        Ok(self.start(all, folder, record, watcher))
     }
 
     /// Starts to check the history of a run again.
@@ -155,25 +152,41 @@ impl Checks {
         wanted: Wanted,
         watcher: &Arc<Watcher>,
     ) -> Result<Record, String> {
-        let (id, folder) =
-            new_folder(&self.root, &again(&self.root)).map_err(|error| format!("cannot write here: {error}"))?;
-        self.start(folder, new_record(id, run.to_owned(), history, None, wanted), watcher)
+        let all = self.with_room()?;
+        let above = again(&self.root);
+        refuse_link(&self.root, &above).and_then(|()| fs::create_dir_all(&above)).map_err(|error| unwritten(&error))?;
+        let (id, folder) = named_after_now(&all, &mut |id: &str| {
+            let folder = above.join(id);
+            fs::create_dir(&folder).map(|()| folder)
+        })
+        .map_err(|error| unwritten(&error))?;
+        let record = new_record(id, run.to_owned(), history, None, wanted);
+        record.write(&folder).map_err(|error| unwritten(&error))?;
+        Ok(self.start(all, folder, record, watcher))
     }
 
-    fn start(self: &Arc<Checks>, folder: PathBuf, record: Record, watcher: &Arc<Watcher>) -> Result<Record, String> {
-        let mut all = locked(&self.all);
+    /// All checks, if another one may wait.
+    fn with_room(&self) -> Result<MutexGuard<'_, BTreeMap<String, Check>>, String> {
+        let all = locked(&self.all);
         let waiting = all.values().filter(|check| check.record.stage == Stage::Waiting).count();
         if waiting >= WAITING_MAX || self.is_over.load(Ordering::Relaxed) {
-            let _ = fs::remove_dir_all(&folder);
             return Err(format!("{waiting} checks are already waiting: try again later"));
         }
-        record.write(&folder).map_err(|error| format!("cannot write here: {error}"))?;
-        let check = Check { record: record.clone(), folder, is_cancelled: Arc::default() };
-        all.insert(record.id.clone(), check);
+        Ok(all)
+    }
+
+    fn start(
+        self: &Arc<Checks>,
+        mut all: MutexGuard<'_, BTreeMap<String, Check>>,
+        folder: PathBuf,
+        record: Record,
+        watcher: &Arc<Watcher>,
+    ) -> Record {
+        all.insert(record.id.clone(), Check { record: record.clone(), folder, is_cancelled: Arc::default() });
         drop(all);
         let (checks, id, watcher) = (Arc::clone(self), record.id.clone(), Arc::clone(watcher));
         std::thread::spawn(move || checks.work(&id, &watcher));
-        Ok(record)
+        record
     }
 
     /// Waits for the turn of a check, and does it.
@@ -240,20 +253,34 @@ fn leads_away(root: &Path, folder: &Path) -> bool {
     folder.ancestors().take_while(|above| *above != root).any(Path::is_symlink)
 }
 
-/// A new folder, named after the time as Jepsen names its own.
-fn new_folder(root: &Path, above: &Path) -> io::Result<(String, PathBuf)> {
-    if leads_away(root, above) {
-        return Err(io::Error::other(format!("{} is a link, or below one", above.display())));
+fn refuse_link(root: &Path, folder: &Path) -> io::Result<()> {
+    if leads_away(root, folder) {
+        return Err(io::Error::other(format!("{} is a link, or below one", folder.display())));
     }
-    fs::create_dir_all(above)?;
+    Ok(())
+}
+
+fn unwritten(error: &io::Error) -> String {
+    format!("cannot write here: {error}")
+}
+
+/// Makes something under the id of a new check: the time, as Jepsen names its own folders. While the id is taken, it
+/// tries again.
+fn named_after_now<T>(
+    all: &BTreeMap<String, Check>,
+    make: &mut dyn FnMut(&str) -> io::Result<T>,
+) -> io::Result<(String, T)> {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
     loop {
-        let time = humantime::format_rfc3339_millis(SystemTime::now()).to_string().replace(['-', ':'], "");
-        let folder = above.join(&time);
-        match fs::create_dir(&folder) {
-            Ok(()) => return Ok((time, folder)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => std::thread::yield_now(),
-            Err(error) => return Err(error),
+        let id = humantime::format_rfc3339_millis(SystemTime::now()).to_string().replace(['-', ':'], "");
+        if !all.contains_key(&id) {
+            match make(&id) {
+                Ok(made) => return Ok((id, made)),
+                Err(error) if matches!(error.kind(), AlreadyExists | DirectoryNotEmpty) => {}
+                Err(error) => return Err(error),
+            }
         }
+        std::thread::yield_now();
     }
 }
 

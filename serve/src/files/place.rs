@@ -39,15 +39,25 @@ pub(crate) fn find(root: &Path, path: &str) -> io::Result<(PathBuf, Metadata)> {
 ///
 /// If there is none, or it is not a plain file: a pipe is never opened.
 pub(crate) fn open(root: &Path, path: &str) -> io::Result<(File, u64)> {
-    let (place, metadata) = find(root, path)?;
-    if !metadata.is_file() {
-        return Err(io::ErrorKind::NotFound.into());
-    }
-    let file = File::open(&place)?;
+    let (place, _) = find(root, path)?;
+    let opened = open_plain(&place)?;
     // A link may have come in between.
     let is_below = place.canonicalize()?.starts_with(root.canonicalize()?);
+    if !is_below { Err(io::ErrorKind::NotFound.into()) } else { Ok(opened) }
+}
+
+/// Opens the file at a path. It refuses a link as the last name of the path; the caller checks the other names.
+///
+/// # Errors
+///
+/// If there is none, or it is not a plain file: a pipe is never opened.
+pub(crate) fn open_plain(path: &Path) -> io::Result<(File, u64)> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let file = File::open(path)?;
     let opened = file.metadata()?;
-    if !is_below || !opened.is_file() {
+    if !opened.is_file() {
         return Err(io::ErrorKind::NotFound.into());
     }
     Ok((file, opened.len()))

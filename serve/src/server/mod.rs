@@ -12,6 +12,8 @@ use tokio::sync::{Notify, Semaphore};
 
 /// Connections at one time. A further one waits until another is closed; those that say nothing are closed soon.
 const CONNECTIONS_MAX: usize = 4096;
+/// For requests to remove what they have half done when the server ends.
+const END_TIME: Duration = Duration::from_millis(500);
 /// Files that the process needs for other things.
 const FILES_SPARE: u64 = 256;
 
@@ -89,8 +91,8 @@ impl Server {
         if let Some(checks) = ending.checks.as_ref() {
             checks.end();
         }
-        // Whoever still downloads is not waited for.
-        runtime.shutdown_background();
+        // Whoever still downloads is not waited for, but what was received of a history is removed.
+        runtime.shutdown_timeout(END_TIME);
         outcome
     }
 }

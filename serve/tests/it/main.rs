@@ -6,3 +6,4 @@ mod intruders;
 mod live;
 mod pages;
 mod rows;
+mod uploads;
