@@ -1,6 +1,6 @@
 //! Requests that change something: a history to be checked, a run to be checked again, a check to be cancelled.
 
-use crate::check::{Checks, Record, Stage, Wanted, left};
+use crate::check::{Checks, Folder, Record, Stage, Wanted};
 use crate::config::Suggest;
 use crate::http::answer::{self, Answer};
 use crate::http::asked::Asked;
@@ -13,7 +13,6 @@ use hyper::body::Incoming;
 use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::io::{Cursor, Read, Write as _};
-use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes of a form, at most.
@@ -212,13 +211,13 @@ pub(crate) fn of(record: &Record) -> Value {
 }
 
 /// A check with what came of it.
-pub(crate) fn with_result(record: &Record, folder: &Path) -> Value {
+pub(crate) fn with_result(record: &Record, folder: &Folder) -> Value {
     let mut value = of(record);
     if record.stage == Stage::Done {
-        value["result"] = left::result(folder).unwrap_or(Value::Null);
+        value["result"] = folder.result().unwrap_or(Value::Null);
     }
     if record.stage == Stage::Failed {
-        value["messages"] = left::messages(folder).into();
+        value["messages"] = folder.messages().into();
     }
     value
 }

@@ -1,28 +1,48 @@
 //! What a check left in its folder.
 
 use super::child::{MESSAGES, RESULT};
+use crate::files::place;
 use serde_json::Value;
-use std::path::Path;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
 
 /// Bytes of a result that is part of an answer.
 const RESULT_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of a process's messages that are shown.
 const MESSAGES_BYTES_MAX: u64 = 16 << 10;
 
-/// The result of a check, as `--output json` writes it.
-pub(crate) fn result(folder: &Path) -> Option<Value> {
-    serde_json::from_slice(&read(&folder.join(RESULT), RESULT_BYTES_MAX)?).ok()
+/// The folder of a check below the directory that is served.
+pub(crate) struct Folder {
+    pub(super) root: PathBuf,
+    pub(super) path: PathBuf,
 }
 
-/// What the process of a check said.
-pub(crate) fn messages(folder: &Path) -> String {
-    let bytes = read(&folder.join(MESSAGES), MESSAGES_BYTES_MAX).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
-}
+impl Folder {
+    /// Opens a file of the folder; returns its length as well.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or it is not a plain file, or a link leads to it.
+    pub(crate) fn open(&self, name: &str) -> io::Result<(File, u64)> {
+        place::open_own(&self.root, &self.path.join(name))
+    }
 
-fn read(path: &Path, bytes_max: u64) -> Option<Vec<u8>> {
-    use std::io::Read as _;
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(bytes_max).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    /// The result of the check, as `--output json` writes it.
+    pub(crate) fn result(&self) -> Option<Value> {
+        serde_json::from_slice(&self.read(RESULT, RESULT_BYTES_MAX)?).ok()
+    }
+
+    /// What the process of the check said.
+    pub(crate) fn messages(&self) -> String {
+        let bytes = self.read(MESSAGES, MESSAGES_BYTES_MAX).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn read(&self, name: &str, bytes_max: u64) -> Option<Vec<u8>> {
+        use std::io::Read as _;
+        let mut bytes = Vec::new();
+        self.open(name).ok()?.0.take(bytes_max).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
 }

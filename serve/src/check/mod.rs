@@ -4,10 +4,11 @@
 //! which says what was asked for. So it is found again after a restart, whatever ended the server.
 
 mod child;
-pub(crate) mod left;
+mod left;
 mod receiving;
 mod record;
 mod store;
 
+pub(crate) use left::Folder;
 pub(crate) use record::{Record, Stage, Wanted};
 pub(crate) use store::Checks;

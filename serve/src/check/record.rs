@@ -1,5 +1,6 @@
 //! What is kept of a check.
 
+use crate::files::place;
 use crate::runs::index;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -75,12 +76,12 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Reads the record of a folder. A check that was open then is open no longer.
-    pub(super) fn read(folder: &Path) -> Option<Record> {
+    /// Reads the record of a folder below the directory that is served. A check that was open then is open no longer.
+    pub(super) fn read(root: &Path, folder: &Path) -> Option<Record> {
         use std::io::Read as _;
         let mut bytes = Vec::new();
         let limit = u64::try_from(BYTES_MAX).unwrap_or(u64::MAX);
-        std::fs::File::open(folder.join(FILE)).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
+        place::open_own(root, &folder.join(FILE)).ok()?.0.take(limit).read_to_end(&mut bytes).ok()?;
         let mut record: Record = serde_json::from_slice(&bytes).ok()?;
         // The directory may come from elsewhere.
         let is_plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.,".contains(&b));

@@ -1,6 +1,7 @@
 //! All checks: those that run, those that wait for their turn, and those that are over.
 
 use super::child::{self, Ended};
+use super::left::Folder;
 use super::receiving::{self, Receiving};
 use super::record::{Record, Stage, Wanted};
 use crate::config::Judge;
@@ -55,7 +56,7 @@ impl Checks {
             let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
             folders.sort();
             for folder in folders.into_iter().rev().filter(|folder| !folder.is_symlink()).take(KNOWN_MAX) {
-                if let Some(record) = Record::read(&folder) {
+                if let Some(record) = Record::read(&root, &folder) {
                     all.insert(record.id.clone(), Check { record, folder, is_cancelled: Arc::default() });
                 }
             }
@@ -69,8 +70,9 @@ impl Checks {
     }
 
     /// A check by its id, and its folder.
-    pub(crate) fn find(&self, id: &str) -> Option<(Record, PathBuf)> {
-        locked(&self.all).get(id).map(|check| (check.record.clone(), check.folder.clone()))
+    pub(crate) fn find(&self, id: &str) -> Option<(Record, Folder)> {
+        let folder = |check: &Check| Folder { root: self.root.clone(), path: check.folder.clone() };
+        locked(&self.all).get(id).map(|check| (check.record.clone(), folder(check)))
     }
 
     /// The checks of a run, the latest first.

@@ -37,19 +37,20 @@ pub(crate) fn file(state: &State, path: &str) -> Option<Answer> {
 fn report_of_run(state: &State, path: &str) -> Option<Answer> {
     let id = if path == REPORT { "." } else { path.strip_suffix(REPORT)?.strip_suffix('/')? };
     state.watcher.snapshot().run(id).filter(|run| run.history.is_some())?;
-    report::linked(&state.config.directory, path, id).map(answer::report)
+    report::linked(place::open(&state.config.directory, path).ok()?, id).map(answer::report)
 }
 
 /// A file that a check left; nothing if there is none.
 pub(crate) fn of_check(state: &State, id: &str, name: &str) -> Option<Answer> {
     const FILES: [&str; 3] = [REPORT, "result.json", "messages.txt"];
     let (record, folder) = state.checks.as_ref()?.find(id)?;
+    let name = FILES.into_iter().find(|file| *file == name)?;
     if name == REPORT
-        && let Some(report) = report::linked(&folder, name, &record.run)
+        && let Some(report) = report::linked(folder.open(name).ok()?, &record.run)
     {
         return Some(answer::report(report));
     }
-    let (source, length) = FileSource::open(&folder, FILES.into_iter().find(|file| *file == name)?).ok()?;
+    let (source, length) = FileSource::new(folder.open(name).ok()?);
     Some(answer::file(kind(name), false, stream::content(source, Some(length))))
 }
 

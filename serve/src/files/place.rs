@@ -1,8 +1,9 @@
 //! Files below the directory that is served: no address leads to any other file.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Whether a path below the directory is made of plain names: none is hidden, none leads up.
 pub(crate) fn is_plain(path: &str) -> bool {
@@ -21,9 +22,14 @@ pub(crate) fn find(root: &Path, path: &str) -> io::Result<(PathBuf, Metadata)> {
     if !is_plain(path) {
         return Err(io::ErrorKind::NotFound.into());
     }
+    walk(root, path.split('/').filter(|name| *name != ".").map(OsStr::new))
+}
+
+/// The path of these names below `root`, if it is there without links.
+fn walk<'a>(root: &Path, names: impl Iterator<Item = &'a OsStr>) -> io::Result<(PathBuf, Metadata)> {
     let mut place = root.to_owned();
     let mut metadata = fs::metadata(root)?;
-    for name in path.split('/').filter(|name| *name != ".") {
+    for name in names {
         place.push(name);
         metadata = fs::symlink_metadata(&place)?;
         if metadata.is_symlink() {
@@ -39,11 +45,29 @@ pub(crate) fn find(root: &Path, path: &str) -> io::Result<(PathBuf, Metadata)> {
 ///
 /// If there is none, or it is not a plain file: a pipe is never opened.
 pub(crate) fn open(root: &Path, path: &str) -> io::Result<(File, u64)> {
-    let (place, _) = find(root, path)?;
-    let opened = open_plain(&place)?;
+    open_below(root, &find(root, path)?.0)
+}
+
+/// Opens a file that the server itself wrote below `root`. Its names may be hidden, unlike those of [`open`].
+///
+/// # Errors
+///
+/// As for [`open`]: the directory may come from elsewhere, with links and pipes in the places of such files.
+pub(crate) fn open_own(root: &Path, path: &Path) -> io::Result<(File, u64)> {
+    let below = path.strip_prefix(root).map_err(|_| io::ErrorKind::NotFound)?;
+    if !below.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    open_below(root, &walk(root, below.iter())?.0)
+}
+
+fn open_below(root: &Path, place: &Path) -> io::Result<(File, u64)> {
+    let opened = open_plain(place)?;
     // A link may have come in between.
-    let is_below = place.canonicalize()?.starts_with(root.canonicalize()?);
-    if !is_below { Err(io::ErrorKind::NotFound.into()) } else { Ok(opened) }
+    if !place.canonicalize()?.starts_with(root.canonicalize()?) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    Ok(opened)
 }
 
 /// Opens the file at a path. It refuses a link as the last name of the path; the caller checks the other names.
@@ -142,9 +166,18 @@ mod tests {
         std::os::unix::fs::symlink(dir.path().join("outside"), root.join("folder")).unwrap();
         std::os::unix::fs::symlink(dir.path().join("outside/secret"), root.join("file")).unwrap();
         assert!(std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap().success());
-        for path in ["folder/secret", "file", "pipe"] {
+        fs::create_dir(root.join(".own")).unwrap();
+        fs::write(root.join(".own/file"), "own").unwrap();
+        std::os::unix::fs::symlink(root.join(".own"), root.join(".link")).unwrap();
+        for path in ["folder/secret", "file", "pipe", ".own/file", ".own"] {
             assert!(open(&root, path).is_err(), "{path}");
         }
+        for path in ["folder/secret", "file", "pipe", ".link/file", ".own", "", "../outside/secret"] {
+            assert!(open_own(&root, &root.join(path)).is_err(), "{path}");
+        }
+        assert!(open_own(&root, &dir.path().join("outside/secret")).is_err());
+        assert_eq!(open_own(&root, &root.join(".own/file")).unwrap().1, 3);
+        fs::remove_dir_all(root.join(".own")).unwrap();
         assert_eq!(files(&root, 9), (Vec::new(), true));
         // What is served may itself be reached by a link.
         std::os::unix::fs::symlink(dir.path().join("outside"), dir.path().join("link")).unwrap();

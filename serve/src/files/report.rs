@@ -1,8 +1,8 @@
 //! Reports with links from their ops to the rows of the history: a report does not know where it will be read.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
 
 /// Bytes of a report that gets links; a longer one is sent as it is.
 const BYTES_MAX: u64 = 16 << 20;
@@ -13,10 +13,11 @@ const CLOSED: &str = "</span>";
 /// Digits of an index.
 const DIGITS_MAX: usize = 20;
 
-/// A report below the directory that is served, with links to the rows of a run; nothing if it is too long, or names no
-/// op.
-pub(super) fn linked(root: &Path, path: &str, run: &str) -> Option<String> {
-    let (file, bytes) = super::place::open(root, path).ok().filter(|(_, bytes)| *bytes <= BYTES_MAX)?;
+/// A report of so many bytes, with links to the rows of a run; nothing if it is too long, or names no op.
+pub(super) fn linked((file, bytes): (File, u64), run: &str) -> Option<String> {
+    if bytes > BYTES_MAX {
+        return None;
+    }
     let mut html = String::new();
     file.take(bytes).read_to_string(&mut html).ok()?;
     with_links(&html, &format!("/rows/{}", crate::http::query::encoded(run)))

@@ -20,8 +20,12 @@ pub(crate) struct FileSource {
 impl FileSource {
     /// Opens a file below `root`; returns its length as well.
     pub(crate) fn open(root: &Path, path: &str) -> io::Result<(FileSource, u64)> {
-        let (file, length) = place::open(root, path)?;
-        Ok((FileSource { file, left: length }, length))
+        place::open(root, path).map(FileSource::new)
+    }
+
+    /// A file that is open, and has this length.
+    pub(crate) fn new((file, length): (File, u64)) -> (FileSource, u64) {
+        (FileSource { file, left: length }, length)
     }
 }
 

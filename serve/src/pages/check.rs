@@ -1,7 +1,7 @@
 //! The page of a check, and the forms that start one.
 
 use super::layout::{badge, page};
-use crate::check::{Checks, Record, Stage, Wanted, left};
+use crate::check::{Checks, Record, Stage, Wanted};
 use crate::http::query::encoded;
 use crate::runs::outcome;
 use crate::state::State;
@@ -16,7 +16,7 @@ const LOOK_AGAIN_MS: u32 = 500;
 pub(crate) fn check(state: &State, id: &str) -> Option<Markup> {
     let (record, folder) = state.checks.as_ref()?.find(id)?;
     let again = record.stage.is_open().then_some(LOOK_AGAIN_MS);
-    let result = (record.stage == Stage::Done).then(|| left::result(&folder)).flatten();
+    let result = (record.stage == Stage::Done).then(|| folder.result()).flatten();
     let title = record.name.as_ref().unwrap_or(&record.run);
     Some(page(
         &format!("Check of {}", text::shown(title, 200)),
@@ -39,8 +39,8 @@ pub(crate) fn check(state: &State, id: &str) -> Option<Markup> {
                 p.note { "Checker: " (told(&record)) }
                 p { a href={ "/runs/" (encoded(&record.run)) } { "The run" } }
                 @if let Some(error) = result.as_ref().and_then(|result| result.get("error")) { (problem(error)) }
-                @if record.stage == Stage::Failed { pre { (text::shown(&left::messages(&folder), 8000)) } }
-                @if folder.join("report.html").is_file() {
+                @if record.stage == Stage::Failed { pre { (text::shown(&folder.messages(), 8000)) } }
+                @if folder.open("report.html").is_ok() {
                     @let address = format!("/checks/{}/report.html", record.id);
                     h2 { "Report" }
                     p { a href=(address) { "Open the report on a separate page" } }

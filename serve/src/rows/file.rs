@@ -6,10 +6,10 @@
 
 use super::index::{Head, Index, PARTS_MAX, Part};
 use super::traits::{Traits, WORDS};
+use crate::files::place;
 use crate::runs::index::put;
 use flate2::Crc;
-use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 /// Changes with what the bytes mean.
@@ -39,11 +39,14 @@ pub(super) fn write(path: &Path, index: &Index) -> io::Result<()> {
     put(path, |out| out.write_all(&bytes))
 }
 
-/// Reads an index; nothing if there is none, or a broken one.
-pub(super) fn read(path: &Path) -> Option<Index> {
-    let length = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?.len();
+/// Reads an index below the directory that is served; nothing if there is none, or a broken one.
+pub(super) fn read(root: &Path, path: &Path) -> Option<Index> {
+    let (file, length) = place::open_own(root, path).ok()?;
     let most = u64::try_from(VERSION.len() + HEAD_BYTES_MAX + PARTS_MAX * PART_BYTES + 4).unwrap_or(u64::MAX);
-    let bytes = if length <= most { fs::read(path).ok()? } else { return None };
+    let mut bytes = Vec::new();
+    if length > most || file.take(length).read_to_end(&mut bytes).is_err() {
+        return None;
+    }
     let (bytes, sum) = bytes.split_last_chunk::<4>()?;
     let mut crc = Crc::new();
     crc.update(bytes);
@@ -74,12 +77,13 @@ mod tests {
     use super::*;
     use crate::rows::index::Draft;
     use history_core::{Format, History};
+    use std::fs;
 
     #[test]
     fn what_is_written_is_read_and_what_is_broken_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.rows");
-        assert!(read(&path).is_none());
+        assert!(read(dir.path(), &path).is_none());
         let history = History::parse("{:process 0, :type :ok, :f :txn, :value [[:r 1 2]]}").unwrap();
         let mut draft = Draft::new();
         for row in 0..1000 {
@@ -100,16 +104,16 @@ mod tests {
         };
         let index = draft.done(head);
         write(&path, &index).unwrap();
-        let again = read(&path).unwrap();
+        let again = read(dir.path(), &path).unwrap();
         assert_eq!((&again.head, &again.parts), (&index.head, &index.parts));
         let bytes = fs::read(&path).unwrap();
         for at in [0, 20, bytes.len() / 2, bytes.len() - 1] {
             let mut broken = bytes.clone();
             broken[at] ^= 1;
             fs::write(&path, broken).unwrap();
-            assert!(read(&path).is_none(), "{at}");
+            assert!(read(dir.path(), &path).is_none(), "{at}");
         }
         fs::write(&path, &bytes[..bytes.len() - 88]).unwrap();
-        assert!(read(&path).is_none());
+        assert!(read(dir.path(), &path).is_none());
     }
 }

@@ -102,7 +102,7 @@ impl Library {
                 Stage::Ready(..) | Stage::Failed(_) => return Ok(self.begin(&mut known, history, bytes)),
             }
         }
-        let kept = file::read(&self.path(history, "rows"));
+        let kept = file::read(&self.root, &self.path(history, "rows"));
         if let Some(index) = kept.filter(|index| index.head.history == history && index.head.mark == mark)
             && let Ok(text) = self.text(&index, history, file)
         {
@@ -129,11 +129,7 @@ impl Library {
         if !index.head.is_copy {
             return Ok(file);
         }
-        let path = self.path(history, "text");
-        if !fs::symlink_metadata(&path)?.is_file() {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        File::open(path)
+        place::open_own(&self.root, &self.path(history, "text")).map(|(text, _)| text)
     }
 
     /// Has a history read by a thread.

@@ -4,7 +4,8 @@
 //! nobody finds half of it; a line that is not understood is a run that is read again. It may be removed at any time.
 
 use super::run::Run;
-use std::fs::{self, File};
+use crate::files::place;
+use std::fs;
 use std::io::{self, BufRead as _, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ const LINES_MAX: usize = 200_000;
 
 /// Reads what is known.
 pub(super) fn read(root: &Path) -> Vec<Run> {
-    let Ok(file) = File::open(path(root)) else { return Vec::new() };
+    let Ok((file, _)) = place::open_own(root, &path(root)) else { return Vec::new() };
     let mut lines = BufReader::new(file).split(b'\n').map_while(Result::ok).take(LINES_MAX);
     if lines.next().is_none_or(|line| line != VERSION.as_bytes()) {
         return Vec::new();

@@ -1,9 +1,9 @@
 //! How many ops a history has and how long it took, from its last lines: the index and the time of the last op.
 
 use super::edn;
+use crate::files::place;
 use history_core::cast::Cast as _;
 use history_core::{Batch, Limits, Reader};
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
@@ -22,8 +22,8 @@ pub(super) struct Extent {
 /// longer one, and one that cannot be read, says nothing.
 pub(super) fn count(path: &Path, bytes_max: u64, text_bytes_max: u64) -> Extent {
     let none = Extent::default();
-    let Ok(file) = File::open(path) else { return none };
-    if file.metadata().map_or(u64::MAX, |metadata| metadata.len()) > bytes_max {
+    let Ok((file, length)) = place::open_plain(path) else { return none };
+    if length > bytes_max {
         return none;
     }
     // What takes long may have no op at all.
@@ -47,8 +47,7 @@ pub(super) fn read(path: &Path) -> Extent {
 }
 
 fn tail(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
+    let (mut file, length) = place::open_plain(path)?;
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
     let mut bytes = Vec::new();
     file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
@@ -80,13 +79,14 @@ fn line(line: &str) -> Option<Extent> {
 /// The first bytes of a file, at most so many.
 pub(super) fn head(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(bytes_max.to_u64()).read_to_end(&mut bytes)?;
+    place::open_plain(path)?.0.take(bytes_max.to_u64()).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::io::Write as _;
 
     #[test]

@@ -6,4 +6,5 @@ mod intruders;
 mod live;
 mod pages;
 mod rows;
+mod strange;
 mod uploads;
