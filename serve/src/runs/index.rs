@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const FOLDER: &str = ".histcheck-serve";
 const FILE: &str = "index.jsonl";
 /// Changes with what a line means.
-const VERSION: &str = "{\"histcheck-serve-index\":2}";
+const VERSION: &str = "{\"histcheck-serve-index\":3}";
 /// Bytes of a line, at most.
 const LINE_BYTES_MAX: usize = 1 << 20;
 const LINES_MAX: usize = 200_000;
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(read(dir.path()), [run("a"), run("b")]);
         fs::write(path(dir.path()), text.replacen("\"id\"", "\"id", 1)).unwrap();
         assert_eq!(read(dir.path()), [run("b"), run("c")]);
-        fs::write(path(dir.path()), text.replacen("index\":2", "index\":0", 1)).unwrap();
+        fs::write(path(dir.path()), text.replacen("index\":3", "index\":0", 1)).unwrap();
         assert_eq!(read(dir.path()), []);
         fs::write(path(dir.path()), b"\xff\xfe").unwrap();
         assert_eq!(read(dir.path()), []);

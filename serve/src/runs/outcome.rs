@@ -140,7 +140,7 @@ fn page(html: &str) -> Option<Outcome> {
     let verdict = of("verdict").filter(|verdict| !verdict.is_empty())?;
     let list = |name: &str| of(name).unwrap_or_default();
     let mut outcome = Outcome { verdict: Verdict::written(&verdict), ..Outcome::default() };
-    add(&mut outcome.checkers, split(&list("checker")));
+    add(&mut outcome.checkers, checkers(&list("checker")));
     add(&mut outcome.anomalies, split(&list("found")));
     add(&mut outcome.strongest, split(&list("strongest")));
     add(&mut outcome.not, split(&list("not")));
@@ -149,6 +149,11 @@ fn page(html: &str) -> Option<Outcome> {
 
 fn split(list: &str) -> Vec<String> {
     list.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// The names of checkers as `-m` takes them.
+fn checkers(list: &str) -> Vec<String> {
+    list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 /// The first line of a report in text: a path, a tab, and the verdict.
@@ -182,7 +187,7 @@ pub(crate) fn result(json: &[u8]) -> Option<Outcome> {
         None => vec![(own, &value)],
     };
     for (name, one) in whole {
-        add(&mut outcome.checkers, [name.to_owned()]);
+        add(&mut outcome.checkers, checkers(name));
         add(&mut outcome.anomalies, list(one, "anomaly_types"));
         add(&mut outcome.not, list(one, "not"));
     }
@@ -224,6 +229,8 @@ mod tests {
             (outcome.anomalies, outcome.strongest, outcome.not),
             (vec!["G0".into(), "G1c".into()], vec!["read-atomic".to_owned()], vec!["serializable".to_owned()])
         );
+        let several = "<meta name=\"histcheck-verdict\" content=\"true\"><meta name=\"histcheck-checker\" content=\"list-append,stats\">";
+        assert_eq!(page(several).unwrap().checkers, ["list-append", "stats"]);
         assert_eq!(page("<title>coverage</title>"), None, "a report of another program is not a run");
     }
 
@@ -238,6 +245,8 @@ mod tests {
             (outcome.checkers, outcome.anomalies),
             (vec!["a".to_owned(), "b".to_owned()], vec!["G0".to_owned()])
         );
+        let of_keys = result(br#"{"schema":1,"checker":"a,b","keyed":true,"valid":true}"#).unwrap();
+        assert_eq!(of_keys.checkers, ["a", "b"]);
         assert_eq!(result(br#"{"schema":1,"error":{}}"#).unwrap().verdict, Some(Verdict::Error));
         assert_eq!(result(br#"{"valid":true}"#), None);
     }
