@@ -60,7 +60,7 @@ pub(crate) fn check_token(
 ) -> Result<(), Refused> {
     let Some(token) = &config.token else { return Ok(()) };
     let text = |name| headers.get_all(name).iter().filter_map(|value: &header::HeaderValue| value.to_str().ok());
-    let given = text(header::AUTHORIZATION).find_map(|value| value.strip_prefix("Bearer "));
+    let given = text(header::AUTHORIZATION).find_map(bearer);
     if let Some(given) = given {
         return attempts.check(from, token, given);
     }
@@ -70,6 +70,12 @@ pub(crate) fn check_token(
         Some((_, value)) => attempts.check_cookie(from, token, value),
         None => Err(Refused::NoToken),
     }
+}
+
+/// The token in an `Authorization` header. Upper and lower case of the scheme are the same (RFC 9110, section 11.1).
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
 }
 
 #[cfg(test)]
@@ -122,11 +128,19 @@ mod tests {
         let check = |pairs: &[(&'static str, &str)]| {
             check_token(&config, &Attempts::default(), [127, 0, 0, 1].into(), &headers(pairs))
         };
-        assert_eq!(check(&[("authorization", "Bearer 0123456789abcdef")]), Ok(()));
+        for right in ["Bearer 0123456789abcdef", "bearer 0123456789abcdef", "BEARER  0123456789abcdef"] {
+            assert_eq!(check(&[("authorization", right)]), Ok(()), "{right}");
+        }
         let cookie = config.token.as_ref().unwrap().cookie();
         assert_eq!(check(&[("cookie", &format!("a=b; {COOKIE}={cookie}"))]), Ok(()));
         assert_eq!(check(&[]), Err(Refused::NoToken));
-        for wrong in ["Bearer ", "Bearer 0123456789abcdeg", "Bearer 0123456789abcde", "Basic 0123456789abcdef"] {
+        for wrong in [
+            "Bearer ",
+            "Bearer 0123456789abcdeg",
+            "Bearer 0123456789abcde",
+            "Basic 0123456789abcdef",
+            "0123456789abcdef",
+        ] {
             assert_eq!(check(&[("authorization", wrong)]), Err(Refused::NoToken), "{wrong}");
         }
         assert_eq!(check(&[("cookie", &format!("{COOKIE}={token}"))]), Err(Refused::NoToken), "it is not written so");
