@@ -9,7 +9,7 @@ use crate::http::query::Query;
 use crate::pages;
 use crate::runs::Run;
 use crate::state::State;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::{Method, StatusCode};
 use serde_json::{Value, json};
 use std::io::{Cursor, Read, Write as _};
@@ -101,6 +101,12 @@ async fn receive(
 ) -> Result<Record, Refused> {
     let failed = |status, message: String| Refused(status, message);
     let what = wanted(checks, &asked.query)?;
+    let max = checks.judge().history_bytes_max;
+    let too_long = || failed(StatusCode::PAYLOAD_TOO_LARGE, format!("The history has more than {max} bytes."));
+    // The length that the client announces.
+    if body.size_hint().lower() > max {
+        return Err(too_long());
+    }
     let Ok(_room) = state.uploads.try_acquire() else {
         return Err(failed(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -112,21 +118,18 @@ async fn receive(
     };
     // Whatever ends this function before the history is complete also removes what has come of it.
     let received = checks.receive(asked.query.get("name").unwrap_or_default()).map_err(unwritten)?;
-    let mut left = checks.judge().history_bytes_max;
+    let mut left = max;
     loop {
         let piece = body::next(&mut body).await;
         let piece = piece
             .map_err(|()| failed(StatusCode::REQUEST_TIMEOUT, "The history was not received completely.".to_owned()))?;
         let Some(piece) = piece else { break };
-        left = left.checked_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX)).ok_or_else(|| {
-            let max = checks.judge().history_bytes_max;
-            failed(StatusCode::PAYLOAD_TOO_LARGE, format!("The history has more than {max} bytes."))
-        })?;
+        left = left.checked_sub(u64::try_from(piece.len()).unwrap_or(u64::MAX)).ok_or_else(too_long)?;
         let file = received.file().map_err(unwritten)?;
         let written = tokio::task::spawn_blocking(move || (&*file).write_all(&piece)).await;
         written.map_err(std::io::Error::other).and_then(|written| written).map_err(unwritten)?;
     }
-    if left == checks.judge().history_bytes_max {
+    if left == max {
         return Err(failed(StatusCode::BAD_REQUEST, "The history is empty.".to_owned()));
     }
     let started = checks.check_dropped(received, &what, &state.watcher);

@@ -2,12 +2,13 @@
 
 #![cfg(unix)]
 
-use crate::checks::{at_stage, judged};
+use crate::checks::{at_stage, json, judged};
 use crate::client::{Served, put, serve};
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
+use std::time::Duration;
 
 /// What a half upload sends of its 12 bytes.
 const HALF: &str = "{:index 0}\n";
@@ -78,4 +79,22 @@ fn a_half_history_goes_with_its_client_or_its_server() {
     let served = serve_at(directory.path());
     assert_eq!(served.runs()["runs"].as_array().unwrap().len(), 0);
     assert_eq!(dropped(directory.path()), [".mine"]);
+}
+
+#[test]
+fn a_history_that_is_announced_as_too_long_is_refused_at_once() {
+    let served = serve(judged);
+    let mut stream = TcpStream::connect(served.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let head = "POST /api/check?checker=finds HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ";
+    write!(stream, "{head}1000000000000\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("more than 1000 bytes"), "{answer}");
+    assert!(!served.directory.path().join("dropped").exists());
+    for (length, status) in [(1001, 413), (1000, 202)] {
+        let answer = served.request("POST /api/check?checker=finds", "", &"x".repeat(length));
+        assert_eq!(answer.status, status, "{}", answer.text());
+    }
+    assert_eq!(json(&served.get("/api/checks"))["checks"].as_array().unwrap().len(), 1);
 }
