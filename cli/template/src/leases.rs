@@ -3,6 +3,9 @@
 //! A client is certainly the leader from the completion of its `:acquire` to the invocation of its `:release`. Before
 //! and after that the lease may still be on its way, so nothing is held against it. An acquire that ends in `:info` may
 //! have been granted, but this is unknown, so it is not counted either.
+//!
+//! A `:release` that ends in `:fail` certainly did not happen: the client was the leader all the time, and still is.
+//! One that ends in `:info` may have happened, so the client is not certainly the leader any more.
 
 use histcheck_plugin::{
     Anomaly, Budget, Checker, Client, Coverage, Datum, Expected, HistoryError, Op, OpKind, OpUse, OptionError,
@@ -44,6 +47,7 @@ impl Checker for LeaderLease {
         Ok(Box::new(Leases {
             witnesses_max,
             leaders: BTreeMap::new(),
+            releasing: BTreeMap::new(),
             acquired: 0,
             coverage: Coverage::default(),
             overlaps: 0,
@@ -57,10 +61,22 @@ struct Leases {
     witnesses_max: usize,
     /// Those who are certainly the leader now, and the op that made them so.
     leaders: BTreeMap<Client, WitnessOp>,
+    /// Those whose release has not completed.
+    releasing: BTreeMap<Client, Releasing>,
     acquired: u64,
     coverage: Coverage,
     overlaps: u64,
     witnesses: Vec<Witness>,
+}
+
+/// A release that has not completed: until then, it is unknown whether its client is the leader.
+struct Releasing {
+    /// The op that made its client the leader.
+    held: WitnessOp,
+    /// The ops that made others the leader since the release began; as many as are shown.
+    others: Vec<WitnessOp>,
+    /// How many these are in total.
+    count: u64,
 }
 
 impl Leases {
@@ -81,12 +97,43 @@ impl Leases {
                      {process} got it at index {}.",
                     held.index, new.index
                 );
-                let ops = vec![WitnessOp { name: "first".into(), ..held.clone() }, new.clone()];
-                self.witnesses.push(Witness::new(ops, explanation));
+                self.witnesses.push(witness(held, &new, explanation));
+            }
+        }
+        // If one of these releases fails, its client was the leader at this time.
+        for (_, releasing) in self.releasing.iter_mut().filter(|(other, _)| **other != process) {
+            releasing.count += 1;
+            if releasing.others.len() < self.witnesses_max {
+                releasing.others.push(new.clone());
             }
         }
         self.acquired += 1;
         self.leaders.insert(process, new);
+    }
+
+    fn begin_release(&mut self, process: Client) {
+        if let Some(held) = self.leaders.remove(&process) {
+            self.releasing.insert(process, Releasing { held, others: Vec::new(), count: 0 });
+        }
+    }
+
+    fn end_release(&mut self, process: Client, op: &Op<'_>) {
+        let Some(Releasing { held, others, count }) = self.releasing.remove(&process) else { return };
+        if op.kind != OpKind::Fail {
+            return;
+        }
+        // The lease was never given back.
+        self.overlaps += count;
+        for other in others.iter().take(self.witnesses_max.saturating_sub(self.witnesses.len())) {
+            let name = other.process.as_ref().map(Client::to_string).unwrap_or_default();
+            let explanation = format!(
+                "Process {process} had the lease since the op at index {}, and its release failed at index {}, so it had the \
+                 lease when process {name} got it at index {}.",
+                held.index, op.index, other.index
+            );
+            self.witnesses.push(witness(&held, other, explanation));
+        }
+        self.leaders.insert(process, held);
     }
 
     fn report(&self) -> Report {
@@ -100,6 +147,12 @@ impl Leases {
         self.coverage.conclude(&EXPECTED, &mut report);
         report
     }
+}
+
+/// Two ops that made different clients the leader.
+fn witness(first: &WitnessOp, second: &WitnessOp, explanation: String) -> Witness {
+    let first = WitnessOp { name: "first".into(), ..first.clone() };
+    Witness::new(vec![first, second.clone()], explanation)
 }
 
 impl Run for Leases {
@@ -116,10 +169,14 @@ impl Run for Leases {
                 OpUse::Observed
             }
             (Some("release"), OpKind::Invoke) => {
-                self.leaders.remove(&process);
+                self.begin_release(process);
                 OpUse::Understood
             }
-            (Some("acquire" | "release"), _) => OpUse::Understood,
+            (Some("release"), _) => {
+                self.end_release(process, op);
+                OpUse::Understood
+            }
+            (Some("acquire"), _) => OpUse::Understood,
             _ => OpUse::PassedOver,
         };
         self.coverage.count(op, op_use);

@@ -40,6 +40,32 @@ fn two_leaders_at_once() {
 }
 
 #[test]
+fn a_release_that_fails_did_not_happen() {
+    let releasing = [(0, "invoke", "acquire"), (0, "ok", "acquire"), (0, "invoke", "release")];
+    let second = [(1, "invoke", "acquire"), (1, "ok", "acquire")];
+    let judge = |parts: &[&[_]], max: &str| judge(&parts.concat(), &Options::new().with("max-witnesses", max));
+
+    let before = judge(&[&releasing, &[(0, "fail", "release")], &second], "10");
+    let found = before.anomaly("two-leaders").unwrap();
+    assert_eq!((before.verdict, found.count), (Verdict::Invalid, 1));
+    assert_eq!(found.witnesses[0].ops.iter().map(|op| op.index).collect::<Vec<_>>(), [1, 5]);
+
+    // The second leader has already stepped down when the release fails.
+    let down = [(1, "invoke", "release"), (1, "ok", "release")];
+    let meanwhile = judge(&[&releasing, &second, &down, &[(0, "fail", "release")]], "10");
+    let found = meanwhile.anomaly("two-leaders").unwrap();
+    assert_eq!((meanwhile.verdict, found.count), (Verdict::Invalid, 1));
+    assert_eq!(found.witnesses[0].ops.iter().map(|op| op.index).collect::<Vec<_>>(), [1, 4]);
+    assert!(found.witnesses[0].explanation.contains("its release failed at index 7"));
+    let counted = judge(&[&releasing, &second, &down, &[(0, "fail", "release")]], "0");
+    let found = counted.anomaly("two-leaders").unwrap();
+    assert_eq!((found.count, found.witnesses.len()), (1, 0));
+
+    let unknown = judge(&[&releasing, &[(0, "info", "release")], &second], "10");
+    assert_eq!(unknown.verdict, Verdict::Valid, "the release may have happened");
+}
+
+#[test]
 fn what_nobody_knows_is_held_against_nobody() {
     let ops = [(0, "invoke", "acquire"), (0, "info", "acquire"), (1, "invoke", "acquire"), (1, "ok", "acquire")];
     assert_eq!(judge(&ops, &Options::new()).verdict, Verdict::Valid);
