@@ -73,7 +73,8 @@ pub(crate) fn why_no_name(name: &str) -> Option<String> {
 pub(crate) fn run(new: &NewPlugin) -> Exit {
     let name = &*new.name;
     let directory = Path::new(name);
-    if directory.exists() {
+    // Also a link that leads nowhere.
+    if directory.symlink_metadata().is_ok() {
         diagnose::error(&format!("{name} exists already; choose another name, or remove it"));
         return Exit::FAILED;
     }

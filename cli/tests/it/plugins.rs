@@ -341,6 +341,12 @@ fn a_new_plugin_is_the_template_by_another_name() {
     assert!(tests.contains("use my_check::LeaderLease;"), "{tests}");
     let error = stderr(&new("my-check").code(255));
     assert_eq!(error, "error: my-check exists already; choose another name, or remove it\n");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("nowhere", directory.path().join("lnk")).unwrap();
+        let error = stderr(&new("lnk").code(255));
+        assert_eq!(error, "error: lnk exists already; choose another name, or remove it\n");
+    }
     new("../out").code(254).stdout_eq("");
     new("Name").code(254).stdout_eq("");
 }
