@@ -138,12 +138,15 @@ impl Choice<'_> {
         }
     }
 
-    /// Who continues if the baton is not taken from anyone: the current thread; else the ready one with the lowest
-    /// number.
+    /// Who continues if the baton is not taken from anyone: the current thread. If it lets others go first, the ready
+    /// one that has waited longest since its last step, so that threads that spin do not let each other go first for
+    /// ever. If it cannot continue, the ready one with the lowest number.
     pub fn undisturbed(&self) -> Option<ThreadId> {
+        let willing = self.willing();
         match self.current {
-            Some(current) if self.willing().contains(current) => Some(current),
-            _ => self.willing().first(),
+            Some(current) if willing.contains(current) => Some(current),
+            Some(_) => willing.iter().min_by_key(|thread| self.threads[thread.at()].last_step),
+            None => willing.first(),
         }
     }
 }

@@ -2,10 +2,13 @@
 //! lost.
 
 use crate::noting::under_both;
-use record_parallel::scheduler::{Exhaustive, Pct, Random, Reduced};
-use record_parallel::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use record_parallel::scheduler::{Exhaustive, Pct, Random, Reduced, Replay};
+use record_parallel::sync::atomic::{
+    AtomicBool, AtomicU32,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+};
 use record_parallel::sync::{Mutex, mpsc};
-use record_parallel::{Cause, Explored, Settings, explore, thread};
+use record_parallel::{Cause, Explored, Settings, explore, hint, thread};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex as StdMutex};
 
@@ -263,5 +266,63 @@ fn a_loop_that_does_not_yield_and_waits_for_nobody_is_a_livelock() {
         explore(&Settings::default(), Reduced::new(), program).unwrap_err(),
     ] {
         assert!(matches!(failure.cause, Cause::Livelock(_)), "{failure}");
+    }
+}
+
+/// A thread that sets a flag after a look at it, and so many others that wait for it.
+fn spinners(count: usize) {
+    let flag = Arc::new(AtomicBool::new(false));
+    for _ in 1..count {
+        let flag = Arc::clone(&flag);
+        thread::spawn(move || {
+            while !flag.load(SeqCst) {
+                thread::yield_now();
+            }
+        });
+    }
+    let other = Arc::clone(&flag);
+    thread::spawn(move || {
+        other.load(SeqCst);
+        other.store(true, SeqCst);
+    });
+    while !flag.load(SeqCst) {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn threads_that_spin_let_a_later_one_go_first() {
+    for count in [2, 3] {
+        let explored = explore(&Settings::default(), Reduced::new(), move || spinners(count)).unwrap();
+        assert!(explored.is_complete && explored.executions + explored.redundant < 1000, "{explored:?}");
+    }
+    // Where a schedule ends, too.
+    for text in ["-", "b", "ab", "abab"] {
+        let schedule = text.parse().unwrap();
+        explore(&Settings::default(), Replay::new(&schedule), || spinners(2)).unwrap();
+    }
+}
+
+#[test]
+fn a_ticket_lock_of_three_threads_ends() {
+    for spin in [thread::yield_now, hint::spin_loop, || {}] {
+        let program = move || {
+            let both = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+            let lock = move |both: &(AtomicU32, AtomicU32)| {
+                let ticket = both.0.fetch_add(1, Relaxed);
+                while both.1.load(Acquire) != ticket {
+                    spin();
+                }
+                both.1.store(ticket + 1, Release);
+            };
+            let threads = [1, 2].map(|_| {
+                let both = Arc::clone(&both);
+                thread::spawn(move || lock(&both))
+            });
+            lock(&both);
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+        };
+        let explored = explore(&Settings::default(), Reduced::new().executions_max(20_000), program).unwrap();
+        assert!(explored.is_complete, "{explored:?}");
     }
 }
