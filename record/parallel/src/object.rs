@@ -116,6 +116,14 @@ impl Object {
         });
     }
 
+    /// Notes that this is unlocked and was not borrowed to be changed; only in executions.
+    pub(crate) fn keep(&self) {
+        runtime::with(|execution| {
+            let id = execution.id_of(self, &|| [true; 2]);
+            execution.keep(id);
+        });
+    }
+
     /// Leaves what this thread has seen; only in executions.
     pub(crate) fn release(&self) {
         runtime::with(|execution| {

@@ -239,7 +239,16 @@ impl Execution {
 
     /// Notes that the running thread holds an object.
     pub(crate) fn hold(&mut self, object: ObjectId) {
-        self.rows[index(object.0)].holder = Some(self.current);
+        let row = &mut self.rows[index(object.0)];
+        (row.holder, row.held_since) = (Some(self.current), self.steps.len());
+    }
+
+    /// Notes that an object is unlocked that was not borrowed to be changed. Nothing has changed under the lock unless
+    /// the running thread has written to a cell since it took it.
+    pub(crate) fn keep(&mut self, object: ObjectId) {
+        if self.threads[self.current.at()].wrote < self.rows[index(object.0)].held_since {
+            self.mark(extra::LOOKED | extra::GUARDS);
+        }
     }
 
     /// Notes that what an object stands for is allocated, or freed.

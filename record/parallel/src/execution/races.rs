@@ -63,6 +63,9 @@ impl Execution {
         let writes = kind != AccessKind::Read;
         let reads = if writes { &cell.reads[..] } else { &[] };
         let rival = cell.write.iter().chain(reads).find(is_unseen).copied();
+        if kind == AccessKind::Write {
+            self.threads[me.at()].wrote = self.steps.len();
+        }
         let access = Numbered { thread: me, number, kind, place, step: self.steps.len().checked_sub(1) };
         if writes {
             cell.reads.clear();

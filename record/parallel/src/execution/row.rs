@@ -17,6 +17,8 @@ pub(crate) struct Row {
     pub(crate) waiters: [u64; 2],
     /// Who closed the first gate last.
     pub(crate) holder: Option<ThreadId>,
+    /// How many steps there were then.
+    pub(crate) held_since: usize,
     /// A value was allocated in this execution, and not dropped so far.
     pub(crate) is_live: bool,
 }
@@ -24,6 +26,6 @@ pub(crate) struct Row {
 impl Row {
     #[inline]
     pub(crate) fn new(what: &'static str, made: &'static Location<'static>, open: [bool; 2]) -> Row {
-        Row { what, made, open, waiters: [0; 2], holder: None, is_live: false }
+        Row { what, made, open, waiters: [0; 2], holder: None, held_since: 0, is_live: false }
     }
 }

@@ -42,6 +42,7 @@ impl Execution {
             calling: false,
             called: None,
             last_step: None,
+            wrote: 0,
             rounds: Rounds::default(),
             deadline: None,
             late: None,

@@ -100,7 +100,8 @@ pub struct Explored {
     ///
     /// A loop that yields and changes nothing is taken to have no end of its own after 64 rounds. A loop that changes
     /// something and yields for longer than 16 rounds while there are threads that could continue leaves the search
-    /// incomplete.
+    /// incomplete. So does a loop that is taken to have no end and locks a mutex that no thread visibly changes: it may
+    /// change what the mutex holds through a shared reference.
     pub is_complete: bool,
 }
 

@@ -312,6 +312,8 @@ pub(crate) mod extra {
     pub(crate) const TIMED: u16 = 2048;
     /// It has moved the clock.
     pub(crate) const MOVED: u16 = 4096;
+    /// Of an unlock that has only looked: it guards a value, which may have been changed unseen.
+    pub(crate) const GUARDS: u16 = 8192;
 }
 
 /// What was picked in a step, in order.

@@ -35,6 +35,8 @@ pub(crate) struct Thread {
     pub(crate) called: Option<u64>,
     /// Its last step.
     pub(crate) last_step: Option<usize>,
+    /// How many steps there were when it last wrote to a cell; 0 if it has not.
+    pub(crate) wrote: usize,
     /// Whether it seems to spin.
     pub(crate) rounds: Rounds,
     /// When its wait ends by itself.

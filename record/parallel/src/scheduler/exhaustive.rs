@@ -8,7 +8,7 @@
 //! to wait it is run alone, once from each such place: if its loop ends within [`ROUNDS_MAX`] rounds, all schedules
 //! from there count like any others; if not, it waits.
 
-use super::fairness::Fairness;
+use super::fairness::{Fairness, may_hide_changes};
 use super::{Choice, Ended, Pick, Scheduler};
 use crate::{ThreadId, ThreadSet};
 
@@ -33,6 +33,8 @@ pub struct Exhaustive {
     alone: Option<(ThreadId, usize)>,
     /// Its loop does not end: the rest of this execution is no more than that.
     is_redundant: bool,
+    /// That thread, and the step from which on it was run alone.
+    circled: Option<(ThreadId, usize)>,
     /// Schedules were omitted that might have led elsewhere.
     is_cut: bool,
     is_complete: bool,
@@ -76,6 +78,7 @@ impl Exhaustive {
             fairness: Fairness::default(),
             alone: None,
             is_redundant: false,
+            circled: None,
             is_cut: false,
             is_complete: false,
             error: None,
@@ -134,6 +137,8 @@ impl Exhaustive {
         self.is_cut |= is_long;
         self.frames.truncate(from + 1);
         self.is_redundant = true;
+        let alone = choice.steps.iter().rev().take_while(|step| step.thread == thread).count();
+        self.circled = Some((thread, choice.step() - alone));
         true
     }
 }
@@ -158,6 +163,7 @@ impl Scheduler for Exhaustive {
         self.fairness.begin();
         self.alone = None;
         self.is_redundant = false;
+        self.circled = None;
         if self.begun > 0 {
             while self.frames.pop_if(|frame| frame.is_done()).is_some() {}
             let from = self.frames.len().saturating_sub(1);
@@ -224,7 +230,8 @@ impl Scheduler for Exhaustive {
         Some(value)
     }
 
-    fn end(&mut self, _: &Ended<'_>) -> bool {
+    fn end(&mut self, ended: &Ended<'_>) -> bool {
+        self.is_cut |= self.circled.is_some_and(|(thread, from)| may_hide_changes(ended.steps, thread, from));
         !self.is_redundant
     }
 

@@ -13,7 +13,9 @@
 //! began, and so is the thread itself if it is in a loop that waits. What it could do now it could do then, and every
 //! order of that was open. So nothing is lost by making it wait, except for a loop that counts its rounds;
 //! [`super::Exhaustive`] looks whether it ends by itself before it makes it wait. What was locked counts as unchanged
-//! if nobody borrowed it to change it.
+//! if nobody borrowed it to change it, and its holder wrote to no cell meanwhile. Other changes under a lock are not seen,
+//! such as those of a `Cell` in a mutex. So a loop that has no end and locks what nobody changes visibly leaves the
+//! search incomplete ([`may_hide_changes`]).
 //!
 //! A loop that waits need not yield: a thread that has come back to the same operation and has changed nothing (see
 //! `crate::execution`) is taken to yield there.
@@ -161,6 +163,18 @@ fn yields_next(choice: &Choice<'_>, seen: usize, thread: ThreadId) -> bool {
     }
     let thread = &choice.threads[thread.at()];
     thread.state == State::Paused && thread.yields()
+}
+
+/// Whether a thread may change something unseen in the loop that it was in from a step on, or wait for such a change:
+/// it has locked there what no step of the execution has changed visibly.
+pub(super) fn may_hide_changes(steps: &[Step], thread: ThreadId, from: usize) -> bool {
+    let is_changed = |lock: ObjectId| {
+        let changes = |step: &&Step| step.op.kind == Kind::Unlock && step.op.object == lock && !step.keeps();
+        steps.iter().any(|step| step.op.also == lock || changes(&step))
+    };
+    let keeps = |step: &&Step| step.thread == thread && step.keeps() && step.has(extra::GUARDS);
+    let own = steps.iter().skip(from).filter(keeps);
+    own.map(|step| step.op.object).any(|lock| !is_changed(lock))
 }
 
 /// A number for a lock that a step takes, so that it and that of the unlock are nothing together; 0 if it takes none,

@@ -185,7 +185,7 @@ impl<T: ?Sized> MutexGuard<'_, T> {
     fn drop_active(&mut self) {
         if self.inner.is_some() {
             if self.mutex.object.pause_at(Kind::Unlock, self.place, || HELD) && !self.is_changed {
-                runtime::look();
+                self.mutex.object.keep();
             }
             self.unlock();
         }

@@ -215,7 +215,7 @@ impl<T: ?Sized> RwLockWriteGuard<'_, T> {
     #[cold]
     fn drop_active(&mut self) {
         if self.lock.object.pause_at(Kind::Unlock, self.place, || WRITTEN) && !self.is_changed {
-            runtime::look();
+            self.lock.object.keep();
         }
         self.inner = None;
         self.lock.object.set_gates([true, true]);

@@ -27,6 +27,7 @@
 mod analysis;
 mod circles;
 
+use super::fairness::may_hide_changes;
 use super::{Choice, Ended, Pick, Scheduler};
 use crate::op::Step;
 use crate::{ThreadId, ThreadSet};
@@ -248,9 +249,10 @@ impl Scheduler for Reduced {
     }
 
     fn end(&mut self, ended: &Ended<'_>) -> bool {
-        if self.alone.is_some() {
+        if let Some((thread, from)) = self.alone {
             // If it was not found out before, the thread is done, and with it all others.
-            self.ends.get_or_insert(true);
+            let ends = *self.ends.get_or_insert(true);
+            self.is_cut |= !ends && may_hide_changes(ended.steps, thread, from);
             return false;
         }
         Analysis::new(ended, self.circles.woken(), self.nodes.len()).want_other_orders(&mut self.nodes);

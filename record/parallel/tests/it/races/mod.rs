@@ -3,6 +3,7 @@
 //! Cells are shared through a variable of the one thread of the system that all managed threads run on, so that no
 //! unsafe code is needed to share them: an access is one whether or not its pointer is used.
 
+mod guarded;
 mod leaks;
 mod locks;
 mod random;
