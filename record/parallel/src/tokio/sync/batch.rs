@@ -91,6 +91,10 @@ impl Batch {
         let mut state = self.state();
         if state.is_closed || state.permits < permits {
             let why = if state.is_closed { NoPermit::Closed } else { NoPermit::TooFew };
+            drop(state);
+            if why == NoPermit::Closed {
+                self.object.acquire(false);
+            }
             runtime::look();
             return Err(why);
         }
@@ -149,7 +153,11 @@ impl Batch {
 
     pub(super) fn is_closed(&self, place: &'static Location<'static>) -> bool {
         self.object.pause_at(Kind::Load, place, || OPEN);
-        self.state().is_closed
+        let is_closed = self.state().is_closed;
+        if is_closed {
+            self.object.acquire(false);
+        }
+        is_closed
     }
 
     /// From now on there are no permits, and nobody waits for any.
@@ -217,6 +225,8 @@ impl Future for Acquire<'_> {
         let mut state = batch.state();
         if state.is_closed {
             // What it has got before, it gives back when it is dropped.
+            drop(state);
+            batch.object.acquire(false);
             return Poll::Ready(Err(NoPermit::Closed));
         }
         let is_got = match self.ticket {

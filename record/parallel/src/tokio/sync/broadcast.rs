@@ -172,6 +172,7 @@ impl<T> Sender<T> {
         let left = state.receivers;
         if left == 0 {
             drop(state);
+            self.0.object.acquire(false);
             runtime::look();
             return Err(error::SendError(message));
         }
@@ -285,6 +286,9 @@ impl<T> Receiver<T> {
                 if let error::TryRecvError::Lagged(missed) = error {
                     self.next += missed;
                 }
+                if error != error::TryRecvError::Empty {
+                    self.channel.object.acquire(false);
+                }
                 Err(error)
             }
         }
@@ -367,6 +371,10 @@ impl<T> Waiting<'_, T> {
         let waker = cx.waker().clone();
         let mut state = self.channel.state();
         if let Some(result) = done(&mut state) {
+            drop(state);
+            if self.is_closed {
+                self.channel.object.acquire(false);
+            }
             return Poll::Ready(result);
         }
         let waiters = if self.is_closed { &mut state.closed } else { &mut state.received };

@@ -187,6 +187,9 @@ impl<T> Receiver<T> {
         }
         runtime::look();
         let is_over = state.is_sent || state.is_closed;
+        if state.is_sent {
+            self.channel.object.acquire(false);
+        }
         // As in tokio, nothing more can be received.
         self.is_done |= is_over;
         Err(if is_over { error::TryRecvError::Closed } else { error::TryRecvError::Empty })

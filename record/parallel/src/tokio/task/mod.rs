@@ -70,6 +70,15 @@ impl<T> Join<T> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether the task has come to its end; who is told so has seen what it did.
+    fn is_finished(&self) -> bool {
+        let is_finished = self.result().is_finished;
+        if is_finished {
+            self.object.acquire(false);
+        }
+        is_finished
+    }
+
     /// The task has come to its end.
     fn complete(&self, value: Result<T, JoinError>, panicked: Option<ThreadId>) {
         self.object.pause_at(Kind::Complete, self.place, || [true; 2]);
@@ -143,7 +152,7 @@ impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn is_finished(&self) -> bool {
         self.join.object.touch(Kind::Load);
-        self.join.result().is_finished
+        self.join.is_finished()
     }
 
     /// What can cancel the task, and not wait for it.
@@ -307,7 +316,7 @@ fn start<R: Send + 'static>(
     scope.add(id.0, task.clone(), handle);
     let is_finished = Arc::new(move || {
         looks.object.touch(Kind::Load);
-        looks.result().is_finished
+        looks.is_finished()
     });
     let target = task.map_or(Target::Nothing, Target::Task);
     JoinHandle { join, abort: AbortHandle { target, is_finished, id }, scope: Some(Arc::clone(scope)) }

@@ -7,6 +7,7 @@ mod guarded;
 mod leaks;
 mod locks;
 mod random;
+mod tasks;
 
 use record_parallel::cell::UnsafeCell;
 use record_parallel::scheduler::{Exhaustive, Random, Reduced, Replay, Scheduler};

@@ -52,6 +52,7 @@ impl<T> Channel<T> {
         let mut state = self.state();
         if self.room.is_none() && state.is_closed {
             drop(state);
+            self.object.acquire(false);
             runtime::look();
             return Err(message);
         }
@@ -99,7 +100,12 @@ impl<T> Channel<T> {
 
     pub(super) fn try_recv(&self, place: &'static Location<'static>) -> Result<T, TryRecvError> {
         self.object.pause_at(Kind::Receive, place, || OPEN);
-        self.take().inspect_err(|_| runtime::look())
+        self.take().inspect_err(|error| {
+            if *error == TryRecvError::Disconnected {
+                self.object.acquire(false);
+            }
+            runtime::look();
+        })
     }
 
     pub(super) fn poll_recv(&self, cx: &Context<'_>, place: &'static Location<'static>) -> Poll<Option<T>> {
@@ -153,14 +159,24 @@ impl<T> Channel<T> {
 
     pub(super) fn is_closed(&self, place: &'static Location<'static>) -> bool {
         self.object.pause_at(Kind::Load, place, || OPEN);
-        self.state().is_closed
+        let is_closed = self.state().is_closed;
+        if is_closed {
+            self.object.acquire(false);
+        }
+        is_closed
     }
 
     /// Whether the receiver would say that the channel is closed.
     pub(super) fn is_over(&self, place: &'static Location<'static>) -> bool {
         self.object.pause_at(Kind::Load, place, || OPEN);
-        let state = self.state();
-        state.is_closed || state.senders == 0
+        let is_over = {
+            let state = self.state();
+            state.is_closed || state.senders == 0
+        };
+        if is_over {
+            self.object.acquire(false);
+        }
+        is_over
     }
 
     /// Waits until the channel is closed.
@@ -227,6 +243,8 @@ impl<T> Closing<'_, T> {
         let waker = cx.waker().clone();
         let mut state = self.channel.state();
         if state.is_closed {
+            drop(state);
+            self.channel.object.acquire(false);
             return Poll::Ready(());
         }
         let (number, before) = state.closed.leave(self.number, waker);
