@@ -1,21 +1,25 @@
 //! Time: one virtual clock, which moves where nothing else can happen, or where a wait is chosen to end early.
 //!
 //! A thread that waits with a time-out or sleeps has a **deadline**. When no thread can continue, the clock goes to the
-//! earliest deadline, and whoever waits for it continues. That is so as well where threads only look, again and again,
-//! and change nothing. A wait that ends before that, because others are slow, is a [`Pick`](crate::scheduler::Pick):
+//! earliest deadline, and whoever waits for it continues. That is so as well where all threads that can continue go
+//! round in loops and change nothing. It must be all of them, and loops: whether time passes is then the same in all
+//! orders of independent steps. A wait that ends before that, because others are slow, is a [`Pick`](crate::scheduler::Pick):
 //! the clock then goes to its deadline at once, and with it pass all earlier ones.
 //!
 //! Who reads the clock, or waits for a time from now on, depends on whoever has moved it by a pick. That the clock
 //! moves because nothing else can happen is no step: all that came before comes before.
 
 use super::Execution;
-use crate::ids::byte;
+use crate::ids::{byte, index};
 use crate::op::thread::{State, Thread};
-use crate::op::{Gate, Kind, Step, ThreadId, extra};
+use crate::op::{Gate, Kind, Op, Step, ThreadId, extra};
 use std::time::Duration;
 
-/// Steps in a row that change nothing, after which time passes although threads could continue.
-const IDLE_MAX: u32 = 64;
+/// Rounds of each thread that could continue, all of them since the last change, after which time passes.
+const ROUNDS_MAX: usize = 64;
+
+/// After how many steps in a row that change nothing rounds are counted again.
+const COUNTED: u32 = 64;
 
 /// By how much the clock moves at least for a thread that reads it in a loop and waits for nothing else.
 const SPIN: u64 = 1_000_000;
@@ -65,11 +69,34 @@ impl Execution {
         }
     }
 
+    /// The steps since the last one that changed something.
+    fn idle_steps(&self) -> &[Step] {
+        &self.steps[self.steps.len().saturating_sub(index(self.idle))..]
+    }
+
+    /// Whether each thread that can continue has come back to its operation again and again since the last change.
+    fn all_spin(&self) -> bool {
+        let spins = |thread: ThreadId| {
+            let here = self.threads[thread.at()].op;
+            let is_here = |step: &&Step| {
+                let Op { kind, object, place, .. } = step.op;
+                step.thread == thread && (kind, object) == (here.kind, here.object) && std::ptr::eq(place, here.place)
+            };
+            self.idle_steps().iter().filter(is_here).nth(ROUNDS_MAX - 1).is_some()
+        };
+        self.idle > 0 && self.idle.is_multiple_of(COUNTED) && self.ready.iter().all(spins)
+    }
+
+    /// Whether someone has read the clock since the last change.
+    fn is_timed(&self) -> bool {
+        self.idle_steps().iter().any(|step| step.op.kind == Kind::Now)
+    }
+
     /// Lets time pass if there is nothing else to do.
     pub(super) fn tick(&mut self) {
         let is_idle = self.steps.last().is_none_or(Step::is_idle);
         self.idle = if is_idle { self.idle + 1 } else { 0 };
-        if !(self.ready.is_empty() || self.idle >= IDLE_MAX) {
+        if !(self.ready.is_empty() || self.all_spin()) {
             return;
         }
         let waits = |thread: &&Thread| thread.state == State::Paused;
@@ -79,9 +106,8 @@ impl Execution {
             self.now = self.now.max(next);
             let since = self.steps.len();
             self.pass(|thread| thread.late = Some(since));
-        } else if self.idle >= IDLE_MAX && self.steps.last().is_some_and(|step| step.op.kind == Kind::Now) {
-            // Whoever waits for a time by reading the clock sees it sooner or later.
-            self.idle = 0;
+        } else if !self.ready.is_empty() && self.is_timed() {
+            // Whoever waits for a time by reading the clock sees it sooner or later. The rounds up to now still count.
             self.now = self.now.saturating_add(self.now.max(SPIN));
             self.mark(extra::MANY);
         }

@@ -1,7 +1,7 @@
 //! Virtual time: the clock moves only where nothing else can happen, or where a wait is chosen to end early.
 
-use crate::noting::{all, settings};
-use record_parallel::scheduler::{Exhaustive, Reduced, RoundRobin};
+use crate::noting::{all, settings, under};
+use record_parallel::scheduler::{Exhaustive, Random, Reduced, RoundRobin};
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use record_parallel::sync::{Condvar, Mutex, mpsc};
 use record_parallel::time::{Duration, Instant};
@@ -152,4 +152,53 @@ fn moments_are_compared_and_counted_as_those_of_std() {
     assert_eq!(later.checked_sub(HOUR), Some(now));
     assert_eq!(now.checked_add(Duration::MAX), None);
     assert!(Instant::now() >= now);
+}
+
+#[test]
+fn time_does_not_pass_while_a_thread_has_something_else_to_look_at() {
+    for looks in [30, 60, 62, 64, 70] {
+        let program = move || {
+            let numbers: Arc<Vec<AtomicU32>> = Arc::new((0..=100).map(|_| AtomicU32::new(0)).collect());
+            let [a, b, c] = [(); 3].map(|()| Arc::clone(&numbers));
+            thread::spawn(move || {
+                thread::sleep(HOUR);
+                a[100].store(1, SeqCst);
+            });
+            let looking = thread::spawn(move || {
+                b[..looks].iter().for_each(|number| _ = number.load(SeqCst));
+                b[100].load(SeqCst)
+            });
+            thread::spawn(move || c[97..100].iter().for_each(|number| _ = number.load(SeqCst)));
+            looking.join().unwrap()
+        };
+        let (explored, seen) = under(&settings(0), Reduced::new(), program);
+        assert!(explored.is_complete, "{explored:?}");
+        assert_eq!(seen, [0], "{looks} looks");
+    }
+}
+
+#[test]
+fn time_passes_where_all_that_can_continue_spin() {
+    for spin in [thread::yield_now, record_parallel::hint::spin_loop] {
+        let program = move || {
+            let number = Arc::new(AtomicU32::new(0));
+            let threads = [1, 2].map(|_| {
+                let number = Arc::clone(&number);
+                thread::spawn(move || {
+                    while number.load(SeqCst) < 2 {
+                        spin();
+                    }
+                })
+            });
+            for value in 1..=2 {
+                thread::sleep(HOUR);
+                number.store(value, SeqCst);
+            }
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+        };
+        assert!(explore(&settings(0), Reduced::new(), program).unwrap().is_complete);
+        explore(&settings(0), Exhaustive::new().executions_max(1000), program).unwrap();
+        explore(&settings(0), Random::new(0, 50), program).unwrap();
+        explore(&settings(0), RoundRobin::new(), program).unwrap();
+    }
 }
