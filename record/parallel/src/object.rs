@@ -89,6 +89,22 @@ impl Object {
         self.touch_active(&open);
     }
 
+    /// The same without handing on what the thread has seen.
+    pub(crate) fn touch_alone(&self, open: impl Fn() -> [bool; 2]) {
+        runtime::with(|execution| {
+            let id = execution.id_of(self, &open);
+            execution.touch(id);
+        });
+    }
+
+    /// Leaves what this thread has seen apart from those that change this; only in executions.
+    pub(crate) fn release_apart(&self) {
+        runtime::with(|execution| {
+            let id = execution.id_of(self, &|| [true; 2]);
+            execution.release_apart(id);
+        });
+    }
+
     fn touch_active(&self, open: &dyn Fn() -> [bool; 2]) {
         runtime::with(|execution| {
             let id = execution.id_of(self, open);

@@ -132,7 +132,7 @@ pub(crate) fn pause_or_touch(object: ObjectId, kind: Kind, place: &'static Locat
     } else {
         with(|execution| {
             execution.touch(object);
-            execution.release(object);
+            if kind == Kind::Unpark { execution.release_apart(object) } else { execution.release(object) }
         });
     }
 }

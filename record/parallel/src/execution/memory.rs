@@ -62,7 +62,8 @@ pub(super) struct Own {
     reads: Vec<(u32, u32)>,
 }
 
-/// What was left at an object: by those that changed it, and by those that only looked.
+/// What was left at an object: by those that changed it, and by those that only looked. At a thread's object, the
+/// second is what those had seen that gave it its token; at that of counted pointers, those that dropped a weak one.
 #[derive(Debug, Default)]
 struct Left {
     by_changes: View,
@@ -208,6 +209,12 @@ impl Memory {
         if to_change {
             seen.join(&left.by_looks);
         }
+    }
+
+    /// Takes only what was left by those that did not change an object.
+    fn acquire_looks(&mut self, thread: ThreadId, object: ObjectId) {
+        let (seen, left) = self.meeting(thread, object);
+        seen.join(&left.by_looks);
     }
 
     /// The oldest and the newest message that a thread may read.
@@ -413,6 +420,11 @@ impl Execution {
         self.memory.release(self.current, object, true);
     }
 
+    /// The same apart from those that change it.
+    pub(crate) fn release_apart(&mut self, object: ObjectId) {
+        self.memory.release(self.current, object, false);
+    }
+
     /// Takes what was left at an object by those that have changed it; if it is to be changed now, also by those that
     /// only looked.
     pub(crate) fn acquire(&mut self, object: ObjectId, to_change: bool) {
@@ -427,10 +439,13 @@ impl Execution {
         let memory = &mut self.memory;
         match op.kind {
             Kind::Lock | Kind::Relock => memory.acquire(thread, op.object, true),
-            Kind::ReadLock | Kind::Once | Kind::Join | Kind::Park | Kind::Pass => {
+            // A thread's token hands on who gave it, and its end what it did itself: both are at the thread's object.
+            Kind::Unpark => memory.release(thread, op.object, false),
+            Kind::Park => memory.acquire_looks(thread, op.object),
+            Kind::ReadLock | Kind::Once | Kind::Join | Kind::Pass => {
                 memory.acquire(thread, op.object, false);
             }
-            Kind::Unlock | Kind::Disconnect | Kind::OnceEnd | Kind::Drop | Kind::Unpark => {
+            Kind::Unlock | Kind::Disconnect | Kind::OnceEnd => {
                 memory.release(thread, op.object, true);
             }
             Kind::ReadUnlock => memory.release(thread, op.object, false),

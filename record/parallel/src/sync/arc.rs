@@ -151,7 +151,7 @@ impl<T: ?Sized> Arc<T> {
         let met = this.meet();
         met.touch(Kind::Count);
         let value = std_sync::Arc::get_mut(this.inner.as_mut()?)?;
-        met.acquire();
+        met.acquire_all();
         Some(value)
     }
 
@@ -196,6 +196,7 @@ impl<T: ?Sized> Arc<T> {
         let Some(inner) = &self.inner else { return };
         let met = self.meet();
         let is_managed = met.pause_at(Kind::Drop, self.place);
+        met.release();
         // Which of two goes first makes no difference unless one of them is then the last, and someone sees that it is.
         let count = std_sync::Arc::strong_count(inner);
         if is_managed && (count > 2 || !std::mem::needs_drop::<T>()) {
@@ -382,7 +383,10 @@ impl<T: ?Sized> Weak<T> {
 
 impl<T: ?Sized> Drop for Weak<T> {
     fn drop(&mut self) {
-        if self.meet().pause_at(Kind::Drop, self.place) {
+        let met = self.meet();
+        let is_managed = met.pause_at(Kind::Drop, self.place);
+        met.release_weak();
+        if is_managed {
             // It drops nothing that anyone sees; only who counts notices.
             runtime::look();
         }

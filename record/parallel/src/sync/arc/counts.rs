@@ -80,6 +80,22 @@ impl Met {
         }
     }
 
+    /// The same, and those that dropped weak ones.
+    #[inline]
+    pub(super) fn acquire_all(&self) {
+        if let Some(object) = &self.0 {
+            object.acquire(true);
+        }
+    }
+
+    /// A weak pointer is dropped: only who has the value alone sees what this thread did.
+    #[inline]
+    pub(super) fn release_weak(&self) {
+        if let Some(object) = &self.0 {
+            object.release_apart();
+        }
+    }
+
     #[inline]
     pub(super) fn release(&self) {
         if let Some(object) = &self.0 {

@@ -191,7 +191,10 @@ impl<T> Channel<T> {
     fn take(&self, mut state: MutexGuard<'_, State<T>>) -> Result<T, TryRecvError> {
         let Some(message) = state.messages.pop_front() else {
             // Only without a message does it matter whether there are senders.
-            self.senders.touch_too(|| [true; 2]);
+            self.senders.touch_alone(|| [true; 2]);
+            if state.senders == 0 {
+                self.senders.acquire(false);
+            }
             // Where messages are handed over, senders have seen whether someone waits for one.
             if self.bound != Some(0) {
                 runtime::look();

@@ -200,6 +200,7 @@ impl<T> Drop for JoinHandle<T> {
         if std::mem::needs_drop::<T>() {
             // What the task returns is dropped by whoever comes last.
             self.join.object.pause_at(Kind::Drop, self.join.place, || [true; 2]);
+            self.join.object.release();
         }
         let mut result = self.join.result();
         result.is_detached = true;

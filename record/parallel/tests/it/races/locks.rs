@@ -190,3 +190,74 @@ fn what_is_done_once_is_seen_by_who_sees_that_it_is_done() {
         }
     }));
 }
+
+/// A writer does something, then sets a flag; who sees it does something else, then reads.
+fn done_before<A: Send + 'static, B: 'static>(
+    make: impl Fn() -> (A, B) + Send + Sync + Copy + 'static,
+    first: fn(A),
+    then: fn(&mut B),
+) -> bool {
+    races(move || {
+        let (its, mut mine) = make();
+        let (a, b) = atomic();
+        let writer = thread::spawn(move || {
+            write();
+            first(its);
+            a.store(1, Relaxed);
+        });
+        if b.load(Relaxed) == 1 {
+            then(&mut mine);
+            read();
+        }
+        writer.join().unwrap();
+    })
+}
+
+#[test]
+fn who_unparks_a_thread_is_not_seen_by_who_joins_it() {
+    let make = || {
+        let thread = thread::spawn(|| {});
+        (thread.thread().clone(), Some(thread))
+    };
+    assert!(done_before(make, |other| other.unpark(), |thread| thread.take().unwrap().join().unwrap()));
+    // The thread that parks sees it.
+    assert!(!races(|| {
+        let own = thread::current();
+        let writer = thread::spawn(move || {
+            write();
+            own.unpark();
+        });
+        thread::park();
+        read();
+        writer.join().unwrap();
+    }));
+}
+
+#[test]
+fn a_sender_that_is_not_the_last_hands_on_nothing() {
+    let make = || {
+        let (sender, receiver) = mpsc::channel::<u32>();
+        (sender.clone(), (Some(sender), receiver))
+    };
+    assert!(done_before(make, drop, |(_, receiver)| assert!(receiver.try_recv().is_err())));
+    assert!(!done_before(make, drop, |(sender, receiver)| {
+        drop(sender.take());
+        assert!(receiver.try_recv().is_err());
+    }));
+}
+
+#[test]
+fn a_weak_pointer_that_goes_hands_on_nothing_to_who_upgrades_another() {
+    let weak = || {
+        let pointer = Arc::new(1);
+        (Arc::downgrade(&pointer), pointer)
+    };
+    assert!(done_before(weak, drop, |pointer| assert!(Arc::downgrade(pointer).upgrade().is_some())));
+    let strong = || {
+        let pointer = Arc::new(1);
+        (Arc::clone(&pointer), pointer)
+    };
+    assert!(!done_before(strong, drop, |pointer| assert!(Arc::downgrade(pointer).upgrade().is_some())));
+    // Who has the value alone sees those that had weak pointers, too.
+    assert!(!done_before(weak, drop, |pointer| assert!(Arc::get_mut(pointer).is_some())));
+}
