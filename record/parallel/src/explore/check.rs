@@ -54,7 +54,13 @@ impl Check {
     }
 
     /// So many schedules of each of the three kinds.
+    ///
+    /// # Panics
+    ///
+    /// If it is 0: a test that runs nothing does not pass.
+    #[track_caller]
     pub fn executions(mut self, executions: u64) -> Check {
+        assert!(executions > 0, "a test needs at least one execution of each kind");
         self.executions = executions;
         self
     }

@@ -24,7 +24,7 @@ pub struct Enumerated {
     pub skipped: u64,
     /// Executions of all of them.
     pub executions: u64,
-    /// Whether the search was complete for each program.
+    /// Whether the search was complete for each program, and there was one.
     pub is_complete: bool,
 }
 
@@ -59,6 +59,7 @@ impl<M: ParallelModel> Parallel<M> {
                 }
             }
         }
+        enumerated.is_complete &= enumerated.programs > 0;
         Ok(enumerated)
     }
 

@@ -70,7 +70,7 @@ impl<M: ParallelModel> Parallel<M> {
         }
     }
 
-    /// So many programs.
+    /// So many programs. 0 is only for a test that [persists](Parallel::persist) seeds, which then runs those alone.
     #[must_use]
     pub fn cases(mut self, cases: u64) -> Parallel<M> {
         self.cases = cases;
@@ -78,8 +78,14 @@ impl<M: ParallelModel> Parallel<M> {
     }
 
     /// So many schedules for each program: half of them at random, the others by PCT for bugs of depths 2 and 3.
+    ///
+    /// # Panics
+    ///
+    /// If it is 0: a test that runs nothing does not pass.
     #[must_use]
+    #[track_caller]
     pub fn schedules(mut self, schedules: u64) -> Parallel<M> {
+        assert!(schedules > 0, "a test needs at least one schedule for each program");
         self.schedules = schedules;
         self
     }
@@ -153,7 +159,16 @@ impl<M: ParallelModel> Parallel<M> {
     /// # Errors
     ///
     /// The counterexample.
+    ///
+    /// # Panics
+    ///
+    /// If there are to be no programs, and no seeds are [persisted](Parallel::persist).
+    #[track_caller]
     pub fn run(&self) -> Tested<Passed, M> {
+        assert!(
+            self.cases > 0 || self.source.is_some(),
+            "a test needs at least one case, or a file of seeds that failed"
+        );
         let kept = self.source.map(persist::load).unwrap_or_default();
         let mut runner = self.runner();
         let mut passed = Passed::default();
@@ -189,7 +204,8 @@ impl<M: ParallelModel> Parallel<M> {
     ///
     /// # Panics
     ///
-    /// If a program fails, if a history could not be judged, or if one of the variables cannot be understood.
+    /// If a program fails, if a history could not be judged, if one of the variables cannot be understood, or if there
+    /// is nothing to run, as in [`Parallel::run`].
     #[track_caller]
     pub fn check(mut self) {
         if let Ok(text) = std::env::var(REPLAY_VARIABLE) {
@@ -211,9 +227,10 @@ impl<M: ParallelModel> Parallel<M> {
     ///
     /// # Panics
     ///
-    /// As [`Parallel::check`].
+    /// As [`Parallel::check`], or if `commands` is 0.
     #[track_caller]
     pub fn check_sequentially(mut self, commands: u32) {
+        assert!(commands > 0, "a test needs at least one command");
         self.sizes = Sizes { prefix_max: commands.min(COMMANDS_MAX), branches: 0..=0, commands_max: 1, suffix_max: 0 };
         // Where nothing runs at once there is one schedule.
         self.schedules = 1;

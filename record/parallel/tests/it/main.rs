@@ -9,6 +9,7 @@ mod interleavings;
 mod lru;
 mod memory;
 mod net;
+mod nothing;
 mod noting;
 mod oracle;
 mod outcomes;
