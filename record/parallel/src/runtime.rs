@@ -202,8 +202,11 @@ impl Caught {
 
 /// Catches a panic, which is then not a failure of the execution.
 pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> Result<T, Caught> {
+    PANIC.set(None);
     catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
-        let (message, place) = PANIC.take().unwrap_or_else(|| (describe(&*payload), String::new()));
+        let message = describe(&*payload);
+        // The last panic may be another one, which the body caught itself before it went on unwinding with this one.
+        let place = PANIC.take().filter(|(last, _)| *last == message).map(|(_, place)| place).unwrap_or_default();
         Caught { payload, message, place }
     })
 }

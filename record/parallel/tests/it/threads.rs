@@ -4,9 +4,10 @@ use crate::noting::complete;
 use record_parallel::scheduler::{Exhaustive, Random, Reduced};
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use record_parallel::sync::{LazyLock, Mutex, Once, OnceLock, RwLock, RwLockWriteGuard};
-use record_parallel::{Cause, Check, Settings, explore, hint, thread, thread_local};
+use record_parallel::{Cause, Check, Settings, check, explore, hint, thread, thread_local};
 use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
+use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex as StdMutex};
 
 /// What a program returns over all schedules; the same under both searches.
@@ -257,4 +258,16 @@ fn a_check_has_settings() {
     check.clone().settings(settings).run(long);
     let message = std::panic::catch_unwind(move || check.run(long)).unwrap_err().downcast::<String>().unwrap();
     assert!(message.contains("Settings::steps_max is too low"), "{message}");
+}
+
+#[test]
+fn a_panic_that_was_caught_is_not_the_failure() {
+    let told = catch_unwind(|| {
+        check(|| {
+            _ = catch_unwind(|| panic!("the first, which was caught"));
+            resume_unwind(Box::new("the second"));
+        });
+    });
+    let message = *told.unwrap_err().downcast::<String>().unwrap();
+    assert!(message.contains("the second") && !message.contains("the first"), "{message}");
 }
