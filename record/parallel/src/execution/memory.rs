@@ -7,9 +7,11 @@
 //! let it see; and what it had seen at its last release fence. A message has the view that who acquires it gets.
 //!
 //! Where this is stronger than the language: a store comes after all stores that were executed before it; a fence that
-//! is sequentially consistent comes before or after every other step as a whole; and a thread reads the same old
-//! message no more than [`READS_MAX`] times, or a loop that waits might never end. So what is found can happen, and a
-//! few things that can happen are not found.
+//! is sequentially consistent comes before or after every other step as a whole; a thread reads the same old message no
+//! more than [`READS_MAX`] times, or a loop that waits might never end; and the order of operations that are
+//! sequentially consistent always agrees with what happens before, where C++20 and RC11 ask for that only of what
+//! "strongly happens before" (the weak outcome of the litmus test Z6.U is never produced). So what is found can happen,
+//! and a few things that can happen are not found.
 //!
 //! Locks, channels and all else hand on views: whoever changes or lets go of something leaves its view there, and who
 //! takes it or waits for it gets it. Those that only look, such as readers of a lock, leave theirs apart, for those
@@ -440,7 +442,6 @@ impl Execution {
         match op.kind {
             Kind::Lock | Kind::Relock => memory.acquire(thread, op.object, true),
             // A thread's token hands on who gave it, and its end what it did itself: both are at the thread's object.
-            Kind::Unpark => memory.release(thread, op.object, false),
             Kind::Park => memory.acquire_looks(thread, op.object),
             Kind::ReadLock | Kind::Once | Kind::Join | Kind::Pass => {
                 memory.acquire(thread, op.object, false);
@@ -448,7 +449,7 @@ impl Execution {
             Kind::Unlock | Kind::Disconnect | Kind::OnceEnd => {
                 memory.release(thread, op.object, true);
             }
-            Kind::ReadUnlock => memory.release(thread, op.object, false),
+            Kind::ReadUnlock | Kind::Unpark => memory.release(thread, op.object, false),
             Kind::Wait if op.also != ObjectId::NONE => memory.release(thread, op.also, true),
             Kind::Arrive => {
                 memory.release(thread, op.object, true);

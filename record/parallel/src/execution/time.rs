@@ -3,8 +3,8 @@
 //! A thread that waits with a time-out or sleeps has a **deadline**. When no thread can continue, the clock goes to the
 //! earliest deadline, and whoever waits for it continues. That is so as well where all threads that can continue go
 //! round in loops and change nothing. It must be all of them, and loops: whether time passes is then the same in all
-//! orders of independent steps. A wait that ends before that, because others are slow, is a [`Pick`](crate::scheduler::Pick):
-//! the clock then goes to its deadline at once, and with it pass all earlier ones.
+//! orders of independent steps. A wait that ends before that, because others are slow, is a
+//! [`Pick`](crate::scheduler::Pick): the clock then goes to its deadline at once, and with it pass all earlier ones.
 //!
 //! Who reads the clock, or waits for a time from now on, depends on whoever has moved it by a pick. That the clock
 //! moves because nothing else can happen is no step: all that came before comes before.

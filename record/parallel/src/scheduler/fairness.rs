@@ -13,9 +13,9 @@
 //! began, and so is the thread itself if it is in a loop that waits. What it could do now it could do then, and every
 //! order of that was open. So nothing is lost by making it wait, except for a loop that counts its rounds;
 //! [`super::Exhaustive`] looks whether it ends by itself before it makes it wait. What was locked counts as unchanged
-//! if nobody borrowed it to change it, and its holder wrote to no cell meanwhile. Other changes under a lock are not seen,
-//! such as those of a `Cell` in a mutex. So a loop that has no end and locks what nobody changes visibly leaves the
-//! search incomplete ([`may_hide_changes`]).
+//! if nobody borrowed it to change it, and its holder wrote to no cell meanwhile. Other changes under a lock are not
+//! seen, such as those of a `Cell` in a mutex. So a loop that has no end and locks what nobody changes visibly leaves
+//! the search incomplete ([`may_hide_changes`]).
 //!
 //! A loop that waits need not yield: a thread that has come back to the same operation and has changed nothing (see
 //! `crate::execution`) is taken to yield there.

@@ -320,7 +320,9 @@ fn a_ticket_lock_of_three_threads_ends() {
                 thread::spawn(move || lock(&both))
             });
             lock(&both);
-            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            for thread in threads {
+                thread.join().unwrap();
+            }
         };
         let explored = explore(&Settings::default(), Reduced::new().executions_max(20_000), program).unwrap();
         assert!(explored.is_complete, "{explored:?}");

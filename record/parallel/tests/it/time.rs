@@ -194,7 +194,9 @@ fn time_passes_where_all_that_can_continue_spin() {
                 thread::sleep(HOUR);
                 number.store(value, SeqCst);
             }
-            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            for thread in threads {
+                thread.join().unwrap();
+            }
         };
         assert!(explore(&settings(0), Reduced::new(), program).unwrap().is_complete);
         explore(&settings(0), Exhaustive::new().executions_max(1000), program).unwrap();
