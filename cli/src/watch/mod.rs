@@ -10,7 +10,6 @@ mod ahead;
 mod checkpoint;
 mod feed;
 mod follow;
-mod gap;
 mod inbox;
 mod limit;
 mod listen;
@@ -104,19 +103,8 @@ pub(crate) fn run(job: &Watch<'_>) -> Exit {
         let status = Status::begin();
         let (results, Kept { keeper, resume }) = (&mut results, checkpoints);
         let printed = resume.as_ref().map(Resume::printed).unwrap_or_default();
-        let mut watched = Watched {
-            job,
-            input,
-            results,
-            status,
-            limit,
-            end,
-            page: shown,
-            keeper,
-            printed,
-            doubt: None,
-            has_gap: false,
-        };
+        let said = Said::default();
+        let mut watched = Watched { job, input, results, status, limit, end, page: shown, keeper, printed, said };
         match watched.judge(&mut feed, resume.as_ref(), &budget) {
             Ok(report) => Ok(Some(report)),
             Err(stopped) => {
@@ -219,9 +207,15 @@ struct Watched<'w, 'c> {
     page: &'w mut Option<Page>,
     keeper: Option<Keeper>,
     printed: Printed,
-    /// Why the verdict will not be `true`, if that was said.
+    said: Said,
+}
+
+/// What was said of the verdict's worth.
+#[derive(Default)]
+struct Said {
+    /// Why it will not be `true`.
     doubt: Option<String>,
-    /// Whether it was said that ops may be missing.
+    /// Whether ops may be missing.
     has_gap: bool,
 }
 
@@ -313,11 +307,10 @@ impl<'w> Watched<'w, '_> {
             return Err(Stopped::Output(exit));
         }
         self.warn_of_the_end(feed, is_whole);
-        let evidence = run.evidence();
+        let evidence = run.evidence().filter(|_| !feed.is_replaced());
         let stops_early = !is_whole && self.printed.is_violated;
         let mut report = if stops_early { run.finish_early(budget) } else { run.finish(budget) }?;
         if let (Source::File(path), Some(evidence)) = (&self.job.source, evidence)
-            && !feed.is_replaced()
             && let Some(part) = again::report(&self.job.check.setup, path, self.input.how(), &evidence, budget)
         {
             report = part;
@@ -395,17 +388,17 @@ impl<'w> Watched<'w, '_> {
         for refusal in feed.news() {
             self.status.suspended(|| diagnose::warning(&refusal.sentence()));
         }
-        if feed.has_gap() && !std::mem::replace(&mut self.has_gap, true) {
-            self.status.suspended(|| diagnose::warning(gap::WARNING));
+        if feed.has_gap() && !std::mem::replace(&mut self.said.has_gap, true) {
+            self.status.suspended(|| diagnose::warning(follow::gap::WARNING));
         }
     }
 
     /// Says why it will stay unknown whether the history is valid, whenever that is something else.
     fn warn_of_doubt(&mut self, run: &dyn Run) {
         let doubt = run.doubt();
-        if let Some(doubt) = doubt.as_ref().filter(|doubt| self.doubt.as_ref() != Some(doubt)) {
+        if let Some(doubt) = doubt.as_ref().filter(|doubt| self.said.doubt.as_ref() != Some(doubt)) {
             self.status.suspended(|| diagnose::warning(doubt));
-            self.doubt = Some(doubt.clone());
+            self.said.doubt = Some(doubt.clone());
         }
     }
 
@@ -472,7 +465,7 @@ impl<'w> Watched<'w, '_> {
             refused.qualify(report, self.printed.violated.is_some());
         }
         if feed.has_gap() {
-            gap::qualify(report, self.printed.violated.is_some());
+            follow::gap::qualify(report, self.printed.violated.is_some());
         }
     }
 }

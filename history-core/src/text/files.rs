@@ -74,7 +74,8 @@ pub fn history_in(directory: &Path) -> Result<PathBuf, HistoryError> {
 }
 
 /// Cobra's logs in a directory, `T0.log`, `T1.log` and so on, each of a session, in the order of their numbers; each
-/// may have `.gz` or `.zst` behind; of a log and its compressed copy, the log. None if it has a history that [`history_in`] finds, or cannot be listed.
+/// may have `.gz` or `.zst` behind. Of a log and its compressed copy, the log. None if it has a history that
+/// [`history_in`] finds, or cannot be listed.
 pub fn session_logs(directory: &Path) -> Vec<PathBuf> {
     if history_in(directory).is_ok() {
         return Vec::new();

@@ -198,8 +198,8 @@ impl Transaction<'_> {
         let answer = match begun.and_then(|_| statements(self.session)) {
             Ok(answer) => answer,
             Err(stopped) => {
-                // Without COMMIT nothing of it happens. A session that does not roll back is closed; and so is one whose
-                // answer is late, which would be taken for that to ROLLBACK, and each answer for that to the next.
+                // Without COMMIT nothing of it happens. A session that does not roll back is closed. So is one whose
+                // answer is late: it would be taken for that to ROLLBACK, and each answer for that to the next.
                 let is_lost = matches!(&stopped, Stopped::Error(QueryError::Lost(_)));
                 self.is_intact = !is_lost && self.session.query("rollback").is_ok();
                 return Outcome::Fail(match stopped {

@@ -1,5 +1,7 @@
 //! A file that grows: what is in it, then whatever is added, through truncation and rotation.
 
+pub(super) mod gap;
+
 use super::inbox::{ARRIVAL_BYTES, Arrival, Sender};
 use history_core::cast::Cast as _;
 use std::fs::{File, Metadata};
@@ -192,8 +194,8 @@ fn is_same(a: &Metadata, b: &Metadata) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::inbox::Text;
     use super::*;
+    use crate::watch::inbox::Text;
     use std::fs;
     use std::io::Write;
 
@@ -274,7 +276,7 @@ mod tests {
 
     /// What is brought if the history is over now.
     fn rest(follow: Follow) -> String {
-        let (sender, inbox) = super::super::inbox::inbox();
+        let (sender, inbox) = crate::watch::inbox::inbox();
         follow.run(&sender, &Arc::new(AtomicBool::new(true)));
         let mut rest = String::new();
         Text::new(inbox).read_to_string(&mut rest).unwrap();

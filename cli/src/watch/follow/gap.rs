@@ -3,16 +3,16 @@
 //! What was added to a file after the last look, and before it was emptied, is gone; and a file that had the name for a
 //! short time may never have been opened. Only consecutive indices show that nothing is missing.
 
-use super::refused::lower;
+use crate::watch::refused::lower;
 use history_core::{NextStep, Report};
 
 /// What is said as soon as it happens.
-pub(super) const WARNING: &str = "the history's file was emptied or replaced. Some of its ops may not have been read, and \
+pub(in crate::watch) const WARNING: &str = "the history's file was emptied or replaced. Some of its ops may not have been read, and \
                                   no consecutive indices show that all were: from here on the verdict can only be unknown";
 
 /// Makes a report say no more than is known: never that all is valid, and that something is not only if it
 /// `was_certain` before.
-pub(super) fn qualify(report: &mut Report, was_certain: bool) {
+pub(in crate::watch) fn qualify(report: &mut Report, was_certain: bool) {
     lower(report, was_certain);
     report.notes.push(
         "The history's file was emptied or replaced while it was watched. Some of its ops may not have been read, and no \
