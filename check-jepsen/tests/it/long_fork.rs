@@ -71,7 +71,9 @@ fn defined(events: &[Event], group_size: Option<u32>) -> Verdict {
         }
         values.push((key, value));
     }
-    if written.len() < count || reads.iter().any(|read| Some(read.len()) != size) {
+    let meet = |a: &State, b: &State| a.iter().any(|(key, _)| b.iter().any(|(other, _)| key == other));
+    let overlap = reads.iter().any(|a| reads.iter().any(|b| meet(a, b) && !same_keys(a, b)));
+    if written.len() < count || overlap || reads.iter().any(|read| Some(read.len()) != size) {
         return Verdict::Unknown;
     }
     let fork = reads.iter().any(|a| reads.iter().any(|b| same_keys(a, b) && forks(a, b)));
@@ -371,6 +373,19 @@ fn writes_count_from_their_invocations_and_once() {
     assert!(report.notes[0].contains("no ok read"), "{:?}", report.notes);
     let again = format!("{text} {{:process 0, :type :invoke, :f :write, :value [[:w 1 1]]}}");
     assert_eq!(judge(&LongFork::default(), &[], &again).verdict, Verdict::Unknown);
+}
+
+#[test]
+fn a_key_is_read_in_one_group() {
+    let text = "
+        {:type :invoke, :f :write, :value [[:w 0 1]]} {:type :invoke, :f :write, :value [[:w 1 1]]}
+        {:type :ok, :f :read, :value [[:r 0 1] [:r 1 nil] [:r 2 nil]]}
+        {:type :ok, :f :read, :value [[:r 0 nil] [:r 1 1] [:r 3 nil]]}";
+    for general in ["false", "true"] {
+        let report = judge(&LongFork::default(), &[("general", general)], text);
+        assert_eq!(report.verdict, Verdict::Unknown, "{report:?}");
+        assert!(report.notes[0].contains("the key 0 is read in two groups"), "{:?}", report.notes);
+    }
 }
 
 #[test]

@@ -26,7 +26,8 @@
 //! What the method rests on is checked, and the verdict is unknown without it: each read is of as many different keys
 //! as a group has, each key is written once at the most (by invocations, whatever became of them; by completions in a
 //! history that has no invocations), a completion has the writes, or the keys to read, of its invocation, no key is
-//! seen with two values, and `nil` is never written. With `general` each value is written to a key once at the most.
+//! seen with two values, or read in two groups, and `nil` is never written. With `general` each value is written to a
+//! key once at the most.
 //! Transactions are recognized by what they are, not by their `:f`, and those that both read and write cannot be
 //! judged.
 //!
@@ -37,7 +38,7 @@
 //! before a write was invoked owe nothing to it. So two reads that fork are a violation whatever comes next. That more
 //! than two cannot be ordered is looked for at the end only.
 //!
-//! After Jepsen's `jepsen.tests.long-fork`. Time is linear but for the sorting of different reads. Memory: 12 bytes a
+//! After Jepsen's `jepsen.tests.long-fork`. Time is linear but for the sorting of different reads. Memory: 16 bytes a
 //! key of a group, and for each different read of one 40 bytes and 4 a key.
 
 mod explain;

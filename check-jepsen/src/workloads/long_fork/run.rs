@@ -22,6 +22,8 @@ struct Key {
     value: u32,
     /// The value that was written.
     written: u32,
+    /// The group that it was read in.
+    group: u32,
 }
 
 /// What an invocation says of a transaction: which keys it reads, or what it writes.
@@ -119,7 +121,7 @@ impl LongForkRun {
     fn key(&mut self, key: Value<'_>) -> Result<u32, OpFault> {
         let id = self.keys.id(key)?;
         if id.at() == self.known.len() {
-            self.known.push(Key { value: UNSEEN, written: UNSEEN });
+            self.known.push(Key { value: UNSEEN, written: UNSEEN, group: UNSEEN });
         }
         Ok(id.at().to_u32())
     }
@@ -173,7 +175,18 @@ impl LongForkRun {
         }
         self.row.clear();
         self.row.extend(self.read.iter().map(|(key, _)| *key));
-        let (group, _) = seen.groups.intern(&self.row)?;
+        let (group, is_new) = seen.groups.intern(&self.row)?;
+        if is_new {
+            for (key, _) in &self.read {
+                let before = std::mem::replace(&mut self.known[key.to_usize()].group, group.to_u32());
+                if before != UNSEEN {
+                    let key = self.key_datum(*key);
+                    return Err(refuse(format!(
+                        "the key {key} is read in two groups: reads of these are not compared"
+                    )));
+                }
+            }
+        }
         self.row.clear();
         self.row.push(group.to_u32());
         self.row.extend(self.read.iter().map(|(_, value)| *value));
