@@ -60,10 +60,15 @@ pub(super) fn infer(keys: &Keys, selects: &Selects, txns: &Txns<Mop>, budget: &B
     let mut steps = 0_u64;
     for txn in txns.ids().filter(|txn| txns.is_ok(*txn)) {
         let start = inferred.edges.len();
+        let mut behind_own = None;
         reader.read(txn, &mut |look, finding| {
             steps += 1;
             inferred.add(keys, look, finding);
+            if let Finding::Internal { is_own: true, .. } = finding {
+                behind_own = Some(look);
+            }
             if let (Finding::Of(version), Seen::Item(_) | Seen::Shown(_)) = (finding, look.seen)
+                && behind_own != Some(look)
                 && keys.of(look.key).external().any(|mutation| mutation.txn == txn)
             {
                 update.push(((look.key, version), txn));

@@ -137,7 +137,8 @@ impl<'a> Reader<'a> {
             if !look.seen.fits(known.code) {
                 found(look, Finding::Internal { expected: known.code, is_own: known.is_own });
             }
-            if known.is_own {
+            // One that contradicts what its transaction wrote shows what others did.
+            if known.is_own && (look.seen.fits(known.code) || of_own(key, look)) {
                 return;
             }
         } else if let Seen::Item(code) | Seen::Shown(code) = look.seen {
@@ -147,6 +148,11 @@ impl<'a> Reader<'a> {
             found(look, finding);
         }
     }
+}
+
+/// Whether a read shows what its own transaction wrote, now or earlier or later.
+fn of_own(key: &Key, look: Look) -> bool {
+    key.mutations.iter().any(|mutation| mutation.txn == look.txn && look.seen.fits(mutation.code))
 }
 
 /// What a read shows of what others did, if it excludes anything.
@@ -183,9 +189,7 @@ fn of_none(key: &Key, look: Look) -> Finding {
     match look.seen {
         // Nothing but the time before the universe had nothing there.
         Seen::Item(Interner::NIL) => Finding::Of(Version::Before),
-        _ if key.mutations.iter().any(|mutation| mutation.txn == look.txn && look.seen.fits(mutation.code)) => {
-            Finding::Future
-        }
+        _ if of_own(key, look) => Finding::Future,
         _ => Finding::Garbage,
     }
 }

@@ -110,10 +110,19 @@ fn others<'a>(txns: &'a [Txn], reader: &'a Txn, key: &'a Datum) -> impl Iterator
 /// A read: the micro-op, whether the key is not shown, and which contents fit.
 type Look<'a> = (&'a [Datum], bool, Box<dyn Fn(&Datum) -> bool + 'a>);
 
-/// Each read of a key before the transaction's own writes of it: the micro-op, and which contents it may have been of.
+/// Each read of a key that shows what others did: one before the transaction's own writes of it, or one that shows none
+/// of these, whenever they are.
 fn looks<'a>(reader: &'a Txn, key: &'a Datum) -> impl Iterator<Item = Look<'a>> + 'a {
-    let external = reader.mops.iter().take_while(|mop| mutation(mop, key).is_none());
-    external.filter_map(move |mop| {
+    let first = reader.mops.iter().position(|mop| mutation(mop, key).is_some()).unwrap_or(reader.mops.len());
+    let is_own =
+        |(_, _, fits): &Look<'_>| reader.mops.iter().filter_map(|mop| mutation(mop, key)).any(|own| fits(&own));
+    let behind = looks_in(&reader.mops[first..], key).filter(move |look| !is_own(look));
+    looks_in(&reader.mops[..first], key).chain(behind)
+}
+
+/// Each read of a key in these micro-ops: the micro-op, and which contents it may have been of.
+fn looks_in<'a>(mops: &'a [Vec<Datum>], key: &'a Datum) -> impl Iterator<Item = Look<'a>> + 'a {
+    mops.iter().filter_map(move |mop| {
         if name(&mop[0]) == "r" && mop[1] == *key {
             return Some((&mop[..], false, Box::new(|value: &Datum| *value == mop[2]) as Box<dyn Fn(&Datum) -> bool>));
         }
@@ -180,8 +189,11 @@ pub(super) fn certify(history: &History, anomaly: &str, witness: &Witness) -> Re
         "lost-update" => {
             ops.len() > 1
                 && ops.iter().all(|txn| {
-                    last_mutation(txn, &key).is_some()
-                        && looks(txn, &key).any(|(_, hidden, fits)| !hidden && fits(&fact("value").unwrap()))
+                    let first = txn.mops.iter().position(|mop| mutation(mop, &key).is_some());
+                    first.is_some_and(|first| {
+                        looks_in(&txn.mops[..first], &key)
+                            .any(|(_, hidden, fits)| !hidden && fits(&fact("value").unwrap()))
+                    })
                 })
         }
         _ => false,

@@ -83,9 +83,14 @@ impl Execution<'_> {
                         continue;
                     }
                     if let Some(own) = written(&txn.mops[..position], key) {
-                        // Elle's table lets a read contradict its own transaction's writes there.
+                        // Elle's table lets a read contradict its own transaction's writes there. It then shows what
+                        // others did, unless it is what the transaction itself wrote at another time.
                         (fits(own) || level == Level::ReadCommitted).then_some(())?;
-                        continue;
+                        let wrote =
+                            |mop: &Mop| matches!(mop, Mop::Mutate(other, value) if *other == key && fits(*value));
+                        if fits(own) || txn.mops.iter().any(wrote) {
+                            continue;
+                        }
                     }
                     let others = (0..self.happened.len()).filter(|other| *other != at && self.happened[*other]);
                     let last = |other: usize| written(&self.world.txns[other].mops, key);

@@ -117,6 +117,40 @@ fn what_cycles_do_not_show_is_found_on_its_own() {
     assert!(types(&judge("read-committed", failed)).contains(&"G1a"));
 }
 
+/// Read committed allows a read that contradicts the writes of its own transaction, but not that it shows what others
+/// did not leave.
+#[test]
+fn a_read_behind_its_own_write_shows_what_others_did() {
+    let failed = |read: &str| {
+        format!(
+            "{{:process 0, :type :fail, :f :txn, :value [[:insert :x 9]]}}
+             {{:process 1, :type :ok, :f :txn, :value [[:insert :x 3] {read}]}}"
+        )
+    };
+    for read in ["[:r :x 9]", "[:rp :true {:x 9}]"] {
+        let report = judge("read-committed", &failed(read));
+        assert!(types(&report).contains(&"G1a"), "{read}: {report:#?}");
+        let report = judge("serializable", &failed(read));
+        assert!(types(&report).contains(&"G1a") && types(&report).contains(&"internal"), "{report:#?}");
+    }
+    for (init, txns, expected) in [
+        ("", &["[[:insert :x 3] [:r :x 9]]"][..], "garbage-read"),
+        ("", &["[[:insert :x 3] [:r :x 9]]", "[[:insert :x 9] [:w :x 8]]"], "G1b"),
+        ("", &["[[:insert :x 3] [:r :x 9] [:r :y 5]]", "[[:insert :x 9] [:insert :y 5] [:r :x 3]]"], "G1c"),
+    ] {
+        let report = judge("read-committed", &concurrent(init, txns));
+        assert_eq!(report.verdict, Verdict::Invalid, "{txns:?}");
+        assert!(types(&report).contains(&expected), "{txns:?}: {report:#?}");
+    }
+    // It was not there, though it always was; nobody forbids that by name.
+    let early = judge("read-committed", &concurrent("{:x 2}", &["[[:w :x 3] [:r :x nil]]"]));
+    assert_eq!(early.verdict, Verdict::Unknown, "{early:#?}");
+    // What it wrote itself at another time is no one else's.
+    let own = concurrent("", &["[[:insert :x 1] [:w :x 2] [:r :x 1]]", "[[:r :x 2]]"]);
+    assert_eq!(judge("read-committed", &own).verdict, Verdict::Valid);
+    assert_eq!(types(&judge("serializable", &own)), ["internal"]);
+}
+
 #[test]
 fn repeatable_read_allows_rw_of_predicates() {
     let phantoms = concurrent("", &["[[:rp :true {}] [:w :x 1]]", "[[:rp :true {}] [:w :y 2]]"]);
