@@ -200,6 +200,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         match (&self.malformed, report.verdict) {
             (None, _) => {}
             (Some(place), Verdict::Invalid) => {
+                report.is_partial = true;
                 report.notes.push(format!("The verdict covers only the ops before {place}"));
             }
             (Some(place), _) => {

@@ -299,6 +299,7 @@ fn cut_short(run: &dyn Run, checker: &str, spent: Spent, ops: usize) -> Report {
     };
     let certain = if run.is_violated() { run.violation() } else { None };
     let mut report = certain.unwrap_or_else(|| Report::new(checker.to_owned(), Verdict::Unknown));
+    report.is_partial = report.verdict == Verdict::Invalid;
     report.notes.push(note);
     report.add_next(NextStep::spent(spent));
     report

@@ -14,7 +14,7 @@ use crate::exact::{Answers, Exact, Prepared};
 use crate::graph::Graph;
 use crate::ids::{KeyId, TxnId};
 use crate::lattice;
-use crate::model::ModelSet;
+use crate::model::{Model, ModelSet};
 use history_core::cast::Cast as _;
 use history_core::figure::Figure;
 use history_core::hash::HashSet;
@@ -94,16 +94,17 @@ pub(crate) fn report<A: Analysis>(
     let (mut answers, _) = (Answers::default(), (prepared, asked));
     standing.learn(&answers);
     let shown = if answers.contradicts_itself { shown.union(AnomalyType::INTERNAL.into()) } else { shown };
-    let is_broken = is_broken || !answers.violated.is_disjoint(models);
+    let is_invalid = is_broken || !answers.violated.is_disjoint(models);
     let undecided = standing.remaining(undecided);
     let left_open = standing.left_open(models, &answers);
     let is_open = !shown.is_empty() || !undecided.is_empty() || !left_open.is_empty() || !may_hold;
-    let verdict = match (is_broken, is_open) {
+    let verdict = match (is_invalid, is_open) {
         (true, _) => Verdict::Invalid,
         (false, true) => Verdict::Unknown,
         (false, false) => Verdict::Valid,
     };
     let mut report = Report::new(checker, verdict);
+    report.is_partial = is_broken && needs_search(analysis, expected, &cycles);
     levels(&mut report, (all, shown), answers.violated, &standing, models);
     let witnesses = Witnesses { analysis, cycles: &cycles, max: expected.witnesses_max };
     report.anomalies = witnesses.all(shown, std::mem::take(&mut answers.anomalies));
@@ -129,6 +130,14 @@ pub(crate) fn report<A: Analysis>(
         report.figures = witnesses.figures(&report.anomalies, shown, &graph.graph);
     }
     report
+}
+
+/// Whether cycles alone leave open whether some of the models hold. Whoever knows the anomalies that were found then
+/// does not know what a search for an order would have shown.
+fn needs_search<A: Analysis>(analysis: &A, expected: &Expected, cycles: &Found) -> bool {
+    let is_unordered = analysis.unordered(&cycles.components).is_some();
+    let is_open = |model: &Model| !model.is_decided() || is_unordered && A::rests_on_order(*model);
+    expected.exact != Exact::No && expected.models.iter().any(is_open)
 }
 
 /// Which edges the graph needs in addition to ww, wr and rw.

@@ -193,15 +193,43 @@ fn a_result_that_is_missing_is_noted() {
     let note = |text: &str| {
         let report = check_with(text, &Options::new());
         assert_eq!(report.verdict, Verdict::Valid);
-        report.notes.into_iter().find(|note| note.contains("has no value"))
+        report.notes.into_iter().find(|note| note.contains("does not say"))
     };
-    let said = "1 ok transaction (at index 5) has no value: what it read is unknown, and was not checked.";
+    let said = "1 ok transaction (at index 5) does not say all that it read: the rest is unknown, and was not checked.";
     for silent in [":type :ok", ":type :ok, :value nil"] {
         assert_eq!(note(&txn(silent)).as_deref(), Some(said));
     }
+    // A read of the invocation is not in the completion.
+    assert_eq!(note(&txn(":type :ok, :value []")).as_deref(), Some(said));
     for other in [":type :ok, :value [[:r :y nil]]", ":type :fail", ":type :info"] {
         assert_eq!(note(&txn(other)), None, "{other}");
     }
     // What it wrote is known from its invocation, and there is nothing else to know.
     assert_eq!(note(&txn(":type :ok, :value nil").replace("[[:r :y nil]]", "[[:w :y 2]]")), None);
+}
+
+/// Where an anomaly ended the judgement before an order was looked for, there may be others.
+#[test]
+fn what_ends_the_search_leaves_the_rest_open() {
+    let aborted = "
+        {:process 3, :type :invoke, :value [[:w :y 1]]} {:process 3, :type :fail, :value [[:w :y 1]]}
+        {:process 4, :type :invoke, :value [[:r :y nil]]} {:process 4, :type :ok, :value [[:r :y 1]]}";
+    let fractured = "
+        {:process 5, :type :invoke, :value [[:w :p 1] [:w :q 1]]}
+        {:process 6, :type :invoke, :value [[:w :p 2] [:w :q 2]]}
+        {:process 5, :type :ok, :value [[:w :p 1] [:w :q 1]]} {:process 6, :type :ok, :value [[:w :p 2] [:w :q 2]]}
+        {:process 7, :type :invoke, :value [[:r :p nil] [:r :q nil]]}
+        {:process 7, :type :ok, :value [[:r :p 1] [:r :q 2]]}";
+    let both = format!("{aborted}{fractured}");
+    let judged = |text: &str, level: &str, exact: &str| {
+        let report = check_with(text, &Options::new().with("consistency-models", level).with("exact", exact));
+        assert_eq!(report.verdict, Verdict::Invalid, "{level}");
+        (report.anomaly_types().map(str::to_owned).collect::<Vec<_>>(), report.is_partial)
+    };
+    assert_eq!(judged(fractured, "serializable", "limited"), (vec!["G-single-item".to_owned()], false));
+    for level in ["read-atomic", "snapshot-isolation", "serializable"] {
+        assert_eq!(judged(&both, level, "limited"), (vec!["G1a".to_owned()], true), "{level}");
+    }
+    // Nothing more is looked for if it is not asked for.
+    assert!(!judged(&both, "serializable", "no").1);
 }

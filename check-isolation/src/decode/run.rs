@@ -318,6 +318,9 @@ impl IsolationRun {
                 return Err(format!(
                     "the op's writes differ from those of its invocation at index {invoked}: a completion repeats the writes"
                 ));
+            } else if event.kind == OpKind::Ok && raw.mops.len() < open.mops.len() {
+                // The writes are the same, so it lacks reads.
+                self.data.unread.push(event.index);
             }
         }
         if !is_said && event.kind != OpKind::Fail {

@@ -70,6 +70,7 @@ fn of_answer(subject: &dyn Subject, recorded: &Recorded, counts: Counts, answer:
     if unknown > 1 {
         report.notes.push(format!("There is no verdict on {} more parts either.", unknown - 1));
     }
+    report.is_partial = refused > 0 && unknown + stopped > 0;
     match stopped {
         0 => {}
         1 if answer.parts.len() == 1 => {

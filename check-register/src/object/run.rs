@@ -192,6 +192,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
         let mut report = report::report(&checker, &columns, &recorded, (counts, &decoder), &answer, budget);
         if let Some(malformed) = malformed {
             let note = format!("The verdict covers only the ops before {}", malformed.place);
+            report.is_partial = true;
             report.notes.insert(0, note);
         }
         decoder.doubt(&mut report);

@@ -330,6 +330,7 @@ impl VersionedRun {
     fn noted(&self, mut report: Report) -> Report {
         report.notes.extend(self.participants.note());
         if let Some(place) = &self.malformed {
+            report.is_partial = true;
             report.notes.insert(0, format!("The verdict covers only the ops before {place}"));
         }
         report

@@ -88,7 +88,8 @@ impl Known {
         Ok(())
     }
 
-    /// The verdict without what is known. Of keys some may be unknown beside those that are not valid.
+    /// The verdict without what is known. Of keys some may be unknown beside those that are not valid; and of a history
+    /// that was looked at in part, nobody knows the rest.
     pub(crate) fn verdict(&self, file: &str, report: &Report) -> Verdict {
         if report.verdict != Verdict::Invalid || self == &Known::default() {
             return report.verdict;
@@ -121,12 +122,23 @@ impl Known {
         };
         let is_known =
             !report.anomalies.is_empty() && report.anomalies.iter().all(has) && report.keys.iter().all(has_key);
-        let unknown = report.counts.iter().any(|(name, count)| name == "unknown-key-count" && *count > 0);
-        match (is_known, unknown) {
+        let has_unknown_keys = report.counts.iter().any(|(name, count)| name == "unknown-key-count" && *count > 0);
+        match (is_known, report.is_partial || has_unknown_keys) {
             (false, _) => Verdict::Invalid,
             (true, true) => Verdict::Unknown,
             (true, false) => Verdict::Valid,
         }
+    }
+}
+
+/// What there is to say where the verdict without what is known is another one.
+pub(crate) fn words(verdict: Verdict, without: Verdict) -> Option<&'static str> {
+    match without {
+        _ if without == verdict => None,
+        Verdict::Unknown => Some(
+            "known: all anomalies that were found are allowed, but not everything was checked, so there may be others",
+        ),
+        _ => Some("known: all anomalies of this history are allowed"),
     }
 }
 
@@ -176,6 +188,9 @@ mod tests {
         let mut keyed = report("c", &["a"]);
         keyed.counts.push(("unknown-key-count".into(), 2));
         assert_eq!(known.verdict("f", &keyed), Verdict::Unknown);
+        let partial = Report { is_partial: true, ..report("c", &["a"]) };
+        assert_eq!(known.verdict("f", &partial), Verdict::Unknown);
+        assert_eq!(allowing(&[]).verdict("f", &partial), Verdict::Invalid);
     }
 
     #[test]

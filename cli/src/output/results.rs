@@ -6,7 +6,7 @@ use crate::output::artifacts::Directory;
 use crate::output::diagnose;
 use crate::output::exit::{self, Exit};
 use crate::output::formats::{self, Output};
-use crate::output::known::Known;
+use crate::output::known::{self, Known};
 use crate::output::over_time;
 use crate::output::policy::Policy;
 use crate::output::terminal::Terminal;
@@ -114,10 +114,9 @@ impl Results {
         // Anomalies shows in the verdict; why nothing was does not.
         let wanted =
             |report: &Report| self.terse && (report.verdict != Verdict::Invalid || Terminal::get().stderr_on_screen);
-        if let Ok(report) = &judged
-            && self.known.verdict(&input.name(), report) != report.verdict
-        {
-            diagnose::hint(&input.place(), "known: all anomalies of this history are allowed");
+        if let Ok(report) = &judged {
+            let known = self.known.verdict(&input.name(), report);
+            known::words(report.verdict, known).iter().for_each(|words| diagnose::hint(&input.place(), words));
         }
         match &judged {
             Ok(report) => formats::hints(report, &wanted).iter().for_each(|hint| diagnose::hint(&input.place(), hint)),

@@ -81,3 +81,23 @@ fn documents_list_what_is_known_and_count_no_failure() {
     let sarif = stdout(&check("--allow-anomalies G-single-item-realtime --output sarif stale.edn").code(0));
     assert!(sarif.contains(r#""level": "note""#) && !sarif.contains(r#""level": "error""#), "{sarif}");
 }
+
+/// What is known does not vouch for what was not looked at.
+#[test]
+fn what_was_not_checked_is_not_allowed() {
+    let bank = r#"{"process":0,"type":"ok","f":"read","value":{"a":5,"b":5}}
+        {"process":0,"type":"ok","f":"read","value":{"a":5,"b":6}}
+        {"process":0,"type":"ok","f":"read","value":"odd"}"#;
+    let wrong = bank.replace("\"odd\"", "{\"a\":6,\"b\":4}");
+    for (text, option, code) in [
+        (bank, "", 1),
+        (bank, "--allow-anomalies wrong-total", 2),
+        (bank, "--allow-anomalies wrong-total --unknown fail", 1),
+        (&wrong, "--allow-anomalies wrong-total", 0),
+    ] {
+        let assert = histcheck(&format!("-m bank {option} -")).stdin(text).assert().code(code);
+        assert_eq!(stdout(&assert), "-\tfalse\n", "{option}");
+        let doubt = "but not everything was checked, so there may be others";
+        assert_eq!(stderr(&assert).contains(doubt), code != 0 && !option.is_empty(), "{}", stderr(&assert));
+    }
+}

@@ -42,6 +42,9 @@ pub struct Report {
     pub checker: Cow<'static, str>,
     /// The verdict.
     pub verdict: Verdict,
+    /// Whether an invalid verdict rests on a part of what there was to look at: ops were left out, or not reached, or a
+    /// search was not begun because of what was found. There may be other anomalies then than those in the report.
+    pub is_partial: bool,
     /// In words, where the verdict alone would leave one wondering: why it is unknown, what it rests on.
     pub notes: Vec<String>,
     /// What would give an answer, if the verdict is unknown. Of several checkers each has its own.
@@ -210,6 +213,7 @@ impl Report {
         Report {
             checker: checker.into(),
             verdict,
+            is_partial: false,
             notes: Vec::new(),
             next: Vec::new(),
             anomalies: Vec::new(),

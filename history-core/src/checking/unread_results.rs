@@ -1,8 +1,9 @@
-//! Transactions that were `ok` and do not say what they read.
+//! Transactions that were `ok` and do not say what they read, or not all of it.
 
 use crate::{Op, OpKind};
 
-/// Counts `ok` ops without a value whose invocations asked for something: what they read is not in the history.
+/// Counts `ok` ops without a value whose invocations asked for something, and others that do not say all that they
+/// read: it is not in the history.
 ///
 /// ```
 /// use history_core::{History, UnreadResults};
@@ -14,7 +15,7 @@ use crate::{Op, OpKind};
 /// history.ops().for_each(|op| unread.see(&op, true));
 /// assert_eq!(
 ///     unread.note().as_deref(),
-///     Some("1 ok transaction (at index 1) has no value: what it read is unknown, and was not checked.")
+///     Some("1 ok transaction (at index 1) does not say all that it read: the rest is unknown, and was not checked.")
 /// );
 /// # Ok::<(), history_core::HistoryError>(())
 /// ```
@@ -52,11 +53,11 @@ impl UnreadResults {
         let first = self.first?;
         Some(match self.count {
             1 => format!(
-                "1 ok transaction (at index {first}) has no value: what it read is unknown, and was not checked."
+                "1 ok transaction (at index {first}) does not say all that it read: the rest is unknown, and was not checked."
             ),
             count => format!(
-                "{count} ok transactions (the first at index {first}) have no value: what they read is unknown, and \
-                 was not checked."
+                "{count} ok transactions (the first at index {first}) do not say all that they read: the rest is unknown, \
+                 and was not checked."
             ),
         })
     }

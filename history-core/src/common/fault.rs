@@ -101,6 +101,7 @@ impl UndecodedOps {
     /// Adds the note to a report, before the others. Unless the other ops are invalid, the verdict becomes unknown.
     pub fn conclude(&self, report: &mut Report) {
         if !self.is_empty() {
+            report.is_partial = report.verdict == Verdict::Invalid;
             report.verdict = report.verdict.and(Verdict::Unknown);
             report.notes.splice(0..0, self.note(report.verdict));
             if let Some(step) = self.next() {

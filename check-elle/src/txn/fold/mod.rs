@@ -116,6 +116,7 @@ impl Malformed {
         }
         let mut report = others;
         report::leave_others_open(&mut report);
+        report.is_partial = true;
         let line = self.line.map(|line| format!(" (line {line})")).unwrap_or_default();
         report.notes.insert(
             0,
@@ -266,6 +267,9 @@ impl<W: Workload> TxnRun<W> {
                     open.index
                 );
                 return self.leave_out(op, mops, reason);
+            } else if op.kind == OpKind::Ok && mops.len() < open.mops.len() {
+                // The writes are the same, so it lacks reads.
+                self.counts.unread.push(op.index);
             }
         }
         if !is_said && op.kind != OpKind::Fail {

@@ -140,6 +140,7 @@ fn search(runs: &mut [Box<dyn Run>], worth: bool, budget: &Budget) {
 /// The report on a history that could be read up to some op only.
 pub(super) fn resting(mut report: Report, unread: Option<&str>) -> Report {
     if let Some(trouble) = unread {
+        report.is_partial = true;
         report.notes.insert(0, format!("The verdict covers only the ops before {trouble}"));
     }
     report

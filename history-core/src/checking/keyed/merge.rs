@@ -104,6 +104,7 @@ impl Merged {
         for (merged, report) in self.checkers.iter_mut().zip(report.checkers) {
             merged.add(key, report);
         }
+        self.report.is_partial |= report.is_partial;
         for note in report.notes {
             self.note(key, note);
         }

@@ -67,6 +67,9 @@ struct ReportForm {
     #[serde(serialize_with = "keyword")]
     checker: Name,
     valid: Verdict,
+    /// Only where it is true.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    partial: bool,
     /// The names in `anomalies`, for those who read no further; not read back.
     #[serde(default, serialize_with = "keywords", skip_deserializing)]
     anomaly_types: Vec<Name>,
@@ -107,6 +110,7 @@ impl Serialize for Report {
         ReportForm {
             checker: self.checker.clone(),
             valid: self.verdict,
+            partial: self.is_partial,
             anomaly_types: self.anomaly_types().map(|name| name.to_owned().into()).collect(),
             not: self.not.clone(),
             also_not: self.also_not.clone(),
@@ -131,6 +135,7 @@ impl<'de> Deserialize<'de> for Report {
         Ok(Report {
             checker: form.checker,
             verdict: form.valid,
+            is_partial: form.partial,
             notes: form.notes,
             next: form.next,
             anomalies: form.anomalies.into_iter().map(anomaly).collect(),

@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 pub struct ReportForm {
     checker: String,
     verdict: String,
+    /// Absent from a plugin that was built before there was such a thing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_partial: bool,
     #[serde(default)]
     notes: Vec<String>,
     /// Absent from a plugin that was built before there were any.
@@ -83,6 +86,7 @@ impl From<Report> for ReportForm {
         ReportForm {
             checker: report.checker.into(),
             verdict: report.verdict.name().to_owned(),
+            is_partial: report.is_partial,
             notes: report.notes,
             next: report.next.into_iter().map(NextForm::from).collect(),
             anomalies: report.anomalies.into_iter().map(AnomalyForm::from).collect(),
@@ -165,6 +169,7 @@ impl ReportForm {
             return Err(format!("more than {NESTED_MAX} nested reports"));
         }
         let mut report = Report::new(self.checker, verdict(&self.verdict)?);
+        report.is_partial = self.is_partial;
         report.notes = self.notes;
         for form in self.next {
             report.add_next(form.into());
