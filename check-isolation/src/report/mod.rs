@@ -138,6 +138,8 @@ fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
         Verdict::Unknown
     };
     let mut report = Report::new(NAME, verdict);
+    // What rules out every level by itself ends the search for what else does.
+    report.is_partial = verdict == Verdict::Invalid && !settled.direct.is_empty();
     let weakest = |level: &Level| !level.weaker().iter().any(|other| other != *level && judgement.violated.has(other));
     let (not, also_not): (Vec<Level>, Vec<Level>) = judgement.violated.iter().partition(weakest);
     report.not = names(not.into_iter());

@@ -127,3 +127,20 @@ fn a_result_that_is_missing_is_noted() {
         assert!(report.notes.iter().any(|said| said == note), "{:?}", report.notes);
     }
 }
+
+/// An aborted read rules out every level, so no other reason is looked for.
+#[test]
+fn what_ends_the_search_leaves_the_rest_open() {
+    let fractured =
+        "{:process 5, :type :ok, :value [[:w :p 1] [:w :q 1]]} {:process 6, :type :ok, :value [[:w :p 2] [:w :q 2]]}
+                     {:process 7, :type :ok, :value [[:r :p 1] [:r :q 2]]} ";
+    let aborted = "{:process 3, :type :fail, :value [[:w :y 1]]} {:process 4, :type :ok, :value [[:r :y 1]]} ";
+    for (text, types, is_partial) in
+        [(fractured.to_owned(), vec!["G-single-item"], false), (format!("{aborted}{fractured}"), vec!["G1a"], true)]
+    {
+        let checker = Isolation { consistency_models: vec!["serializable".parse().unwrap()], ..Isolation::default() };
+        let report = checker.check(&History::parse(&text).unwrap()).unwrap();
+        assert_eq!((report.verdict, report.is_partial), (Verdict::Invalid, is_partial), "{report:#?}");
+        assert_eq!(report.anomaly_types().collect::<Vec<_>>(), types);
+    }
+}
