@@ -116,7 +116,9 @@ impl Results {
             |report: &Report| self.terse && (report.verdict != Verdict::Invalid || Terminal::get().stderr_on_screen);
         if let Ok(report) = &judged {
             let known = self.known.verdict(&input.name(), report);
-            known::words(report.verdict, known).iter().for_each(|words| diagnose::hint(&input.place(), words));
+            if let Some(words) = known::words(report.verdict, known) {
+                diagnose::hint(&input.place(), words);
+            }
         }
         match &judged {
             Ok(report) => formats::hints(report, &wanted).iter().for_each(|hint| diagnose::hint(&input.place(), hint)),
