@@ -188,7 +188,8 @@ mod tests {
         let mut keyed = report("c", &["a"]);
         keyed.counts.push(("unknown-key-count".into(), 2));
         assert_eq!(known.verdict("f", &keyed), Verdict::Unknown);
-        let partial = Report { is_partial: true, ..report("c", &["a"]) };
+        let mut partial = report("c", &["a"]);
+        partial.is_partial = true;
         assert_eq!(known.verdict("f", &partial), Verdict::Unknown);
         assert_eq!(allowing(&[]).verdict("f", &partial), Verdict::Invalid);
     }
