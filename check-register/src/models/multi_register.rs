@@ -152,6 +152,11 @@ impl Spec for MultiRegister {
         Ok((!accesses.is_empty()).then(|| accesses.into()))
     }
 
+    fn places(&mut self, op: &Op<'_>) -> Option<Vec<i64>> {
+        let accesses = op.value.as_seq()?.iter();
+        Some(accesses.filter_map(|access| Some(self.values.code(access.as_seq()?.iter().nth(1)?))).collect())
+    }
+
     fn hides(&self, invocation: &Op<'_>) -> bool {
         invocation.value.is_nil()
     }

@@ -5,6 +5,10 @@ use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::{Collection, Handling, Model, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
+/// Stands among the values of a read that shows one of them twice, which no set does. It is the code of nothing else,
+/// so nobody adds it.
+const TWICE: i64 = Interner::NIL - 1;
+
 /// A set of values, which are codes of an [`Interner`]. It is empty at first.
 #[derive(Clone, Debug, Default)]
 pub struct Set {
@@ -17,7 +21,7 @@ pub struct Set {
 pub enum SetOp {
     /// It put this value in.
     Add(i64),
-    /// It found these values, sorted.
+    /// It found these values, sorted; besides a code that no value has, if one was found twice.
     Read(Box<[i64]>),
 }
 
@@ -132,15 +136,20 @@ impl Set {
     }
 
     fn describe_values(&self, values: impl Iterator<Item = i64>) -> String {
-        let values: Vec<String> = values.map(|value| self.values.datum(value).to_string()).collect();
-        format!("#{{{}}}", values.join(" "))
+        let (twice, values): (Vec<i64>, Vec<i64>) = values.partition(|value| *value == TWICE);
+        let values: Vec<String> = values.iter().map(|value| self.values.datum(*value).to_string()).collect();
+        format!("#{{{}}}{}", values.join(" "), if twice.is_empty() { "" } else { ", one of them twice" })
     }
 
     fn codes(&mut self, value: Value<'_>) -> Option<Box<[i64]>> {
         let (Value::Set(values) | Value::Vector(values) | Value::List(values)) = value else { return None };
         let mut codes: Vec<i64> = values.iter().map(|value| self.values.code(value)).collect();
         codes.sort_unstable();
+        let all = codes.len();
         codes.dedup();
+        if codes.len() < all {
+            codes.insert(codes.partition_point(|code| *code < TWICE), TWICE);
+        }
         Some(codes.into())
     }
 }
@@ -154,7 +163,8 @@ impl Spec for Set {
     const PARTS: history_core::Parts = history_core::Parts::Values;
 
     fn set_initial(&mut self, value: Value<'_>) -> Result<(), String> {
-        self.initial = self.codes(value).ok_or_else(|| format!("expected a set, found {value}"))?;
+        let initial = self.codes(value).ok_or_else(|| format!("expected a set, found {value}"))?;
+        self.initial = initial.iter().copied().filter(|code| *code != TWICE).collect();
         Ok(())
     }
 
@@ -198,7 +208,8 @@ impl Spec for Set {
         match op {
             SetOp::Add(value) => call("add", self.values.datum(*value)),
             SetOp::Read(values) => {
-                call("read", Datum::Set(values.iter().map(|value| self.values.datum(*value)).collect()))
+                let values = values.iter().filter(|value| **value != TWICE);
+                call("read", Datum::Set(values.map(|value| self.values.datum(*value)).collect()))
             }
         }
     }

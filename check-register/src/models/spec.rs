@@ -58,6 +58,13 @@ pub trait Spec: Model + Send {
         false
     }
 
+    /// The places that an op reads or changes, in order, if it says so and [`decode`](Spec::decode) leaves out those
+    /// whose result is not known yet. A completion may give results of what its invocation asked for, and of nothing
+    /// else: its places must be among those of its invocation, in the same order.
+    fn places(&mut self, _op: &Op<'_>) -> Option<Vec<i64>> {
+        None
+    }
+
     /// Whether a completion says something else than its invocation about what the operation changes, or where. `None`
     /// is as in [`decode`](Spec::decode). Only results may be new in a completion: what an operation in flight may do
     /// must be known when it is invoked, or a later op could take a violation back.

@@ -57,6 +57,8 @@ struct Shown {
 #[derive(Clone, Debug)]
 struct InFlight<O> {
     op: Option<O>,
+    /// See [`Spec::places`].
+    places: Option<Vec<i64>>,
     /// Its index, if it does not say what it may change.
     hidden: Option<u64>,
     fills: bool,
@@ -132,7 +134,8 @@ impl<O> Decoder<O> {
                 let hidden = (decoded.is_none() && model.hides(op)).then_some(op.index);
                 self.hidden_in_flight += usize::from(hidden.is_some());
                 let is_late = self.shown.is_filled;
-                let in_flight = self.open[slot].insert(InFlight { op: decoded, hidden, fills, is_late });
+                let places = model.places(op);
+                let in_flight = self.open[slot].insert(InFlight { op: decoded, places, hidden, fills, is_late });
                 Ok(DecodedEvent::Called { slot, op: in_flight.op.as_ref() })
             }
             Pair::Completes { slot, .. } => self.complete(model, op, ids::index(slot)),
@@ -165,20 +168,21 @@ impl<O> Decoder<O> {
             }
             // What an `info` says in the place of a value is mostly why it failed.
             OpKind::Info | OpKind::Invoke => DecodedEvent::Crashed { slot, op: in_flight.op },
-            OpKind::Ok => match model.decode(op, invoked) {
-                Ok(done) if !S::contradicts(invoked, done.as_ref()) => {
-                    self.shown.take(model.shows(op, done.as_ref()), &in_flight);
-                    DecodedEvent::Returned { slot, op: done }
-                }
-                failed => {
-                    let reason =
-                        failed.map_or_else(|reason| reason, |done| contradiction(model, invoked, done.as_ref()));
-                    // What was invoked is in flight up to here, and may have happened.
-                    self.hidden_in_flight += usize::from(in_flight.hidden.is_some());
-                    self.open[slot] = Some(in_flight);
-                    return Err(reason);
-                }
-            },
+            OpKind::Ok => {
+                let reason = match model.decode(op, invoked) {
+                    Ok(done) if S::contradicts(invoked, done.as_ref()) => contradiction(model, invoked, done.as_ref()),
+                    Ok(_) if is_elsewhere(in_flight.places.as_deref(), model.places(op).as_deref()) => ELSEWHERE.into(),
+                    Ok(done) => {
+                        self.shown.take(model.shows(op, done.as_ref()), &in_flight);
+                        return Ok(DecodedEvent::Returned { slot, op: done });
+                    }
+                    Err(reason) => reason,
+                };
+                // What was invoked is in flight up to here, and may have happened.
+                self.hidden_in_flight += usize::from(in_flight.hidden.is_some());
+                self.open[slot] = Some(in_flight);
+                return Err(reason);
+            }
         })
     }
 
@@ -198,7 +202,7 @@ impl<O> Decoder<O> {
         report.anomalies.clear();
         report.take_figures();
         report.notes.push(format!(
-            "No verdict, because of {place}: it may have happened, and neither it nor its completion says what it did."
+            "No verdict, because of {place}: it may have happened, and neither its invocation nor its completion records what it did."
         ));
         report.add_next(NextStep::correct_op(&place));
     }
@@ -263,6 +267,15 @@ impl Shown {
             }
         }
     }
+}
+
+const ELSEWHERE: &str = "the completion reads or writes other keys than its invocation, or in another order";
+
+/// Whether some place of a completion is not in its turn among those of the invocation.
+fn is_elsewhere(invoked: Option<&[i64]>, completed: Option<&[i64]>) -> bool {
+    let (Some(invoked), Some(completed)) = (invoked, completed) else { return false };
+    let mut left = invoked.iter();
+    !completed.iter().all(|place| left.any(|other| other == place))
 }
 
 #[cold]

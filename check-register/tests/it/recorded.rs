@@ -204,6 +204,10 @@ fn a_completion_that_contradicts_its_invocation_says_nothing() {
     told::<Kv>(":f :put, :key 1, :value a", ":f :append, :key 1, :value a");
     told::<MultiRegister>(":f :txn, :value [[:write 1 1]]", ":f :txn, :value [[:write 2 1]]");
     told::<MultiRegister>(":f :txn", ":f :txn, :value [[:write 2 1]]");
+    let said = told::<MultiRegister>(":f :txn, :value [[:read 1 nil]]", ":f :txn, :value [[:read 2 nil]]");
+    assert!(said.contains("other keys than its invocation"), "{said}");
+    told::<MultiRegister>(":f :txn, :value [[:write 1 1]]", ":f :txn, :value [[:write 1 1] [:read 1 1]]");
+    told::<MultiRegister>(":f :txn, :value [[:read 1 nil] [:write 1 1]]", ":f :txn, :value [[:write 1 1] [:read 1 1]]");
     told::<Stack>(":f :pop", ":f :push, :value 1");
     told::<FifoQueue>(":f :enqueue, :value 1", ":f :enqueue, :value 2");
     told::<Set>(":f :add, :value 1", ":f :add, :value 2");
@@ -231,6 +235,22 @@ fn a_counter_may_be_read_where_64_bits_do_not_reach() {
 }
 
 #[test]
+fn no_set_shows_an_element_twice() {
+    let text = |found: &str| {
+        format!(
+            "{{:process 0, :type :invoke, :f :add, :value 1}}\n{{:process 0, :type :ok, :f :add, :value 1}}
+             {{:process 0, :type :invoke, :f :read}}\n{{:process 0, :type :ok, :f :read, :value {found}}}"
+        )
+    };
+    let judge = |found: &str| Linearizable::<Set>::default().check(&History::parse(&text(found)).unwrap()).unwrap();
+    assert_eq!(judge("[1]").verdict, Verdict::Valid);
+    let report = judge("[1 1]");
+    assert_eq!(report.verdict, Verdict::Invalid);
+    let explanation = &report.anomalies[0].witnesses[0].explanation;
+    assert!(explanation.contains("read of #{1}, one of them twice"), "{explanation}");
+}
+
+#[test]
 fn a_completion_adds_what_it_found() {
     // With another operation after it, so that there is something to check.
     fn holds<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str, then: &str) {
@@ -246,6 +266,12 @@ fn a_completion_adds_what_it_found() {
     holds::<MultiRegister>(
         ":f :txn, :value [[:write 1 1] [:read 1 nil] [:read 2 nil]]",
         ":f :txn, :value [[:write 1 1] [:read 1 1] [:read 2 nil]]",
+        ":f :txn, :value [[:read 1 1]]",
+    );
+    // One of the results alone.
+    holds::<MultiRegister>(
+        ":f :txn, :value [[:write 1 1] [:read 1 nil] [:read 2 nil]]",
+        ":f :txn, :value [[:write 1 1] [:read 1 1]]",
         ":f :txn, :value [[:read 1 1]]",
     );
     holds::<FifoQueue>(":f :dequeue", ":f :dequeue, :value nil", ":f :enqueue, :value 1");
