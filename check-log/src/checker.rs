@@ -26,7 +26,7 @@ const OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(
         CUT_SHORT,
         OptionKind::Flag,
-        "Allow acknowledged messages that nobody polled (unseen), for a history that does not end with polls.",
+        "Allow acknowledged messages that no client polled (unseen), for a history that does not end with polls.",
     ),
 ];
 
@@ -41,10 +41,7 @@ const ANOMALIES: &[(&str, &str)] = &[
     ("unseen", "At the end of the history, no ok op had polled an acknowledged message."),
     ("int-poll-skip", "Within one op, polls passed over a message of the log."),
     ("int-nonmonotonic-poll", "Within one op, polls went back in the log or repeated a message."),
-    (
-        "int-send-skip",
-        "Within one op, two messages sent to a log do not stand side by side: other ops wrote in between. Allowed.",
-    ),
+    ("int-send-skip", "Within one op, messages of other ops are between two messages sent to a log. Allowed."),
     ("int-nonmonotonic-send", "Within one op, a message has a lower offset than one that was sent earlier."),
     ("poll-skip", "A consumer's next poll passed over a message of the log."),
     ("nonmonotonic-poll", "A consumer's next poll went back in the log or repeated a message."),

@@ -169,7 +169,7 @@ pub(crate) fn duplicates(scene: Scene<'_>, blurred: &[Entry], shown_max: usize) 
             let (offset, key) = (entry.offset, scene.key(key));
             evidence.sentences.push(format!("{name} shows {value} at offset {offset} of {key}"));
         }
-        evidence.sentences.push(format!("So {value} stands at {} offsets, although it was sent once", run.len()));
+        evidence.sentences.push(format!("So {value} is at {} offsets, although it was sent once", run.len()));
         evidence.place = Some((key, run.iter().take(3).map(|entry| entry.offset).collect()));
         evidence
     };

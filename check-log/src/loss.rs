@@ -56,10 +56,10 @@ pub(crate) fn lost_writes(scene: Scene<'_>, shown_max: usize) -> Found {
             .fact("index", Datum::from(index))
             .fact("max-read-index", Datum::from(bound[key.at()]));
         let offset = logs.chosen(key, last).offset;
-        evidence.sentences.push(format!("T1 sent {value} to {}, where it stands at offset {offset}", scene.key(key)));
+        evidence.sentences.push(format!("T1 sent {value} to {}, where it is at offset {offset}", scene.key(key)));
         if let Some((op, read)) = max_read {
             let name = evidence.name(op);
-            evidence.sentences.push(format!("{name} polled {}, which stands no earlier", scene.placed(read)));
+            evidence.sentences.push(format!("{name} polled {}, which has no lower offset", scene.placed(read)));
             evidence = evidence.around(scene, &[read]);
         }
         evidence.sentences.push(format!("No ok op polled {value}: it is lost"));

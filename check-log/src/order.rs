@@ -312,7 +312,7 @@ fn evidence(scene: Scene<'_>, jump: Jump, pair: &Pair) -> Evidence {
         }
         let left = (to - from - 1).to_usize() - skipped.len();
         let more = if left == 0 { String::new() } else { format!(" and {left} more") };
-        evidence.sentences.push(format!("Between them stand, and are skipped: {}{more}", scene.list(&skipped)));
+        evidence.sentences.push(format!("Skipped messages between them: {}{more}", scene.list(&skipped)));
         evidence = evidence.around(scene, &skipped[..skipped.len().min(1)]);
     } else {
         let (one, next) = (scene.message(one), scene.message(next));

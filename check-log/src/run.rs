@@ -117,7 +117,11 @@ impl LogRun {
     #[cold]
     fn hide(&mut self, op: &Op<'_>) {
         let mut hidden = UndecodedOps::default();
-        hidden.push(op, "it may have sent what was polled, and neither it nor its completion says what it sent", false);
+        hidden.push(
+            op,
+            "it may have sent a polled message, and neither its invocation nor its completion records what it sent",
+            false,
+        );
         self.seen.hidden.insert(op.index, hidden);
     }
 
@@ -418,7 +422,7 @@ impl LogRun {
             .then(|| "No two ops are about the same log, so nothing could have been wrong.".to_owned());
         let untimed = self.seen.first_uninvoked.map(|index| {
             format!(
-                "The invocation of the op at index {index} is unknown, so whether the order of real time was obeyed is unknown."
+                "The invocation of the op at index {index} is unknown, so it is unknown whether the history agrees with real time."
             )
         });
         unrelated.into_iter().chain(untimed)

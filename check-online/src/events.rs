@@ -99,7 +99,7 @@ impl<M: OnlineModel> Events<M> {
         self.end(call.into_op(), Event::Fails)
     }
 
-    /// Nobody will know of an operation whether it happened: it may have at any time since its call, or may yet. `op`
+    /// Records that an operation crashed: it may take effect at any time after its call, or never. `op`
     /// is what it then did, most often what it was called for.
     pub fn crash(&mut self, call: Call, op: Option<&M::Op>) -> Outcome<M::Op> {
         let class = self.object.class(op);

@@ -18,7 +18,7 @@ pub struct ReadAs {
     /// By how much the clocks of a history of intervals are off, at the most: intervals are widened by it on both
     /// sides.
     pub clock_error: Duration,
-    /// Whether a text may end within an op, which is then left out: its writer died.
+    /// Whether a text may end within an op, which is then left out: its writer was stopped.
     pub accepts_torn: bool,
     /// What reads return before any write, in formats of other checkers.
     pub first_value: FirstValue,

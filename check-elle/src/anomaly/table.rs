@@ -80,7 +80,7 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
     row("predicate-read-miss", &[],
         "A predicate read missed a matching item [Elle]."),
     row("init-read-miss", &[],
-        "A read missed a key that the op :init had created and that nobody deletes."),
+        "A read missed a key that the op :init created and no transaction deleted."),
     row("predicate-mismatch", &["G1"],
         "A predicate read showed an item that does not match."),
 

@@ -89,7 +89,7 @@ impl Prefixes {
         let index = self.whole.kept().map_or(0, |kept| kept.index(bad - 1));
         self.qualify(&mut report);
         report.notes.push(format!(
-            "Judged while the history was written: the op at index {index} is the first up to which it is violated."
+            "Checked while the history was written: the op at index {index} is the first that proves the violation."
         ));
         self.violated = Some(report);
         self.whole.stop_keeping();

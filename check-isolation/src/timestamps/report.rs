@@ -388,9 +388,9 @@ impl Telling<'_> {
         let (when, shown) = (self.when(row), self.shown(row, mop));
         let key = explain::key(self.run, self.run.rows.mops(row)[mop.to_usize()].key);
         let last = if expected == Row::NONE {
-            format!("nobody who wrote key {key} had committed by then.")
+            format!("no transaction that wrote key {key} had committed by then.")
         } else {
-            format!("of those who wrote key {key} the last one by then was this: {}.", self.wrote(expected, mop, row))
+            format!("the last transaction that had written key {key} by then was: {}.", self.wrote(expected, mop, row))
         };
         let seen = if source == Row::NONE || source == row {
             String::new()

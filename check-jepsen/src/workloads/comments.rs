@@ -105,7 +105,7 @@ impl Checker for CausalReverse {
     }
 
     fn summary(&self) -> &'static str {
-        "The same as comments: who sees a write sees what was acknowledged before it began."
+        "The same as comments: a read that sees a write sees all writes acknowledged before that write began."
     }
 
     fn options(&self) -> &[OptionSpec] {

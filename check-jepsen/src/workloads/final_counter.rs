@@ -311,7 +311,7 @@ impl Workload for FinalRun {
                 counted(uncertain, "add")
             ));
             report.add_next(NextStep::new(
-                "Record fewer adds whose end is unknown: let an add end with fail where it cannot have happened, or add equal amounts.",
+                "Record fewer adds with an unknown outcome: record fail if an add certainly did not happen, or add equal amounts.",
             ));
         }
         report.counts = vec![

@@ -153,7 +153,7 @@ impl<'a> Explainer<'a> {
             }
             Conflict::Values { ref values } => {
                 let values = self.held(values);
-                writeln!(text, "No order of these is right, whatever else happened: {values}.")
+                writeln!(text, "No order of these values is possible: {values}.")
             }
             Conflict::Reads { read, other } => {
                 let (read, other) = (self.name(read), self.name(other));

@@ -246,11 +246,9 @@ impl Explainer<'_> {
             let chain: Vec<VersionId> = path.iter().rev().copied().collect();
             let tip = self.id(*tip);
             match chain.len() {
-                1 => witness.then(format!("{shown} shows version {tip}, and so that {write} happened.")),
-                _ => witness.then(format!(
-                    "{shown} shows version {tip}, and so that {write} happened: {}.",
-                    self.chain_text(&chain)
-                )),
+                1 => witness.then(format!("{shown} shows version {tip}, so {write} happened.")),
+                _ => witness
+                    .then(format!("{shown} shows version {tip}, so {write} happened: {}.", self.chain_text(&chain))),
             }
         }
         let ago = if self.settings.window.is_some() {

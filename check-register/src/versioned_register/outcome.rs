@@ -38,7 +38,7 @@ pub(crate) fn keep_all() -> NextStep {
 pub(crate) fn record_times() -> NextStep {
     NextStep::option(
         "in-order",
-        "Record precise times, or none; or, if ops stand in the file in the order of events: --in-order.",
+        "Record precise times, or no times. If the ops in the file are in the order of events, pass --in-order.",
     )
 }
 

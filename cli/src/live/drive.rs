@@ -390,7 +390,7 @@ fn notes(job: &Live<'_>, seed: u64, ended: &Ended, ending: &Ending) -> Vec<Strin
     }
     if !ended.is_whole && ended.violated.is_none() {
         notes.push(
-            "The reads at the end of the run did not all succeed, so what nobody had read by then was not judged."
+            "The reads at the end of the run did not all succeed, so values that no client had read before were not checked."
                 .to_owned(),
         );
     }

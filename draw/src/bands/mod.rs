@@ -73,7 +73,7 @@ impl Bands {
             notes.push(format!("Only the first {shown} of {all} faults are drawn."));
         }
         if self.faults.are_paired_by_name() {
-            notes.push("Faults end at the op whose name ends them: no op has :fault.".into());
+            notes.push("Faults are paired by the names of ops (start-x, stop-x), because no op has :fault.".into());
         }
         notes
     }

@@ -175,7 +175,7 @@ fn what_a_chart_omits_or_guesses_stands_below_it() {
         {:process :nemesis, :type :info, :f :start, :fault :end, :time 2000}";
     assert!(notes(told).is_empty(), "nothing is guessed");
     let guessed = told.replace(":fault :begin, ", "").replace(":fault :end, ", "");
-    assert_eq!(notes(&guessed), ["Faults end at the op whose name ends them: no op has :fault."]);
+    assert_eq!(notes(&guessed), ["Faults are paired by the names of ops (start-x, stop-x), because no op has :fault."]);
     let moment = "{:process :nemesis, :type :info, :f :shrink, :time 1000}";
     assert_eq!(notes(&moment.repeat(1200)), ["Only the first 1,000 of 1,200 faults are drawn."]);
 

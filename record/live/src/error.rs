@@ -43,7 +43,7 @@ pub enum LiveError {
     },
     /// A client answered once too often, so operations may have the answers of others: what was recorded shows nothing.
     #[error(
-        "{who} answered {answer}, for which it had not been asked: operations may have each other's answers, so there is no verdict"
+        "{who} answered {answer} without a request: answers may belong to other operations, so there is no verdict"
     )]
     Surplus {
         /// Which client.

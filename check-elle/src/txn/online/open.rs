@@ -116,7 +116,7 @@ impl<J: Judge> OnlineRun<J> {
         let is_over = doubts.levels.iter().all(|(_, judge, _)| judge.is_none());
         let unless = if is_over { "" } else { " unless a violation is found" };
         Some(format!(
-            "whether {} {hold} will stay unknown{unless}, as is known by the op at index {index}: {}",
+            "whether {} {hold} will stay unknown{unless} (certain since the op at index {index}): {}",
             models.join(", "),
             why.clause(self.interner())
         ))

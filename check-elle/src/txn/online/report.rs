@@ -49,7 +49,7 @@ impl<J: Judge> OnlineRun<J> {
         let witnesses = vec![Witness::new(Vec::new(), explanation).with_facts(facts)];
         report.anomalies = vec![Anomaly { name: anomaly.name().into(), count: 1, witnesses }];
         report.notes.push(format!(
-            "Judged while the history was written, up to the op at index {at}: {} does not hold. Weaker levels, and \
+            "Checked while the history was written, up to the op at index {at}: {} does not hold. Weaker levels, and \
              other anomalies, were not judged.",
             spec.model
         ));

@@ -33,7 +33,7 @@ pub(super) fn objects(address: &str) -> Result<Vec<OsString>, UsageError> {
     match found.is_empty() {
         true if special.is_some() => Err(UsageError::new(format!("no object matches {address}"))),
         true => Err(failed("no object below it is named *.edn, *.json, *.jsonl or *.ndjson".to_owned())
-            .tip("with .gz or .zst behind it or without; to check an object with another name, pass its address")),
+            .tip("the names may also end in .gz or .zst; to check another object, pass its full address")),
         false => Ok(found.into_iter().map(OsString::from).collect()),
     }
 }

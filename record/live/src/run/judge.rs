@@ -34,7 +34,7 @@ pub struct Check<'c> {
     pub watches: bool,
     /// The limits of its search at the end.
     pub budget: Budget,
-    /// Whether the run goes on behind a violation, for whatever else there is.
+    /// Whether the run continues after a violation, to find others.
     pub keeps_going: bool,
     /// Gets the first violation as soon as it is found, with a report on it if there is one: for whoever shows it.
     pub found: Option<&'c Found<'c>>,

@@ -170,7 +170,8 @@ impl FromStr for Schedule {
             while rest.next_if(|(_, c)| *c == '?').is_some() {
                 let digits: String =
                     std::iter::from_fn(|| rest.next_if(|(_, c)| c.is_ascii_digit())).map(|(_, c)| c).collect();
-                let pick = digits.parse::<u8>().map_err(|_| error(at, "expected a pick of 0 to 255 behind \"?\""))?;
+                let pick =
+                    digits.parse::<u8>().map_err(|_| error(at, "expected a number from 0 to 255 after \"?\""))?;
                 picks.push(pick);
             }
             picks.truncate(picks.iter().rposition(|pick| *pick > 0).map_or(0, |last| last + 1));
@@ -221,8 +222,8 @@ mod tests {
             ("", "not a schedule: the text is empty (an empty schedule is \"-\") at position 0 of \"\""),
             ("a2-", "not a schedule: expected the letter of a thread at position 2 of \"a2-\""),
             ("?1", "not a schedule: expected the letter of a thread at position 0 of \"?1\""),
-            ("ab?", "not a schedule: expected a pick of 0 to 255 behind \"?\" at position 1 of \"ab?\""),
-            ("ab?256", "not a schedule: expected a pick of 0 to 255 behind \"?\" at position 1 of \"ab?256\""),
+            ("ab?", "not a schedule: expected a number from 0 to 255 after \"?\" at position 1 of \"ab?\""),
+            ("ab?256", "not a schedule: expected a number from 0 to 255 after \"?\" at position 1 of \"ab?256\""),
             ("ab0", "not a schedule: expected 1 to 100000000 steps at position 1 of \"ab0\""),
         ] {
             assert_eq!(text.parse::<Schedule>().unwrap_err().to_string(), told);

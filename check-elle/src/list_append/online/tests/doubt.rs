@@ -34,9 +34,10 @@ fn what_is_not_understood_is_said_at_once() {
     add(&mut text, "[:r x nil]", "[:r x [1]]");
     for level in ["strict-serializable", "serializable"] {
         let (at, said) = doubt(&text, level, AT_ONCE).unwrap();
-        let why = "as is known by the op at index 4: from the op at index 4 on it was not checked: a value was written";
+        let why =
+            "(certain since the op at index 4): from the op at index 4 on it was not checked: a value was written";
         assert_eq!(at, 4);
-        assert!(said.starts_with(&format!("whether {level} holds will stay unknown, {why}")), "{said}");
+        assert!(said.starts_with(&format!("whether {level} holds will stay unknown {why}")), "{said}");
     }
 }
 
@@ -52,7 +53,7 @@ fn a_key_that_was_dropped_matters_to_levels_that_rest_on_it() {
     let (at, said) = doubt(&text, "strict-serializable", few).unwrap();
     assert_eq!(at, 800);
     assert!(
-        said.contains("will stay unknown unless a violation is found, as is known by the op at index 800"),
+        said.contains("will stay unknown unless a violation is found (certain since the op at index 800)"),
         "{said}"
     );
     assert_eq!(doubt(&text, "serializable", few), None);

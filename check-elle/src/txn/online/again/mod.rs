@@ -98,9 +98,9 @@ impl<R: Run + Clone + 'static> Again<R> {
             return Ok(());
         }
         leave_others_open(&mut report);
-        let since = self.sound.map(|sound| format!(", and not by those up to index {sound}")).unwrap_or_default();
+        let since = self.sound.map(|sound| format!(", and the ops up to index {sound} do not")).unwrap_or_default();
         report.notes.push(format!(
-            "Judged while the history was written: it is violated by the ops up to index {index}{since}."
+            "Checked while the history was written: the ops up to index {index} show the violation{since}."
         ));
         report.notes.extend((!self.stays()).then(|| SO_FAR.to_owned()));
         self.violated = Some(report);

@@ -134,8 +134,8 @@ fn a_longer_history_is_judged_when_it_has_grown() {
     assert!((first..=first + first / GROWTH).contains(&found) && first > EACH_MAX, "{found}, {first}");
     let report = run.finish_early(&Budget::default()).unwrap();
     let note = &report.notes[report.notes.len() - 1];
-    let begins = format!("Judged while the history was written: it is violated by the ops up to index {}", found - 1);
-    assert!(note.starts_with(&begins) && note.contains(", and not by those up to index "), "{note}");
+    let begins = format!("Checked while the history was written: the ops up to index {}", found - 1);
+    assert!(note.starts_with(&begins) && note.contains(", and the ops up to index "), "{note}");
 }
 
 /// Where the judges meet what they do not understand, the batch checker takes their place.
@@ -162,7 +162,7 @@ fn after_what_is_not_understood_the_beginnings_are_judged_again() {
         let Some(first) = first else { continue };
         refused += 1;
         let report = run.violation().unwrap();
-        let note = format!("it is violated by the ops up to index {}", first - 1);
+        let note = format!("the ops up to index {} show the violation", first - 1);
         assert!(report.notes.iter().any(|said| said.contains(&note)), "{level}, seed {seed}: {:?}", report.notes);
         assert_eq!(run.violations(), 1);
         assert_eq!(run.finish_early(&Budget::default()).unwrap().verdict, Verdict::Invalid);

@@ -72,7 +72,7 @@ impl<J: Judge> Level<J> {
                 self.stopped = Some((index, "a value was written to a key a second time, or may have been".to_owned()));
             }
             Err(Stop::Late) => {
-                let why = "what an operation wrote was said when it ended, and it had been given up by then";
+                let why = "an operation's writes were recorded only in its completion, after histcheck had dropped the operation";
                 self.stopped = Some((index, why.to_owned()));
             }
         }

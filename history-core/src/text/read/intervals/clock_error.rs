@@ -64,7 +64,8 @@ pub(in crate::text::read) fn refuse(format: Format, clock_error_ns: i64) -> Resu
     if clock_error_ns == 0 || format == Format::Intervals {
         return Ok(());
     }
-    let message = format!("a clock error is for intervals, and this history is {format}, whose ops are in order");
+    let message =
+        format!("a clock error applies only to intervals, and this history is {format}, whose ops are in order");
     Err(HistoryError::new(ErrorKind::Unexpected, message).expected("intervals, or no clock error"))
 }
 

@@ -43,7 +43,7 @@ impl Converter {
                 let happened = writes().any(|mop| read.contains(&(mop.key, mop.value)));
                 if !happened && self.format == Format::Chronos && txn.stamps.is_some() && writes().next().is_some() {
                     let reason =
-                        "its outcome is unknown and nobody read its writes, but by its timestamps it committed";
+                        "its outcome is unknown and no transaction read its writes, but by its timestamps it committed";
                     return Err(refusal(txn.index, txn.position, self.format, reason, "a known outcome"));
                 }
                 if !happened && (!has_aborted || writes().next().is_none()) {
