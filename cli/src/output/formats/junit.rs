@@ -1,10 +1,11 @@
 //! Results as XML like that of `JUnit`: a suite a history, a test case for each checker, and one for each key whose
 //! verdict the report lists.
 
-use super::case::{Case, Finding, KeyFinding};
+use super::case::{Case, Failed, Finding, KeyFinding};
 use crate::output::policy::Unknown;
 use history_core::{Verdict, visible};
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use maud::Escaper;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Writes the whole document. `cases` are histories by their paths.
@@ -13,54 +14,106 @@ pub(super) fn write<'a>(
     cases: impl Iterator<Item = (&'a str, &'a Case)>,
     unknown: Unknown,
 ) -> io::Result<()> {
-    let mut report = Report::new("histcheck");
-    report.add_test_suites(cases.map(|(path, case)| suite(path, case, unknown)));
-    let text = report.to_string().map_err(io::Error::other)?;
-    out.write_all(text.as_bytes())
+    let suites: Vec<Suite<'_>> = cases.map(|(path, case)| suite(path, case, unknown)).collect();
+    let all = || suites.iter().flat_map(|suite| &suite.tests);
+    let tests = all().count().to_string();
+    let [skipped, failures, errors] = Kind::ALL.map(|kind| kind.count(all()));
+    let attributes =
+        [("name", "histcheck"), ("tests", &tests), ("skipped", &skipped), ("failures", &failures), ("errors", &errors)];
+    let mut xml = Xml { text: r#"<?xml version="1.0" encoding="UTF-8"?>"#.to_owned(), depth: 0 };
+    xml.element("testsuites", &attributes, |xml| suites.iter().for_each(|suite| suite.write(xml)));
+    xml.text.push('\n');
+    out.write_all(xml.text.as_bytes())
 }
 
-fn suite(path: &str, case: &Case, unknown: Unknown) -> TestSuite {
-    let path = visible::line(path);
-    let mut suite = TestSuite::new(&*path);
-    suite.extra.insert("file".into(), (*path).into());
+/// A history.
+struct Suite<'a> {
+    path: &'a str,
+    /// Numbers of the reports.
+    properties: Vec<(String, u64)>,
+    tests: Vec<Test>,
+}
+
+/// What a checker found, or what it found of a key.
+struct Test {
+    name: String,
+    /// `None` of a success.
+    problem: Option<Problem>,
+    notes: String,
+}
+
+/// Why a test did not succeed.
+struct Problem {
+    kind: Kind,
+    message: String,
+    /// Mostly the types of anomalies.
+    of_type: String,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Skipped,
+    Failure,
+    Error,
+}
+
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::Skipped, Kind::Failure, Kind::Error];
+
+    /// The element.
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Skipped => "skipped",
+            Kind::Failure => "failure",
+            Kind::Error => "error",
+        }
+    }
+
+    fn count<'t>(self, tests: impl Iterator<Item = &'t Test>) -> String {
+        tests.filter(|test| test.problem.as_ref().is_some_and(|problem| problem.kind == self)).count().to_string()
+    }
+}
+
+fn suite<'a>(path: &'a str, case: &Case, unknown: Unknown) -> Suite<'a> {
+    let mut suite = Suite { path, properties: Vec::new(), tests: Vec::new() };
     match case {
         Case::Judged(findings) => {
             for finding in findings {
-                suite.add_test_cases(cases(&path, finding, unknown));
+                suite.tests.extend(tests(finding, unknown));
                 // The numbers of several checkers would else have one name.
                 let prefix = if findings.len() > 1 { format!("{}/", finding.checker) } else { String::new() };
-                for (name, count) in &finding.counts {
-                    suite.add_property((&*visible::line(&format!("{prefix}{name}")), count.to_string().as_str()));
-                }
+                let counts = finding.counts.iter();
+                suite.properties.extend(counts.map(|(name, count)| (prefix.clone() + name, *count)));
             }
         }
-        Case::Failed(failed) => {
-            let mut text = failed.summary();
-            if let Some((line, column)) = failed.place {
-                text = format!("line {line}, column {column}: {text}");
-            }
-            if let Some(source) = &failed.text {
-                text = format!("{text}\n\n  {source}");
-            }
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            describe(&mut status, &failed.message, "not checked", &text);
-            suite.add_test_case(test(&path, &failed.checker, status));
-        }
+        Case::Failed(failed) => suite.tests.push(not_checked(failed)),
     }
     suite
 }
 
+fn not_checked(failed: &Failed) -> Test {
+    let mut text = failed.summary();
+    if let Some((line, column)) = failed.place {
+        text = format!("line {line}, column {column}: {text}");
+    }
+    if let Some(source) = &failed.text {
+        text = format!("{text}\n\n  {source}");
+    }
+    let (message, of_type) = (failed.message.clone(), "not checked".to_owned());
+    let problem = Some(Problem { kind: Kind::Error, message, of_type, text });
+    Test { name: failed.checker.clone(), problem, notes: String::new() }
+}
+
 /// The history as a whole, then its keys.
-fn cases(path: &str, finding: &Finding, unknown: Unknown) -> Vec<TestCase> {
+fn tests(finding: &Finding, unknown: Unknown) -> Vec<Test> {
     let name = &finding.checker;
     let types = || finding.anomalies.iter().map(|found| found.name.as_str()).collect::<Vec<_>>().join(" ");
     // What is known is listed, and fails nothing.
     let judged = |verdict: Verdict| if finding.is_known && verdict == Verdict::Invalid { None } else { Some(verdict) };
-    let whole = status(judged(finding.verdict), unknown, &finding.summary(), &types(), &finding.account);
-    let mut whole = test(path, name, whole);
-    if finding.verdict == Verdict::Valid && !finding.notes.is_empty() {
-        whole.set_system_out(&*visible::lines(&finding.notes.join("\n")));
-    }
+    let problem = problem(judged(finding.verdict), unknown, &finding.summary(), types(), &finding.account);
+    let notes = if finding.verdict == Verdict::Valid { finding.notes.join("\n") } else { String::new() };
+    let whole = Test { name: name.clone(), problem, notes };
     // Keys without an observation, in a history whose verdict is on the others.
     let unknown = if finding.verdict == Verdict::Valid { Unknown::Itself } else { unknown };
     let of_key = |key: &KeyFinding| {
@@ -70,37 +123,108 @@ fn cases(path: &str, finding: &Finding, unknown: Unknown) -> Vec<TestCase> {
             None if key.notes.is_empty() => "see the report on the whole history".to_owned(),
             None => key.notes.join(" "),
         };
-        let status = status(judged(key.verdict), unknown, &summary, &types, &finding.explanation_of(key));
-        test(path, &format!("{name}, key {}", key.key), status)
+        let problem = self::problem(judged(key.verdict), unknown, &summary, types, &finding.explanation_of(key));
+        Test { name: format!("{name}, key {}", key.key), problem, notes: String::new() }
     };
     [whole].into_iter().chain(finding.keys.iter().map(of_key)).collect()
 }
 
-fn test(path: &str, name: &str, status: TestCaseStatus) -> TestCase {
-    let mut case = TestCase::new(&*visible::line(name), status);
-    case.set_classname(path);
-    case.extra.insert("file".into(), path.into());
-    case
-}
-
-/// The status of a verdict; `None` is a violation that is known.
-fn status(verdict: Option<Verdict>, unknown: Unknown, summary: &str, types: &str, text: &str) -> TestCaseStatus {
-    let (mut status, kind) = match (verdict, unknown) {
-        (Some(Verdict::Valid), _) => return TestCaseStatus::success(),
-        (None, _) => (TestCaseStatus::skipped(), types),
-        (Some(Verdict::Invalid), _) => (TestCaseStatus::non_success(NonSuccessKind::Failure), types),
-        (Some(Verdict::Unknown), Unknown::Fail) => (TestCaseStatus::non_success(NonSuccessKind::Failure), "unknown"),
-        (Some(Verdict::Unknown), Unknown::Itself | Unknown::Pass) => (TestCaseStatus::skipped(), "unknown"),
+/// What a verdict is for a test; `None` is a violation that is known.
+fn problem(verdict: Option<Verdict>, unknown: Unknown, summary: &str, types: String, text: &str) -> Option<Problem> {
+    let (kind, of_type) = match (verdict, unknown) {
+        (Some(Verdict::Valid), _) => return None,
+        (None, _) => (Kind::Skipped, types),
+        (Some(Verdict::Invalid), _) => (Kind::Failure, types),
+        (Some(Verdict::Unknown), Unknown::Fail) => (Kind::Failure, "unknown".to_owned()),
+        (Some(Verdict::Unknown), Unknown::Itself | Unknown::Pass) => (Kind::Skipped, "unknown".to_owned()),
     };
-    let summary = if verdict.is_none() { format!("known: {summary}") } else { summary.to_owned() };
-    describe(&mut status, &summary, kind, text);
-    status
+    let message = if verdict.is_none() { format!("known: {summary}") } else { summary.to_owned() };
+    Some(Problem { kind, message, of_type, text: text.to_owned() })
 }
 
-fn describe(status: &mut TestCaseStatus, message: &str, kind: &str, text: &str) {
-    status.set_message(&*visible::line(message));
-    if !kind.is_empty() {
-        status.set_type(&*visible::line(kind));
+impl Suite<'_> {
+    fn write(&self, xml: &mut Xml) {
+        let Suite { path, properties, tests } = self;
+        let all = tests.len().to_string();
+        let [skipped, failures, errors] = Kind::ALL.map(|kind| kind.count(tests.iter()));
+        let numbers = [("tests", &*all), ("skipped", &skipped), ("errors", &errors), ("failures", &failures)];
+        let attributes = [&[("name", *path)], &numbers[..], &[("file", path)]].concat();
+        xml.element("testsuite", &attributes, |xml| {
+            if !properties.is_empty() {
+                xml.element("properties", &[], |xml| {
+                    for (name, count) in properties {
+                        xml.element("property", &[("name", name), ("value", &count.to_string())], |_| {});
+                    }
+                });
+            }
+            tests.iter().for_each(|test| test.write(path, xml));
+        });
     }
-    status.set_description(&*visible::lines(text));
+}
+
+impl Test {
+    fn write(&self, path: &str, xml: &mut Xml) {
+        let attributes = [("name", &*self.name), ("classname", path), ("file", path)];
+        xml.element("testcase", &attributes, |xml| {
+            if let Some(Problem { kind, message, of_type, text }) = &self.problem {
+                let attributes = [("message", &**message), ("type", of_type)];
+                xml.text(kind.name(), &attributes[..if of_type.is_empty() { 1 } else { 2 }], text);
+            }
+            if !self.notes.is_empty() {
+                xml.text("system-out", &[], &self.notes);
+            }
+        });
+    }
+}
+
+/// A document that is being written.
+struct Xml {
+    text: String,
+    depth: usize,
+}
+
+impl Xml {
+    /// An element of elements.
+    fn element(&mut self, name: &str, attributes: &[(&str, &str)], content: impl FnOnce(&mut Xml)) {
+        self.begin(name, attributes);
+        let empty = self.text.len();
+        self.text.push('>');
+        self.depth += 1;
+        content(self);
+        self.depth -= 1;
+        if self.text.len() == empty + 1 {
+            self.text.insert(empty, '/');
+        } else {
+            self.line();
+            self.text.extend(["</", name, ">"]);
+        }
+    }
+
+    /// An element of text.
+    fn text(&mut self, name: &str, attributes: &[(&str, &str)], text: &str) {
+        self.begin(name, attributes);
+        self.text.push('>');
+        self.escape(&visible::lines(text));
+        self.text.extend(["</", name, ">"]);
+    }
+
+    fn begin(&mut self, name: &str, attributes: &[(&str, &str)]) {
+        self.line();
+        self.text.extend(["<", name]);
+        for (name, value) in attributes {
+            self.text.extend([" ", name, "=\""]);
+            self.escape(&visible::line(value));
+            self.text.push('"');
+        }
+    }
+
+    fn line(&mut self) {
+        self.text.push('\n');
+        self.text.extend(std::iter::repeat_n("    ", self.depth));
+    }
+
+    fn escape(&mut self, text: &str) {
+        // A string takes everything.
+        let _ = Escaper::new(&mut self.text).write_str(text);
+    }
 }
