@@ -297,3 +297,30 @@ fn whoever_sees_ops_may_stop() {
         assert_eq!(ended.unwrap_err().snippet.unwrap().text, "{:type :ok}");
     }
 }
+
+/// A writer that stopped within an op and was started again leaves ops behind that which is not closed. To EDN they
+/// are in it.
+#[test]
+fn an_op_that_is_not_closed_hides_no_op_behind_it() {
+    let ops = [
+        "{:process 2, :type :invoke, :f :read, :value [[:r \"x\" {:y 1}]]}\n",
+        "{\"process\": 2, \"type\": \"invoke\", \"f\": \"read\", \"value\": [\"x\", {\"y\": 1}]}\n",
+    ];
+    let mut refused = 0;
+    for (op, end, followers) in
+        ops.iter().flat_map(|op| (1..op.len() - 1).flat_map(move |end| [(op, end, 1), (op, end, 2)]))
+    {
+        let text = format!("{op}{}\n{}", &op[..end], op.repeat(followers));
+        for block_bytes in [7, 1 << 16] {
+            let mut reader = Reader::new(text.as_bytes()).growing().with_block_bytes(block_bytes);
+            let error = reader.for_each(|_| Ok(ControlFlow::Continue(()))).expect_err(&text);
+            assert_eq!(reader.ops(), 1, "{text}");
+            assert!(error.position.is_some_and(|position| position.line >= 2), "{text}\n{error}");
+            refused += u32::from(error.message == "an op begins here, but the op at line 2 is not closed");
+        }
+        let mut reader = Reader::new(&text.as_bytes()[..op.len() + end]).growing();
+        reader.for_each(|_| Ok(ControlFlow::Continue(()))).unwrap();
+        assert_eq!((reader.ops(), reader.cut_off().map(|position| position.line)), (1, Some(2)), "{text}");
+    }
+    assert!(refused > 150, "{refused}");
+}

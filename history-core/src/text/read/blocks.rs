@@ -106,6 +106,11 @@ impl<'s> Blocks<'s> {
         self.may_be_cut = Some(may_be_cut);
     }
 
+    /// Whether the source may end within an op.
+    pub(crate) fn is_growing(&self) -> bool {
+        self.may_be_cut.is_some()
+    }
+
     fn may_be_cut(&self) -> bool {
         self.may_be_cut.as_ref().is_some_and(|may_be_cut| may_be_cut.load(Ordering::SeqCst))
     }

@@ -18,6 +18,7 @@ mod resume;
 mod sniff;
 mod steps;
 mod threads;
+mod torn;
 mod unread;
 
 pub(crate) use blocks::{Block, Blocks};
@@ -45,6 +46,7 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use torn::Torn;
 
 /// Reads ops from a source of bytes, and pairs them.
 ///
@@ -90,7 +92,7 @@ pub struct Reader<'s> {
     /// Whether the text was read to its end.
     read_all: bool,
     ended: bool,
-    cut_off: Option<Position>,
+    torn: Torn,
     plan: threads::Plan,
     /// Why nothing more can be read.
     failed: Option<HistoryError>,
@@ -123,7 +125,7 @@ impl<'s> Reader<'s> {
             session_names: Vec::new(),
             read_all: false,
             ended: false,
-            cut_off: None,
+            torn: Torn::default(),
             plan: threads::Plan::default(),
             failed: None,
         }
@@ -237,7 +239,7 @@ impl<'s> Reader<'s> {
 
     /// Where the op begins that the end of a [growing](Reader::growing) source cut, once that was read to its end.
     pub fn cut_off(&self) -> Option<Position> {
-        self.cut_off
+        self.torn.cut_off
     }
 
     /// The names in the [`ClientRule`] that no process had so far.
@@ -361,11 +363,9 @@ impl<'s> Reader<'s> {
             Err(error) => return Err(self.blocks.sited(error, &batch.tape.source, &block)),
         };
         self.read_all = block.over;
-        if block.over && !block.last {
-            let text = &batch.tape.source[consumed..block.end];
-            let space = text.len() - text.trim_start().len();
-            let place = block.place_of(&batch.tape.source, consumed + space);
-            self.cut_off = (space < text.len()).then(|| place.position());
+        if self.blocks.is_growing() && !block.last && (block.over || batch.records.is_empty()) {
+            let checked = self.torn.check(format, (&batch.tape.source, &block), consumed);
+            checked.map_err(|error| self.blocks.sited(error, &batch.tape.source, &block))?;
         }
         if batch.records.is_empty() {
             self.blocks.keep_all(batch.tape.source.to_mut(), &block, consumed);

@@ -1,0 +1,85 @@
+//! Ops that are not closed, in a text that may be cut anywhere: how far it was read, and what follows the cut.
+//!
+//! A writer that stops within an op and starts again leaves a part of the op, and whole ops after it. To EDN the rest
+//! of the text is then one map that is not closed, and whoever omits that map omits all of these ops.
+
+use super::Format;
+use super::blocks::Block;
+use crate::Position;
+use crate::cast::Cast as _;
+use crate::error::{ErrorKind, HistoryError};
+use memchr::{memchr, memchr_iter, memmem};
+
+/// What is known of the op that is not closed.
+#[derive(Debug, Default)]
+pub(super) struct Torn {
+    /// Where it begins in the whole text.
+    begins: u64,
+    /// The end of the last line before which no other op begins.
+    checked: u64,
+    /// The same place, once the source has ended there.
+    pub(super) cut_off: Option<Position>,
+}
+
+impl Torn {
+    /// Looks at the op that is not closed at the end of a block, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If another op begins on a later line.
+    pub(super) fn check(
+        &mut self,
+        format: Format,
+        (text, block): (&str, &Block),
+        consumed: usize,
+    ) -> Result<(), HistoryError> {
+        let text = &text[..block.end];
+        let space = text[consumed..].len() - text[consumed..].trim_start().len();
+        let begins = consumed + space;
+        if begins == text.len() {
+            self.cut_off = None;
+            return Ok(());
+        }
+        let place = block.place_of(text, begins);
+        if self.begins != place.offset {
+            *self = Torn { begins: place.offset, checked: place.offset, cut_off: None };
+        }
+        if matches!(format, Format::Edn | Format::Json) {
+            let checked = (self.checked - block.offset()).to_usize();
+            if let Some(at) = self.next_op(text, checked, block.offset()) {
+                let line = place.position().line;
+                let message = format!("an op begins here, but the op at line {line} is not closed");
+                let error = HistoryError::new(ErrorKind::Unexpected, message).at(block.place_of(text, at).position());
+                return Err(error.expected(format!("the rest of the op at line {line}")));
+            }
+        }
+        self.cut_off = block.over.then(|| place.position());
+        Ok(())
+    }
+
+    /// The first line behind a place that is the beginning of an op.
+    fn next_op(&mut self, text: &str, from: usize, offset: u64) -> Option<usize> {
+        for end in memchr_iter(b'\n', &text.as_bytes()[from..]) {
+            let at = from + end + 1;
+            self.checked = offset + at.to_u64() - 1;
+            let line = &text.as_bytes()[at..];
+            if begins_op(&line[..memchr(b'\n', line).unwrap_or(line.len())]) {
+                return Some(at);
+            }
+        }
+        None
+    }
+}
+
+/// Whether a line begins with a map that has a type of an op. What is inside an op is indented, in texts that people
+/// are to read; others have an op on one line.
+fn begins_op(line: &[u8]) -> bool {
+    let has_type = |at: usize| {
+        let value = line[at + b"type".len()..].trim_ascii_start();
+        let value = value.strip_prefix(b"\"").unwrap_or(value).trim_ascii_start();
+        let value = value.strip_prefix(b":").unwrap_or(value).trim_ascii_start();
+        let value = value.strip_prefix(b"\"").unwrap_or(value);
+        [&b"invoke"[..], b"ok", b"fail", b"info"].iter().any(|kind| value.starts_with(kind))
+    };
+    line.first() == Some(&b'{') && memmem::find_iter(line, b"type").any(has_type)
+}
