@@ -18,8 +18,10 @@ const NAME_CHARS_MAX: usize = 60;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Faults {
     known: Vec<Band>,
-    /// Those that are on, by what ends them.
-    open: BTreeMap<String, Vec<usize>>,
+    /// Those that are on, by what ends them, each with the nodes that its op names.
+    open: BTreeMap<String, Vec<(usize, String)>>,
+    /// The function of the last op, if that was the first of two: another op of it is the one that returned.
+    called: Option<String>,
     /// Those that the last op of the nemesis ended: the second op of that name is the one that returned.
     ended: Option<(String, Vec<usize>)>,
     /// How many are not kept.
@@ -69,19 +71,19 @@ impl Faults {
         if !matches!(role, Role::Ends) {
             self.ended = None;
         }
+        let has_returned = self.called.take().is_some_and(|called| called == f);
+        self.called = (!has_returned && !matches!(role, Role::Moment)).then(|| f.to_owned());
         match role {
             Role::Begins(what, end) => {
-                // The second op of a pair, or the same fault once more while it is on.
-                if !self.open.contains_key(&end) {
-                    let at = self.known.len();
-                    self.push(op, what);
-                    self.open.entry(end).or_default().extend((at < self.known.len()).then_some(at));
+                if !has_returned {
+                    self.begin(op, what, end);
                 }
             }
             Role::Ends => {
-                if let Some(open) = self.open.remove(f) {
-                    self.by_names |= !open.is_empty();
-                    self.ended = Some((f.to_owned(), open));
+                let ending = if has_returned { None } else { self.ending(f, &nodes(op.value)) };
+                if let Some(ending) = ending {
+                    self.by_names |= !ending.is_empty();
+                    self.ended = Some((f.to_owned(), ending));
                 }
                 if let Some((_, ended)) = self.ended.as_ref().filter(|(name, _)| name == f) {
                     for at in ended {
@@ -97,6 +99,29 @@ impl Faults {
                 }
             }
         }
+    }
+
+    /// Begins a fault, unless it is on: faults that one op ends differ in their nodes, if their ops name them.
+    fn begin(&mut self, op: &Op<'_>, what: &str, end: String) {
+        let nodes = nodes(op.value);
+        let open = self.open.get(&end);
+        if open.is_some_and(|open| nodes.is_empty() || open.iter().any(|(_, others)| *others == nodes)) {
+            return;
+        }
+        let at = self.known.len();
+        self.push(op, what);
+        self.open.entry(end).or_default().extend((at < self.known.len()).then_some((at, nodes)));
+    }
+
+    /// Takes out the faults that an op ends which has the name for that: those on its nodes, or else all.
+    fn ending(&mut self, f: &str, nodes: &str) -> Option<Vec<usize>> {
+        let open = self.open.remove(f)?;
+        let is_named = open.iter().any(|(_, others)| others == nodes);
+        let (ending, others): (Vec<_>, Vec<_>) = open.into_iter().partition(|(_, others)| !is_named || others == nodes);
+        if !others.is_empty() {
+            self.open.insert(f.to_owned(), others);
+        }
+        Some(ending.into_iter().map(|(at, _)| at).collect())
     }
 
     fn push(&mut self, op: &Op<'_>, f: &str) {
@@ -187,6 +212,26 @@ mod tests {
         History::parse(text).unwrap().ops().for_each(|op| faults.observe(&op));
         let seen: Vec<_> = faults.all().iter().map(|fault| (fault.what.as_str(), fault.last)).collect();
         assert_eq!(seen, [("isolate n1", Some(1)), ("kill n2", Some(3))]);
+    }
+
+    #[test]
+    fn faults_of_one_kind_differ_in_their_nodes() {
+        fn op((f, value, time): (&str, &str, i64)) -> String {
+            format!("{{:process :nemesis, :type :info, :f {f}, :value {value}, :time {time}}}")
+        }
+        let twice = |(f, value, time): (&str, &str, i64)| [op((f, value, time)), op((f, "{\"n\" :done}", time + 1))];
+        let seen = |ops: &[(&str, &str, i64)]| {
+            let mut faults = Faults::default();
+            let text = ops.iter().copied().flat_map(twice).collect::<Vec<_>>().join("\n");
+            History::parse(&text).unwrap().ops().for_each(|op| faults.observe(&op));
+            let seen = |fault: &Band| (fault.what.clone(), fault.from_ns.unwrap(), fault.until_ns);
+            faults.all().iter().map(seen).collect::<Vec<_>>()
+        };
+        let kills = [(":kill", "[\"n1\"]", 0), (":kill", "[\"n2\"]", 10), (":kill", "[\"n1\"]", 20)];
+        let named = seen(&[&kills[..], &[(":start", "[\"n1\"]", 30), (":start", "[\"n2\"]", 40)]].concat());
+        assert_eq!(named, [("kill n1".to_owned(), 0, Some(31)), ("kill n2".to_owned(), 10, Some(41))]);
+        let all = seen(&[&kills[..], &[(":start", ":all", 30)]].concat());
+        assert_eq!(all, [("kill n1".to_owned(), 0, Some(31)), ("kill n2".to_owned(), 10, Some(31))]);
     }
 
     #[test]
