@@ -4,13 +4,14 @@
 //! shows the rest to a checker of whole histories, under the options that the run names for that. Operations that began
 //! before the part and complete in it are omitted.
 
+use super::follow::TextFrom;
 use histcheck_front::ReadAs;
 use histcheck_front::setup::{Setup, WhetherKeyed};
 use history_core::{Budget, Evidence, HistoryError, Op, OpKind, Pair, Reader, Report, Verdict};
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::Read as _;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::sync::Arc;
 
 /// Bytes of a part, at the most.
 const PART_BYTES_MAX: u64 = 256 << 20;
@@ -18,7 +19,7 @@ const PART_BYTES_MAX: u64 = 256 << 20;
 /// The report on the part of a file; `None` if it cannot be read, or does not show the violation.
 pub(super) fn report(
     setup: &Setup<'_>,
-    path: &Path,
+    file: Arc<File>,
     read_as: &ReadAs,
     evidence: &Evidence,
     budget: &Budget,
@@ -26,9 +27,8 @@ pub(super) fn report(
     if setup.keyed != WhetherKeyed::No {
         return None;
     }
-    let mut file = File::open(path).ok()?;
-    file.seek(SeekFrom::Start(evidence.begins)).ok()?;
-    let mut reader = read_as.reader(Reader::new(file.take(PART_BYTES_MAX)).growing());
+    let text = TextFrom::new(file, evidence.begins).take(PART_BYTES_MAX);
+    let mut reader = read_as.reader(Reader::new(text).growing());
     let report = judged(setup, &mut reader, evidence, budget).ok()??;
     (report.verdict == Verdict::Invalid).then_some(report)
 }

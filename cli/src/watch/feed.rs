@@ -1,14 +1,15 @@
 //! The ops of a history while it is being written: out of a text, or from those who write them.
 
 use super::ahead::{Ahead, ReadOn};
+use super::follow::Shared;
 use super::inbox::{Inbox, Text};
 use super::refused::{Refusal, Refused};
 use histcheck_front::ReadAs;
 use history_core::cast::Cast as _;
 use history_core::state::Damaged;
 use history_core::{Batch, ErrorKind, HistoryError, Merge, Position, Reader};
+use std::fs::File;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What writers of ops bring.
@@ -37,8 +38,8 @@ impl Placed {
 pub(super) enum Feed {
     Text {
         ahead: Ahead,
-        /// Set before text of another file comes.
-        is_replaced: Arc<AtomicBool>,
+        /// The file that is followed, if it is one.
+        file: Arc<Shared>,
     },
     Writers(Writers),
 }
@@ -59,19 +60,19 @@ impl Feed {
     pub(super) fn stream(inbox: Inbox<Vec<u8>>, read_as: &ReadAs) -> Feed {
         let is_cut = inbox.is_cut();
         let reader = Reader::new(Text::new(inbox)).growing_if(is_cut);
-        Feed::Text { ahead: Ahead::new(read_as.reader(reader)), is_replaced: Arc::default() }
+        Feed::Text { ahead: Ahead::new(read_as.reader(reader)), file: Arc::default() }
     }
 
-    /// The ops of a text that is followed, and may end anywhere; the flag is set before text of another file comes.
-    pub(super) fn followed(inbox: Inbox<Vec<u8>>, read_as: &ReadAs, is_replaced: Arc<AtomicBool>) -> Feed {
+    /// The ops of a file that is followed, and may end anywhere.
+    pub(super) fn followed(inbox: Inbox<Vec<u8>>, read_as: &ReadAs, file: Arc<Shared>) -> Feed {
         let reader = Reader::new(Text::new(inbox)).growing();
-        Feed::Text { ahead: Ahead::new(read_as.reader(reader)), is_replaced }
+        Feed::Text { ahead: Ahead::new(read_as.reader(reader)), file }
     }
 
     /// Goes on behind what was read when the feed of a text was [saved](ReadOn::At).
     pub(super) fn resume(self, state: &[u8]) -> Result<Feed, Damaged> {
         match self {
-            Feed::Text { ahead, is_replaced } => Ok(Feed::Text { ahead: ahead.resume(state)?, is_replaced }),
+            Feed::Text { ahead, file } => Ok(Feed::Text { ahead: ahead.resume(state)?, file }),
             Feed::Writers(_) => Err(Damaged),
         }
     }
@@ -153,14 +154,17 @@ impl Feed {
         }
     }
 
-    /// Whether its text is that of several files by now, or of one that was emptied.
-    pub(super) fn is_replaced(&self) -> bool {
-        matches!(self, Feed::Text { is_replaced, .. } if is_replaced.load(Ordering::SeqCst))
+    /// The file of which all text is, if there is one that only grew.
+    pub(super) fn file(&self) -> Option<Arc<File>> {
+        match self {
+            Feed::Text { file, .. } => file.file(),
+            Feed::Writers(_) => None,
+        }
     }
 
-    /// Whether text may be missing for this reason, and no indices show that none is.
+    /// Whether text may be missing since the file was emptied or replaced, and no indices show that none is.
     pub(super) fn has_gap(&self) -> bool {
-        self.is_replaced() && matches!(self, Feed::Text { ahead, .. } if !ahead.place().is_consecutive)
+        matches!(self, Feed::Text { ahead, file, .. } if file.begins().is_some() && !ahead.place().is_consecutive)
     }
 
     /// What was refused before the last ops that were read.

@@ -164,10 +164,9 @@ fn open(job: &Watch<'_>) -> Result<(source::Opened, Kept), String> {
     }
     let settings = checkpoint::settings(&job.check.setup, how, job.keep_going);
     let (keeper, resume) = Keeper::begin(checkpoints, path, settings)?;
-    let (byte, state) = resume.as_ref().map_or((0, None), |resume| (resume.place().0, Some(resume.place().1)));
-    let mut opened = source::file(path, how, byte, keeper.is_replaced());
-    if let (Some(resume), Some(state)) = (&resume, state) {
-        opened.feed = opened.feed.resume(state).map_err(|damaged| resume.damaged(damaged))?;
+    let mut opened = source::file(path, how, keeper.file());
+    if let Some(resume) = &resume {
+        opened.feed = opened.feed.resume(resume.reader()).map_err(|damaged| resume.damaged(damaged))?;
     }
     opened.feed.save_every(checkpoints.every);
     Ok((opened, Kept { keeper: Some(keeper), resume }))
@@ -307,11 +306,11 @@ impl<'w> Watched<'w, '_> {
             return Err(Stopped::Output(exit));
         }
         self.warn_of_the_end(feed, is_whole);
-        let evidence = run.evidence().filter(|_| !feed.is_replaced());
+        let evidence = run.evidence().zip(feed.file());
         let stops_early = !is_whole && self.printed.is_violated;
         let mut report = if stops_early { run.finish_early(budget) } else { run.finish(budget) }?;
-        if let (Source::File(path), Some(evidence)) = (&self.job.source, evidence)
-            && let Some(part) = again::report(&self.job.check.setup, path, self.input.how(), &evidence, budget)
+        if let Some((evidence, file)) = evidence
+            && let Some(part) = again::report(&self.job.check.setup, file, self.input.how(), &evidence, budget)
         {
             report = part;
         }
@@ -340,10 +339,15 @@ impl<'w> Watched<'w, '_> {
         };
         self.status.suspended(|| diagnose::note(&resume.note()));
         let mut flow = ControlFlow::Continue(());
-        resume.each_op(self.input.how(), |op| {
-            flow = run.observe(op)?;
-            Ok(flow)
-        })?;
+        if resume.ops_again() > 0 {
+            let seen = resume.each_op(self.input.how(), |op| {
+                flow = run.observe(op)?;
+                Ok(flow)
+            });
+            // Ops that are not those of the checkpoint prove nothing, nor does what is wrong with them.
+            resume.compare().map_err(Stopped::Checkpoint)?;
+            seen?;
+        }
         resume.restore(run).map_err(|damaged| Stopped::Checkpoint(resume.damaged(damaged)))?;
         Ok(if self.printed.is_violated { flow } else { ControlFlow::Continue(()) })
     }

@@ -2,7 +2,7 @@
 
 use super::address::Address;
 use super::feed::Feed;
-use super::follow::Follow;
+use super::follow::{Follow, Shared};
 use super::inbox::{ARRIVAL_BYTES, Arrival, Sender, inbox};
 use super::listen;
 use super::order::Order;
@@ -53,7 +53,7 @@ pub(super) fn open(source: &Source, read_as: &ReadAs) -> Result<Opened, String> 
             // A pipe opens when someone else opens it to write.
             Ok(stream(read_as, || File::open(path)))
         }
-        Source::File(path) => Ok(file(path, read_as, 0, Arc::default())),
+        Source::File(path) => Ok(file(path, read_as, Arc::default())),
         #[cfg(unix)]
         Source::Listen { address: Address::Datagram(path), .. } => {
             let socket = DatagramSocket::bind(path).map_err(|error| cannot_listen(source, &error))?;
@@ -105,18 +105,18 @@ fn stream<S: Read>(read_as: &ReadAs, open: impl FnOnce() -> std::io::Result<S> +
     Opened { feed: Feed::stream(inbox, read_as), name: None, end, begin, unlink: None }
 }
 
-/// What is in a file from a byte on, now and later. The flag is set before text of another file of that name comes.
-pub(super) fn file(path: &Path, read_as: &ReadAs, from: u64, is_replaced: Arc<AtomicBool>) -> Opened {
+/// What is in a file, now and later; behind what was read of it before, if it was opened before.
+pub(super) fn file(path: &Path, read_as: &ReadAs, shared: Arc<Shared>) -> Opened {
     let ((sender, inbox), is_over, path) = (inbox(), Arc::new(AtomicBool::new(false)), path.to_owned());
     // Who follows the file has yet to look what is in it by now.
     let over = Arc::clone(&is_over);
-    let feed = Feed::followed(inbox, read_as, Arc::clone(&is_replaced));
+    let feed = Feed::followed(inbox, read_as, Arc::clone(&shared));
     let end = Box::new(move || over.store(true, Ordering::SeqCst));
     let begin = Box::new(move || {
         if !path.exists() {
             diagnose::note(&format!("{} does not exist yet; waiting for it", path.display()));
         }
-        thread::spawn(move || Follow::new(path).from(from, is_replaced).run(&sender, &is_over));
+        thread::spawn(move || Follow::new(path, shared).run(&sender, &is_over));
     });
     Opened { feed, name: None, end, begin, unlink: None }
 }

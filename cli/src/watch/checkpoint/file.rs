@@ -112,7 +112,7 @@ mod tests {
     fn checkpoint(dir: &Path) -> Checkpoint {
         let history = dir.join("history");
         fs::write(&history, "{}").unwrap();
-        let read = Fingerprint::of(&history, 2).unwrap();
+        let read = Fingerprint::of(&File::open(&history).unwrap(), 2).unwrap();
         let (settings, reader, state) = ("-m x".to_owned(), vec![1, 2], Some((vec![3; 300], 4)));
         Checkpoint { settings, read, ops: 7, reader, state, printed: Printed::default() }
     }

@@ -1,9 +1,9 @@
 //! Whether a file is the one of which something was read: its first bytes, and those before the place.
 
+use crate::watch::follow::text_at;
 use flate2::Crc;
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::Path;
+use std::io;
 
 /// Bytes that are compared, on each side.
 const COMPARED: u64 = 64 << 10;
@@ -24,12 +24,9 @@ impl Fingerprint {
     /// # Errors
     ///
     /// If the file cannot be read, or does not have so many bytes.
-    pub(super) fn of(path: &Path, byte: u64) -> io::Result<Fingerprint> {
-        let mut file = File::open(path)?;
-        let mut sum = |from: u64, to: u64| {
-            file.seek(SeekFrom::Start(from))?;
-            let mut bytes = Vec::new();
-            (&mut file).take(to - from).read_to_end(&mut bytes)?;
+    pub(super) fn of(file: &File, byte: u64) -> io::Result<Fingerprint> {
+        let sum = |from: u64, to: u64| {
+            let bytes = text_at(file, from, to - from)?;
             if u64::try_from(bytes.len()).ok() != Some(to - from) {
                 return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
             }

@@ -15,6 +15,7 @@ pub(super) use resume::Resume;
 
 use super::ahead::ReadOn;
 use super::feed::Feed;
+use super::follow::Shared;
 use crate::output::diagnose;
 use build::Build;
 use fingerprint::Fingerprint;
@@ -23,7 +24,6 @@ use histcheck_front::setup::{Setup, WhetherKeyed};
 use history_core::{Run, Saved};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Where checkpoints go, and how many.
@@ -73,8 +73,8 @@ pub(super) struct Keeper {
     settings: String,
     build: Build,
     written: Instant,
-    /// Whether the history's file is another one by now.
-    is_replaced: Arc<AtomicBool>,
+    /// The history's file, as it is followed: another one may have its name by now.
+    file: Arc<Shared>,
     /// Whether the last attempt failed, which was reported.
     has_failed: bool,
 }
@@ -93,14 +93,14 @@ impl Keeper {
         let build = Build::this().map_err(|error| format!("--checkpoint: cannot read this program's file: {error}"))?;
         let resume = Resume::read(&to.path, history, &settings, &build)?;
         file::try_out(&to.path).map_err(|error| format!("cannot write {}: {error}", to.path.display()))?;
-        let history = history.to_owned();
-        let (written, is_replaced) = (Instant::now(), Arc::default());
-        Ok((Keeper { to: to.clone(), history, settings, build, written, is_replaced, has_failed: false }, resume))
+        let file = resume.as_ref().map(Resume::shared).unwrap_or_default();
+        let (to, history, written) = (to.clone(), history.to_owned(), Instant::now());
+        Ok((Keeper { to, history, settings, build, written, file, has_failed: false }, resume))
     }
 
-    /// A flag for whoever follows the file, to be set before text of another file comes.
-    pub(super) fn is_replaced(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.is_replaced)
+    /// The history's file, for who follows it.
+    pub(super) fn file(&self) -> Arc<Shared> {
+        Arc::clone(&self.file)
     }
 
     /// What happens where there is no checkpoint, as a sentence.
@@ -158,13 +158,12 @@ impl Keeper {
         (byte, reader): (u64, Vec<u8>),
         printed: Printed,
     ) -> Result<(), String> {
-        let history = self.history.display();
-        if self.is_replaced.load(Ordering::SeqCst) {
-            let why = format!("{history} was emptied or replaced, but a checkpoint needs a file that only grows");
-            return Err(why);
-        }
         let now = |error: std::io::Error| error.to_string();
-        let read = Fingerprint::of(&self.history, byte).map_err(now)?;
+        // The file of that name may be another one, of which nothing was read.
+        let Some(read) = self.file.look(|file| Fingerprint::of(file, byte)).map_err(now)? else {
+            let history = self.history.display();
+            return Err(format!("{history} was emptied or replaced, but a checkpoint needs a file that only grows"));
+        };
         let bytes_max = usize::try_from(self.to.bytes_max).unwrap_or(usize::MAX);
         let too_large = || format!("it would take more than {bytes_max} bytes (--checkpoint-max-size)");
         let state = match run.save(bytes_max) {
@@ -199,3 +198,6 @@ pub(super) fn warn(warning: Option<&str>) {
         diagnose::warning(warning);
     }
 }
+
+#[cfg(test)]
+mod tests;

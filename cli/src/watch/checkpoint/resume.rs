@@ -3,13 +3,15 @@
 use super::build::Build;
 use super::fingerprint::Fingerprint;
 use super::{Checkpoint, Printed, file};
+use crate::watch::follow::{Shared, TextFrom};
 use histcheck_front::ReadAs;
 use history_core::state::Damaged;
-use history_core::{Batch, ErrorKind, HistoryError, Op, Reader, Run};
+use history_core::{Batch, HistoryError, Op, Reader, Run};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What to do about a checkpoint that does not fit.
 const REMOVE: &str = "to check the history from its beginning, remove the checkpoint";
@@ -19,6 +21,20 @@ pub(crate) struct Resume {
     checkpoint: Checkpoint,
     path: PathBuf,
     history: PathBuf,
+    /// The history that was compared. Another file may get its name.
+    file: Arc<File>,
+    shared: Arc<Shared>,
+}
+
+impl Checkpoint {
+    /// What is wrong with a file that has other text than the checkpoint covers, as a clause.
+    fn other_text(&self, history: &Path) -> String {
+        let (history, bytes) = (history.display(), self.read.byte);
+        format!(
+            "{history} does not begin with the {bytes} bytes that the checkpoint covers: it is another history, or was \
+             replaced"
+        )
+    }
 }
 
 impl Resume {
@@ -39,20 +55,37 @@ impl Resume {
             let made = &checkpoint.settings;
             return Err(wrong(&format!("it was written with other options; pass the same options again: {made}")));
         }
-        let now = Fingerprint::of(history, checkpoint.read.byte);
-        if !now.is_ok_and(|now| now == checkpoint.read) {
-            let bytes = checkpoint.read.byte;
-            return Err(wrong(&format!(
-                "{} does not begin with the {bytes} bytes that the checkpoint covers: it is another history, or was replaced",
-                history.display()
-            )));
-        }
-        Ok(Some(Resume { checkpoint, path: path.to_owned(), history: history.to_owned() }))
+        let opened = File::open(history).map(Arc::new).and_then(|file| {
+            let shared = Shared::read_to(Arc::clone(&file), checkpoint.read.byte)?;
+            Ok((file, Arc::new(shared)))
+        });
+        let Ok((file, shared)) = opened else { return Err(wrong(&checkpoint.other_text(history))) };
+        let resume = Resume { checkpoint, path: path.to_owned(), history: history.to_owned(), file, shared };
+        resume.compare().map(|()| Some(resume))
     }
 
-    /// Where the next op is read, and the reader's state.
-    pub(crate) fn place(&self) -> (u64, &[u8]) {
-        (self.checkpoint.read.byte, &self.checkpoint.reader)
+    /// Looks whether the file that was opened still begins with what the checkpoint covers.
+    ///
+    /// # Errors
+    ///
+    /// If it does not, as a sentence and what to do.
+    pub(crate) fn compare(&self) -> Result<(), String> {
+        let read = &self.checkpoint.read;
+        if Fingerprint::of(&self.file, read.byte).is_ok_and(|now| now == *read) {
+            return Ok(());
+        }
+        let why = self.checkpoint.other_text(&self.history);
+        Err(format!("cannot continue from {}: {why}; {REMOVE}", self.path.display()))
+    }
+
+    /// The history's file, read up to the checkpoint, for who follows it.
+    pub(super) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
+    }
+
+    /// The reader's state.
+    pub(crate) fn reader(&self) -> &[u8] {
+        &self.checkpoint.reader
     }
 
     /// What was printed by then.
@@ -72,6 +105,12 @@ impl Resume {
         format!("cannot continue from {}: its state is damaged, or of another version; {REMOVE}", self.path.display())
     }
 
+    /// How many ops a run needs again.
+    pub(crate) fn ops_again(&self) -> u64 {
+        let Checkpoint { ops, state, .. } = &self.checkpoint;
+        state.as_ref().map_or(*ops, |(_, first_ops)| *first_ops)
+    }
+
     /// Gives a run the ops that it needs again, until `see` ends that; whether it did.
     ///
     /// # Errors
@@ -82,13 +121,9 @@ impl Resume {
         read_as: &ReadAs,
         mut see: impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,
     ) -> Result<(), HistoryError> {
-        let Checkpoint { read, ops, state, .. } = &self.checkpoint;
-        let mut left = state.as_ref().map_or(*ops, |(_, first_ops)| *first_ops);
-        if left == 0 {
-            return Ok(());
-        }
-        let file = File::open(&self.history).map_err(|error| HistoryError::new(ErrorKind::Io, error.to_string()))?;
-        let mut reader = read_as.reader(Reader::new(file.take(read.byte)).growing());
+        let mut left = self.ops_again();
+        let text = TextFrom::new(Arc::clone(&self.file), 0).take(self.checkpoint.read.byte);
+        let mut reader = read_as.reader(Reader::new(text).growing());
         let mut batch = Batch::new();
         while left > 0 && reader.read_batch(&mut batch)? {
             let flow = batch.each(&mut |op| {

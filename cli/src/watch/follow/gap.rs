@@ -28,11 +28,11 @@ pub(in crate::watch) fn qualify(report: &mut Report, was_certain: bool) {
 mod tests {
     use super::*;
     use crate::watch::feed::Feed;
+    use crate::watch::follow::Shared;
     use crate::watch::inbox::{Arrival, inbox};
     use histcheck_front::ReadAs;
     use history_core::{Batch, Verdict};
     use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
 
     /// Whether a feed of these lines has a gap, if their file was replaced in between.
     fn has_gap(lines: &[&str], is_replaced: bool) -> bool {
@@ -41,7 +41,11 @@ mod tests {
             sender.send(Arrival::Some(format!("{line}\n").into_bytes())).unwrap();
         }
         sender.send(Arrival::Cut).unwrap();
-        let mut feed = Feed::followed(inbox, &ReadAs::default(), Arc::new(AtomicBool::new(is_replaced)));
+        let shared = Arc::new(Shared::default());
+        if is_replaced {
+            shared.replace(0);
+        }
+        let mut feed = Feed::followed(inbox, &ReadAs::default(), shared);
         let mut batch = Batch::new();
         while feed.read_batch(&mut batch).unwrap() {}
         feed.has_gap()
