@@ -21,13 +21,35 @@ pub(super) enum Listener {
     Unix(UnixListener, PathBuf),
 }
 
-/// Removes a socket's file when no process listens any more.
-pub(super) struct Unlink(pub(super) PathBuf);
+/// Removes a socket's file when no process listens any more, unless another file has its path by then.
+pub(super) struct Unlink {
+    path: PathBuf,
+    #[cfg(unix)]
+    id: Option<(u64, u64)>,
+}
 
+#[cfg(unix)]
+impl Unlink {
+    /// For a socket that was just bound.
+    fn new(path: &Path) -> Unlink {
+        Unlink { path: path.to_owned(), id: id(path) }
+    }
+}
+
+#[cfg(unix)]
 impl Drop for Unlink {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        if self.id.is_some() && id(&self.path) == self.id {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
+}
+
+/// Which file has a path.
+#[cfg(unix)]
+fn id(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 impl Listener {
@@ -68,7 +90,7 @@ impl Listener {
         match self {
             Listener::Tcp(_) => None,
             #[cfg(unix)]
-            Listener::Unix(_, path) => Some(Unlink(path.clone())),
+            Listener::Unix(_, path) => Some(Unlink::new(path)),
         }
     }
 

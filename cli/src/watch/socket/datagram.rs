@@ -29,6 +29,8 @@ const MESSAGE_BYTES_MAX: usize = 4 << 20;
 /// A socket that messages are sent to.
 pub(in crate::watch) struct DatagramSocket {
     socket: UnixDatagram,
+    /// One that sends to it, whatever has its path by then.
+    end: Arc<UnixDatagram>,
     path: PathBuf,
     is_over: Arc<AtomicBool>,
 }
@@ -38,24 +40,24 @@ impl DatagramSocket {
         let connect = |path: &Path| UnixDatagram::unbound()?.connect(path);
         let socket = bind_path(path, |path| UnixDatagram::bind(path), connect)?;
         socket.set_nonblocking(true)?;
-        Ok(DatagramSocket { socket, path: path.to_owned(), is_over: Arc::default() })
+        let end = UnixDatagram::unbound()?;
+        end.connect(path)?;
+        Ok(DatagramSocket { socket, end: Arc::new(end), path: path.to_owned(), is_over: Arc::default() })
     }
 
     pub(in crate::watch) fn unlink(&self) -> Unlink {
-        Unlink(self.path.clone())
+        Unlink::new(&self.path)
     }
 
     /// What ends the history after all that was sent by then: a message that is not an op, which has its place in the
     /// queue.
     pub(in crate::watch) fn end(&self, sender: Sender<FromWriters>) -> impl Fn() + Send + 'static {
-        let (path, is_over) = (self.path.clone(), Arc::clone(&self.is_over));
+        let (end, is_over) = (Arc::clone(&self.end), Arc::clone(&self.is_over));
         move || {
             is_over.store(true, Ordering::SeqCst);
-            let (path, sender) = (path.clone(), sender.clone());
+            let (end, sender) = (Arc::clone(&end), sender.clone());
             std::thread::spawn(move || {
-                let sent = UnixDatagram::unbound().and_then(|socket| socket.send_to(END, path));
-                // Someone has taken the socket's file away.
-                if sent.is_err() {
+                if end.send(END).is_err() {
                     let _ = sender.send(Arrival::Cut);
                 }
             });
@@ -135,5 +137,41 @@ impl Messages<'_> {
 
     fn send(&self, arrival: FromWriters) -> Result<(), Gone> {
         self.sender.send(Arrival::Some(arrival)).map_err(|_| Gone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::inbox::inbox;
+    use rustix::event::{PollFd, PollFlags, poll};
+
+    /// Another program has put its own socket in this one's place.
+    #[test]
+    fn the_end_comes_to_this_socket_whatever_has_its_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("h.sock");
+        let socket = DatagramSocket::bind(&path).unwrap();
+        let (unlink, (sender, mut inbox)) = (socket.unlink(), inbox());
+        std::fs::remove_file(&path).unwrap();
+        let other = UnixDatagram::bind(&path).unwrap();
+        socket.end(sender.clone())();
+        let mut both = [PollFd::new(&socket.socket, PollFlags::IN), PollFd::new(&other, PollFlags::IN)];
+        poll(&mut both, None).unwrap();
+        let came = both.map(|one| one.revents().contains(PollFlags::IN));
+        assert_eq!(came, [true, false], "here, and not there");
+        socket.run(&sender, &ReadAs::default());
+        assert!(inbox.next().unwrap().is_none(), "it is over");
+        drop(unlink);
+        assert!(path.exists(), "the other program's socket stays");
+    }
+
+    #[test]
+    fn a_sockets_file_is_removed_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("h.sock");
+        let socket = DatagramSocket::bind(&path).unwrap();
+        drop(socket.unlink());
+        assert!(!path.exists());
     }
 }
