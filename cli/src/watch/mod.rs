@@ -31,7 +31,7 @@ use crate::serve::rest::Rest;
 use crate::serve::shown::Shown;
 pub(crate) use address::Address;
 use ahead::ReadOn;
-pub(crate) use checkpoint::Checkpoints;
+pub(crate) use checkpoint::{Checkpoints, written};
 use checkpoint::{Keeper, Printed, Resume};
 use feed::Feed;
 use histcheck_front::clocks;

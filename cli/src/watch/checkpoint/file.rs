@@ -3,9 +3,10 @@
 use super::Checkpoint;
 use super::build::Build;
 use flate2::Crc;
+use history_core::cast::Cast as _;
 use history_core::state::{In, Out, State as _};
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// What every checkpoint begins with.
@@ -71,20 +72,47 @@ fn next(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// All that is created, or replaced, where a checkpoint is written.
+pub(crate) fn written(path: &Path) -> [PathBuf; 2] {
+    [path.to_owned(), next(path)]
+}
+
 /// Whether a checkpoint can be written.
 pub(super) fn try_out(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::Error::other("it is a directory"));
     }
     let next = next(path);
-    File::create(&next)?;
+    create(&next)?;
     fs::remove_file(next)
+}
+
+/// A new file, in the place of what a watch that was killed has left there. Anything else stays: it is another's.
+fn create(next: &Path) -> io::Result<File> {
+    match fs::symlink_metadata(next) {
+        Ok(found) if found.is_file() && is_left_behind(next)? => fs::remove_file(next)?,
+        Ok(_) => {
+            let why = format!("{} exists and is not a checkpoint; remove it, or choose another name", next.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    // This follows no link.
+    File::create_new(next)
+}
+
+/// Whether a file is the beginning of a checkpoint. After a crash of the machine, it may consist of zeros.
+fn is_left_behind(next: &Path) -> io::Result<bool> {
+    let mut begin = Vec::new();
+    File::open(next)?.take(MAGIC.len().to_u64()).read_to_end(&mut begin)?;
+    Ok(MAGIC.starts_with(&begin) || begin.iter().all(|byte| *byte == 0))
 }
 
 /// Puts bytes in place of the last checkpoint. If the machine stops meanwhile, there is the one or the other.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let next = next(path);
-    let mut file = File::create(&next)?;
+    let mut file = create(&next)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&next, path)?;
@@ -167,12 +195,42 @@ mod tests {
         try_out(&path).unwrap();
         assert!(!path.exists());
         write(&path, b"one").unwrap();
-        // A kill leaves this behind.
-        fs::write(next(&path), b"tw").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"one");
-        write(&path, b"two").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert!(!next(&path).exists());
+        // A kill, or a crash, leaves this behind.
+        let long = [MAGIC, b"and more"].concat();
+        for (left, new) in [(&MAGIC[..7], b"two"), (b"", b"3rd"), (&long, b"4th"), (&[0; 99], b"5th")] {
+            fs::write(next(&path), left).unwrap();
+            try_out(&path).unwrap();
+            fs::write(next(&path), left).unwrap();
+            write(&path, new).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), new);
+            assert!(!next(&path).exists());
+        }
         assert!(try_out(dir.path()).is_err());
+    }
+
+    #[test]
+    fn what_is_not_a_checkpoint_is_neither_overwritten_nor_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run");
+        let stays = |bytes: &[u8]| {
+            for error in [try_out(&path).unwrap_err(), write(&path, b"one").unwrap_err()] {
+                assert!(error.to_string().contains("run.new exists and is not a checkpoint"), "{error}");
+            }
+            assert_eq!(fs::read(next(&path)).unwrap(), bytes);
+            assert!(!path.exists());
+        };
+        fs::write(next(&path), "{:process 0}").unwrap();
+        stays(b"{:process 0}");
+        fs::remove_file(next(&path)).unwrap();
+        #[cfg(unix)]
+        for target in ["{:process 0}", ""] {
+            let other = dir.path().join("other");
+            fs::write(&other, target).unwrap();
+            std::os::unix::fs::symlink(&other, next(&path)).unwrap();
+            stays(target.as_bytes());
+            fs::remove_file(next(&path)).unwrap();
+        }
+        fs::create_dir(next(&path)).unwrap();
+        assert!(try_out(&path).unwrap_err().to_string().contains("run.new exists"));
     }
 }

@@ -11,6 +11,7 @@ mod file;
 mod fingerprint;
 mod resume;
 
+pub(crate) use file::written;
 pub(super) use resume::Resume;
 
 use super::ahead::ReadOn;
