@@ -290,15 +290,18 @@ fn notes<A: Analysis>(
     notes
 }
 
+/// How the note on garbage reads begins that are allowed.
+pub(super) const GARBAGE_ALLOWED: &str = "garbage-read is allowed, and was found";
+
 /// What garbage reads were found and do not count: they are allowed, or this op may have written what they show.
 fn garbage_left_out<A: Analysis>(analysis: &A, unsaid: Option<u64>) -> String {
     let (count, _) = analysis.direct_witnesses(AnomalyType::GARBAGE_READ, 0);
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
     match unsaid {
         // Lists show where it is among what was written.
-        None if A::READS_SHOW_ORDER => format!("garbage-read is allowed, and was found {times}."),
+        None if A::READS_SHOW_ORDER => format!("{GARBAGE_ALLOWED} {times}."),
         None => format!(
-            "garbage-read is allowed, and was found {times}. When these values were there is unknown, so what they violate \
+            "{GARBAGE_ALLOWED} {times}. When these values were there is unknown, so what they violate \
              was not looked for. If keys had them at first, use --initial."
         ),
         Some(index) => format!(

@@ -59,6 +59,7 @@ fn judged(
         return Ok(None);
     }
     let mut report = run.finish(budget)?;
+    report.notes.retain(|note| !evidence.omitted_notes.iter().any(|begin| note.starts_with(begin)));
     report.notes.push(format!(
         "This report covers the ops from index {} to {}, which show the first violation. It does not explain reads of earlier ops.",
         evidence.first, evidence.last

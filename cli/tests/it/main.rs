@@ -53,6 +53,8 @@ mod vacuous;
 mod validate;
 mod watch;
 #[cfg(unix)]
+mod watch_files;
+#[cfg(unix)]
 mod watch_order;
 #[cfg(unix)]
 mod watch_writers;

@@ -306,12 +306,14 @@ pub struct Evidence {
     pub options: Vec<(&'static str, &'static str)>,
     /// Notes that belong in a report on this part.
     pub notes: Vec<String>,
+    /// How notes begin that do not, as they are about these options.
+    pub omitted_notes: Vec<&'static str>,
 }
 
 impl Evidence {
     /// The part from the op of index `first`, which begins at this byte, to that of index `last`.
     pub fn new(begins: u64, first: u64, last: u64) -> Evidence {
-        Evidence { begins, first, last, options: Vec::new(), notes: Vec::new() }
+        Evidence { begins, first, last, options: Vec::new(), notes: Vec::new(), omitted_notes: Vec::new() }
     }
 
     /// The same, with another option.

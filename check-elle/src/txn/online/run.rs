@@ -17,7 +17,7 @@ use crate::anomaly::AnomalyType;
 use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec};
 use crate::model::{Model, ModelSet};
 use crate::txn::expected::{self, Expected};
-use crate::txn::report::SO_FAR;
+use crate::txn::report::{GARBAGE_ALLOWED, SO_FAR};
 pub(crate) use doubts::Doubts;
 pub(super) use event::{Event, Facts, Step};
 use history_core::cast::Cast as _;
@@ -374,7 +374,8 @@ impl<J: Judge> Run for OnlineRun<J> {
         let At { offset, index } = violation.begins?;
         // What was appended before that part is read in it.
         let mut evidence = Evidence::new(offset, index, self.violated_at?);
-        evidence.notes.extend(self.is_so_far().then(|| SO_FAR.to_owned()));
+        evidence.notes.extend(self.is_so_far().then(|| SO_FAR.to_owned()).into_iter().chain(self.further()));
+        evidence.omitted_notes.push(GARBAGE_ALLOWED);
         Some(evidence.with_option(expected::ALLOW.name, AnomalyType::GARBAGE_READ.name()))
     }
 
