@@ -48,6 +48,8 @@ pub(super) struct Place {
     pub(super) in_flight: usize,
     /// Whether indices show that no op was left out.
     pub(super) is_consecutive: bool,
+    /// Whether ops' positions are not those in the text that came.
+    pub(super) is_compressed: bool,
     pub(super) dropped_client_orders: u64,
     /// Where the op begins that the end of the text cut.
     pub(super) cut_off: Option<Position>,
@@ -79,6 +81,7 @@ impl Place {
             ops: reader.ops(),
             in_flight: reader.in_flight(),
             is_consecutive: reader.is_consecutive(),
+            is_compressed: reader.is_compressed(),
             dropped_client_orders: reader.dropped_client_orders(),
             cut_off: reader.cut_off(),
             unmatched,

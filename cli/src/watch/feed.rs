@@ -2,6 +2,7 @@
 
 use super::ahead::{Ahead, ReadOn};
 use super::follow::Shared;
+use super::follow::gap::Gap;
 use super::inbox::{Inbox, Text};
 use super::refused::{Refusal, Refused};
 use histcheck_front::ReadAs;
@@ -40,6 +41,8 @@ pub(super) enum Feed {
         ahead: Ahead,
         /// The file that is followed, if it is one.
         file: Arc<Shared>,
+        /// Where the last op begins, if that is known.
+        last: Option<u64>,
     },
     Writers(Writers),
 }
@@ -60,19 +63,19 @@ impl Feed {
     pub(super) fn stream(inbox: Inbox<Vec<u8>>, read_as: &ReadAs) -> Feed {
         let is_cut = inbox.is_cut();
         let reader = Reader::new(Text::new(inbox)).growing_if(is_cut);
-        Feed::Text { ahead: Ahead::new(read_as.reader(reader)), file: Arc::default() }
+        Feed::Text { ahead: Ahead::new(read_as.reader(reader)), file: Arc::default(), last: None }
     }
 
     /// The ops of a file that is followed, and may end anywhere.
     pub(super) fn followed(inbox: Inbox<Vec<u8>>, read_as: &ReadAs, file: Arc<Shared>) -> Feed {
         let reader = Reader::new(Text::new(inbox)).growing();
-        Feed::Text { ahead: Ahead::new(read_as.reader(reader)), file }
+        Feed::Text { ahead: Ahead::new(read_as.reader(reader)), file, last: None }
     }
 
     /// Goes on behind what was read when the feed of a text was [saved](ReadOn::At).
     pub(super) fn resume(self, state: &[u8]) -> Result<Feed, Damaged> {
         match self {
-            Feed::Text { ahead, file } => Ok(Feed::Text { ahead: ahead.resume(state)?, file }),
+            Feed::Text { ahead, file, last } => Ok(Feed::Text { ahead: ahead.resume(state)?, file, last }),
             Feed::Writers(_) => Err(Damaged),
         }
     }
@@ -111,7 +114,13 @@ impl Feed {
     /// If the source cannot be read, or its text is not a history. `batch` then holds the ops before the error.
     pub(super) fn read_batch(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
         match self {
-            Feed::Text { ahead, .. } => ahead.read_batch(batch),
+            Feed::Text { ahead, last, .. } => {
+                let more = ahead.read_batch(batch);
+                if let Some(at) = batch.len().checked_sub(1) {
+                    *last = batch.op(at).position.filter(|_| !ahead.place().is_compressed).map(|at| at.offset);
+                }
+                more
+            }
             Feed::Writers(writers) => writers.read_batch(batch),
         }
     }
@@ -162,9 +171,16 @@ impl Feed {
         }
     }
 
-    /// Whether text may be missing since the file was emptied or replaced, and no indices show that none is.
-    pub(super) fn has_gap(&self) -> bool {
-        matches!(self, Feed::Text { ahead, file, .. } if file.begins().is_some() && !ahead.place().is_consecutive)
+    /// What may be missing since the file was emptied or replaced.
+    pub(super) fn gap(&self) -> Gap {
+        let Feed::Text { ahead, file, last } = self else { return Gap::None };
+        match file.begins() {
+            None => Gap::None,
+            Some(_) if !ahead.place().is_consecutive => Gap::Before,
+            // The ops up to here follow each other. The next one, which is in the new text, shows what came between.
+            Some(begins) if last.is_none_or(|last| last < begins) => Gap::Behind,
+            Some(_) => Gap::None,
+        }
     }
 
     /// What was refused before the last ops that were read.

@@ -34,6 +34,7 @@ use ahead::ReadOn;
 pub(crate) use checkpoint::{Checkpoints, written};
 use checkpoint::{Keeper, Printed, Resume};
 use feed::Feed;
+use follow::gap::Gap;
 use histcheck_front::clocks;
 use histcheck_front::setup::guarded;
 use history_core::cast::Cast as _;
@@ -293,7 +294,7 @@ impl<'w> Watched<'w, '_> {
             {
                 self.keep(run.as_ref(), feed, true)?;
                 let mut report = limit::report(self.job.check.setup.checker.name(), run.as_ref(), &why, feed.ops());
-                self.qualify(&mut report, feed);
+                self.qualify(&mut report, feed, false);
                 return Ok(report);
             }
             is_whole = flow.is_continue() && !more?;
@@ -314,7 +315,7 @@ impl<'w> Watched<'w, '_> {
         {
             report = part;
         }
-        self.qualify(&mut report, feed);
+        self.qualify(&mut report, feed, is_whole);
         Ok(report)
     }
 
@@ -373,7 +374,8 @@ impl<'w> Watched<'w, '_> {
     }
 
     /// Says what was left out at the end, and which names no process had.
-    fn warn_of_the_end(&self, feed: &Feed, is_whole: bool) {
+    fn warn_of_the_end(&mut self, feed: &Feed, is_whole: bool) {
+        self.warn_of_gap(has_gap(feed, is_whole));
         if let Some(position) = feed.cut_off() {
             let line = position.line;
             self.status.suspended(|| {
@@ -392,7 +394,11 @@ impl<'w> Watched<'w, '_> {
         for refusal in feed.news() {
             self.status.suspended(|| diagnose::warning(&refusal.sentence()));
         }
-        if feed.has_gap() && !std::mem::replace(&mut self.said.has_gap, true) {
+        self.warn_of_gap(has_gap(feed, false));
+    }
+
+    fn warn_of_gap(&mut self, has_gap: bool) {
+        if has_gap && !std::mem::replace(&mut self.said.has_gap, true) {
             self.status.suspended(|| diagnose::warning(follow::gap::WARNING));
         }
     }
@@ -446,7 +452,7 @@ impl<'w> Watched<'w, '_> {
             return Ok(());
         }
         let Some(mut report) = report else { return Ok(()) };
-        self.qualify_since(&mut report, since, feed);
+        self.qualify_since(&mut report, since, feed, has_gap(feed, false));
         let is_last = self.printed.violations >= WRITTEN_MAX;
         let end = if is_last { " Further violations are counted, but not reported." } else { "" };
         report.notes.push(format!("The history continues.{end}"));
@@ -455,28 +461,37 @@ impl<'w> Watched<'w, '_> {
     }
 
     /// Says since when the first violation was certain, or why a verdict is not.
-    fn qualify(&self, report: &mut Report, feed: &Feed) {
+    fn qualify(&self, report: &mut Report, feed: &Feed, is_whole: bool) {
         clocks::doubt(report, &self.job.check.setup.checker.about(), feed.dropped_client_orders());
         let violated = self.printed.violated.clone().filter(|_| report.verdict == Verdict::Invalid);
-        self.qualify_since(report, violated, feed);
+        self.qualify_since(report, violated, feed, has_gap(feed, is_whole));
     }
 
-    fn qualify_since(&self, report: &mut Report, since: Option<String>, feed: &Feed) {
+    fn qualify_since(&self, report: &mut Report, since: Option<String>, feed: &Feed, has_gap: bool) {
         if doubt(feed) != Doubt::FromTheBeginning {
             report.notes.extend(since);
         }
         if let Some(refused) = feed.refused() {
             refused.qualify(report, self.printed.violated.is_some());
         }
-        if feed.has_gap() {
+        if has_gap {
             follow::gap::qualify(report, self.printed.violated.is_some());
         }
     }
 }
 
+/// Whether ops may be missing. Only a verdict on the whole history needs those behind the last one.
+fn has_gap(feed: &Feed, is_whole: bool) -> bool {
+    match feed.gap() {
+        Gap::None => false,
+        Gap::Behind => is_whole,
+        Gap::Before => true,
+    }
+}
+
 /// Whether what was recorded shows what happened.
 fn doubt(feed: &Feed) -> Doubt {
-    let missing = if feed.has_gap() { Doubt::FromHere } else { Doubt::None };
+    let missing = if has_gap(feed, false) { Doubt::FromHere } else { Doubt::None };
     feed.refused().map_or(missing, refused::Refused::doubt)
 }
 

@@ -65,3 +65,25 @@ fn a_report_on_a_part_counts_all_violations() {
     assert!(!has("garbage-read"), "{report:?}");
     assert_eq!(code, Some(1));
 }
+
+/// A file is emptied after its last op was read. Ops may have been in it by then, though the indices of all others follow
+/// each other.
+#[test]
+fn ops_may_be_missing_behind_the_last_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("history.jsonl");
+    let op = |index: u64, kind: &str, f: &str, value: i64| {
+        format!("{{\"index\":{index},\"process\":0,\"type\":\"{kind}\",\"f\":\"{f}\",\"value\":{value}}}\n")
+    };
+    let text =
+        op(0, "invoke", "add", 1) + &op(1, "ok", "add", 1) + &op(2, "invoke", "read", 7) + &op(3, "ok", "read", 7);
+    std::fs::write(&path, text).unwrap();
+    let mut watch = Printing::new("counter", &path);
+    // All was read by then.
+    let first = watch.violation();
+    assert!(!first.iter().any(|line| line.contains("emptied")), "{first:?}");
+    std::fs::write(&path, "").unwrap();
+    let (report, code) = watch.end();
+    assert!(report.iter().any(|line| line.contains("was emptied or replaced while it was watched")), "{report:?}");
+    assert_eq!(code, Some(1), "what was certain stays so");
+}

@@ -1,10 +1,21 @@
 //! Text that may be missing from a history, since its file was emptied or replaced while it was followed.
 //!
 //! What was added to a file after the last look, and before it was emptied, is gone; and a file that had the name for a
-//! short time may never have been opened. Only consecutive indices show that nothing is missing.
+//! short time may never have been opened. Only consecutive indices show that nothing is missing, and only up to the last
+//! op: what is missing at the end, only an op of the new text shows.
 
 use crate::watch::refused::lower;
 use history_core::{NextStep, Report};
+
+/// Where ops may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::watch) enum Gap {
+    None,
+    /// Behind those that were read: no op of the new text was read yet.
+    Behind,
+    /// Between those that were read, or before them.
+    Before,
+}
 
 /// What is said as soon as it happens.
 pub(in crate::watch) const WARNING: &str = "the history's file was emptied or replaced. Some of its ops may not have been read, and \
@@ -34,31 +45,44 @@ mod tests {
     use history_core::{Batch, Verdict};
     use std::sync::Arc;
 
-    /// Whether a feed of these lines has a gap, if their file was replaced in between.
-    fn has_gap(lines: &[&str], is_replaced: bool) -> bool {
+    /// The gap of a feed of these lines, if their file was replaced before the line with that number.
+    fn gap(lines: &[&str], replaced_before: Option<usize>) -> Gap {
         let (sender, inbox) = inbox();
+        let mut begins = Vec::from([0]);
         for line in lines {
+            begins.push(begins.last().unwrap() + line.len() + 1);
             sender.send(Arrival::Some(format!("{line}\n").into_bytes())).unwrap();
         }
         sender.send(Arrival::Cut).unwrap();
         let shared = Arc::new(Shared::default());
-        if is_replaced {
-            shared.replace(0);
+        if let Some(number) = replaced_before {
+            shared.replace(u64::try_from(begins[number]).unwrap());
         }
         let mut feed = Feed::followed(inbox, &ReadAs::default(), shared);
         let mut batch = Batch::new();
         while feed.read_batch(&mut batch).unwrap() {}
-        feed.has_gap()
+        feed.gap()
     }
 
     #[test]
     fn only_indices_show_that_nothing_is_missing() {
         let op = |index: &str| format!("{{:process 0, :type :ok, :f :read, :value 1{index}}}");
         let (bare, three, four, five) = (op(""), op(", :index 3"), op(", :index 4"), op(", :index 5"));
-        assert!(has_gap(&[&bare, &bare], true));
-        assert!(has_gap(&[&three, &five], true));
-        assert!(!has_gap(&[&three, &four], true));
-        assert!(!has_gap(&[&bare, &bare], false), "it only grew");
+        assert_eq!(gap(&[&bare, &bare], Some(1)), Gap::Before);
+        assert_eq!(gap(&[&three, &five], Some(1)), Gap::Before);
+        assert_eq!(gap(&[&three, &four], Some(1)), Gap::None);
+        assert_eq!(gap(&[&bare, &bare], None), Gap::None, "it only grew");
+    }
+
+    /// More may have been written, and emptied before it was read: `[3 4]` say nothing of a 5.
+    #[test]
+    fn only_an_op_of_the_new_text_shows_that_nothing_is_missing_before_it() {
+        let op = |index: u64| format!("{{:process 0, :type :ok, :f :read, :value 1, :index {index}}}");
+        let (three, four, five) = (&*op(3), &*op(4), &*op(5));
+        assert_eq!(gap(&[three, four], Some(2)), Gap::Behind);
+        assert_eq!(gap(&[three, four, five], Some(2)), Gap::None);
+        assert_eq!(gap(&[three, four, "  {:process"], Some(2)), Gap::Behind, "no op yet");
+        assert_eq!(gap(&[three, four, "  ", five], Some(2)), Gap::None);
     }
 
     #[test]

@@ -98,6 +98,10 @@ impl<'s> Blocks<'s> {
         }
     }
 
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.is_compressed
+    }
+
     pub(crate) fn set_eager(&mut self) {
         self.eager = true;
     }

@@ -252,6 +252,12 @@ impl<'s> Reader<'s> {
         self.indices.are_consecutive()
     }
 
+    /// Whether the source is compressed, so that an op's position is not one in the source; once the first batch was
+    /// read.
+    pub fn is_compressed(&self) -> bool {
+        self.blocks.is_compressed()
+    }
+
     /// How many operations are in flight.
     pub fn in_flight(&self) -> usize {
         self.pairing.as_ref().map_or(0, Pairing::open)
