@@ -63,15 +63,21 @@ fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }
 
-/// What is certain at a limit, after so many ops.
-pub(super) fn report(checker: &str, run: &dyn Run, (spent, why): &(Spent, String), ops: u64) -> Report {
+/// What is certain at a limit, after so many ops, and whether a violation was found, if by an earlier watch.
+pub(super) fn report(
+    checker: &str,
+    run: &dyn Run,
+    is_violated: bool,
+    (spent, why): &(Spent, String),
+    ops: u64,
+) -> Report {
     let end = format!("The watch ended after {ops} ops: {why}.");
     if let Some(mut report) = run.violation() {
         report.notes.push(end);
         return report;
     }
     let mut report = Report::new(checker.to_owned(), Verdict::Unknown);
-    let found = if run.is_violated() {
+    let found = if is_violated || run.is_violated() {
         "The violation that was found may have been taken back since"
     } else {
         "No violation was found before the limit"

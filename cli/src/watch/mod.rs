@@ -18,6 +18,7 @@ mod refused;
 mod socket;
 mod source;
 mod status;
+mod stopped;
 mod writer;
 
 use crate::job::{Check, PageAt};
@@ -38,13 +39,14 @@ use follow::gap::Gap;
 use histcheck_front::clocks;
 use histcheck_front::setup::guarded;
 use history_core::cast::Cast as _;
-use history_core::{Batch, Budget, Cancel, HistoryError, Op, Report, Run, Verdict};
+use history_core::{Batch, Budget, Cancel, HistoryError, Op, Report, Run, Spent, Verdict};
 use limit::Limit;
 use refused::Doubt;
 pub(crate) use source::Source;
 use status::Status;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
+use stopped::Stopped;
 
 /// A history to be watched.
 pub(crate) struct Watch<'c> {
@@ -222,39 +224,13 @@ struct Said {
 /// Violations that are reported while the history continues; further ones are counted.
 const WRITTEN_MAX: u64 = 100;
 
-/// Why there will be no report.
-enum Stopped {
-    History(HistoryError),
-    /// The receiver is gone.
-    Output(Exit),
-    /// There can be no checkpoint, or the last one is of no use.
-    Checkpoint(String),
-}
-
-impl Stopped {
-    /// How the program ends, unless an error is the result.
-    fn exit(self) -> Result<Exit, HistoryError> {
-        match self {
-            Stopped::History(error) => Err(error),
-            Stopped::Output(exit) => Ok(exit),
-            Stopped::Checkpoint(message) => {
-                diagnose::error(&message);
-                Ok(Exit::FAILED)
-            }
-        }
-    }
-}
-
-impl From<HistoryError> for Stopped {
-    fn from(error: HistoryError) -> Stopped {
-        Stopped::History(error)
-    }
-}
-
 impl<'w> Watched<'w, '_> {
     fn judge(&mut self, feed: &mut Feed, resume: Option<&Resume>, budget: &Budget) -> Result<Report, Stopped> {
         let mut run = self.start()?;
-        let mut settled = self.resume(run.as_mut(), resume)?.is_break();
+        let mut settled = match self.resume(run.as_mut(), resume, budget)? {
+            ControlFlow::Continue(settled) => settled,
+            ControlFlow::Break(report) => return Ok(report),
+        };
         let mut batch = Batch::new();
         let mut output = None;
         let (mut ended, mut is_whole) = (false, false);
@@ -293,7 +269,7 @@ impl<'w> Watched<'w, '_> {
                 && (more.is_err() || !self.awaits_checkpoint(feed))
             {
                 self.keep(run.as_ref(), feed, true)?;
-                let mut report = limit::report(self.job.check.setup.checker.name(), run.as_ref(), &why, feed.ops());
+                let mut report = self.report_at_limit(run.as_ref(), &why, feed.ops());
                 self.qualify(&mut report, feed, false);
                 return Ok(report);
             }
@@ -332,25 +308,49 @@ impl<'w> Watched<'w, '_> {
         Ok(run)
     }
 
-    /// Goes on from a checkpoint. `Break` if the run has settled on its verdict by then.
-    fn resume(&mut self, run: &mut dyn Run, resume: Option<&Resume>) -> Result<ControlFlow<()>, Stopped> {
+    /// Goes on from a checkpoint: whether the run has settled on its verdict by then, or the report if a limit ends it.
+    fn resume(
+        &mut self,
+        run: &mut dyn Run,
+        resume: Option<&Resume>,
+        budget: &Budget,
+    ) -> Result<ControlFlow<Report, bool>, Stopped> {
         let Some(resume) = resume else {
             self.keeper.iter().for_each(|keeper| self.status.suspended(|| diagnose::note(&keeper.note())));
-            return Ok(ControlFlow::Continue(()));
+            return Ok(ControlFlow::Continue(false));
         };
         self.status.suspended(|| diagnose::note(&resume.note()));
-        let mut flow = ControlFlow::Continue(());
+        let (mut flow, mut ops, mut ended) = (ControlFlow::Continue(()), 0, None);
         if resume.ops_again() > 0 {
             let seen = resume.each_op(self.input.how(), |op| {
                 flow = run.observe(op)?;
-                Ok(flow)
+                ops += 1;
+                ended = self.ended(ops, budget);
+                Ok(if ended.is_some() { ControlFlow::Break(()) } else { flow })
             });
             // Ops that are not those of the checkpoint prove nothing, nor does what is wrong with them.
             resume.compare().map_err(Stopped::Checkpoint)?;
             seen?;
         }
+        if let Some(why) = ended {
+            let mut report = self.report_at_limit(run, &why, ops);
+            report.notes.extend(self.printed.violated.clone());
+            return Ok(ControlFlow::Break(report));
+        }
         resume.restore(run).map_err(|damaged| Stopped::Checkpoint(resume.damaged(damaged)))?;
-        Ok(if self.printed.is_violated { flow } else { ControlFlow::Continue(()) })
+        Ok(ControlFlow::Continue(self.printed.is_violated && flow.is_break()))
+    }
+
+    /// What ends the watch, after so many ops, while they are checked again.
+    fn ended(&mut self, ops: u64, budget: &Budget) -> Option<(Spent, String)> {
+        if budget.cancel.is_cancelled() {
+            return Some((Spent::Cancelled, Spent::Cancelled.because().to_owned()));
+        }
+        self.limit.reached(ops).cloned()
+    }
+
+    fn report_at_limit(&self, run: &dyn Run, why: &(Spent, String), ops: u64) -> Report {
+        limit::report(self.job.check.setup.checker.name(), run, self.printed.is_violated, why, ops)
     }
 
     /// Whether there can be a checkpoint only after one of the next batches. As the history may not go on, it is ended.

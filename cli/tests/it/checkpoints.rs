@@ -215,3 +215,16 @@ fn a_checkpoint_needs_a_file_that_can_be_read_from_the_middle() {
     assert_eq!(watch.end().0, Some(255));
     assert!(said.contains("cannot be read from the middle: a checkpoint needs text"), "{said}");
 }
+
+#[test]
+fn a_limit_ends_what_is_checked_again() {
+    let place = Place::new();
+    let op =
+        |kind: &str, value: u32| format!("{{\"process\":0,\"type\":\"{kind}\",\"f\":\"add\",\"value\":{value}}}\n");
+    place.append(&(op("invoke", 1) + &op("ok", 1)));
+    place.watch("-m counter");
+    let kept = fs::read(&place.checkpoint).unwrap();
+    let ended = histcheck(&place.words("-m counter --max-memory 1")).assert().code(2);
+    assert!(stdout(&ended).contains("The watch ended after 1 ops: the memory limit"), "{}", stdout(&ended));
+    assert_eq!(fs::read(&place.checkpoint).unwrap(), kept, "it covers more than was checked again");
+}
