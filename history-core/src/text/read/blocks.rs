@@ -1,8 +1,10 @@
 //! The text of a source in blocks, each beginning where the reader of the one before stopped.
 
 mod pieces;
+mod torn;
 
 pub(super) use pieces::Pieces;
+pub(super) use torn::Torn;
 
 use super::decompress::{self, Source};
 use super::peers::HEAD_BYTES;

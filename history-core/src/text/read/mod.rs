@@ -18,7 +18,6 @@ mod resume;
 mod sniff;
 mod steps;
 mod threads;
-mod torn;
 mod unread;
 
 pub(crate) use blocks::{Block, Blocks};
@@ -30,6 +29,7 @@ pub use lines::{Lines, Merge, Misplaced};
 pub use peers::FirstValue;
 pub(crate) use peers::{END_OF_SESSION, FIRST_OF_COBRA, Peers, STAMPS, binary, no_first_value};
 pub(crate) use place::Place;
+pub(crate) use resume::Parts;
 pub use sniff::Format;
 pub(crate) use sniff::{Sniffed, format as sniff};
 pub(crate) use steps::{Steps, Stop, error as fault_error, too_long};
@@ -41,12 +41,12 @@ use crate::ops::pairing::Pairing;
 use crate::ops::row::Row;
 use crate::values::tape::own;
 use crate::{ClientRule, Op, Position, TimeUnit};
+use blocks::Torn;
 use std::fmt;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use torn::Torn;
 
 /// Reads ops from a source of bytes, and pairs them.
 ///
@@ -443,12 +443,6 @@ impl<'s> Reader<'s> {
         self.finish_records(batch)
     }
 
-    /// What validation continues with.
-    pub(crate) fn into_parts(self) -> Parts<'s> {
-        let Reader { blocks, format, limits, unit, pairing, first_value, session_names, .. } = self;
-        Parts { blocks, format, limits, unit, first_value, session_names, pairing: pairing.unwrap_or_default() }
-    }
-
     /// Gives the new ops of a batch their indices and partners.
     fn finish_records(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
         for i in 0..batch.len() {
@@ -487,17 +481,6 @@ fn read_row(batch: &mut Batch, found: steps::Found, place: Place, unit: Option<T
     };
     own(&mut batch.records).push(row);
     Ok(())
-}
-
-/// What a reader was made of.
-pub(crate) struct Parts<'s> {
-    pub(crate) blocks: Blocks<'s>,
-    pub(crate) format: Option<Format>,
-    pub(crate) limits: Limits,
-    pub(crate) unit: Option<TimeUnit>,
-    pub(crate) first_value: FirstValue,
-    pub(crate) session_names: Vec<String>,
-    pub(crate) pairing: Pairing,
 }
 
 #[cold]

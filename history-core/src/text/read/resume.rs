@@ -1,10 +1,29 @@
-//! Reading goes on in another process where one has stopped.
+//! Reading goes on where it has stopped: in another process, or as a validation.
 
-use super::{Format, Place, Reader, Steps};
+use super::{Blocks, FirstValue, Format, Limits, Place, Reader, Steps};
+use crate::TimeUnit;
 use crate::ops::index::Indices;
+use crate::ops::pairing::Pairing;
 use crate::state::{Damaged, In, Out, Parts as _, State as _};
 
+/// What a reader was made of.
+pub(crate) struct Parts<'s> {
+    pub(crate) blocks: Blocks<'s>,
+    pub(crate) format: Option<Format>,
+    pub(crate) limits: Limits,
+    pub(crate) unit: Option<TimeUnit>,
+    pub(crate) first_value: FirstValue,
+    pub(crate) session_names: Vec<String>,
+    pub(crate) pairing: Pairing,
+}
+
 impl<'s> Reader<'s> {
+    /// What validation continues with.
+    pub(crate) fn into_parts(self) -> Parts<'s> {
+        let Reader { blocks, format, limits, unit, pairing, first_value, session_names, .. } = self;
+        Parts { blocks, format, limits, unit, first_value, session_names, pairing: pairing.unwrap_or_default() }
+    }
+
     /// What [`Reader::resume`] needs to go on behind the ops that were read, and the byte of the source where they end.
     /// `None` before the first op, after an error, if the source is compressed, and in formats that are not read op by
     /// op: [`Format::Intervals`] and those of other checkers.

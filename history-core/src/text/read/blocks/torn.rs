@@ -3,8 +3,8 @@
 //! A writer that stops within an op and starts again leaves a part of the op, and whole ops after it. To EDN the rest
 //! of the text is then one map that is not closed, and whoever omits that map omits all of these ops.
 
-use super::Format;
-use super::blocks::Block;
+use super::Block;
+use crate::Format;
 use crate::Position;
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
@@ -12,13 +12,13 @@ use memchr::{memchr, memchr_iter, memmem};
 
 /// What is known of the op that is not closed.
 #[derive(Debug, Default)]
-pub(super) struct Torn {
+pub(crate) struct Torn {
     /// Where it begins in the whole text.
     begins: u64,
     /// The end of the last line before which no other op begins.
     checked: u64,
     /// The same place, once the source has ended there.
-    pub(super) cut_off: Option<Position>,
+    pub(crate) cut_off: Option<Position>,
 }
 
 impl Torn {
@@ -27,7 +27,7 @@ impl Torn {
     /// # Errors
     ///
     /// If another op begins on a later line.
-    pub(super) fn check(
+    pub(crate) fn check(
         &mut self,
         format: Format,
         (text, block): (&str, &Block),
