@@ -131,7 +131,7 @@ fn hold(level: &str, events: usize, lists: bool, rounds: usize, wrong_in: usize)
         }
         if let Some(report) = run.violation() {
             let first = expected.unwrap() - 1;
-            let note = format!("the op at index {first} is the first up to which it is violated");
+            let note = format!("the op at index {first} is the first that proves the violation");
             assert!(report.notes.iter().any(|other| other.contains(&note)), "{:?}, not {first}\n{text}", report.notes);
             assert!(report.not.iter().chain(&report.also_not).any(|not| *not == level.name()), "{report:?}");
         }

@@ -152,9 +152,13 @@ impl Spec for MultiRegister {
         Ok((!accesses.is_empty()).then(|| accesses.into()))
     }
 
-    fn places(&mut self, op: &Op<'_>) -> Option<Vec<i64>> {
-        let accesses = op.value.as_seq()?.iter();
-        Some(accesses.filter_map(|access| Some(self.values.code(access.as_seq()?.iter().nth(1)?))).collect())
+    fn places(&mut self, op: &Op<'_>) -> Option<Vec<(i64, bool)>> {
+        let place = |access: Value<'_>| {
+            let mut parts = access.as_seq()?.iter();
+            let is_write = matches!(parts.next()?.as_name(), Some("write" | "w"));
+            Some((self.values.code(parts.next()?), is_write))
+        };
+        Some(op.value.as_seq()?.iter().filter_map(place).collect())
     }
 
     fn hides(&self, invocation: &Op<'_>) -> bool {

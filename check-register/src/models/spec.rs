@@ -58,10 +58,11 @@ pub trait Spec: Model + Send {
         false
     }
 
-    /// The places that an op reads or changes, in order, if it says so and [`decode`](Spec::decode) leaves out those
-    /// whose result is not known yet. A completion may give results of what its invocation asked for, and of nothing
-    /// else: its places must be among those of its invocation, in the same order.
-    fn places(&mut self, _op: &Op<'_>) -> Option<Vec<i64>> {
+    /// The places that an op accesses, in order, and whether it changes them, if it says so and
+    /// [`decode`](Spec::decode) leaves out those whose result is not known yet. A completion may give results of what
+    /// its invocation asked for, and of nothing else: its accesses must be among those of its invocation, in the same
+    /// order.
+    fn places(&mut self, _op: &Op<'_>) -> Option<Vec<(i64, bool)>> {
         None
     }
 

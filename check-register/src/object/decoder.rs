@@ -58,7 +58,7 @@ struct Shown {
 struct InFlight<O> {
     op: Option<O>,
     /// See [`Spec::places`].
-    places: Option<Vec<i64>>,
+    places: Option<Vec<(i64, bool)>>,
     /// Its index, if it does not say what it may change.
     hidden: Option<u64>,
     fills: bool,
@@ -272,7 +272,7 @@ impl Shown {
 const ELSEWHERE: &str = "the completion reads or writes other keys than its invocation, or in another order";
 
 /// Whether some place of a completion is not in its turn among those of the invocation.
-fn is_elsewhere(invoked: Option<&[i64]>, completed: Option<&[i64]>) -> bool {
+fn is_elsewhere(invoked: Option<&[(i64, bool)]>, completed: Option<&[(i64, bool)]>) -> bool {
     let (Some(invoked), Some(completed)) = (invoked, completed) else { return false };
     let mut left = invoked.iter();
     !completed.iter().all(|place| left.any(|other| other == place))

@@ -174,12 +174,14 @@ impl Feed {
     /// What may be missing since the file was emptied or replaced.
     pub(super) fn gap(&self) -> Gap {
         let Feed::Text { ahead, file, last } = self else { return Gap::None };
-        match file.begins() {
-            None => Gap::None,
-            Some(_) if !ahead.place().is_consecutive => Gap::Before,
+        let Some(begins) = file.begins() else { return Gap::None };
+        if !ahead.place().is_consecutive {
+            Gap::Before
+        } else if last.is_none_or(|last| last < begins) {
             // The ops up to here follow each other. The next one, which is in the new text, shows what came between.
-            Some(begins) if last.is_none_or(|last| last < begins) => Gap::Behind,
-            Some(_) => Gap::None,
+            Gap::Behind
+        } else {
+            Gap::None
         }
     }
 

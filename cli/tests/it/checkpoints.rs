@@ -224,6 +224,8 @@ fn a_limit_ends_what_is_checked_again() {
     place.append(&(op("invoke", 1) + &op("ok", 1)));
     place.watch("-m counter");
     let kept = fs::read(&place.checkpoint).unwrap();
+    // What comes now would end it, too, but later.
+    place.append(&op("invoke", 2));
     let ended = histcheck(&place.words("-m counter --max-memory 1")).assert().code(2);
     assert!(stdout(&ended).contains("The watch ended after 1 ops: the memory limit"), "{}", stdout(&ended));
     assert_eq!(fs::read(&place.checkpoint).unwrap(), kept, "it covers more than was checked again");

@@ -21,7 +21,11 @@ pub(super) fn write<'a>(
     let attributes =
         [("name", "histcheck"), ("tests", &tests), ("skipped", &skipped), ("failures", &failures), ("errors", &errors)];
     let mut xml = Xml { text: r#"<?xml version="1.0" encoding="UTF-8"?>"#.to_owned(), depth: 0 };
-    xml.element("testsuites", &attributes, |xml| suites.iter().for_each(|suite| suite.write(xml)));
+    xml.element("testsuites", &attributes, |xml| {
+        for suite in &suites {
+            suite.write(xml);
+        }
+    });
     xml.text.push('\n');
     out.write_all(xml.text.as_bytes())
 }
@@ -157,7 +161,9 @@ impl Suite<'_> {
                     }
                 });
             }
-            tests.iter().for_each(|test| test.write(path, xml));
+            for test in tests {
+                test.write(path, xml);
+            }
         });
     }
 }
