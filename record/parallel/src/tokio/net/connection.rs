@@ -108,6 +108,11 @@ impl Connection {
         (self.hosts[from], self.hosts[1 - from])
     }
 
+    /// Notes that the step under way, which names something else, changes this as well.
+    pub(super) fn touch_too(&self) {
+        self.object.touch_too(|| OPEN);
+    }
+
     /// A pause point before an operation.
     pub(super) fn pause(&self, kind: Kind, place: &'static Location<'static>) {
         self.object.pause_at(kind, place, || OPEN);

@@ -366,6 +366,8 @@ impl Queue {
     /// Resets what was not accepted.
     fn refuse(&self) {
         let (ends, wakers) = std::mem::take(&mut *self.state());
+            // The step names the ports only, and the other side may be about to write.
+            end.connection.touch_too();
         executor::wake_all(wakers);
         for end in &ends {
             end.connection.abort(end.side);

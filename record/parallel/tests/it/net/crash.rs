@@ -2,9 +2,10 @@
 //! stays.
 
 use super::{connect, echo, only};
-use crate::noting::{all, reduced};
+use crate::noting::{all, complete, reduced, settings};
 use record_parallel::net::{Fault, Network};
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use record_parallel::thread;
 use record_parallel::tokio::io::{AsyncReadExt, AsyncWriteExt};
 use record_parallel::tokio::net::{TcpListener, TcpStream};
 use record_parallel::tokio::spawn;
@@ -69,6 +70,40 @@ fn connections_that_nobody_accepted_are_reset() {
 }
 
 #[test]
+/// A host writes twice to a connection that another one has not accepted, and that one connects to the first and then
+/// listens no more. The writer's port and the other's end are different objects.
+fn not_accepted() -> [Result<usize, ErrorKind>; 3] {
+    let network = only(&[]);
+    let (writer, other) = (network.host("a"), network.host("b"));
+    let listener = other.block_on(TcpListener::bind("0.0.0.0:80")).unwrap();
+    let mut near = writer.block_on(TcpStream::connect("b:80")).unwrap();
+    let writes = thread::spawn(move || {
+        writer.block_on(async {
+            let own = TcpListener::bind("0.0.0.0:80").await.unwrap();
+            let first = near.write(&[1]).await.map_err(|error| error.kind());
+            let second = near.write(&[1]).await.map_err(|error| error.kind());
+            (own, near, [first, second])
+        })
+    });
+    let connects = thread::spawn(move || {
+        let stream = other.block_on(TcpStream::connect("a:80"));
+        drop(listener);
+        stream
+    });
+    let stream = connects.join().unwrap();
+    let connected = stream.as_ref().map(|_| 0).map_err(std::io::Error::kind);
+    let (own, near, [first, second]) = writes.join().unwrap();
+    drop((own, near, stream));
+    [connected, first, second]
+}
+
+#[test]
+fn a_listener_that_goes_between_two_writes_is_seen() {
+    let seen = complete(&settings(0), not_accepted).seen;
+    assert!(seen.contains(&[Err(ErrorKind::ConnectionRefused), Ok(1), Err(ErrorKind::ConnectionReset)]), "{seen:?}");
+    assert_eq!(seen.len(), 6, "{seen:?}");
+}
+
 fn what_is_left_unread_resets_the_connection() {
     let (_, seen) = all(0, || {
         let network = only(&[]);
