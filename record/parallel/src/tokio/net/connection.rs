@@ -222,7 +222,14 @@ impl Connection {
                 state[side].is_told = true;
                 Err(ErrorKind::ConnectionReset.into())
             }
-            Err(at) => Err(error.map_or_else(|| due.stuck(at), Stuck::from)),
+            Err(at) => {
+                let Some(error) = error else { return Err(due.stuck(at)) };
+                // The connection is no more, so what is still on its way never arrives.
+                state[1 - side].sent.clear();
+                state[1 - side].unread = 0;
+                state[side].is_told = true;
+                Err(error.into())
+            }
         }
     }
 

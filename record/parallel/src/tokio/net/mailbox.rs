@@ -80,7 +80,15 @@ impl Mailbox {
                 }
             }
         }
+        self.lose(&mut state);
         Err(next)
+    }
+
+    /// Drops what a partition has stopped. What is sent to it from then on is not even noted.
+    fn lose(&self, state: &mut State) {
+        let is_lost =
+            |datagram: &Datagram| matches!(datagram.arrival, Arrival::Stopped(_)) && self.wires.is_cut(datagram.link);
+        state.datagrams.retain(|datagram| !is_lost(datagram));
     }
 
     /// Leaves a waker.
@@ -98,10 +106,7 @@ impl Mailbox {
         for datagram in &mut state.datagrams {
             self.wires.relink(datagram.link, &mut datagram.arrival);
         }
-        let wires = &self.wires;
-        let is_lost =
-            |datagram: &Datagram| matches!(datagram.arrival, Arrival::Stopped(_)) && wires.is_cut(datagram.link);
-        state.datagrams.retain(|datagram| !is_lost(datagram));
+        self.lose(&mut state);
         std::mem::take(&mut state.wakers)
     }
 }

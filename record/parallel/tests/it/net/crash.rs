@@ -10,6 +10,7 @@ use record_parallel::tokio::io::{AsyncReadExt, AsyncWriteExt};
 use record_parallel::tokio::net::{TcpListener, TcpStream};
 use record_parallel::tokio::spawn;
 use record_parallel::tokio::task::yield_now;
+use record_parallel::tokio::time::{Duration, sleep};
 use std::future::pending;
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -119,6 +120,28 @@ fn what_is_left_unread_resets_the_connection() {
         })
     });
     assert_eq!(seen, [(3, true)]);
+}
+
+#[test]
+fn nothing_is_read_after_the_connection_was_reset() {
+    let (_, seen) = all(1, || {
+        let network = only(&[Fault::Late]);
+        let (server, client) = (network.host("server"), network.host("client"));
+        let listener = server.block_on(TcpListener::bind("0.0.0.0:7")).unwrap();
+        let mut near = client.block_on(TcpStream::connect("server:7")).unwrap();
+        let mut far = server.block_on(listener.accept()).unwrap().0;
+        server.block_on(far.write_all(&[1])).unwrap();
+        client.block_on(near.write_all(&[2])).unwrap();
+        // What it has not read resets the connection.
+        drop(far);
+        client.block_on(async {
+            let first = near.read_u8().await.map_err(|error| error.kind());
+            sleep(Duration::from_secs(1)).await;
+            (first, near.read_u8().await.map_err(|error| error.kind()))
+        })
+    });
+    let reset = Err(ErrorKind::ConnectionReset);
+    assert_eq!(seen, [(Ok(1), reset), (reset, reset)], "the byte comes before the reset, or never");
 }
 
 #[test]

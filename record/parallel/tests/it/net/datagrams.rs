@@ -125,3 +125,21 @@ fn nobody_hears_of_a_datagram_that_goes_nowhere() {
     });
     assert_eq!(seen, [(1, 1, true)]);
 }
+
+#[test]
+fn a_late_datagram_that_a_partition_stops_is_lost() {
+    let (_, seen) = all(1, || {
+        let network = only(&[Fault::Late]);
+        let (sender, receiver) = (network.host("sender"), network.host("receiver"));
+        let to = receiver.block_on(UdpSocket::bind("0.0.0.0:9")).unwrap();
+        sender.block_on(async {
+            let from = UdpSocket::bind("0.0.0.0:0").await.unwrap();
+            from.send_to(&[1], "receiver:9").await.unwrap();
+        });
+        network.partition("sender", "receiver");
+        let before = drain(&receiver, &to);
+        network.repair("sender", "receiver");
+        (before, drain(&receiver, &to))
+    });
+    assert_eq!(seen, [(vec![], vec![]), (vec![1], vec![])], "late, in time");
+}
