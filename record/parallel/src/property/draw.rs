@@ -2,7 +2,8 @@
 //! each was simplified.
 
 use super::ParallelModel;
-use super::program::{Program, makes_sense};
+use super::passed::{Rejected, Rejection};
+use super::program::{Program, nonsense};
 use super::reference::{Reference, moved, with_responses};
 use crate::ids::index;
 use crate::scheduler::rng::Rng;
@@ -82,6 +83,8 @@ pub(crate) struct Drawn<C> {
     seed: u64,
     branches: usize,
     slots: Vec<Slot<C>>,
+    /// Commands for which none was found.
+    rejected: Rejected,
 }
 
 impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
@@ -93,7 +96,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         let mut rng = Rng::fork(seed, 1);
         let (low, high) = (*sizes.branches.start(), *sizes.branches.end());
         let branches = index(low + rng.below(high - low + 1));
-        let mut drawn = Drawn { seed, branches, slots: Vec::new() };
+        let mut drawn = Drawn { seed, branches, slots: Vec::new(), rejected: Rejected::default() };
         let mut reached = Reached { state: model.init(), responses: Vec::new() };
         for _ in 0..rng.below(sizes.prefix_max + 1) {
             drawn.draw(model, Part::Prefix, &mut reached, &mut runner);
@@ -129,21 +132,33 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         let earlier = reached.responses.iter().map(|(slot, _)| (Reference::to(*slot), self.slots[*slot].value.clone()));
         let earlier: Vec<(Reference<M::Response>, C)> = earlier.collect();
         let slot = self.slots.len();
+        let mut why = Rejection::Strategy;
         for _ in 0..DRAWS_MAX {
-            let Ok(tree) = model.generate_after(&reached.state, &earlier).new_tree(runner) else { continue };
+            let Ok(tree) = model.generate_after(&reached.state, &earlier).new_tree(runner) else {
+                why = Rejection::Strategy;
+                continue;
+            };
             let value = tree.current();
             let is_possible = |command| model.precondition(&reached.state, &command);
             if !with_responses(model, &value, |slot| reached.response(slot)).is_some_and(is_possible) {
+                why = Rejection::Precondition;
                 continue;
             }
             let (tree, moves) = (Box::new(tree), Vec::new());
             self.slots.push(Slot { drawn: part, part, tree, moves, kept_moves: 0, value, is_kept: true });
-            if makes_sense(model, &self.program(model)) {
+            let Err(nonsense) = nonsense(model, &self.program(model)) else {
                 reached.step(model, slot, &self.slots[slot].value);
                 return;
-            }
+            };
+            why = Rejection::Program(nonsense);
             self.slots.pop();
         }
+        self.rejected.add(&why);
+    }
+
+    /// The commands that the program lacks.
+    pub(crate) fn rejected(&self) -> &Rejected {
+        &self.rejected
     }
 
     /// The program. Branches without commands are omitted.

@@ -6,7 +6,7 @@
 use super::ParallelModel;
 use super::counterexample::{Counterexample, Origin};
 use super::parallel::{Parallel, Tested};
-use super::program::{Program, makes_sense};
+use super::program::{Nonsense, Program, nonsense};
 use super::reference::positions;
 use crate::ids::index;
 use crate::scheduler::Reduced;
@@ -22,9 +22,11 @@ pub struct Enumerated {
     /// Programs that were not, because a command of them might be given where its precondition does not hold, or refers
     /// to one that does not always run before it.
     pub skipped: u64,
+    /// Programs that were not, because they may lead the model to more than 10,000 states.
+    pub too_large: u64,
     /// Executions of all of them.
     pub executions: u64,
-    /// Whether the search was complete for each program, and there was one.
+    /// Whether the search was complete for each program, there was one, and none was too large.
     pub is_complete: bool,
 }
 
@@ -43,8 +45,9 @@ impl<M: ParallelModel> Parallel<M> {
         let mut runner = self.runner();
         let mut enumerated = Enumerated { is_complete: true, ..Enumerated::default() };
         for program in self.programs(commands) {
-            if !makes_sense(self.model(), &program) {
-                enumerated.skipped += 1;
+            if let Err(why) = nonsense(self.model(), &program) {
+                let is_too_large = why == Nonsense::TooManyStates;
+                *(if is_too_large { &mut enumerated.too_large } else { &mut enumerated.skipped }) += 1;
                 continue;
             }
             runner.set_program(program.clone());
@@ -59,7 +62,7 @@ impl<M: ParallelModel> Parallel<M> {
                 }
             }
         }
-        enumerated.is_complete &= enumerated.programs > 0;
+        enumerated.is_complete &= enumerated.programs > 0 && enumerated.too_large == 0;
         Ok(enumerated)
     }
 

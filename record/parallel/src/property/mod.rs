@@ -26,7 +26,7 @@ pub use consistency::Consistency;
 pub use counterexample::{Counterexample, Operated};
 pub use enumerate::Enumerated;
 pub use parallel::{Parallel, Tested};
-pub use passed::Passed;
+pub use passed::{Passed, Rejected};
 pub use program::Program;
 pub use reference::Reference;
 pub use statistics::Statistics;

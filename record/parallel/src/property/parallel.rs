@@ -90,7 +90,7 @@ impl<M: ParallelModel> Parallel<M> {
         self
     }
 
-    /// So many commands before the branches, at most.
+    /// So many commands before the branches, at most; a number above 1000 is taken for 1000.
     #[must_use]
     pub fn prefix_max(mut self, commands: u32) -> Parallel<M> {
         self.sizes.prefix_max = commands.min(COMMANDS_MAX);
@@ -105,14 +105,15 @@ impl<M: ParallelModel> Parallel<M> {
         self
     }
 
-    /// So many commands in a branch, at most; at least one.
+    /// So many commands in a branch, at most; a number above 1000 is taken for 1000, and 0 for 1.
     #[must_use]
     pub fn commands_max(mut self, commands: u32) -> Parallel<M> {
         self.sizes.commands_max = commands.clamp(1, COMMANDS_MAX);
         self
     }
 
-    /// So many commands after all branches have ended, at most; none by default. They see what the branches have left
+    /// So many commands after all branches have ended, at most; none by default, and a number above 1000 is taken for
+    /// 1000. They see what the branches have left
     /// behind, such as an update that was lost.
     #[must_use]
     pub fn suffix_max(mut self, commands: u32) -> Parallel<M> {
@@ -162,7 +163,8 @@ impl<M: ParallelModel> Parallel<M> {
     ///
     /// # Panics
     ///
-    /// If there are to be no programs, and no seeds are [persisted](Parallel::persist).
+    /// If there are to be no programs, and no seeds are [persisted](Parallel::persist): the file is missing, empty or
+    /// cannot be read. If no program has a command, because the model's strategy or precondition rejected all.
     #[track_caller]
     pub fn run(&self) -> Tested<Passed, M> {
         assert!(
@@ -171,7 +173,7 @@ impl<M: ParallelModel> Parallel<M> {
         );
         let kept = self.source.map(persist::load).unwrap_or_default();
         let mut runner = self.runner();
-        let mut passed = Passed::default();
+        let (mut passed, mut is_nothing) = (Passed::default(), true);
         for seed in kept.iter().copied().chain(self.seeds()) {
             passed.cases += 1;
             let drawn = Drawn::new(&*self.model, &self.sizes, seed);
@@ -179,6 +181,8 @@ impl<M: ParallelModel> Parallel<M> {
             for scheduler in self.schedulers(seed) {
                 match runner.explore(scheduler) {
                     Ok(explored) => passed.executions += explored.executions,
+            passed.rejected.add_all(drawn.rejected());
+            is_nothing &= drawn.len() == 0;
                     Err(found) => {
                         passed.executions += found.failure.executions;
                         let commands = drawn.program(&*self.model).len();
@@ -196,6 +200,7 @@ impl<M: ParallelModel> Parallel<M> {
         }
         Ok(passed)
     }
+        assert!(!is_nothing, "a test needs at least one command, and no program has any: {}", passed.rejected);
 
     /// Does the same as a test: panics with a report if a program fails.
     ///

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// States that are looked at to see whether a program makes sense, at most. Programs that would take more are not run.
-const STATES_MAX: usize = 10_000;
+pub(crate) const STATES_MAX: usize = 10_000;
 
 /// A program to run an object with.
 #[derive(Clone, PartialEq, Eq, Debug)]

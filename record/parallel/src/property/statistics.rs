@@ -3,6 +3,7 @@
 use super::ParallelModel;
 use super::draw::Drawn;
 use super::parallel::Parallel;
+use super::passed::Rejected;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -17,6 +18,8 @@ pub struct Statistics {
     pub pairs: BTreeMap<(String, String), u64>,
     /// How many programs have so many branches.
     pub branches: BTreeMap<usize, u64>,
+    /// Commands that the programs lack.
+    pub rejected: Rejected,
 }
 
 /// The name of a command: the first word of how it is shown.
@@ -31,7 +34,9 @@ impl<M: ParallelModel> Parallel<M> {
     pub fn statistics(&self) -> Statistics {
         let mut statistics = Statistics::default();
         for seed in self.seeds() {
-            let program = Drawn::new(self.model(), self.sizes(), seed).program(self.model());
+            let drawn = Drawn::new(self.model(), self.sizes(), seed);
+            let program = drawn.program(self.model());
+            statistics.rejected.add_all(drawn.rejected());
             statistics.programs += 1;
             *statistics.branches.entry(program.branches.len()).or_default() += 1;
             for command in program.commands() {
@@ -63,6 +68,9 @@ impl fmt::Display for Statistics {
         let percent = |count: u64, of: u64| format!("{:>3} %", 100 * count / of.max(1));
         let commands = self.commands.values().sum();
         writeln!(f, "{} programs, {commands} commands", self.programs)?;
+        if self.rejected.count() > 0 {
+            writeln!(f, "  {}", self.rejected)?;
+        }
         for (name, count) in &self.commands {
             writeln!(f, "  {} of the commands: {name}", percent(*count, commands))?;
         }

@@ -36,6 +36,74 @@ impl ParallelModel for Register {
     }
 }
 
+/// A register none of whose commands can be given, or that may come to any state.
+#[derive(Clone, Copy, PartialEq)]
+enum Refusing {
+    Strategy,
+    Precondition,
+    States,
+}
+
+impl ParallelModel for Refusing {
+    type Command = u8;
+    type Response = ();
+    type State = u32;
+    type System = AtomicU8;
+
+    fn init(&self) -> u32 {
+        0
+    }
+
+    fn start(&self) -> AtomicU8 {
+        AtomicU8::new(0)
+    }
+
+    fn generate(&self, _: &u32) -> BoxedStrategy<u8> {
+        let is_refused = *self == Refusing::Strategy;
+        any::<u8>().prop_filter("refused", move |_| !is_refused).boxed()
+    }
+
+    fn precondition(&self, _: &u32, _: &u8) -> bool {
+        *self != Refusing::Precondition
+    }
+
+    fn step(&self, _: &u32, _: &u8) -> (u32, ()) {
+        (1, ())
+    }
+
+    fn steps(&self, _: &u32, _: &u8) -> Vec<(u32, ())> {
+        let states = if *self == Refusing::States { 20_000 } else { 1 };
+        (0..states).map(|state| (state, ())).collect()
+    }
+
+    fn run_real(&self, register: &AtomicU8, command: &u8) -> Outcome<()> {
+        register.store(*command, SeqCst);
+        Outcome::Returned(())
+    }
+}
+
+#[test]
+fn programs_without_commands_are_refused_with_the_reason() {
+    let refuses = |model, told: &str| {
+        // One command in all: proptest tries each of 20 for long.
+        let test = Parallel::new(model).cases(1).prefix_max(0).branches(1..=1).commands_max(1);
+        let counted = test.statistics();
+        assert_eq!((counted.commands.len(), counted.rejected.count()), (0, 1), "{counted}");
+        assert!(counted.to_string().contains(told), "{counted}");
+        let refused = catch_unwind(std::panic::AssertUnwindSafe(|| test.run().is_ok())).unwrap_err();
+        let message = refused.downcast::<String>().unwrap();
+        assert_eq!(*message, format!("a test needs at least one command, and no program has any: {told}"));
+    };
+    let of = "1 commands were rejected: 1 because";
+    refuses(Refusing::Strategy, &format!("{of} the filters of its strategy rejected all values"));
+    refuses(Refusing::Precondition, &format!("{of} no command drawn was one whose precondition holds"));
+    refuses(Refusing::States, &format!("{of} the program may lead the model to more than 10000 states"));
+    let enumerated = |model| Parallel::new(model).prefix_max(0).commands_max(1).enumerate(&[1]).unwrap();
+    let (states, precondition) = (enumerated(Refusing::States), enumerated(Refusing::Precondition));
+    assert_eq!((states.programs, states.skipped, states.too_large, states.is_complete), (0, 0, 2, false));
+    assert_eq!((precondition.programs, precondition.skipped, precondition.too_large), (0, 2, 0));
+}
+
 #[test]
 fn an_enumeration_of_no_program_is_not_complete() {
     let enumerated = Parallel::new(Register).enumerate(&[]).unwrap();
