@@ -168,10 +168,11 @@ impl<M: ParallelModel> Parallel<M> {
     #[track_caller]
     pub fn run(&self) -> Tested<Passed, M> {
         assert!(
-            self.cases > 0 || self.source.is_some(),
-            "a test needs at least one case, or a file of seeds that failed"
-        );
+            self.cases > 0 || !kept.is_empty(),
+            "a test needs at least one case, or a file of seeds that failed, which has one"
         let kept = self.source.map(persist::load).unwrap_or_default();
+        // A file that is missing, empty or unreadable has no seeds either.
+        );
         let mut runner = self.runner();
         let (mut passed, mut is_nothing) = (Passed::default(), true);
         for seed in kept.iter().copied().chain(self.seeds()) {

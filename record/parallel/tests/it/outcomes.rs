@@ -206,7 +206,15 @@ fn seeds_of_failures_are_kept_and_tried_first() {
     std::fs::create_dir_all(&folder).unwrap();
     let source: &'static str = Box::leak(folder.join("kept.rs").display().to_string().into_boxed_str());
     let nothing = || Parallel::new(Register { lies: true }).cases(0).persist(source);
-    assert!(nothing().run().is_ok(), "nothing is kept yet");
+    for content in [None, Some(""), Some("# nothing but a comment\ncc 12")] {
+        if let Some(text) = content {
+            std::fs::write(folder.join("kept.proptest-regressions"), text).unwrap();
+        }
+        let refused = std::panic::catch_unwind(|| nothing().run().is_ok()).unwrap_err();
+        let message = refused.downcast::<&str>().unwrap();
+        assert!(message.contains("a file of seeds that failed, which has one"), "{content:?}: {message}");
+    }
+    std::fs::remove_file(folder.join("kept.proptest-regressions")).unwrap();
     let found = Parallel::new(Register { lies: true }).persist(source).run().unwrap_err();
     let kept = std::fs::read_to_string(folder.join("kept.proptest-regressions")).unwrap();
     assert!(kept.contains("Refuse(10)") && kept.contains("\ncc "), "{kept}");
