@@ -287,6 +287,9 @@ impl Explorer {
         explored.is_complete = scheduler.is_complete();
         Ok(explored)
     }
+            if let Some(why) = back.error() {
+                return Err(Box::new(Failure::new(Cause::Nondeterminism(why), &outcome, number)));
+            }
 
     /// Follows the schedule of an execution once more, and looks for the first difference.
     fn repeat(&mut self, first: &Outcome, number: u64) -> Result<(), Box<Failure>> {

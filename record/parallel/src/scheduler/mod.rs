@@ -91,7 +91,7 @@ pub trait Scheduler {
         false
     }
 
-    /// Why it gave no answer.
+    /// Why it gave no answer, or why an execution that has [ended](Scheduler::end) is a failure nevertheless.
     fn error(&self) -> Option<String> {
         None
     }

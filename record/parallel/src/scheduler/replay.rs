@@ -1,6 +1,6 @@
 //! Replay: what a schedule says, word for word. What it does not say is 0.
 
-use super::{Choice, Pick, Scheduler};
+use super::{Choice, Ended, Pick, Scheduler};
 use crate::{Schedule, ThreadId};
 
 /// Follows a schedule. Where it ends, threads continue undisturbed.
@@ -18,7 +18,7 @@ pub struct Replay {
 
 impl Replay {
     /// Follows a schedule, and gives up where the thread that it names cannot continue: the program is then not the one
-    /// that the schedule is of.
+    /// that the schedule is of. So is one that ends before the schedule does, or that asks for fewer picks.
     pub fn new(schedule: &Schedule) -> Replay {
         let steps = schedule.steps().map(|(thread, picks)| (thread, picks.to_vec())).collect();
         Replay { steps, at: 0, picked: 0, begun: false, is_strict: true, error: None }
@@ -27,6 +27,19 @@ impl Replay {
     /// Follows a schedule as far as the program lets it: words that name a thread that cannot continue are skipped.
     pub fn as_far_as_possible(schedule: &Schedule) -> Replay {
         Replay { is_strict: false, ..Replay::new(schedule) }
+    }
+
+    /// Whether the program has asked for all picks of the step under way; notes an error if it has not.
+    fn is_step_used(&mut self) -> bool {
+        let picks = self.at.checked_sub(1).and_then(|at| self.steps.get(at)).map_or(0, |(_, picks)| picks.len());
+        if !self.is_strict || self.picked >= picks {
+            return true;
+        }
+        let (at, picked) = (self.at, self.picked);
+        self.error = Some(format!(
+            "the schedule belongs to another program: step {at} has {picks} picks, and the program asked for {picked}"
+        ));
+        false
     }
 }
 
@@ -37,6 +50,9 @@ impl Scheduler for Replay {
     }
 
     fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId> {
+        if !self.is_step_used() {
+            return None;
+        }
         self.picked = 0;
         while let Some(&(thread, _)) = self.steps.get(self.at) {
             self.at += 1;
@@ -72,6 +88,17 @@ impl Scheduler for Replay {
             return None;
         }
         Some(0)
+    }
+
+    /// A program that ends before its schedule does is another one.
+    fn end(&mut self, _: &Ended<'_>) -> bool {
+        let (used, all) = (self.at, self.steps.len());
+        if self.is_step_used() && self.is_strict && used < all {
+            self.error = Some(format!(
+                "the schedule belongs to another program: it has {all} steps, and the program ended after {used}"
+            ));
+        }
+        true
     }
 
     fn wants_every_step(&self) -> bool {

@@ -1,7 +1,7 @@
 //! What a failing test prints replays it: the test binary is run again, with the string in the variable. And the same
 //! seed gives the same report, a thousand times in a row, while other threads keep every core busy.
 
-use record_parallel::scheduler::Pct;
+use record_parallel::scheduler::{Pct, Replay};
 use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use record_parallel::{Settings, check, explore, thread};
 use std::process::Command;
@@ -58,6 +58,29 @@ fn the_printed_command_replays_the_failure() {
     );
     let wrong = run(Some("z"), None);
     assert!(wrong.contains("the schedule belongs to another program: step 1 runs thread z"), "{wrong}");
+}
+
+#[test]
+fn a_schedule_of_a_longer_program_is_refused() {
+    let program = || {
+        thread::spawn(|| ()).join().unwrap();
+        assert!(record_parallel::choose(2) < 2);
+    };
+    let replay = |schedule: &str| {
+        let schedule: record_parallel::Schedule = schedule.parse().unwrap();
+        explore(&Settings::default(), Replay::new(&schedule), program).map_err(|failure| failure.cause.to_string())
+    };
+    for schedule in ["-", "a", "a?1"] {
+        assert!(replay(schedule).is_ok(), "{schedule}");
+    }
+    for (schedule, why) in [
+        ("aaz", "it has 3 steps, and the program ended after 1"),
+        ("a3", "it has 3 steps, and the program ended after 1"),
+        ("a?1?1", "step 1 has 2 picks, and the program asked for 1"),
+    ] {
+        let told = replay(schedule).unwrap_err();
+        assert!(told.contains("the schedule belongs to another program") && told.contains(why), "{schedule}: {told}");
+    }
 }
 
 #[test]
