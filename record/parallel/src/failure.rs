@@ -23,7 +23,13 @@ pub struct Failure {
     /// Executions up to this one.
     pub executions: u64,
     pub(crate) names: table::Names,
+    /// The same schedule was followed once more, and did not lead to it.
+    pub(crate) is_unstable: bool,
 }
+
+/// What is said of a failure that its own schedule does not lead to again.
+pub(crate) const UNSTABLE: &str =
+    "The same schedule did not fail again: the program depends on more than the schedule.";
 
 impl Failure {
     pub(crate) fn new(cause: Cause, outcome: &Outcome, executions: u64) -> Failure {
@@ -35,7 +41,14 @@ impl Failure {
                 names.notes.extend(access.step.map(note));
             }
         }
-        Failure { cause, schedule: Schedule::of(&outcome.steps), steps: outcome.steps.clone(), executions, names }
+        let (schedule, steps) = (Schedule::of(&outcome.steps), outcome.steps.clone());
+        Failure { cause, schedule, steps, executions, names, is_unstable: false }
+    }
+
+    /// Whether the same schedule was followed once more and did not lead to this failure: the program depends on more
+    /// than its schedule. [`simplify`](crate::simplify) and [`Parallel`](crate::property::Parallel) look.
+    pub fn is_unstable(&self) -> bool {
+        self.is_unstable
     }
 
     /// How often the baton was taken from a thread that could have gone on.
@@ -57,6 +70,9 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.cause)?;
+        if self.is_unstable {
+            writeln!(f, "{UNSTABLE}\n")?;
+        }
         writeln!(f, "execution {}, {} steps, {}:", self.executions, self.steps.len(), preemptions(self.preemptions()))?;
         writeln!(f, "{}\n", self.table())?;
         write!(f, "schedule, for scheduler::Replay: {}", self.schedule)

@@ -156,9 +156,9 @@ pub fn explore<S: Scheduler + 'static>(
 /// Looks for a failure for the same reason ([`Cause::is_like`]) with as few preemptions as possible; gives back the one
 /// it has if it finds none.
 ///
-/// It gives it back at once if the same schedule does not lead to it again: then something is left of the failed
-/// execution, such as a `static` lock that a thread still holds, and nothing that is found from there on says anything
-/// about the program.
+/// It gives it back at once if the same schedule does not lead to it again, and the report says so: then something is
+/// left of the failed execution, such as a `static` lock that a thread still holds, or the program depends on more than
+/// the schedule, and nothing that is found from there on says anything about the program.
 ///
 /// Schedules without any preemption are tried first, then those with one, and so on; of those with equally many, the
 /// ones with fewer [picks](crate::scheduler::Pick) that are not 0 come first. [`Settings::simplify_max`] in all. At the
@@ -216,6 +216,12 @@ fn common(first: &[Step], second: &[Step]) -> usize {
             && a.picks == b.picks
     };
     first.iter().zip(second).take_while(|(a, b)| same(a, b)).count()
+}
+
+/// Whether a failure is one that was seen before, step by step.
+pub(crate) fn is_again(failure: &Failure, again: &Failure) -> bool {
+    let (steps, common) = (failure.steps.len(), common(&failure.steps, &again.steps));
+    again.cause.is_like(&failure.cause) && common == steps && again.steps.len() == steps
 }
 
 /// A program with what its executions share.
@@ -281,15 +287,15 @@ impl Explorer {
             explored.threads_max = explored.threads_max.max(outcome.threads.len());
             let Outcome { scheduler: back, steps, threads, late, .. } = &mut outcome;
             let counts = back.end(&Ended { steps, threads, late });
+            if let Some(why) = back.error() {
+                return Err(Box::new(Failure::new(Cause::Nondeterminism(why), &outcome, number)));
+            }
             scheduler = runtime::recycle(outcome);
             *(if counts { &mut explored.executions } else { &mut explored.redundant }) += 1;
         }
         explored.is_complete = scheduler.is_complete();
         Ok(explored)
     }
-            if let Some(why) = back.error() {
-                return Err(Box::new(Failure::new(Cause::Nondeterminism(why), &outcome, number)));
-            }
 
     /// Follows the schedule of an execution once more, and looks for the first difference.
     fn repeat(&mut self, first: &Outcome, number: u64) -> Result<(), Box<Failure>> {
@@ -325,12 +331,13 @@ impl Explorer {
         explored
     }
 
-    pub(crate) fn simplify(&mut self, failure: Box<Failure>) -> Box<Failure> {
+    pub(crate) fn simplify(&mut self, mut failure: Box<Failure>) -> Box<Failure> {
         if matches!(failure.cause, Cause::Nondeterminism(_) | Cause::NoChoice) {
             return failure;
         }
         let (most, picks) = (failure.preemptions(), failure.picks());
         if !self.fails_again(&failure) {
+            failure.is_unstable = true;
             return failure;
         }
         let (all, reserved) = (self.settings.simplify_max, SHORTER_MAX.min(self.settings.simplify_max / 4));
@@ -392,7 +399,6 @@ impl Explorer {
     fn fails_again(&mut self, failure: &Failure) -> bool {
         let replay = Replay::new(&Schedule::in_full(&failure.steps));
         let Err(again) = self.explore(Box::new(replay)) else { return false };
-        let (steps, common) = (failure.steps.len(), common(&failure.steps, &again.steps));
-        again.cause.is_like(&failure.cause) && common == steps && again.steps.len() == steps
+        is_again(failure, &again)
     }
 }

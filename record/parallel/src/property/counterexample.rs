@@ -8,7 +8,7 @@ use super::steps::commands_of_steps;
 use super::{Outcome, ParallelModel};
 use crate::Failure;
 use crate::execution::cause::Cause;
-use crate::failure::preemptions;
+use crate::failure::{UNSTABLE, preemptions};
 use crate::ids::small;
 use crate::op::extra;
 use check_register::{End, Model as _, check};
@@ -316,6 +316,9 @@ impl<C: fmt::Debug, R: fmt::Debug> fmt::Display for Counterexample<C, R> {
             writeln!(f, "  {lane:9} {called:>3} to {returned:>3}  {command:?} -> {answer}")?;
         }
         writeln!(f, "\n{}\n", self.failure.cause)?;
+        if self.failure.is_unstable() {
+            writeln!(f, "{UNSTABLE}\n")?;
+        }
         if self.is_drawn {
             write!(f, "replay: {}={} cargo test NAME", crate::REPLAY_VARIABLE, self.replay)
         } else {

@@ -40,6 +40,9 @@ pub struct Parallel<M: ParallelModel> {
 /// What came of a test: something, or a counterexample.
 pub type Tested<T, M> = Result<T, Box<Counterexample<<M as ParallelModel>::Command, <M as ParallelModel>::Response>>>;
 
+/// A program that fails, and how.
+type Shrunk<M> = (Drawn<<M as ParallelModel>::Command>, Box<Found<<M as ParallelModel>::Response>>);
+
 /// Without the model, which need not have one.
 impl<M: ParallelModel> fmt::Debug for Parallel<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -167,29 +170,27 @@ impl<M: ParallelModel> Parallel<M> {
     /// cannot be read. If no program has a command, because the model's strategy or precondition rejected all.
     #[track_caller]
     pub fn run(&self) -> Tested<Passed, M> {
+        let kept = self.source.map(persist::load).unwrap_or_default();
+        // A file that is missing, empty or unreadable has no seeds either.
         assert!(
             self.cases > 0 || !kept.is_empty(),
             "a test needs at least one case, or a file of seeds that failed, which has one"
-        let kept = self.source.map(persist::load).unwrap_or_default();
-        // A file that is missing, empty or unreadable has no seeds either.
         );
         let mut runner = self.runner();
         let (mut passed, mut is_nothing) = (Passed::default(), true);
         for seed in kept.iter().copied().chain(self.seeds()) {
             passed.cases += 1;
             let drawn = Drawn::new(&*self.model, &self.sizes, seed);
+            passed.rejected.add_all(drawn.rejected());
+            is_nothing &= drawn.len() == 0;
             runner.set_program(drawn.program(&*self.model));
             for scheduler in self.schedulers(seed) {
                 match runner.explore(scheduler) {
                     Ok(explored) => passed.executions += explored.executions,
-            passed.rejected.add_all(drawn.rejected());
-            is_nothing &= drawn.len() == 0;
                     Err(found) => {
                         passed.executions += found.failure.executions;
-                        let commands = drawn.program(&*self.model).len();
-                        let executions_max = self.settings.simplify_max;
-                        let shrinking = Shrinking { runner: &mut runner, drawn, found, executions_max };
-                        let (drawn, found) = shrinking.shrink();
+                        let commands = drawn.len();
+                        let (drawn, found) = self.shrunk(&mut runner, drawn, found);
                         let counterexample = self.counterexample(&drawn, &found, Some((passed, commands)));
                         if let Some(source) = self.source.filter(|_| !kept.contains(&seed)) {
                             persist::save(source, seed, &counterexample.program);
@@ -199,9 +200,24 @@ impl<M: ParallelModel> Parallel<M> {
                 }
             }
         }
+        assert!(!is_nothing, "a test needs at least one command, and no program has any: {}", passed.rejected);
         Ok(passed)
     }
-        assert!(!is_nothing, "a test needs at least one command, and no program has any: {}", passed.rejected);
+
+    /// Shrinks a failure. If the same schedule does not lead to it again, nothing that is found from there on says
+    /// anything about the program.
+    fn shrunk(
+        &self,
+        runner: &mut Runner<M>,
+        drawn: Drawn<M::Command>,
+        mut found: Box<Found<M::Response>>,
+    ) -> Shrunk<M> {
+        if !runner.fails_again(&found.failure) {
+            found.failure.is_unstable = true;
+            return (drawn, found);
+        }
+        Shrinking { runner, drawn, found, executions_max: self.settings.simplify_max }.shrink()
+    }
 
     /// Does the same as a test: panics with a report if a program fails.
     ///

@@ -6,14 +6,14 @@ use super::steps::Lanes;
 use super::{Outcome, ParallelModel};
 use crate::execution;
 use crate::execution::cause::Cause;
-use crate::explore::{Explored, Explorer};
+use crate::explore::{Explored, Explorer, is_again};
 use crate::failure::Failure;
 use crate::ids::small;
 use crate::op::thread::State;
 use crate::op::{Gate, Kind, ThreadId};
 use crate::runtime;
-use crate::scheduler::Scheduler;
-use crate::{Settings, thread};
+use crate::scheduler::{Replay, Scheduler};
+use crate::{Schedule, Settings, thread};
 use check_register::{Model, Operation, check, explain_refusal};
 use history_core::{Budget, Verdict};
 use std::collections::HashSet;
@@ -156,6 +156,15 @@ impl<M: ParallelModel> Runner<M> {
             }
         });
         result.map_err(|failure| Box::new(Found { failure: *failure, records: history, lanes }))
+    }
+
+    /// Whether the same schedule leads to the same failure. A failure that says that it does not is not tried.
+    pub(crate) fn fails_again(&mut self, failure: &Failure) -> bool {
+        if matches!(failure.cause, Cause::Nondeterminism(_) | Cause::NoChoice) {
+            return true;
+        }
+        let replay = Replay::new(&Schedule::in_full(&failure.steps));
+        self.explore(Box::new(replay)).is_err_and(|again| is_again(failure, &again.failure))
     }
 }
 

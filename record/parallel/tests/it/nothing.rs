@@ -5,6 +5,7 @@ use record_parallel::Check;
 use record_parallel::property::{Outcome, Parallel, ParallelModel};
 use record_parallel::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use std::panic::catch_unwind;
+use std::sync::atomic::AtomicU32;
 
 struct Register;
 
@@ -102,6 +103,46 @@ fn programs_without_commands_are_refused_with_the_reason() {
     let (states, precondition) = (enumerated(Refusing::States), enumerated(Refusing::Precondition));
     assert_eq!((states.programs, states.skipped, states.too_large, states.is_complete), (0, 0, 2, false));
     assert_eq!((precondition.programs, precondition.skipped, precondition.too_large), (0, 2, 0));
+}
+
+/// A register whose 300th command in this process answers wrong.
+struct Unsteady;
+
+impl ParallelModel for Unsteady {
+    type Command = u8;
+    type Response = u8;
+    type State = u8;
+    type System = AtomicU8;
+
+    fn init(&self) -> u8 {
+        0
+    }
+
+    fn start(&self) -> AtomicU8 {
+        AtomicU8::new(0)
+    }
+
+    fn generate(&self, _: &u8) -> BoxedStrategy<u8> {
+        (0_u8..100).boxed()
+    }
+
+    fn step(&self, state: &u8, command: &u8) -> (u8, u8) {
+        (*command, *state)
+    }
+
+    fn run_real(&self, register: &AtomicU8, command: &u8) -> Outcome<u8> {
+        static CALLS: AtomicU32 = AtomicU32::new(1);
+        let is_wrong = CALLS.fetch_add(1, SeqCst) == 300;
+        Outcome::Returned(register.swap(*command, SeqCst) + u8::from(is_wrong) * 100)
+    }
+}
+
+#[test]
+fn a_counterexample_that_does_not_fail_again_is_reported_as_such() {
+    let found = Parallel::new(Unsteady).run().unwrap_err();
+    let text = found.to_string();
+    assert!(text.contains("The same schedule did not fail again: the program depends on more than"), "{text}");
+    assert!(found.failure.is_unstable());
 }
 
 #[test]

@@ -132,3 +132,21 @@ fn a_loop_that_waits_goes_round_as_often_as_it_must() {
     assert_eq!(simplest.schedule.to_string(), "b2a", "{simplest}");
     assert!(explore(&settings, Replay::new(&simplest.schedule), last_message).is_err());
 }
+
+/// Fails in its third execution only, whatever the schedule.
+fn once() {
+    static EXECUTIONS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = AtomicU32::new(EXECUTIONS.fetch_add(1, SeqCst));
+    assert_ne!(number.load(SeqCst), 2);
+}
+
+#[test]
+fn a_failure_that_does_not_happen_again_is_reported_as_such() {
+    let settings = Settings { repeated: 0, ..Settings::default() };
+    let found = explore(&settings, Random::new(0, 10), once).unwrap_err();
+    assert!(!found.is_unstable());
+    let told = simplify(&settings, found, once);
+    assert!(told.is_unstable());
+    let text = told.to_string();
+    assert!(text.contains("The same schedule did not fail again: the program depends on more than"), "{text}");
+}
