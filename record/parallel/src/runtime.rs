@@ -3,7 +3,7 @@
 
 use crate::execution::coroutine::{self, Coroutine, Job, Pool};
 use crate::execution::row::Row;
-use crate::execution::{Execution, Host, Kept, Limits, Outcome, View};
+use crate::execution::{self, Execution, Host, Kept, Limits, Outcome, View};
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
 use crate::scheduler::{Pick, Scheduler};
 use std::cell::{Cell, RefCell};
@@ -92,6 +92,25 @@ pub(crate) fn look() {
     if is_managed() {
         with(Execution::look);
     }
+}
+
+/// Fails where a thread would have to wait that cannot. If it unwinds, a second panic would abort the process without a
+/// report, so the process ends with one: of the first panic, and of the schedule that leads to it.
+#[track_caller]
+pub(crate) fn assert_can_wait(can_wait: bool, what: impl FnOnce() -> String) {
+    if can_wait {
+        return;
+    }
+    let (what, place) = (what(), Location::caller());
+    assert!(is_active() && std::thread::panicking(), "{what}");
+    let first = PANIC.take();
+    let first = first.map_or("its host has crashed".to_owned(), |(message, at)| format!("a panic at {at}: {message}"));
+    let schedule = with(|execution| execution.schedule()).unwrap_or_default();
+    execution::end_process(&format!(
+        "\nrecord-parallel: {what} (at {place}).\nThe thread unwinds because of {first}\nNobody else can run meanwhile, so \
+         whatever it waits for would never come, and nothing can be unwound. The process ends.\n\nschedule, for \
+         scheduler::Replay: {schedule}\n"
+    ));
 }
 
 /// A pause point of the running thread, before the operation that `op` makes of the execution's serial number and

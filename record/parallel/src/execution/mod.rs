@@ -24,6 +24,7 @@ mod time;
 mod view;
 
 pub(crate) use kept::Kept;
+pub(crate) use stuck::end_process;
 pub(crate) use thread::Host;
 pub(crate) use view::View;
 
@@ -217,6 +218,11 @@ impl Execution {
 
     pub(crate) fn serial(&self) -> u64 {
         self.serial
+    }
+
+    /// The schedule up to here.
+    pub(crate) fn schedule(&self) -> crate::Schedule {
+        crate::Schedule::of(&self.steps)
     }
 
     pub(crate) fn steps_taken(&self) -> usize {

@@ -134,6 +134,13 @@ impl Notes {
     }
 }
 
+/// Ends the process with a report.
+pub(crate) fn end_process(report: &str) -> ! {
+    // Not through what a test captures.
+    _ = std::io::stderr().write_all(report.as_bytes());
+    std::process::exit(EXIT_CODE)
+}
+
 /// Looks at all threads of the system that run executions.
 fn watch() {
     let mut seen: Vec<(Weak<Notes>, u64, u32)> = Vec::new();
@@ -146,9 +153,7 @@ fn watch() {
             *looks = if steps == *last && notes.waits() { *looks + 1 } else { 0 };
             *last = steps;
             if *looks >= LOOKS_MAX {
-                // Not through what a test captures.
-                _ = std::io::stderr().write_all(notes.report().as_bytes());
-                std::process::exit(EXIT_CODE);
+                end_process(&notes.report());
             }
             true
         });

@@ -184,7 +184,7 @@ impl Condvar {
         let locks = locks.expect("this is a managed thread");
         let op = |object| Op { kind: Kind::Wait, gate: Gate::Free, object, also: locks, place };
         let paused = self.object.pause_op(|| [true; 2], op);
-        assert!(paused, "a destructor waits for {self:?} while its thread panics");
+        runtime::assert_can_wait(paused, || format!("a destructor waits for {self:?} while its thread panics"));
         Ok((guard.release(), locks))
     }
 

@@ -23,11 +23,12 @@ pub(crate) fn await_turn(
 #[track_caller]
 pub(crate) fn take(object: &Object, is_free: bool, held: [bool; 2]) {
     // Waiting would stop all managed threads.
-    assert!(
-        is_free,
-        "{object:?} is held by a thread that cannot run: one outside of this execution, or, if this is a destructor of a \
-         thread that panics, another of this execution"
-    );
+    runtime::assert_can_wait(is_free, || {
+        format!(
+            "{object:?} is held by a thread that cannot run: one outside of this execution, or, if this is a destructor \
+             of a thread that panics, another of this execution"
+        )
+    });
     hold(object, held);
 }
 

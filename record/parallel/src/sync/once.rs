@@ -101,7 +101,8 @@ impl Once {
         if self.object.pause(Kind::Await, Gate::Second, || self.gates()) {
             self.object.acquire(false);
         } else {
-            assert!(!runtime::is_active(), "a destructor waits for {self:?} while its thread panics");
+            let what = || format!("a destructor waits for {self:?} while its thread panics");
+            runtime::assert_can_wait(!runtime::is_active(), what);
             self.inner.wait();
         }
     }
@@ -112,7 +113,8 @@ impl Once {
         if self.object.pause(Kind::Await, Gate::Second, || self.gates()) {
             self.object.acquire(false);
         } else {
-            assert!(!runtime::is_active(), "a destructor waits for {self:?} while its thread panics");
+            let what = || format!("a destructor waits for {self:?} while its thread panics");
+            runtime::assert_can_wait(!runtime::is_active(), what);
             self.inner.wait_force();
         }
     }
@@ -214,7 +216,8 @@ impl<T> OnceLock<T> {
         if self.object.pause(Kind::Await, Gate::Second, || self.gates()) {
             self.object.acquire(false);
         } else {
-            assert!(!runtime::is_active(), "a destructor waits for a OnceLock while its thread panics");
+            let what = || "a destructor waits for a OnceLock while its thread panics".into();
+            runtime::assert_can_wait(!runtime::is_active(), what);
         }
         self.inner.wait()
     }

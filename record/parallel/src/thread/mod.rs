@@ -140,10 +140,8 @@ impl<T> JoinHandle<T> {
         match self.0 {
             Joining::Std { handle, result, .. } => handle.join().map(|()| left(&result)),
             Joining::Managed { object, result, .. } => {
-                assert!(
-                    runtime::is_managed(),
-                    "a managed thread can be joined by a managed thread that does not panic"
-                );
+                let what = || "a managed thread can be joined by a managed thread that does not panic".into();
+                runtime::assert_can_wait(runtime::is_managed(), what);
                 runtime::pause_on(Some(object), Kind::Join, Gate::First, place);
                 Ok(left(&result))
             }
@@ -292,7 +290,7 @@ pub fn current() -> Thread {
 #[track_caller]
 pub fn park() {
     if let Handle::Managed { thread, object, .. } = current().0 {
-        assert!(runtime::is_managed(), "a destructor parks while its thread panics");
+        runtime::assert_can_wait(runtime::is_managed(), || "a destructor parks while its thread panics".into());
         let wakes = runtime::pick(Pick::Wake, 2) == 1;
         let gate = if wakes { Gate::Free } else { Gate::Second };
         runtime::pause_on(Some(object), Kind::Park, gate, Location::caller());

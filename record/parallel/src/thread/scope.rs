@@ -65,7 +65,7 @@ where
             f(Box::leak(Box::new(Scope { inner: Inner::Std(scope), lifetime: PhantomData, borrowed: PhantomData })))
         });
     }
-    assert!(runtime::is_managed(), "a destructor opens a scope while its thread panics");
+    runtime::assert_can_wait(runtime::is_managed(), || "a destructor opens a scope while its thread panics".into());
     let place = Location::caller();
     let begun = runtime::with(crate::execution::Execution::begin_scope);
     let (owner, number) = begun.expect("the caller is managed");
@@ -120,7 +120,8 @@ impl<'scope> Scope<'scope, '_> {
         let Inner::Managed { owner, number, starting, threads } = &self.inner else {
             unreachable!("threads of std's scopes are std's")
         };
-        assert!(runtime::is_managed(), "a thread of a scope is started by a managed thread that does not panic");
+        let what = || "a thread of a scope is started by a managed thread that does not panic".into();
+        runtime::assert_can_wait(runtime::is_managed(), what);
         let body: Body<'scope> = Box::new(move || super::run(body));
         let (id, object) = runtime::spawn(builder.name.clone(), place, || {
             *lock(starting) = Some(ManuallyDrop::new((body, builder.size())));
@@ -196,10 +197,8 @@ impl<T> ScopedJoinHandle<'_, T> {
         match self.0 {
             Joining::Std { handle, result, .. } => handle.join().map(|()| left(&result)),
             Joining::Managed { object, result, is_joined, .. } => {
-                assert!(
-                    runtime::is_managed(),
-                    "a managed thread can be joined by a managed thread that does not panic"
-                );
+                let what = || "a managed thread can be joined by a managed thread that does not panic".into();
+                runtime::assert_can_wait(runtime::is_managed(), what);
                 runtime::pause_on(Some(object), Kind::Join, Gate::First, Location::caller());
                 is_joined.store(true, Relaxed);
                 Ok(left(&result))

@@ -225,7 +225,8 @@ impl Task {
             (state.awaits.unwrap_or(self.place), state.is_again, deadline)
         };
         if runtime::is_active() {
-            assert!(runtime::is_managed(), "a destructor waits for a future while its thread panics");
+            let what = || "a destructor waits for a future while its thread panics".into();
+            runtime::assert_can_wait(runtime::is_managed(), what);
             self.pause(place, is_again, deadline);
         } else {
             self.park(deadline);

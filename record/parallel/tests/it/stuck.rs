@@ -68,3 +68,38 @@ fn what_waits_outside_of_the_schedule_is_reported() {
         reports[1]
     );
 }
+
+/// Waits for a lock in its destructor.
+struct Counts(Arc<record_parallel::sync::Mutex<u32>>);
+
+impl Drop for Counts {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap() += 1;
+    }
+}
+
+#[test]
+#[ignore = "it is stuck on purpose"]
+fn waits_for_a_lock_while_it_unwinds() {
+    check(|| {
+        let count = Arc::new(record_parallel::sync::Mutex::new(0));
+        let other = Arc::clone(&count);
+        let _held = count.lock().unwrap();
+        thread::spawn(move || {
+            let _counts = Counts(other);
+            thread::yield_now();
+            panic!("the first panic");
+        });
+        thread::yield_now();
+    });
+}
+
+#[test]
+fn a_destructor_that_would_wait_while_it_unwinds_is_reported() {
+    let report = report("waits_for_a_lock_while_it_unwinds");
+    assert!(report.contains("is held by a thread that cannot run"), "{report}");
+    let first = "because of a panic at record/parallel/tests/it/stuck.rs:";
+    assert!(report.contains(first) && report.contains("the first panic"), "{report}");
+    let (_, schedule) = report.split_once("scheduler::Replay: ").expect("the schedule comes last");
+    assert!(schedule.trim().parse::<record_parallel::Schedule>().is_ok(), "{schedule}");
+}

@@ -102,7 +102,8 @@ impl<T> Channel<T> {
         if is_open {
             return;
         }
-        assert!(!runtime::is_active(), "a destructor waits for a channel while its thread panics");
+        let what = || "a destructor waits for a channel while its thread panics".into();
+        runtime::assert_can_wait(!runtime::is_active(), what);
         panic!(
             "the channel made at {} belongs to an execution that has ended, and would be waited for forever",
             self.made
