@@ -3,6 +3,7 @@
 use super::connection::{Connection, Side};
 use super::link::{NetworkSettings, Wires};
 use super::mailbox::Mailbox;
+use super::program::Program;
 use crate::object::Object;
 use crate::op::Kind;
 use crate::runtime;
@@ -51,14 +52,11 @@ pub(super) struct State {
     pub(super) starts: u32,
     pub(super) is_up: bool,
     pub(super) scope: Arc<Scope>,
-    pub(super) program: Option<Program>,
+    pub(super) program: Option<Arc<Program>>,
     listeners: BTreeMap<u16, Arc<Queue>>,
     mailboxes: BTreeMap<u16, Arc<Mailbox>>,
     next_port: u16,
 }
-
-/// What a host runs whenever it is started.
-pub(super) type Program = Arc<dyn Fn(&Arc<Scope>) + Send + Sync>;
 
 /// Connections that wait to be accepted, and by whom. Loopback only if that is what was bound.
 pub(super) struct Queue {
@@ -366,10 +364,10 @@ impl Queue {
     /// Resets what was not accepted.
     fn refuse(&self) {
         let (ends, wakers) = std::mem::take(&mut *self.state());
-            // The step names the ports only, and the other side may be about to write.
-            end.connection.touch_too();
         executor::wake_all(wakers);
         for end in &ends {
+            // The step names the ports only, and the other side may be about to write.
+            end.connection.touch_too();
             end.connection.abort(end.side);
         }
         drop(ends);

@@ -27,6 +27,7 @@ mod link;
 mod listener;
 mod mailbox;
 mod network;
+mod program;
 mod socket;
 mod stream;
 mod timer;

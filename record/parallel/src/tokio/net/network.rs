@@ -2,6 +2,7 @@
 
 use super::host::{Node, World};
 use super::link::{Link, NetworkSettings};
+use super::program::Program;
 use crate::execution::Execution;
 use crate::op::Kind;
 use crate::runtime;
@@ -209,7 +210,7 @@ impl Network {
                 self.crash_at(&node, place);
             }
             self.command(Kind::Restart, name, place, || node.restart(place));
-            Host { node }.start();
+            Host { node }.start(place);
         }
     }
 
@@ -258,21 +259,18 @@ impl Host {
         F: Future<Output = ()> + Send + 'static,
     {
         let place = Location::caller();
-        let program = std::sync::Mutex::new(move |scope: &Arc<Scope>| drop(task::spawn_at(scope, program(), place)));
-        self.node.state().program = Some(Arc::new(move |scope| {
-            let mut program = program.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            program(scope);
-        }));
-        self.start();
+        let body = move |scope: &Arc<Scope>| drop(task::spawn_at(scope, program(), place));
+        self.node.state().program = Some(Arc::new(Program::new(Box::new(body), place)));
+        self.start(place);
     }
 
-    fn start(&self) {
+    fn start(&self, place: &'static Location<'static>) {
         let (program, scope) = {
             let state = self.node.state();
             (state.program.clone(), Arc::clone(&state.scope))
         };
         if let Some(program) = program {
-            program(&scope);
+            program.start(&scope, place);
         }
     }
 

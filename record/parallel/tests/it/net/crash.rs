@@ -256,6 +256,26 @@ fn a_crash_by_a_thread_comes_before_or_after_an_answer() {
 
 #[test]
 fn what_a_partition_stops_is_lost_with_the_host() {
+#[test]
+fn two_threads_can_restart_a_host() {
+    let (_, seen) = reduced(0, || {
+        let network = Arc::new(only(&[]));
+        let starts = Arc::new(AtomicU32::new(0));
+        let own = Arc::clone(&starts);
+        network.host("server").run(move || {
+            // The closure itself comes to a pause point, at which the other thread may restart the host.
+            own.fetch_add(1, SeqCst);
+            async {}
+        });
+        let restarts = Arc::clone(&network);
+        let thread = thread::spawn(move || restarts.restart("server"));
+        network.restart("server");
+        thread.join().unwrap();
+        starts.load(SeqCst)
+    });
+    assert_eq!(seen, [3]);
+}
+
     let (_, seen) = all(0, || {
         let network = only(&[]);
         let (server, client) = (network.host("server"), network.host("client"));
