@@ -17,11 +17,29 @@ impl Execution {
             return;
         }
         own.is_killed = true;
+        let (kind, is_paused) = (own.op.kind, own.state == State::Paused);
         // Others hand something over to a thread that waits in another way, so it is waited for.
-        let is_free = matches!(own.op.kind, Kind::Pending | Kind::Sleep);
-        if own.state == State::Paused && is_free {
+        let is_free = match kind {
+            Kind::Pending | Kind::Sleep => true,
+            // Here the thread itself takes what it waits for. One that holds a lock would go on and take it.
+            Kind::Lock
+            | Kind::ReadLock
+            | Kind::Receive
+            | Kind::Send
+            | Kind::Join
+            | Kind::Await
+            | Kind::Once
+            | Kind::Park => !self.holds(thread),
+            _ => false,
+        };
+        if is_paused && is_free {
             self.redirect(thread, |op| op.gate = Gate::Free);
         }
+    }
+
+    /// Whether a thread holds a lock.
+    fn holds(&self, thread: ThreadId) -> bool {
+        self.rows.iter().any(|row| row.holder == Some(thread) && !row.open[0])
     }
 
     /// Whether the running thread ends where it is.
@@ -42,8 +60,7 @@ impl Execution {
                 | Kind::Abort
                 | Kind::Shutdown
         );
-        let holds = self.rows.iter().any(|row| row.holder == Some(me) && !row.open[0]);
-        let ends = !is_destructor && !holds;
+        let ends = !is_destructor && !self.holds(me);
         self.threads[me.at()].is_killed = !ends;
         ends
     }

@@ -70,7 +70,6 @@ fn connections_that_nobody_accepted_are_reset() {
     assert_eq!(seen, [true]);
 }
 
-#[test]
 /// A host writes twice to a connection that another one has not accepted, and that one connects to the first and then
 /// listens no more. The writer's port and the other's end are different objects.
 fn not_accepted() -> [Result<usize, ErrorKind>; 3] {
@@ -105,6 +104,7 @@ fn a_listener_that_goes_between_two_writes_is_seen() {
     assert_eq!(seen.len(), 6, "{seen:?}");
 }
 
+#[test]
 fn what_is_left_unread_resets_the_connection() {
     let (_, seen) = all(0, || {
         let network = only(&[]);
@@ -180,6 +180,33 @@ fn a_task_ends_between_any_two_operations() {
 }
 
 #[test]
+fn a_task_that_waits_for_a_thread_ends_with_its_host() {
+    fn cancelled(wait: impl FnOnce() + Send + 'static) -> bool {
+        let network = only(&[]);
+        let task = network.host("server").spawn(async move { wait() });
+        network.crash("server");
+        network.host("client").block_on(async { task.await.is_err_and(|error| error.is_cancelled()) })
+    }
+    // The thread keeps what the task waits for until the task has ended.
+    let (_, seen) = all(0, || {
+        let lock = Arc::new(record_parallel::sync::Mutex::new(()));
+        let held = lock.lock().unwrap();
+        let own = Arc::clone(&lock);
+        let is_cancelled = cancelled(move || drop(own.lock().unwrap()));
+        drop(held);
+        is_cancelled
+    });
+    assert_eq!(seen, [true], "a lock");
+    let (_, seen) = all(0, || {
+        let (sender, receiver) = record_parallel::sync::mpsc::channel::<()>();
+        let is_cancelled = cancelled(move || _ = receiver.recv());
+        drop(sender);
+        is_cancelled
+    });
+    assert_eq!(seen, [true], "a channel");
+}
+
+#[test]
 fn a_lock_is_not_poisoned() {
     let (_, seen) = all(0, || {
         let network = only(&[]);
@@ -230,6 +257,26 @@ fn a_host_starts_again_with_its_disk() {
 }
 
 #[test]
+fn two_threads_can_restart_a_host() {
+    let (_, seen) = reduced(0, || {
+        let network = Arc::new(only(&[]));
+        let starts = Arc::new(AtomicU32::new(0));
+        let own = Arc::clone(&starts);
+        network.host("server").run(move || {
+            // The closure itself comes to a pause point, at which the other thread may restart the host.
+            own.fetch_add(1, SeqCst);
+            async {}
+        });
+        let restarts = Arc::clone(&network);
+        let thread = thread::spawn(move || restarts.restart("server"));
+        network.restart("server");
+        thread.join().unwrap();
+        starts.load(SeqCst)
+    });
+    assert_eq!(seen, [3]);
+}
+
+#[test]
 fn a_crash_by_a_thread_comes_before_or_after_an_answer() {
     let (_, seen) = reduced(0, || {
         let network = Arc::new(only(&[]));
@@ -256,26 +303,6 @@ fn a_crash_by_a_thread_comes_before_or_after_an_answer() {
 
 #[test]
 fn what_a_partition_stops_is_lost_with_the_host() {
-#[test]
-fn two_threads_can_restart_a_host() {
-    let (_, seen) = reduced(0, || {
-        let network = Arc::new(only(&[]));
-        let starts = Arc::new(AtomicU32::new(0));
-        let own = Arc::clone(&starts);
-        network.host("server").run(move || {
-            // The closure itself comes to a pause point, at which the other thread may restart the host.
-            own.fetch_add(1, SeqCst);
-            async {}
-        });
-        let restarts = Arc::clone(&network);
-        let thread = thread::spawn(move || restarts.restart("server"));
-        network.restart("server");
-        thread.join().unwrap();
-        starts.load(SeqCst)
-    });
-    assert_eq!(seen, [3]);
-}
-
     let (_, seen) = all(0, || {
         let network = only(&[]);
         let (server, client) = (network.host("server"), network.host("client"));
