@@ -198,13 +198,10 @@ impl Condvar {
         place: &'static Location<'static>,
     ) -> bool {
         let relock = |object| Op { kind: Kind::Relock, gate: Gate::First, object, also: ObjectId::NONE, place };
-        let is_surprised = match time {
-            Some(time) => runtime::times_out(time),
-            None => runtime::pick(Pick::Wake, 2) == 1,
-        };
-        if is_surprised {
+        let is_out = time.is_some_and(runtime::times_out);
+        if is_out || runtime::pick(Pick::Wake, 2) == 1 {
             mutex.object().pause_op(|| [true; 2], relock);
-            return time.is_some();
+            return is_out;
         }
         let me = runtime::with(|execution| {
             if let Some(time) = time {
