@@ -4,8 +4,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -13,11 +15,14 @@ import java.util.regex.Pattern;
  *
  * <p>One file without dependencies: copy it into your tests. The order of the calls is the order of the history. Values are null,
  * booleans, the JDK's numbers, strings, arrays, {@code Iterable}s and {@code Map}s; anything else is written as its {@code toString}.
- * What has no text of its own throws, and so do NaN, other classes of numbers and halves of surrogate pairs. Values are written when
- * they are passed: changing one later changes nothing.
+ * What has no text of its own throws, and so do NaN, other classes of numbers, halves of surrogate pairs, maps with two keys of one
+ * text and lists that contain themselves. Values are written when they are passed: changing one later changes nothing.
  */
 public final class Recorder {
     private static final Pattern NUMBER = Pattern.compile("-?[0-9]+(\\.[0-9]+)?(E[+-]?[0-9]+)?");
+
+    /** Lists and maps within each other, at most: one that contains itself has no end. */
+    private static final int DEPTH_MAX = 200;
 
     private final StringBuilder history = new StringBuilder();
     private final long startNs = System.nanoTime();
@@ -108,7 +113,7 @@ public final class Recorder {
     private void add(String type, int process, String f, String value, Object error) {
         StringBuilder line = new StringBuilder();
         line.append("{\"type\":\"").append(type).append("\",\"process\":").append(process).append(",\"f\":");
-        write(line, f);
+        write(line, f, 0);
         line.append(",\"value\":").append(value);
         line.append(",\"time\":").append(System.nanoTime() - startNs);
         if (error != null) {
@@ -121,11 +126,16 @@ public final class Recorder {
 
     private static String toJson(Object value) {
         StringBuilder out = new StringBuilder();
-        write(out, value);
+        write(out, value, 0);
         return out.toString();
     }
 
-    private static void write(StringBuilder out, Object value) {
+    /** Writes a value that is within so many lists and maps. */
+    private static void write(StringBuilder out, Object value, int depth) {
+        if (depth > DEPTH_MAX) {
+            // Its text might not end.
+            throw refused("a value", "at most " + DEPTH_MAX + " lists and maps within each other");
+        }
         if (value == null || value instanceof Boolean) {
             out.append(value);
         } else if (value instanceof Number) {
@@ -137,11 +147,16 @@ public final class Recorder {
             out.append(text);
         } else if (value instanceof Map) {
             String separator = "{";
+            Set<String> keys = new HashSet<>();
             for (Map.Entry<?, ?> entry : ((Map<?, ?>) value).entrySet()) {
+                String key = textOf(entry.getKey());
+                if (!keys.add(key)) {
+                    throw refused("a map with two keys whose text is " + key, "keys with different texts");
+                }
                 out.append(separator);
-                writeText(out, textOf(entry.getKey()));
+                writeText(out, key);
                 out.append(':');
-                write(out, entry.getValue());
+                write(out, entry.getValue(), depth + 1);
                 separator = ",";
             }
             out.append(separator.equals("{") ? "{}" : "}");
@@ -149,7 +164,7 @@ public final class Recorder {
             String separator = "[";
             for (Object item : (Iterable<?>) value) {
                 out.append(separator);
-                write(out, item);
+                write(out, item, depth + 1);
                 separator = ",";
             }
             out.append(separator.equals("[") ? "[]" : "]");
@@ -158,7 +173,7 @@ public final class Recorder {
             for (int at = 0; at < Array.getLength(value); at++) {
                 items.add(Array.get(value, at));
             }
-            write(out, items);
+            write(out, items, depth);
         } else {
             writeText(out, textOf(value));
         }

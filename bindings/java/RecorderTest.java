@@ -3,7 +3,9 @@ import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -45,10 +47,18 @@ public final class RecorderTest {
     private static void refusesWhatCannotBeWritten() {
         DoubleAdder notANumber = new DoubleAdder();
         notANumber.add(Double.NaN);
+        Map<Object, Object> twice = new HashMap<>();
+        twice.put(1, "a");
+        twice.put("1", "b");
+        List<Object> endless = new ArrayList<>();
+        endless.add(endless);
+        Object[] itself = new Object[1];
+        itself[0] = itself;
         Object[] refused = {
             Double.NaN, Float.POSITIVE_INFINITY, new Half(), notANumber, new Object(), new CompletableFuture<Integer>(), "\ud800",
             "\udc00\ud800", '\ud800', new double[] {1, Double.NaN}, new float[] {Float.NaN}, Arrays.asList(1, new Half()),
-            Collections.singletonMap("\ud800", 1), Collections.singletonMap(new byte[] {1}, 1), new Object[] {new Object()}
+            Collections.singletonMap("\ud800", 1), Collections.singletonMap(new byte[] {1}, 1), new Object[] {new Object()},
+            twice, Collections.singletonList(twice), endless, Collections.singletonMap("a", endless), itself
         };
         Recorder recorder = new Recorder();
         Recorder.Client client = recorder.client();

@@ -42,6 +42,7 @@ function refusesWhatJsonCannotHold(): void {
     NaN, Infinity, -Infinity, BigInt(1), Symbol("a"), () => 1, new Map([[1, 2]]), new Set([1]), Promise.resolve(1), new Hidden(),
     new Date(NaN), new Number(NaN), /a/, "\ud800", "\udc00\ud800", { "\ud800": 1 }, [undefined], [1, , 2], [[NaN]], { a: { b: NaN } },
     { a: () => 1 }, { a: { toJSON: () => undefined } }, { toJSON: () => NaN },
+    2 ** 53, -(2 ** 53), [2 ** 60],
   ];
   const recorder = new Recorder();
   const client = recorder.client();
@@ -54,7 +55,7 @@ function refusesWhatJsonCannotHold(): void {
 
 function writesWhatJsonCanHold(): void {
   const written: [unknown, string][] = [
-    [undefined, "null"], [null, "null"], [false, "false"], [-1.5, "-1.5"], ["\ud83d\ude00\n\"", '"\ud83d\ude00\\n\\""'],
+    [undefined, "null"], [null, "null"], [false, "false"], [-1.5, "-1.5"], [2 ** 53 - 1, "9007199254740991"], ["\ud83d\ude00\n\"", '"\ud83d\ude00\\n\\""'],
     [[1, [null, {}]], "[1,[null,{}]]"], [{ a: 1, b: undefined }, '{"a":1}'], [Object.create(null), "{}"], [new Shown(), '{"value":1}'],
     [new Date(0), '"1970-01-01T00:00:00.000Z"'],
   ];

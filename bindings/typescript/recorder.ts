@@ -142,7 +142,8 @@ function isJson(value: unknown): boolean {
     return true;
   }
   if (typeof value !== "object" || value === null) {
-    return Number.isFinite(value);
+    // Another integer may have become this one: 2 ** 53 + 1 is 2 ** 53.
+    return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
   }
   // What a Map, a Promise or an object with private fields contains is in no property.
   const prototype = Object.getPrototypeOf(value);
