@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -159,11 +160,63 @@ func TestStringsThatAreNotUTF8AreErrors(t *testing.T) {
 	}
 	circle := &node{Name: "\ufffd\U0001f600<"}
 	circle.Parent, circle.next = circle, circle
-	for _, value := range []any{circle, []byte{0xff}, map[string]any(nil), (*node)(nil), time.Unix(0, 0), json.RawMessage("[1]")} {
+	for _, value := range []any{circle, []byte{0xff}, (*node)(nil), time.Unix(0, 0), json.RawMessage("[1]")} {
 		recorder := NewRecorder()
 		recorder.Client().Invoke("write", value).Fail(errors.New(bad))
 		if _, err := recorder.History(); err != nil {
 			t.Fatal(value, err)
+		}
+	}
+}
+
+// hidden has no field that encoding/json encodes.
+type hidden struct{ value int }
+
+// twice has two fields of one name in JSON: encoding/json leaves out one of them.
+type twice struct {
+	A int `json:"B"`
+	B int
+}
+
+// lists has a field that is left out if it is empty.
+type lists struct {
+	A []int `json:"a,omitempty"`
+	B int
+}
+
+func TestValuesThatWouldLoseSomethingAreErrors(t *testing.T) {
+	for _, row := range []struct {
+		value any
+		why   string
+	}{
+		{hidden{1}, "no field that is encoded"}, {[]any{&hidden{1}}, "no field that is encoded"}, {errors.New("x"), "no field that is encoded"},
+		{*big.NewInt(7), "no field that is encoded"}, {struct{ hidden }{hidden{1}}, "no field that is encoded"},
+		{twice{1, 2}, "two fields with the name B"}, {map[string]any{"a": twice{1, 2}}, "two fields with the name B"},
+		{struct {
+			twice
+			C int
+		}{}, "two fields with the name B"},
+		{[]int(nil), "a nil slice or map"}, {map[string]any(nil), "a nil slice or map"}, {[]any{[]byte(nil)}, "a nil slice or map"},
+		{struct{ A []int }{}, "a nil slice or map"},
+	} {
+		recorder := NewRecorder()
+		recorder.Client().Invoke("write", row.value)
+		if _, err := recorder.History(); err == nil || !strings.Contains(err.Error(), row.why) {
+			t.Fatalf("%#v: %v", row.value, err)
+		}
+	}
+	for _, row := range []struct {
+		value any
+		json  string
+	}{
+		{nil, "null"}, {[]int{}, "[]"}, {map[string]int{}, "{}"}, {struct{}{}, "{}"}, {big.NewInt(7), "7"}, {lists{B: 1}, `{"B":1}`},
+		{struct{ lists }{lists{A: []int{2}}}, `{"a":[2],"B":0}`},
+	} {
+		recorder := NewRecorder()
+		recorder.Client().Invoke("write", row.value)
+		history, err := recorder.History()
+		if err != nil || !strings.Contains(string(history), `"value":`+row.json+`,"time"`) {
+			t.Fatalf("%#v: %v: %s", row.value, err, history)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -68,8 +69,9 @@ type op struct {
 	Error   string          `json:"error,omitempty"`
 }
 
-// Invoke records that the client invokes f with a value, which is encoded as encoding/json does it. A value that cannot be encoded,
-// or that has a string that is not UTF-8, makes an error of History. Invoke panics if the client has an operation in flight.
+// Invoke records that the client invokes f with a value, which is encoded as encoding/json does it. A value that cannot be encoded, or
+// of which encoding/json would lose something, makes an error of History: a string that is not UTF-8, a nil slice or map, a struct
+// whose fields are not exported or have one name. Invoke panics if the client has an operation in flight.
 func (c *Client) Invoke(f string, value any) *Operation {
 	r := c.recorder
 	r.mu.Lock()
@@ -129,12 +131,18 @@ func (r *Recorder) add(kind string, process int, f string, value any, err error)
 	return written
 }
 
-var errNotUTF8 = errors.New("a string is not valid UTF-8")
+var (
+	errNotUTF8 = errors.New("a string is not valid UTF-8")
+	errNilList = errors.New("a nil slice or map would be null, as if the value were unknown; pass an empty one, or nil itself")
+)
 
 // encode returns a value as JSON.
 func encode(value any) (json.RawMessage, error) {
 	text, err := json.Marshal(value)
-	if err == nil && !(utf8.Valid(text) && isUTF8(reflect.ValueOf(&value).Elem())) {
+	if err == nil {
+		err = lost(reflect.ValueOf(&value).Elem())
+	}
+	if err == nil && !utf8.Valid(text) {
 		err = errNotUTF8
 	}
 	return text, err
@@ -142,43 +150,98 @@ func encode(value any) (json.RawMessage, error) {
 
 var marshalers = [...]reflect.Type{reflect.TypeOf((*json.Marshaler)(nil)).Elem(), reflect.TypeOf((*encoding.TextMarshaler)(nil)).Elem()}
 
-// isUTF8 reports whether all strings are valid UTF-8 in a value that encoding/json encodes. For other bytes, it would write U+FFFD,
-// which makes distinct values equal.
-func isUTF8(v reflect.Value) bool {
+// lost returns what encoding/json would lose of a value that it encodes: distinct values would be equal, or a value null.
+func lost(v reflect.Value) error {
 	if v.Kind() < reflect.Array {
-		return true // A boolean or a number.
+		return nil // A boolean or a number.
 	}
 	for _, marshaler := range marshalers {
-		if reflect.PtrTo(v.Type()).Implements(marshaler) {
-			return true
+		// As encoding/json does it: the method of a pointer is called only where there is one.
+		if v.Type().Implements(marshaler) || v.CanAddr() && reflect.PtrTo(v.Type()).Implements(marshaler) {
+			return nil
 		}
 	}
 	switch v.Kind() {
 	case reflect.String:
-		return utf8.ValidString(v.String())
+		if !utf8.ValidString(v.String()) {
+			return errNotUTF8 // Other bytes would become U+FFFD.
+		}
 	case reflect.Interface, reflect.Ptr:
-		return v.IsNil() || isUTF8(v.Elem())
+		if !v.IsNil() {
+			return lost(v.Elem())
+		}
 	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice && v.IsNil() {
+			return errNilList
+		}
 		for at := 0; at < v.Len(); at++ {
-			if !isUTF8(v.Index(at)) {
-				return false
+			if err := lost(v.Index(at)); err != nil {
+				return err
 			}
 		}
 	case reflect.Map:
+		if v.IsNil() {
+			return errNilList
+		}
 		for entries := v.MapRange(); entries.Next(); {
-			if !isUTF8(entries.Key()) || !isUTF8(entries.Value()) {
-				return false
+			for _, of := range [...]reflect.Value{entries.Key(), entries.Value()} {
+				if err := lost(of); err != nil {
+					return err
+				}
 			}
 		}
 	case reflect.Struct:
-		for at := 0; at < v.NumField(); at++ {
-			field := v.Type().Field(at)
-			if (field.IsExported() || field.Anonymous) && field.Tag.Get("json") != "-" && !isUTF8(v.Field(at)) {
-				return false
-			}
+		names := map[string]bool{}
+		if err := lostOfFields(v, names); err != nil {
+			return err
+		}
+		if v.NumField() > 0 && len(names) == 0 {
+			return fmt.Errorf("%v has no field that is encoded", v.Type())
 		}
 	}
-	return true
+	return nil
+}
+
+// lostOfFields adds the names that the fields of a struct have in JSON.
+func lostOfFields(v reflect.Value, names map[string]bool) error {
+	for at := 0; at < v.NumField(); at++ {
+		field, value := v.Type().Field(at), v.Field(at)
+		tag := field.Tag.Get("json")
+		name, options, _ := strings.Cut(tag, ",")
+		if tag == "-" || !field.IsExported() && !field.Anonymous {
+			continue
+		}
+		if field.Anonymous && name == "" {
+			inner := value
+			if inner.Kind() == reflect.Ptr {
+				inner = inner.Elem()
+			}
+			if inner.Kind() == reflect.Struct {
+				if err := lostOfFields(inner, names); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if !field.IsExported() {
+			continue
+		}
+		if name == "" {
+			name = field.Name
+		}
+		if names[name] {
+			return fmt.Errorf("%v has two fields with the name %s in JSON, and only one or none would be encoded", v.Type(), name)
+		}
+		names[name] = true
+		isOmitted := strings.Contains(options, "omitempty") && (value.Kind() == reflect.Slice || value.Kind() == reflect.Map) && value.Len() == 0
+		if isOmitted {
+			continue
+		}
+		if err := lost(value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // History returns the history so far as JSON Lines, or the first value that could not be written.
