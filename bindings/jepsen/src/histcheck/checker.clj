@@ -23,22 +23,35 @@
             (set? value))                (apply str (interpose "," (map word value)))
         :else                            (str value)))
 
+(defmacro ^:private in-full
+  "Prints values as EDN, with nothing of a value left out."
+  [& body]
+  `(binding [*print-length* nil, *print-level* nil, *print-namespace-maps* false, *print-readably* true, *print-meta* false
+             *print-dup* false]
+     ~@body))
+
+(def ^:private value-options
+  "Options that are a value of the history, and no words of the command line: false is a value, and [1] is not 1."
+  #{"initial" "initial-value" "initial-write-id"})
+
 (defn- words
   "The words of a command line for options: a flag for true, none for false or nil."
   [opts]
   (mapcat (fn [[option value]]
-            (cond (true? value) [(str "--" (name option))]
-                  (or (nil? value) (false? value)) []
-                  :else [(str "--" (name option) "=" (word value))]))
+            (let [option (name option)]
+              (cond (nil? value) []
+                    (value-options option) [(str "--" option "=" (in-full (pr-str value)))]
+                    (true? value) [(str "--" option)]
+                    (false? value) []
+                    :else [(str "--" option "=" (word value))])))
           opts))
 
 (defn- write-history!
   "Writes a history as EDN, an op a line."
   [^File file history]
   (with-open [w (io/writer file)]
-    ;; Nothing of a value may be left out.
-    (binding [*out* w, *print-length* nil, *print-level* nil, *print-namespace-maps* false, *print-readably* true]
-      (run! prn history))))
+    (binding [*out* w]
+      (in-full (run! prn history)))))
 
 (defn- directory
   "Where explanations and pictures go; nil for a test that has no place in the store."
@@ -61,8 +74,20 @@
   [message]
   {:valid? :unknown, :error message})
 
+(defn- result
+  "The result that a command printed. Exit codes above 2 are no verdicts, but the reason may be printed."
+  [code out]
+  (let [printed (try (edn/read-string {:default tagged-literal} out)
+                     (catch RuntimeException _ nil))]
+    (cond (not (map? printed)) (failed (str "histcheck ended with exit code " code
+                                            " and without a result; standard error says why"))
+          (<= 0 code 2)        printed
+          (:error printed)     (assoc printed :valid? :unknown)
+          :else                (failed (str "histcheck ended with exit code " code
+                                            ", so its result is no verdict; standard error says why")))))
+
 (defn check
-  "The result of a checker on a history. Exit codes above 2 are no verdicts."
+  "The result of a checker on a history."
   [command model options test history opts]
   (let [file (File/createTempFile "histcheck" ".edn")]
     (try
@@ -74,16 +99,15 @@
                                  (when dir ["-d" dir])
                                  (words options)
                                  ["--" (.getPath file)]))]
-        (if (seq out)
-          (edn/read-string {:default tagged-literal} out)
-          (failed (str "histcheck ended with exit code " code " and without a result; standard error says why"))))
+        (result code out))
       (catch java.io.IOException e
         (failed (str "cannot run histcheck: " (.getMessage e))))
       (finally (.delete file)))))
 
 (defn checker
   "A checker that runs histcheck's checker `model`, or several in a vector. Options are those of the command line:
-  `{:consistency-models [:serializable], :keyed \"auto\", :timeout \"5m\"}`. Also:
+  `{:consistency-models [:serializable], :keyed \"auto\", :timeout \"5m\"}`. `:initial`, `:initial-value` and
+  `:initial-write-id` are values as in the history: `[1]` is not `1`, and `\"a\"` is not `:a`. Also:
 
   - :command  the program, or a vector of it and its first words; default \"histcheck\""
   ([model]

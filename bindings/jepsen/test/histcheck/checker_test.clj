@@ -68,6 +68,25 @@
       (is (= :unknown (:valid? result)))
       (is (re-find #"cannot run histcheck" (:error result))))))
 
+(deftest values
+  (let [value-read (fn [initial value]
+                     (:valid? (check :register {:initial initial} {} [(op 0 :invoke :read nil) (op 0 :ok :read value)] {})))]
+    (doseq [value [false true 0 1.5 [1] [1 2] #{1} "1" "a" "a b" "" :a :a/b {:x "a"} {:a/b 1, :a/c 2}]]
+      (is (= true (binding [*print-length* 1] (value-read value value))) (pr-str value)))
+    (doseq [[initial value] [[[1] 1] ["1" 1] ["a" :a] [:a "a"]]]
+      (is (= false (value-read initial value)) (pr-str initial)))))
+
+(deftest exit-codes
+  (let [ended (fn [code out]
+                (let [program ["sh" "-c" (str "printf '%s' '" out "'; exit " code)]]
+                  (checker/check (histcheck/checker :register {:command program}) {} skew {})))]
+    (is (= {:valid? true} (ended 0 "{:valid? true}")))
+    (is (= {:valid? :unknown, :error "why"} (ended 255 "{:valid? true, :error \"why\"}")))
+    (doseq [[code out] [[255 "{:valid? true}"] [3 "{:valid? false}"] [137 "{:valid? tr"] [0 ""]]]
+      (let [result (ended code out)]
+        (is (= :unknown (:valid? result)))
+        (is (re-find (re-pattern (str "exit code " code)) (:error result)))))))
+
 (defn -main [program]
   (reset! command program)
   (let [{:keys [fail error]} (run-tests 'histcheck.checker-test)]
