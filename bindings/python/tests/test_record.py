@@ -189,3 +189,24 @@ def test_a_client_goes_on_after_an_op_that_the_watcher_refuses():
     kinds = [(op["process"], op["type"], op["value"]) for op in recorder.ops]
     read = [(1, "invoke", None), (1, "ok", "bad"), (1, "invoke", None), (1, "ok", 1)]
     assert kinds == [(0, "invoke", None), *read]
+
+
+def test_an_operation_that_may_have_happened_does_not_fail():
+    class Unprintable:
+        def __repr__(self):
+            raise OSError("no text")
+
+    recorder = Recorder(fails=Exception)
+    for reason in [Decimal(1), Unprintable()]:
+        with pytest.raises((TypeError, OSError)), recorder.operation("write", 1) as op:
+            op.info(reason)
+    assert [op["type"] for op in recorder.ops] == ["invoke", "info", "invoke", "info"]
+
+
+def test_a_reason_may_be_an_exception():
+    recorder = Recorder(fails=Exception)
+    with recorder.operation("write", 1) as op:
+        op.info(TimeoutError("no answer"))
+    recorder.invoke("write", 2).fail(KeyError("refused"))
+    kinds = [(op["type"], op.get("error")) for op in recorder.ops]
+    assert kinds[1::2] == [("info", "TimeoutError: no answer"), ("fail", "KeyError: 'refused'")]

@@ -42,11 +42,12 @@ class Operation:
 
     def fail(self, error: Any = None) -> None:
         """Completes the operation: it certainly did not take effect."""
-        self._recorder._complete(self, "fail", self._value, _frozen(error))
+        self._recorder._complete(self, "fail", self._value, _reason(error))
 
     def info(self, error: Any = None) -> None:
         """Completes the operation: it may have taken effect or not, as after a timeout or a lost connection."""
-        self._recorder._complete(self, "info", self._value, _frozen(error))
+        self._has_effect = True  # Also if the error is refused.
+        self._recorder._complete(self, "info", self._value, _reason(error))
 
 
 class Recorder:
@@ -202,6 +203,10 @@ def _error(raised: BaseException) -> str:
         return f"{name}: {raised}".encode(errors="backslashreplace").decode()
     except Exception:
         return name
+
+
+def _reason(error: Any) -> Any:
+    return _error(error) if isinstance(error, BaseException) else _frozen(error)
 
 
 def _text(text: str) -> str:
