@@ -9,7 +9,7 @@
  * Settings are a JSON object, or NULL for none:
  *   "options"          object: the options of the checker, {"consistency-models": ["serializable"]}; `histcheck models` lists them
  *   "keyed"            true, false or "auto": check each key separately
- *   "format"           text: the format of the history; found by its content if absent
+ *   "format"           text: the format of the history; found by its content if absent. "edn" or "json" for a stream
  *   "time_unit"        "s", "ms", "us" or "ns"
  *   "timeout_seconds"  number: the verdict is unknown after that
  */
@@ -76,8 +76,8 @@ int histcheck_stream_feed(const HistcheckStream *stream, const void *data, size_
 // The report on the violation, which is to be freed; NULL if there is none so far.
 HistcheckResult *histcheck_stream_violation(const HistcheckStream *stream);
 
-// The report on all that was fed: never NULL, and to be freed. The stream takes nothing more, and is still to
-// be freed.
+// The report on all that was fed: never NULL, and to be freed. After an error of `histcheck_stream_feed`, the
+// violation that was certain before it, or the error. The stream takes nothing more, and is still to be freed.
 HistcheckResult *histcheck_stream_finish(const HistcheckStream *stream);
 
 // Frees a stream. NULL is nothing to free.

@@ -108,7 +108,11 @@ fn check<'r>(
     settings: &Settings,
     open: impl FnOnce() -> Result<history_core::Reader<'r>, HistoryError>,
 ) -> Result<history_core::Report, HistoryError> {
-    settings.setup.check(|_| open(), &std::sync::Arc::default(), &settings.budget(), &()).outcome
+    let checked = settings.setup.check(|_| open(), &std::sync::Arc::default(), &settings.budget(), &());
+    let mut report = checked.outcome?;
+    // What "keyed": "auto" decided. A library has no standard error on which the command prints it.
+    report.notes.extend(checked.decisions);
+    Ok(report)
 }
 
 /// The verdict; `HISTCHECK_ERROR` for NULL.
@@ -208,8 +212,8 @@ pub unsafe extern "C" fn histcheck_stream_violation(stream: *const HistcheckStre
     found.map_or(ptr::null_mut(), |result| Box::into_raw(Box::new(result)))
 }
 
-/// The report on all that was fed: never NULL, and to be freed. The stream takes nothing more, and is still to
-/// be freed.
+/// The report on all that was fed: never NULL, and to be freed. After an error of `histcheck_stream_feed`, the
+/// violation that was certain before it, or the error. The stream takes nothing more, and is still to be freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histcheck_stream_finish(stream: *const HistcheckStream) -> *mut HistcheckResult {
     caught("stream", || {

@@ -4,7 +4,7 @@
 use crate::outcome::HistcheckResult;
 use crate::settings::Settings;
 use histcheck_front::setup::guarded;
-use history_core::{ErrorKind, HistoryError, Lines, Merge, Report, Run};
+use history_core::{ErrorKind, Format, HistoryError, Lines, Merge, Report, Run};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -35,6 +35,9 @@ const NAME: &str = "stream";
 impl HistcheckStream {
     pub(crate) fn start(checker: &str, settings: &str) -> Result<HistcheckStream, String> {
         let settings = Settings::parse(checker, settings, true)?;
+        if let Some(format) = settings.read_as.format.filter(|format| !matches!(format, Format::Edn | Format::Json)) {
+            return Err(format!("format is \"{format}\"; expected \"edn\" or \"json\" for a stream"));
+        }
         let (questions, asked) = channel();
         let (answer, answers) = channel();
         let thread = std::thread::Builder::new().name("histcheck".to_owned());
@@ -83,11 +86,19 @@ impl Drop for HistcheckStream {
 
 /// Answers until nobody asks any more, or the history is finished.
 fn serve(settings: &Settings, asked: &Receiver<Question>, answer: &Sender<Answer>) {
-    let run = guarded(|| settings.setup.start_online(|_| {}));
-    let mut state = State { run, lines: settings.read_as.lines(), merge: settings.read_as.merge(), rest: Vec::new() };
+    let (decided, decisions) = channel();
+    let run = guarded(|| settings.setup.start_online(move |decision| drop(decided.send(decision))));
+    let mut state = State {
+        run,
+        lines: settings.read_as.lines(),
+        merge: settings.read_as.merge(),
+        rest: Vec::new(),
+        failed: None,
+        decisions,
+    };
     for question in asked {
         let answered = match question {
-            Question::Feed(text) => guarded(|| state.feed(&text)),
+            Question::Feed(text) => state.feed(&text),
             Question::Violation => guarded(|| state.violation()),
             Question::Finish => {
                 _ = answer.send(guarded(|| state.finish(settings)));
@@ -106,10 +117,25 @@ struct State<'s> {
     merge: Merge,
     /// The beginning of a line whose end was not fed yet.
     rest: Vec<u8>,
+    /// Why ops were lost, the first time. What comes after them proves nothing: a read of a value whose write was lost
+    /// is no anomaly.
+    failed: Option<HistoryError>,
+    /// What "keyed": "auto" decided.
+    decisions: Receiver<String>,
 }
 
 impl State<'_> {
     fn feed(&mut self, text: &[u8]) -> Answer {
+        if self.failed.is_some() {
+            return self.certain();
+        }
+        // A panic loses ops, too.
+        let fed = guarded(|| self.take(text));
+        self.failed = fed.as_ref().err().cloned();
+        fed
+    }
+
+    fn take(&mut self, text: &[u8]) -> Answer {
         let Some(end) = text.iter().rposition(|byte| *byte == b'\n') else {
             self.rest.extend_from_slice(text);
             return self.violation();
@@ -137,13 +163,28 @@ impl State<'_> {
         self.run.as_mut().map(|run| run.violation()).map_err(|error| error.clone())
     }
 
+    /// After an error: the violation that was certain before it, else the error.
+    fn certain(&mut self) -> Answer {
+        let violation = self.violation()?;
+        match self.failed.clone().filter(|_| violation.is_none()) {
+            Some(failed) => Err(failed),
+            None => Ok(violation),
+        }
+    }
+
     fn finish(mut self, settings: &Settings) -> Answer {
-        let rest = std::mem::take(&mut self.rest);
-        self.lines.read(&rest)?;
-        self.observe()?;
+        if self.failed.is_none() {
+            let rest = std::mem::take(&mut self.rest);
+            self.failed = self.lines.read(&rest).and_then(|()| self.observe()).err();
+        }
+        if self.failed.is_some() {
+            return self.certain();
+        }
         if self.merge.ops() == 0 {
             return Err(HistoryError::new(ErrorKind::NotAnOp, "the history contains no op"));
         }
-        self.run?.finish(&settings.budget()).map(Some)
+        let mut report = self.run?.finish(&settings.budget())?;
+        report.notes.extend(self.decisions.try_iter());
+        Ok(Some(report))
     }
 }

@@ -17,7 +17,7 @@ const HEAD: &str = "\
  * Settings are a JSON object, or NULL for none:
  *   \"options\"          object: the options of the checker, {\"consistency-models\": [\"serializable\"]}; `histcheck models` lists them
  *   \"keyed\"            true, false or \"auto\": check each key separately
- *   \"format\"           text: the format of the history; found by its content if absent
+ *   \"format\"           text: the format of the history; found by its content if absent. \"edn\" or \"json\" for a stream
  *   \"time_unit\"        \"s\", \"ms\", \"us\" or \"ns\"
  *   \"timeout_seconds\"  number: the verdict is unknown after that
  */";

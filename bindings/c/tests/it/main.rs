@@ -1,6 +1,7 @@
 //! The library as C sees it: the header is that of the functions, and the example runs, under valgrind where that is
 //! installed.
 
+mod calls;
 mod header;
 
 use std::path::{Path, PathBuf};
