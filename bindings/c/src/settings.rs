@@ -2,8 +2,10 @@
 
 use histcheck_front::setup::WhetherKeyed;
 use histcheck_front::{ReadAs, Registry, Setup, options};
-use history_core::{Budget, Checker, Compose, OptionKind, Options};
+use history_core::{Budget, Checker, Compose, Datum, OptionKind, Options};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -21,6 +23,7 @@ impl Settings {
     /// The checker of this name, or several with commas between, for whole histories or for such as are still being
     /// written.
     pub(crate) fn parse(checker: &str, settings: &str, is_online: bool) -> Result<Settings, String> {
+        let texts = settings;
         let given = match serde_json::from_str(if settings.trim().is_empty() { "{}" } else { settings }) {
             Ok(Value::Object(given)) => given,
             Ok(other) => return Err(format!("the settings are {other}; expected a JSON object")),
@@ -32,17 +35,18 @@ impl Settings {
             timeout: None,
         };
         for (name, value) in &given {
-            settings.set(name, value)?;
+            settings.set(name, value, texts)?;
         }
         // Options that make no sense are an error before the first op.
         settings.setup.checker.start(&settings.setup.options).map_err(|error| error.to_string())?;
         Ok(settings)
     }
 
-    fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
+    /// Sets what the settings in this text have by a name.
+    fn set(&mut self, name: &str, value: &Value, text: &str) -> Result<(), String> {
         let wrong = |expected: &str| Err(format!("{name} is {value}; expected {expected}"));
         match (name, value) {
-            ("options", Value::Object(given)) => self.set_options(given)?,
+            ("options", Value::Object(given)) => self.set_options(given, &option_texts(text))?,
             ("options", _) => return wrong("an object"),
             ("keyed", Value::Bool(true)) => self.setup.keyed = WhetherKeyed::Yes,
             ("keyed", Value::Bool(false)) => self.setup.keyed = WhetherKeyed::No,
@@ -69,7 +73,7 @@ impl Settings {
         Ok(())
     }
 
-    fn set_options(&mut self, given: &Map<String, Value>) -> Result<(), String> {
+    fn set_options(&mut self, given: &Map<String, Value>, texts: &Texts) -> Result<(), String> {
         let Setup { checker, options, .. } = &mut self.setup;
         for (name, value) in given {
             let kind = checker.options().iter().find(|spec| spec.name == *name).map(|spec| spec.kind);
@@ -78,8 +82,13 @@ impl Settings {
                 (Some(OptionKind::File), Value::String(path)) => {
                     options::read_file(name, Path::new(path)).map_err(|error| error.to_string())?.as_str().into()
                 }
-                // What an object holds at first: 0, [1, 2].
-                (Some(OptionKind::Text), value) if !value.is_string() => value.to_string().as_str().into(),
+                // What an object holds at first: 0, [1, 2]. A string is that string, as in a history: "1" is not 1.
+                (Some(OptionKind::Text), Value::String(text)) if is_value(name) => {
+                    Datum::from(text.as_str()).to_string().as_str().into()
+                }
+                (Some(OptionKind::Text), value) if !value.is_string() => {
+                    exact(value, texts.get(name).map(|text| &**text)).as_str().into()
+                }
                 (_, Value::Bool(flag)) => (*flag).into(),
                 (_, Value::Number(number)) => number.as_i64().ok_or_else(wrong)?.into(),
                 (_, Value::String(text)) => text.as_str().into(),
@@ -99,6 +108,34 @@ impl Settings {
         let deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         deadline.map_or_else(Budget::default, |deadline| Budget::default().with_deadline(deadline))
     }
+}
+
+/// Whether an option is a value as in a history. Other texts are names, such as that of a search.
+fn is_value(option: &str) -> bool {
+    matches!(option, "initial" | "initial-value" | "initial-write-id")
+}
+
+/// The options as they are written.
+type Texts = HashMap<String, Box<RawValue>>;
+
+fn option_texts(settings: &str) -> Texts {
+    let texts: Option<Texts> = serde_json::from_str(settings).ok();
+    let options = texts.and_then(|texts| serde_json::from_str(texts.get("options")?.get()).ok());
+    options.unwrap_or_default()
+}
+
+/// A value as text without spaces. It has the digits that were written: those of integers above 64 bits are no longer
+/// in the value.
+fn exact(value: &Value, written: Option<&RawValue>) -> String {
+    let Some(written) = written.map(RawValue::get).filter(|written| !written.contains('\\')) else {
+        return value.to_string();
+    };
+    let mut in_string = false;
+    let is_kept = |char: &char| {
+        in_string ^= *char == '"';
+        in_string || !char.is_ascii_whitespace()
+    };
+    written.chars().filter(is_kept).collect()
 }
 
 fn find(checker: &str, is_online: bool) -> Result<Box<dyn Checker + 'static>, String> {

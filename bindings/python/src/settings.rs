@@ -124,7 +124,11 @@ fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
         return value.extract().map(Given::Flag);
     }
     if value.is_instance_of::<PyInt>() {
-        return value.extract().map(Given::Integer);
+        if let Ok(number) = value.extract() {
+            return Ok(Given::Integer(number));
+        }
+        // More than 64 bits: a value of an object may be so large.
+        return datum(value, 0).map(|value| Given::Value(value.to_string()));
     }
     if value.is_instance_of::<PyString>() {
         return value.extract().map(Given::Text);
@@ -142,7 +146,10 @@ fn set(options: &mut Options, checker: &dyn Checker, name: &str, given: &Given) 
             let content = options::read_file(name, Path::new(path));
             content.map_err(|error| PyValueError::new_err(error.to_string()))?.as_str().into()
         }
-        // A text may be a value of the object: 0, [1 2], {:x 1}.
+        // A text may be a value of the object: 0, [1 2], {:x 1}. A str is that string, as in an op: "1" is not 1.
+        (Some(OptionKind::Text), Given::Text(text)) if is_value(name) => {
+            history_core::Datum::from(text.as_str()).to_string().as_str().into()
+        }
         (Some(OptionKind::Text), Given::Integer(number)) => number.to_string().as_str().into(),
         (Some(OptionKind::Text), Given::Flag(flag)) => flag.to_string().as_str().into(),
         (Some(OptionKind::Text), Given::Names(items)) => {
@@ -160,6 +167,11 @@ fn set(options: &mut Options, checker: &dyn Checker, name: &str, given: &Given) 
     };
     options::set(options, checker, name, value)
         .map_err(|error| PyValueError::new_err(in_python(&error.to_string(), name)))
+}
+
+/// Whether an option is a value as in an op. Other texts are names, such as that of a search.
+fn is_value(option: &str) -> bool {
+    matches!(option, "initial" | "initial-value" | "initial-write-id")
 }
 
 /// An error in the words of Python: options are arguments there.

@@ -331,3 +331,14 @@ def test_all_checkers_are_listed():
     all_checkers = histcheck.checkers()
     assert {"list-append", "cas-register", "kafka", "bank", "isolation"} <= all_checkers.keys()
     assert all(all_checkers.values())
+
+
+def reads_at_first(value, **settings):
+    return histcheck.check([op("invoke", 0, "read"), op("ok", 0, "read", value)], "register", **settings).valid
+
+
+def test_an_initial_value_is_a_value_as_in_an_op():
+    for value in [2**70, "1", "nil", ":a", "a b", "", "true", ["1"], {"x": "1"}]:
+        assert reads_at_first(value, initial=value) is True, value
+    assert reads_at_first(2**70 + 1, initial=2**70) is False
+    assert reads_at_first(1, initial="1") is False

@@ -128,6 +128,17 @@ fn formats_without_lines_of_ops_are_refused() {
 }
 
 #[test]
+fn an_initial_value_is_a_value_as_in_a_history() {
+    for value in ["18446744073709551616", "[1, 18446744073709551616]", "\"1\"", "\":a\"", "\"a b\"", "[\"a b\", 1]"] {
+        let settings = format!("{{\"options\": {{\"initial\": {value}}}}}");
+        let (verdict, error, json) = check(&read(value), &settings);
+        assert_eq!(verdict, HISTCHECK_VALID, "{value}: {error} {json}");
+    }
+    assert_eq!(check(&read("18446744073709551617"), r#"{"options": {"initial": 18446744073709551616}}"#).0, 0);
+    assert_eq!(check(&read("1"), r#"{"options": {"initial": "1"}}"#).0, HISTCHECK_INVALID);
+}
+
+#[test]
 fn what_was_decided_about_keys_is_a_note() {
     let (_, _, json) = check(&(write("[7, 1]") + &read("[7, 1]")), r#"{"keyed": "auto"}"#);
     assert!(json.contains(r#""notes":["the history is checked as a whole: "#), "{json}");

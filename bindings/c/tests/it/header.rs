@@ -15,7 +15,8 @@ const HEAD: &str = "\
  * A checker is what `histcheck -m` takes: \"list-append\", or several with commas between.
  *
  * Settings are a JSON object, or NULL for none:
- *   \"options\"          object: the options of the checker, {\"consistency-models\": [\"serializable\"]}; `histcheck models` lists them
+ *   \"options\"          object: the options of the checker, {\"consistency-models\": [\"serializable\"]}; `histcheck models` lists them;
+ *                     \"initial\" is a value of the history: the string \"1\" is not the integer 1
  *   \"keyed\"            true, false or \"auto\": check each key separately
  *   \"format\"           text: the format of the history; found by its content if absent. \"edn\" or \"json\" for a stream
  *   \"time_unit\"        \"s\", \"ms\", \"us\" or \"ns\"

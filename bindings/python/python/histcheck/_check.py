@@ -23,6 +23,7 @@ class Settings:
 
     `checker` is the name of a checker, or several names, comma-separated; `checkers()` lists them. Any further
     argument is an option of the checker, spelled with `_` for `-`: `consistency_models="serializable"`, `initial=0`.
+    `initial`, `initial_value` and `initial_write_id` are values as in an op: `"1"` is a string, and differs from 1.
     """
 
     def __init__(
