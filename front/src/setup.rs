@@ -291,7 +291,7 @@ impl<'f> Fed<'f> {
 }
 
 /// What is known about a history that was not read to its end.
-fn cut_short(run: &dyn Run, checker: &str, spent: Spent, ops: usize) -> Report {
+pub fn cut_short(run: &dyn Run, checker: &str, spent: Spent, ops: usize) -> Report {
     let note = match spent {
         Spent::Cancelled if ops == 0 => INTERRUPTED_AT_ONCE.to_owned(),
         Spent::Cancelled => format!("Interrupted after {ops} ops; the rest was not checked."),

@@ -1,6 +1,6 @@
 //! Ops and values out of Python's objects.
 
-use history_core::{Datum, NewOp, OpKind, Process};
+use history_core::{Datum, NewOp, OpKind, Process, TimeUnit};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
@@ -26,8 +26,8 @@ enum GivenProcess<'py> {
 }
 
 impl<'py> GivenOp<'py> {
-    /// The op that a dict describes.
-    pub(crate) fn of(op: &Bound<'py, PyAny>) -> PyResult<GivenOp<'py>> {
+    /// The op that a dict describes, with its time in this unit.
+    pub(crate) fn of(op: &Bound<'py, PyAny>, unit: Option<TimeUnit>) -> PyResult<GivenOp<'py>> {
         let expected = "expected a dict like {'type': 'invoke', 'process': 0, 'f': 'read', 'value': None}";
         let Ok(fields) = op.cast::<PyDict>() else {
             return Err(PyTypeError::new_err(format!("an op is a {}; {expected}", op.get_type().name()?)));
@@ -42,17 +42,18 @@ impl<'py> GivenOp<'py> {
             extra: Vec::new(),
         };
         let mut has_type = false;
-        for (name, value) in fields {
+        // A copy: reading a value may run code that changes the dict.
+        for (name, value) in fields.copy()? {
             let Ok(name) = name.cast_into::<PyString>() else {
                 return Err(PyTypeError::new_err(format!("the names of an op's fields are strings; {expected}")));
             };
-            match name.to_str()? {
+            match utf8(&name)? {
                 "type" => (given.kind, has_type) = (kind(&value)?, true),
                 "process" => given.process = process(value)?,
                 "f" => given.f = (!value.is_none()).then(|| text(value, "f")).transpose()?,
                 "value" => given.value = datum(&value, 0)?,
                 "index" => given.index = integer(&value, "index")?,
-                "time" => given.time_ns = integer(&value, "time")?,
+                "time" => given.time_ns = time(&value, unit)?,
                 _ => given.extra.push((name.clone(), datum(&value, 1)?)),
             }
         }
@@ -63,22 +64,22 @@ impl<'py> GivenOp<'py> {
     pub(crate) fn with_op<R>(self, take: impl FnOnce(&NewOp<'_>) -> R) -> PyResult<R> {
         let process = match &self.process {
             GivenProcess::Client(number) => Process::Client(*number),
-            GivenProcess::Name(name) => Process::from(name.to_str()?),
+            GivenProcess::Name(name) => Process::from(utf8(name)?),
             GivenProcess::Unknown => Process::Unknown,
         };
         let mut extra = Vec::with_capacity(self.extra.len());
         for (name, value) in &self.extra {
-            extra.push((name.to_str()?, value.clone()));
+            extra.push((utf8(name)?, value.clone()));
         }
         let mut op = NewOp::new(self.kind, process);
-        op.f = self.f.as_ref().map(|f| f.to_str()).transpose()?;
+        op.f = self.f.as_ref().map(utf8).transpose()?;
         (op.value, op.index, op.time_ns, op.extra) = (self.value, self.index, self.time_ns, extra);
         Ok(take(&op))
     }
 }
 
 fn kind(value: &Bound<'_, PyAny>) -> PyResult<OpKind> {
-    let name = value.cast::<PyString>().ok().map(|name| name.to_str()).transpose()?;
+    let name = value.cast::<PyString>().ok().map(utf8).transpose()?;
     name.and_then(|name| name.parse().ok()).ok_or_else(|| {
         let expected = "expected 'invoke', 'ok', 'fail' or 'info'";
         PyValueError::new_err(format!("the type of an op is {}; {expected}", shown(value)))
@@ -111,6 +112,34 @@ fn text<'py>(value: Bound<'py, PyAny>, field: &str) -> PyResult<Bound<'py, PyStr
     })
 }
 
+/// The text of a string. One with half of a surrogate pair has none in UTF-8.
+fn utf8<'t>(text: &'t Bound<'_, PyString>) -> PyResult<&'t str> {
+    text.to_str().map_err(|_| {
+        let why = "it has half of a surrogate pair";
+        PyTypeError::new_err(format!("{} cannot be in a history; {why}", shown(text)))
+    })
+}
+
+/// A time in nanoseconds. In a unit, it may be a float, as in a text.
+fn time(value: &Bound<'_, PyAny>, unit: Option<TimeUnit>) -> PyResult<Option<i64>> {
+    let Some(unit) = unit.filter(|_| !value.is_none()) else {
+        return integer(value, "time");
+    };
+    let text = match value.cast::<PyFloat>() {
+        Ok(number) if number.value().is_finite() => Some(number.value().to_string()),
+        _ => integer::<i64>(value, "time")?.map(|number| number.to_string()),
+    };
+    let ns = text.and_then(|text| unit.nanoseconds(&text));
+    ns.map(Some).ok_or_else(|| {
+        let expected = "a number of nanoseconds between -2^63 and 2^63";
+        PyValueError::new_err(format!(
+            "the field time of an op is {} in {}; expected {expected}",
+            shown(value),
+            unit.name()
+        ))
+    })
+}
+
 fn integer<'py, T: for<'a> FromPyObject<'a, 'py>>(value: &Bound<'py, PyAny>, field: &str) -> PyResult<Option<T>> {
     if value.is_none() {
         return Ok(None);
@@ -131,7 +160,7 @@ pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
         return int(number);
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Datum::Str(text.to_str()?.to_owned()));
+        return Ok(Datum::Str(utf8(text)?.to_owned()));
     }
     if let Ok(items) = value.cast::<PyList>() {
         return list(items, depth);
@@ -149,6 +178,8 @@ pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
         return int(number);
     }
     if let Ok(fields) = value.cast::<PyDict>() {
+        // A copy, as of the op's dict.
+        let fields = fields.copy()?;
         let entries = fields.iter().map(|(key, value)| Ok((datum(&key, depth + 1)?, datum(&value, depth + 1)?)));
         return Ok(Datum::Map(entries.collect::<PyResult<_>>()?));
     }
@@ -160,10 +191,13 @@ pub(crate) fn datum(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
 
 #[inline]
 fn int(number: &Bound<'_, PyInt>) -> PyResult<Datum> {
-    match number.extract() {
-        Ok(number) => Ok(Datum::Int(number)),
-        Err(_) => Ok(Datum::Big(number.str()?.to_str()?.to_owned())),
+    if let Ok(number) = number.extract() {
+        return Ok(Datum::Int(number));
     }
+    // Not `str`, which a subclass may define as it likes: two numbers would have one text.
+    let text = number.py().get_type::<PyInt>().call_method1("__repr__", (number,))?.extract::<String>()?;
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    if is_number { Ok(Datum::Big(text)) } else { Err(PyValueError::new_err(format!("{text} is no int"))) }
 }
 
 /// A list. Most of what histories hold are integers in lists.
@@ -206,8 +240,8 @@ fn other(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Datum> {
     }
     // What has `__index__` is an integer by Python's contract. `__float__` says no such thing: Decimal, Fraction and
     // numpy's bool have it, and distinct values of theirs become one float.
-    if let Ok(number) = value.extract::<i64>() {
-        return Ok(Datum::Int(number));
+    if let Ok(number) = value.py().import("operator")?.call_method1("index", (value,)) {
+        return int(number.cast::<PyInt>()?);
     }
     let expected = "expected None, a bool, int, float, str, list, tuple, set or dict";
     Err(PyTypeError::new_err(format!("{} cannot be in a history; {expected}", shown(value))))

@@ -4,11 +4,11 @@ use crate::convert::GivenOp;
 use crate::error::raised;
 use crate::report::Judged;
 use crate::settings::Settings;
-use histcheck_front::setup::{Checked, guarded};
+use histcheck_front::setup::{Checked, cut_short, guarded};
 use histcheck_front::source::{self, Reading};
 use histcheck_front::{Registry, Setup};
-use history_core::{Batch, BatchBuilder, Budget, Cancel, ErrorKind, HistoryError, Reader, Report};
-use pyo3::exceptions::PyRuntimeError;
+use history_core::{Batch, BatchBuilder, Budget, Cancel, ErrorKind, HistoryError, Reader, Report, TimeUnit};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
@@ -62,7 +62,7 @@ pub(crate) fn check_ops(py: Python<'_>, ops: &Bound<'_, PyAny>, settings: &Setti
     let (setup, cancel) = (settings.setup(&registry)?, Cancel::default());
     let budget = settings.budget(cancel.clone());
     let decisions = Mutex::new(Vec::new());
-    let judged = std::thread::scope(|scope| {
+    let (judged, unmatched) = std::thread::scope(|scope| {
         let (sender, batches) = sync_channel(WAITING_MAX);
         let (done, outcome) = channel();
         let (setup, decisions) = (&setup, &decisions);
@@ -73,30 +73,42 @@ pub(crate) fn check_ops(py: Python<'_>, ops: &Bound<'_, PyAny>, settings: &Setti
             drop(batches);
             let _ = done.send(judged);
         });
-        let fed = feed(py, ops, settings, &sender);
+        let fed = feed(py, ops, settings, budget, &sender);
         drop(sender);
         if fed.is_err() {
             cancel.cancel();
         }
         let outcome = wait(py, &cancel, outcome);
-        fed?;
-        outcome
+        let unmatched = fed?;
+        outcome.map(|judged| (judged, unmatched))
     })?;
     let report = judged.map_err(|error| raised(py, &error))?;
-    Ok(Judged::new(report, "ops".to_owned(), decisions.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    let mut decisions = decisions.into_inner().unwrap_or_else(PoisonError::into_inner);
+    decisions.extend(unmatched.iter().map(|name| no_process(name)));
+    Ok(Judged::new(report, "ops".to_owned(), decisions))
 }
 
-/// Reads ops out of an iterator until it ends or nobody wants more.
-fn feed(py: Python<'_>, ops: &Bound<'_, PyAny>, settings: &Settings, batches: &SyncSender<Batch>) -> PyResult<()> {
+/// Reads ops out of an iterator until it ends or nobody wants more. The names of the client rule that no process had,
+/// if all ops were read.
+fn feed(
+    py: Python<'_>,
+    ops: &Bound<'_, PyAny>,
+    settings: &Settings,
+    budget: &Budget,
+    batches: &SyncSender<Batch>,
+) -> PyResult<Vec<String>> {
     let mut builder = BatchBuilder::new().with_client_rule(settings.read_as.clients.clone());
     let mut count: u64 = 0;
     for op in ops.try_iter()? {
-        push(py, &mut builder, &op?, count)?;
+        push(py, &mut builder, &op?, settings.read_as.time_unit, count)?;
         count += 1;
-        if builder.len() == BATCH_OPS {
+        // When the time is over, the checker ends at the next batch.
+        if builder.len() == BATCH_OPS || budget.check(0, 0).is_err() {
+            // A list runs no code of Python in which an interrupt would be seen.
+            py.check_signals()?;
             let batch = builder.take();
             if !py.detach(|| batches.send(batch).is_ok()) {
-                return Ok(());
+                return Ok(Vec::new());
             }
         }
     }
@@ -106,16 +118,26 @@ fn feed(py: Python<'_>, ops: &Bound<'_, PyAny>, settings: &Settings, batches: &S
     let batch = builder.take();
     // If nobody wants it, the verdict is known.
     py.detach(|| batches.send(batch).ok());
-    Ok(())
+    Ok(builder.unmatched().map(str::to_owned).collect())
 }
 
 /// Adds an op; what is wrong with it is said with its place.
-pub(crate) fn push(py: Python<'_>, builder: &mut BatchBuilder, op: &Bound<'_, PyAny>, at: u64) -> PyResult<()> {
+pub(crate) fn push(
+    py: Python<'_>,
+    builder: &mut BatchBuilder,
+    op: &Bound<'_, PyAny>,
+    unit: Option<TimeUnit>,
+    at: u64,
+) -> PyResult<()> {
     let placed = |error: PyErr| {
-        let text = format!("op {at}: {}", error.value(py));
-        PyErr::from_type(error.get_type(py), text)
+        let is_ours = [py.get_type::<PyTypeError>(), py.get_type::<PyValueError>()];
+        // The user's code raises errors of other types, which take other arguments.
+        if !is_ours.iter().any(|ours| error.get_type(py).is(ours)) {
+            return error;
+        }
+        PyErr::from_type(error.get_type(py), format!("op {at}: {}", error.value(py)))
     };
-    let given = GivenOp::of(op).map_err(placed)?;
+    let given = GivenOp::of(op, unit).map_err(placed)?;
     let pushed = given.with_op(|op| builder.push_op(op)).map_err(placed)?;
     pushed.map_err(|mut error| {
         error.message = format!("op {at}: {}", error.message);
@@ -131,8 +153,16 @@ fn judge(
 ) -> Result<Report, HistoryError> {
     let decided = |decision| decisions.lock().unwrap_or_else(PoisonError::into_inner).push(decision);
     let mut run = setup.start(decided)?;
-    let mut is_settled = false;
+    let (mut is_settled, mut ops) = (false, 0);
     for batch in batches {
+        if let Err(spent) = budget.check(0, 0) {
+            // Where the verdict is known, the time does not matter.
+            if is_settled {
+                break;
+            }
+            return Ok(cut_short(&*run, setup.checker.name(), spent, ops));
+        }
+        ops += batch.len();
         // Ops after the verdict are read nevertheless: what is no history is an error.
         is_settled = is_settled || run.observe_batch(&batch)?.is_break();
         if is_settled && run.is_violated() {

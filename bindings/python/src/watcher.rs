@@ -52,7 +52,7 @@ impl Watcher {
             let mut state = self.lock(py);
             for op in &some {
                 let at = state.count;
-                push(py, &mut state.ops, op, at)?;
+                push(py, &mut state.ops, op, None, at)?;
                 state.count += 1;
             }
             state.observe(py)?;

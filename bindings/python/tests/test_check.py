@@ -1,4 +1,5 @@
 import io
+import itertools
 import json
 import subprocess
 import sys
@@ -333,6 +334,32 @@ def test_all_checkers_are_listed():
     assert all(all_checkers.values())
 
 
+@pytest.mark.parametrize("settings", [{"format": "edn"}, {"accept_torn": True}])
+def test_settings_of_a_text_are_refused_for_ops(settings):
+    with pytest.raises(TypeError, match=f"{next(iter(settings))} is only for a file or bytes, not for ops"):
+        histcheck.check(wrote_and_read(3), "cas-register", **settings)
+
+
+def test_names_that_no_process_has_are_a_warning_for_ops_too():
+    with pytest.warns(UserWarning, match="no process has the name nemesis-probe"):
+        histcheck.check(wrote_and_read(3), "cas-register", clients=["nemesis-probe"])
+
+
+def test_a_large_integer_is_what_it_is_and_not_its_text():
+    class Amount(int):
+        def __str__(self):
+            return "9" * 30
+
+        __repr__ = __str__
+
+    def reads(written, read):
+        ops = [op("invoke", 0, "write", written), op("ok", 0, "write", written)]
+        return histcheck.check([*ops, op("invoke", 1, "read"), op("ok", 1, "read", read)], "register").valid
+
+    assert reads(Amount(2**70), 2**70) is True
+    assert reads(Amount(2**70), Amount(2**71)) is False
+
+
 def reads_at_first(value, **settings):
     return histcheck.check([op("invoke", 0, "read"), op("ok", 0, "read", value)], "register", **settings).valid
 
@@ -342,3 +369,48 @@ def test_an_initial_value_is_a_value_as_in_an_op():
         assert reads_at_first(value, initial=value) is True, value
     assert reads_at_first(2**70 + 1, initial=2**70) is False
     assert reads_at_first(1, initial="1") is False
+
+
+def test_a_dict_that_changes_while_it_is_read_is_read_as_it_was():
+    fields = {"a": 1}
+
+    class Changes(Numpys):
+        def tolist(self):
+            fields.clear()
+            one.update({str(at): 1 for at in range(100)})
+            return 1
+
+    fields["b"] = Changes(1)
+    fields["c"] = 2
+    one = op("ok", 0, "read", fields)
+    assert histcheck.check([op("invoke", 0, "read"), one], "register", initial={"a": 1, "b": 1, "c": 2}).valid is True
+
+
+def test_errors_of_other_code_stay_as_they_are():
+    class Raises(Numpys):
+        def tolist(self):
+            raise self.plain
+
+    for error in [SystemExit(3), UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"), KeyError("lost")]:
+        with pytest.raises(type(error)) as raised:
+            histcheck.check([op("ok", 0, "read", Raises(error))], "register")
+        assert raised.value is error
+
+
+@pytest.mark.parametrize("field", ["type", "process", "f", "value", "more"])
+def test_half_of_a_surrogate_pair_is_refused(field):
+    with pytest.raises(TypeError, match="op 0: '.ud800' cannot be in a history; it has half of a surrogate pair"):
+        histcheck.check([op("ok", 0, "read") | {field: "\ud800"}], "register")
+    with pytest.raises(TypeError, match="op 0: '.ud800' cannot be in a history"):
+        histcheck.check([op("ok", 0, "read") | {"\ud800": 1}], "register")
+
+
+def test_the_time_limit_ends_reading():
+    def ops():
+        # Ends only if the time limit does.
+        for at in itertools.count():
+            yield from [op("invoke", 0, "write", at), op("ok", 0, "write", at)]
+
+    report = histcheck.check(ops(), "register", timeout=0)
+    assert report.valid == "unknown"
+    assert report.notes == ["Only the first 0 ops were checked, because the time limit was reached."]

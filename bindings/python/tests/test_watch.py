@@ -37,3 +37,78 @@ def test_an_op_that_does_not_fit_is_an_error():
     watcher.feed(op("invoke", 0, "read"))
     with pytest.raises(histcheck.HistoryError, match="op 1: "):
         watcher.feed(op("invoke", 0, "read"))
+
+
+@pytest.mark.parametrize(
+    ("bad", "raised"),
+    [
+        ({"process": 0}, ValueError),
+        (op("invoke", 7, "write", object), TypeError),
+        (op("invoke", 1, "read"), histcheck.HistoryError),
+    ],
+)
+def test_ops_before_one_that_is_refused_are_checked(bad, raised):
+    watcher = histcheck.Watcher("cas-register")
+    ops = [*wrote_and_read(4), op("invoke", 1, "read"), bad]
+    with pytest.raises(raised, match="op 5: "):
+        watcher.feed(ops)
+    assert watcher.ops == 5
+    report = watcher.finish()
+    assert (report.valid, list(report.anomalies)) == (False, ["nonlinearizable"])
+
+
+def test_ops_before_an_error_of_their_iterator_are_checked():
+    def ops(read):
+        yield from wrote_and_read(read)
+        raise KeyError("lost")
+
+    for read in (3, 4):
+        watcher = histcheck.Watcher("cas-register")
+        with pytest.raises(KeyError, match="lost"):
+            watcher.feed(ops(read))
+        assert watcher.ops == 4
+        if read == 4:
+            assert watcher.finish().valid is False
+        else:
+            with pytest.raises(KeyError, match="lost"):
+                watcher.finish()
+
+
+def test_ops_after_one_that_is_refused_prove_nothing():
+    watcher = histcheck.Watcher("cas-register")
+    watcher.feed(wrote_and_read(3))
+    with pytest.raises(ValueError, match="op 4: an op has no 'type'") as first:
+        # A write of 5 that was lost.
+        watcher.feed({"process": 0, "f": "write", "value": 5})
+    with pytest.raises(ValueError, match="op 4: ") as second:
+        watcher.feed([op("invoke", 1, "read"), op("ok", 1, "read", 5)])
+    assert second.value is first.value
+    assert watcher.violation is None
+    with pytest.raises(ValueError, match="op 4: "):
+        watcher.finish()
+
+
+def test_the_first_op_that_is_refused_is_the_error_at_the_end():
+    watcher = histcheck.Watcher("cas-register")
+    with pytest.raises(ValueError, match="op 0: an op has no 'type'"):
+        watcher.feed({"process": 0})
+    with pytest.raises(ValueError, match="op 0: an op has no 'type'"):
+        watcher.finish()
+
+
+def test_settings_are_given_once():
+    settings = histcheck.Settings("cas-register", initial=3)
+    with pytest.raises(TypeError, match="given twice"):
+        histcheck.Watcher(settings, initial=5)
+
+
+def test_settings_of_a_text_are_refused():
+    with pytest.raises(TypeError, match="format is only for a file or bytes"):
+        histcheck.Watcher("cas-register", format="edn")
+
+
+def test_names_that_no_process_has_are_a_warning():
+    watcher = histcheck.Watcher("cas-register", clients=["nemesis-probe"])
+    watcher.feed(wrote_and_read(3))
+    with pytest.warns(UserWarning, match="no process has the name nemesis-probe"):
+        watcher.finish()

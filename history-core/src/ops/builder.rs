@@ -247,6 +247,11 @@ impl BatchBuilder {
         self.pairing.open()
     }
 
+    /// The names in the client rule that no process had so far.
+    pub fn unmatched(&self) -> impl Iterator<Item = &str> {
+        self.pairing.unmatched()
+    }
+
     /// The ops added since this was last called.
     pub fn take(&mut self) -> Batch {
         self.added = 0;

@@ -58,6 +58,19 @@ impl TimeUnit {
         })
     }
 
+    /// The nanoseconds of a decimal number of this unit; less than one is cut off, towards the past. `None` if they do
+    /// not fit.
+    ///
+    /// ```
+    /// use history_core::TimeUnit;
+    ///
+    /// assert_eq!(TimeUnit::Milliseconds.nanoseconds("1.5"), Some(1_500_000));
+    /// assert_eq!(TimeUnit::Seconds.nanoseconds("9223372037"), None);
+    /// ```
+    pub fn nanoseconds(self, number: &str) -> Option<i64> {
+        nanoseconds(number, self).map(|(ns, _)| ns)
+    }
+
     /// A nanosecond is this many decimal places after one.
     fn places(self) -> i64 {
         match self {

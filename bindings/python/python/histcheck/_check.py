@@ -44,6 +44,7 @@ class Settings:
         if isinstance(keyed, bool):
             keyed = "yes" if keyed else "no"
         self.checker = checker
+        self.text_only = [name for name, given in (("format", format), ("accept_torn", accept_torn)) if given]
         self.native = _histcheck.Settings(
             checker,
             {name: value for name, value in options.items() if value is not None},
@@ -75,29 +76,44 @@ def check(history: History, checker: str | Settings = "list-append", **settings:
 
     - `checker`: its name, such as `"list-append"`; `checkers()` lists them.
     - `keyed`: whether each key is checked separately: True, False or "auto".
-    - `format`, `time_unit`: format and time unit of a text [default: detected].
+    - `format`: the format of a text [default: detected]. Not for ops.
+    - `time_unit`: the unit of times: "s", "ms", "us" or "ns" [default: "ns"].
     - `clients`, `others`: names of processes that are clients, or that are not.
-    - `accept_torn`: omit an incomplete op at the end of the text, instead of raising.
+    - `accept_torn`: omit an incomplete op at the end of the text, instead of raising. Not for ops.
     - `plugins`: paths of libraries with further checkers. They run with your permissions.
-    - `timeout`: seconds after which a search ends with the verdict "unknown".
+    - `timeout`: seconds after which reading and the search end with the verdict "unknown".
     - `pictures`: whether the report can have pictures besides those of cycles. False saves memory.
     - all others: options of the checker, with `_` for `-`.
 
     Raises `HistoryError` if the input is not a history, or the checker cannot check it; ValueError for an unknown
     checker or option. Other Python threads run while the history is checked.
     """
-    given = checker if isinstance(checker, Settings) else Settings(checker, **settings)
-    if given is checker and settings:
-        raise TypeError("settings are given twice: as Settings and as arguments")
+    given = given_settings(checker, settings)
     if isinstance(history, (str, os.PathLike)):
         judged = _histcheck.check_path(os.fspath(history), given.native)
     elif isinstance(history, (bytes, bytearray, memoryview)):
         judged = _histcheck.check_bytes(bytes(history), given.native)
     else:
+        refuse_text_settings(given)
         judged = _histcheck.check_ops(ops_of(history), given.native)
     for decision in judged.decisions:
         warnings.warn(decision, stacklevel=2)
     return Report(judged)
+
+
+def given_settings(checker: str | Settings, settings: Mapping[str, Any]) -> Settings:
+    """Returns the settings that a caller passed."""
+    if not isinstance(checker, Settings):
+        return Settings(checker, **settings)
+    if settings:
+        raise TypeError("settings are given twice: as Settings and as arguments")
+    return checker
+
+
+def refuse_text_settings(settings: Settings) -> None:
+    """Raises TypeError for settings that only a text has: without an effect, they would hide a mistake."""
+    for name in settings.text_only:
+        raise TypeError(f"{name} is only for a file or bytes, not for ops")
 
 
 def checkers() -> dict[str, str]:

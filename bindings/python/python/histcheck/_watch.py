@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import _histcheck
-from ._check import Op, Settings, ops_of
+from ._check import Op, Settings, given_settings, ops_of, refuse_text_settings
 from ._report import Report
 
 
@@ -27,7 +28,8 @@ class Watcher:
     """
 
     def __init__(self, checker: str | Settings, **settings: Any) -> None:
-        given = checker if isinstance(checker, Settings) else Settings(checker, **settings)
+        given = given_settings(checker, settings)
+        refuse_text_settings(given)
         self._native = _histcheck.Watcher(given.native)
         self._lock = threading.Lock()
         self._violation: Report | None = None
@@ -56,5 +58,8 @@ class Watcher:
         """Returns the report on all ops that were fed. The watcher accepts no ops after that."""
         with self._lock:
             if self._report is None:
-                self._report = Report(self._native.finish())
+                judged = self._native.finish()
+                self._report = Report(judged)
+                for decision in judged.decisions:
+                    warnings.warn(decision, stacklevel=2)
             return self._report
