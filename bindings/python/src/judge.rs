@@ -173,7 +173,7 @@ fn judge(
 }
 
 /// Does something on a thread of its own.
-fn apart<T: Send>(py: Python<'_>, cancel: &Cancel, what: impl FnOnce() -> T + Send) -> PyResult<T> {
+pub(crate) fn apart<T: Send>(py: Python<'_>, cancel: &Cancel, what: impl FnOnce() -> T + Send) -> PyResult<T> {
     std::thread::scope(|scope| {
         let (done, outcome) = channel();
         scope.spawn(move || done.send(what()));
@@ -203,6 +203,6 @@ fn wait<T: Send>(py: Python<'_>, cancel: &Cancel, outcome: Receiver<T>) -> PyRes
     }
 }
 
-fn no_process(name: &str) -> String {
+pub(crate) fn no_process(name: &str) -> String {
     format!("no process has the name {name}")
 }

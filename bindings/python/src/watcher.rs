@@ -1,15 +1,16 @@
 //! Judging a history while it is being made.
 
 use crate::error::raised;
-use crate::judge::{BATCH_OPS, push};
+use crate::judge::{BATCH_OPS, apart, no_process, push};
 use crate::report::Judged;
 use crate::settings::Settings;
 use histcheck_front::Registry;
 use histcheck_front::setup::guarded;
-use history_core::{BatchBuilder, Budget, Cancel, ErrorKind, HistoryError, Run};
+use history_core::{BatchBuilder, Cancel, ErrorKind, HistoryError, Run};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
+use pyo3::types::PyIterator;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A history that is being judged while it is made.
@@ -22,41 +23,45 @@ struct State {
     /// Absent once it is finished.
     run: Option<Box<dyn Run>>,
     is_settled: bool,
+    /// Why ops were lost, the first time. What comes after them proves nothing: a read of a value whose write was lost
+    /// is no anomaly.
+    failed: Option<PyErr>,
     decisions: Arc<Mutex<Vec<String>>>,
-    budget: Budget,
+    settings: Py<Settings>,
 }
 
 #[pymethods]
 impl Watcher {
     #[new]
-    fn new(py: Python<'_>, settings: &Settings) -> PyResult<Watcher> {
+    fn new(py: Python<'_>, settings: Py<Settings>) -> PyResult<Watcher> {
+        let given = settings.get();
         // A run borrows its checker, and Python's objects borrow nothing: a few hundred bytes stay for each watcher.
-        let registry: &'static Registry = Box::leak(Box::new(settings.registry(Registry::watchers())?));
-        let setup = Box::leak(Box::new(settings.setup(registry)?));
+        let registry: &'static Registry = Box::leak(Box::new(given.registry(Registry::watchers())?));
+        let setup = Box::leak(Box::new(given.setup(registry)?));
         let decisions = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&decisions);
         let decided = move |decision| noted.lock().unwrap_or_else(PoisonError::into_inner).push(decision);
         let run = setup.start_online(decided).map_err(|error| raised(py, &error))?;
-        let ops = BatchBuilder::new().with_client_rule(settings.read_as.clients.clone());
-        let budget = settings.budget(Cancel::default());
-        Ok(Watcher(Mutex::new(State { ops, count: 0, run: Some(run), is_settled: false, decisions, budget })))
+        let ops = BatchBuilder::new().with_client_rule(given.read_as.clients.clone());
+        let (run, failed) = (Some(run), None);
+        let state = State { ops, count: 0, run, is_settled: false, failed, decisions, settings };
+        Ok(Watcher(Mutex::new(state)))
     }
 
     /// Takes ops, up to the one that proves a violation and those that were taken with it; the report on it, if there
-    /// is one.
+    /// is one. An error is raised after the ops before it were checked, and again by each call after that.
     fn feed(&self, py: Python<'_>, ops: &Bound<'_, PyAny>) -> PyResult<Option<Judged>> {
-        let mut ops = ops.try_iter()?;
+        let mut ops = ops.try_iter();
         loop {
             // An iterator may run any code, so the state is not locked while it does.
-            let some = ops.by_ref().take(BATCH_OPS).collect::<PyResult<Vec<_>>>()?;
+            let mut some = Vec::new();
+            let read = ops.as_mut().map_err(|error| error.clone_ref(py)).and_then(|ops| read(py, ops, &mut some));
             let mut state = self.lock(py);
-            for op in &some {
-                let at = state.count;
-                push(py, &mut state.ops, op, None, at)?;
-                state.count += 1;
+            if state.failed.is_some() {
+                return state.certain(py);
             }
-            state.observe(py)?;
-            let violation = state.violation(py)?;
+            let taken = state.take(py, &some).and(read).and_then(|()| state.violation(py));
+            let violation = taken.inspect_err(|error| state.failed = Some(error.clone_ref(py)))?;
             if violation.is_some() || some.len() < BATCH_OPS {
                 return Ok(violation);
             }
@@ -69,16 +74,22 @@ impl Watcher {
         self.lock(py).count
     }
 
-    /// The report on all that was fed. Ends the watcher.
+    /// The report on all that was fed, and the error again if ops were lost. Ends the watcher.
     fn finish(&self, py: Python<'_>) -> PyResult<Judged> {
         let mut state = self.lock(py);
+        if state.failed.is_some() {
+            return state.certain(py)?.ok_or_else(finished);
+        }
         if state.count == 0 {
             return Err(raised(py, &HistoryError::new(ErrorKind::NotAnOp, "the history contains no op")));
         }
         let run = state.run.take().ok_or_else(finished)?;
-        let budget = state.budget.clone();
-        let report = py.detach(|| guarded(|| run.finish(&budget))).map_err(|error| raised(py, &error))?;
-        Ok(Judged::new(report, "ops".to_owned(), state.decisions()))
+        let cancel = Cancel::default();
+        let budget = state.settings.get().budget(cancel.clone());
+        let report = apart(py, &cancel, || guarded(|| run.finish(&budget)))?.map_err(|error| raised(py, &error))?;
+        let mut decisions = state.decisions();
+        decisions.extend(state.ops.unmatched().map(no_process));
+        Ok(Judged::new(report, "ops".to_owned(), decisions))
     }
 }
 
@@ -89,7 +100,36 @@ impl Watcher {
     }
 }
 
+/// Reads ops out of an iterator, a batch at most. A list runs no code of Python in which an interrupt would be seen.
+fn read<'py>(py: Python<'py>, ops: &mut Bound<'py, PyIterator>, some: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {
+    py.check_signals()?;
+    for op in ops.take(BATCH_OPS) {
+        some.push(op?);
+    }
+    Ok(())
+}
+
 impl State {
+    /// Takes ops, and hands on those that are before an error.
+    fn take(&mut self, py: Python<'_>, some: &[Bound<'_, PyAny>]) -> PyResult<()> {
+        let unit = self.settings.get().read_as.time_unit;
+        let pushed = some.iter().try_for_each(|op| {
+            push(py, &mut self.ops, op, unit, self.count)?;
+            self.count += 1;
+            Ok(())
+        });
+        self.observe(py)?;
+        pushed
+    }
+
+    /// After an error: the violation that was certain before it, else the error.
+    fn certain(&mut self, py: Python<'_>) -> PyResult<Option<Judged>> {
+        match (self.violation(py)?, &self.failed) {
+            (None, Some(failed)) => Err(failed.clone_ref(py)),
+            (violation, _) => Ok(violation),
+        }
+    }
+
     /// Hands on what was taken.
     fn observe(&mut self, py: Python<'_>) -> PyResult<()> {
         let batch = self.ops.take();

@@ -1,6 +1,8 @@
+import ctypes
 import io
 import itertools
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -334,6 +336,22 @@ def test_all_checkers_are_listed():
     assert all(all_checkers.values())
 
 
+def test_times_have_a_unit():
+    ops = wrote_and_read(3)
+    for at, one in enumerate(ops):
+        one["time"] = at * 1.5 if at % 2 else at
+    with pytest.raises(TypeError, match="op 1: the field time of an op is 1.5"):
+        histcheck.check(ops, "cas-register")
+    stale = [*ops[:3], {**ops[3], "value": 4}]
+    report = histcheck.check(stale, "cas-register", time_unit="ms")
+    times = [one["time_ns"] for one in report.anomalies["nonlinearizable"].witnesses[0].ops]
+    assert sorted(times) == [1_500_000, 4_500_000]
+    watcher = histcheck.Watcher("cas-register", time_unit="s")
+    for call in [watcher.feed, lambda ops: histcheck.check(ops, "cas-register", time_unit="s")]:
+        with pytest.raises(ValueError, match="op 0: the field time of an op is 9223372037 in s; expected"):
+            call([{**ops[0], "time": 9223372037}])
+
+
 @pytest.mark.parametrize("settings", [{"format": "edn"}, {"accept_torn": True}])
 def test_settings_of_a_text_are_refused_for_ops(settings):
     with pytest.raises(TypeError, match=f"{next(iter(settings))} is only for a file or bytes, not for ops"):
@@ -414,3 +432,23 @@ def test_the_time_limit_ends_reading():
     report = histcheck.check(ops(), "register", timeout=0)
     assert report.valid == "unknown"
     assert report.notes == ["Only the first 0 ops were checked, because the time limit was reached."]
+
+
+def interrupted_first(ops):
+    """The ops, after an interrupt of which Python learns when it runs code again: none is run while these are read."""
+    interrupts = map(ctypes.CDLL(None)["raise"], [signal.SIGINT])
+    return itertools.chain(filter(None, interrupts), ops)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
+def test_an_interrupt_ends_reading():
+    def count_left(call):
+        ops = interrupted_first(wrote_and_read(3) * 5000)
+        with pytest.raises(KeyboardInterrupt):
+            call(ops)
+        return sum(1 for _ in ops)
+
+    watcher = histcheck.Watcher("register")
+    assert count_left(watcher.feed) == 20_000 - 4096
+    assert watcher.ops == 4096
+    assert count_left(lambda ops: histcheck.check(ops, "register")) == 20_000 - 4096
