@@ -2,6 +2,10 @@
 //!
 //! Whatever is asked of a checker beyond that may take as long, or as much, again.
 
+mod stopped;
+
+pub(super) use stopped::Stopped;
+
 use crate::judge::child::memory;
 use crate::judge::limits::Limits;
 use history_core::{NextStep, Report, Run, Spent, Verdict};

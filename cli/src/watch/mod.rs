@@ -18,7 +18,6 @@ mod refused;
 mod socket;
 mod source;
 mod status;
-mod stopped;
 mod writer;
 
 use crate::job::{Check, PageAt};
@@ -40,13 +39,12 @@ use histcheck_front::clocks;
 use histcheck_front::setup::guarded;
 use history_core::cast::Cast as _;
 use history_core::{Batch, Budget, Cancel, HistoryError, Op, Report, Run, Spent, Verdict};
-use limit::Limit;
+use limit::{Limit, Stopped};
 use refused::Doubt;
 pub(crate) use source::Source;
 use status::Status;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
-use stopped::Stopped;
 
 /// A history to be watched.
 pub(crate) struct Watch<'c> {

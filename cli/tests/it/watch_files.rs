@@ -66,8 +66,8 @@ fn a_report_on_a_part_counts_all_violations() {
     assert_eq!(code, Some(1));
 }
 
-/// A file is emptied after its last op was read. Ops may have been in it by then, though the indices of all others follow
-/// each other.
+/// A file is emptied after its last op was read. Ops may have been in it by then, though the indices of all others
+/// follow each other.
 #[test]
 fn ops_may_be_missing_behind_the_last_one() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! Text that may be missing from a history, since its file was emptied or replaced while it was followed.
 //!
 //! What was added to a file after the last look, and before it was emptied, is gone; and a file that had the name for a
-//! short time may never have been opened. Only consecutive indices show that nothing is missing, and only up to the last
-//! op: what is missing at the end, only an op of the new text shows.
+//! short time may never have been opened. Only consecutive indices show that nothing is missing, and only up to the
+//! last op: what is missing at the end, only an op of the new text shows.
 
 use crate::watch::refused::lower;
 use history_core::{NextStep, Report};

@@ -1,3 +1,5 @@
+//! Files that are followed: what is read of one that grows, is emptied, replaced or written anew.
+
 use super::*;
 use crate::watch::inbox::Text;
 use std::fs;

@@ -5,7 +5,7 @@ use crate::output::exit::Exit;
 use history_core::HistoryError;
 
 /// Why there will be no report.
-pub(super) enum Stopped {
+pub(in crate::watch) enum Stopped {
     History(HistoryError),
     /// The receiver is gone.
     Output(Exit),
@@ -15,7 +15,7 @@ pub(super) enum Stopped {
 
 impl Stopped {
     /// How the program ends, unless an error is the result.
-    pub(super) fn exit(self) -> Result<Exit, HistoryError> {
+    pub(in crate::watch) fn exit(self) -> Result<Exit, HistoryError> {
         match self {
             Stopped::History(error) => Err(error),
             Stopped::Output(exit) => Ok(exit),
