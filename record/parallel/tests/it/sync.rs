@@ -157,7 +157,8 @@ fn a_wait_with_a_time_ends_both_ways() {
         thread.join().unwrap();
         seen
     });
-    // (true, true): it was set, but not yet notified. (false, false): the wait ended without a reason, as it may in std.
+    // (true, true): it was set, but not yet notified. (false, false): the wait ended without a reason, as it may in
+    // std.
     assert_eq!(seen, [(false, false), (false, true), (true, false), (true, true)]);
 }
 

@@ -189,9 +189,9 @@ impl Network {
     /// [`sync`](crate::sync), or to call [`Resource::touch`](crate::Resource::touch): no search covers a crash before
     /// an access to what is std's.
     ///
-    /// Closures of `spawn_blocking` end at their next operation, and threads that are not tasks go on. A task that holds
-    /// a [`sync::Mutex`](crate::sync::Mutex), which would be poisoned, goes on until it has unlocked it: no search
-    /// covers a crash before an operation under such a lock.
+    /// Closures of `spawn_blocking` end at their next operation, and threads that are not tasks go on. A task that
+    /// holds a [`sync::Mutex`](crate::sync::Mutex), which would be poisoned, goes on until it has unlocked it: no
+    /// search covers a crash before an operation under such a lock.
     #[track_caller]
     pub fn crash(&self, name: &str) {
         self.number(name);
