@@ -96,7 +96,7 @@ fn what_never_returned_never_does() {
 fn only_intervals_have_it() {
     let ops = "{:process 0, :type :invoke, :f :read}";
     let error = read(ops, 1).unwrap_err();
-    assert_eq!((error.kind, error.message.contains("for intervals")), (ErrorKind::Unexpected, true));
+    assert_eq!((error.kind, error.message.contains("only to intervals")), (ErrorKind::Unexpected, true));
     assert_eq!(read(ops, 0).unwrap().len(), 1);
     // One client alone has one clock, so two of its operations at once are an error as ever.
     let overlap = r#"{"client": 0, "call": 1, "return": 9, "input": ["read"]} {"client": 0, "call": 5, "return": 6, "input": ["read"]}"#;

@@ -97,7 +97,7 @@ fn lossy_conversion_leaves_no_one_out_who_may_have_been_read_from() {
     let info = "{:process 0, :type :info, :value [[:w 1 2]], :start-ts 3, :commit-ts 4}";
     let timed = "{:process 1, :type :ok, :value [[:r 1 5]], :start-ts 9, :commit-ts 9}";
     let error = of(&format!("{info} {timed}"), Format::Chronos).unwrap_err();
-    assert!(error.contains("nobody read its writes, but by its timestamps it committed"), "{error}");
+    assert!(error.contains("no transaction read its writes, but by its timestamps it committed"), "{error}");
     let seen = timed.replace("[:r 1 5]", "[:r 1 2]");
     assert!(of(&format!("{info} {seen}"), Format::Chronos).is_ok());
     // Nobody else wrote it, or nobody read it, or the format has aborted transactions.
