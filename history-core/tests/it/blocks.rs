@@ -324,3 +324,30 @@ fn an_op_that_is_not_closed_hides_no_op_behind_it() {
     }
     assert!(refused > 150, "{refused}");
 }
+
+/// Gives a text, and then nothing for as long as it is read.
+struct Waits<'a>(&'a [u8]);
+
+impl io::Read for Waits<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        assert!(!self.0.is_empty(), "whoever reads on waits for ever");
+        self.0.read(out)
+    }
+}
+
+/// Nobody has to wait for the end of a text, or for more of it.
+#[test]
+fn an_op_that_is_not_closed_is_refused_at_once() {
+    let op = "{:process 2, :type :info, :f :read, :value nil}\n";
+    let text = format!("{op}{{:process 2, :type :info, :f\n{op}");
+    let mut reader = Reader::new(Waits(text.as_bytes())).growing();
+    let mut ops = 0;
+    let error = reader.for_each(|_| {
+        ops += 1;
+        Ok(ControlFlow::Continue(()))
+    });
+    assert_eq!(
+        (ops, error.unwrap_err().message.as_str()),
+        (1, "an op begins here, but the op at line 2 is not closed")
+    );
+}

@@ -369,7 +369,7 @@ impl<'s> Reader<'s> {
             Err(error) => return Err(self.blocks.sited(error, &batch.tape.source, &block)),
         };
         self.read_all = block.over;
-        if self.blocks.is_growing() && !block.last && (block.over || batch.records.is_empty()) {
+        if self.blocks.is_growing() && !block.last {
             let checked = self.torn.check(format, (&batch.tape.source, &block), consumed);
             checked.map_err(|error| self.blocks.sited(error, &batch.tape.source, &block))?;
         }

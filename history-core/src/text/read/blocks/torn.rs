@@ -40,6 +40,9 @@ impl Torn {
             self.cut_off = None;
             return Ok(());
         }
+        if !block.over && memchr(b'\n', &text.as_bytes()[begins..]).is_none() {
+            return Ok(());
+        }
         let place = block.place_of(text, begins);
         if self.begins != place.offset {
             *self = Torn { begins: place.offset, checked: place.offset, cut_off: None };
