@@ -304,11 +304,14 @@ fn whoever_sees_ops_may_stop() {
 fn an_op_that_is_not_closed_hides_no_op_behind_it() {
     let ops = [
         "{:process 2, :type :invoke, :f :read, :value [[:r \"x\" {:y 1}]]}\n",
+        "#jepsen.history.Op{:process 2, :type :invoke, :f :read, :value [[:r 1 nil]]}\n",
         "{\"process\": 2, \"type\": \"invoke\", \"f\": \"read\", \"value\": [\"x\", {\"y\": 1}]}\n",
     ];
+    // A tag without its map belongs to the op that follows.
+    let begins = |op: &str| op.find('{').unwrap() + 1;
     let mut refused = 0;
     for (op, end, followers) in
-        ops.iter().flat_map(|op| (1..op.len() - 1).flat_map(move |end| [(op, end, 1), (op, end, 2)]))
+        ops.iter().flat_map(|op| (begins(op)..op.len() - 1).flat_map(move |end| [(op, end, 1), (op, end, 2)]))
     {
         let text = format!("{op}{}\n{}", &op[..end], op.repeat(followers));
         for block_bytes in [7, 1 << 16] {

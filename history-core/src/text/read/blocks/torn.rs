@@ -74,9 +74,11 @@ impl Torn {
     }
 }
 
-/// Whether a line begins with a map that has a type of an op. What is inside an op is indented, in texts that people
-/// are to read; others have an op on one line.
+/// Whether a line begins with a map that has a type of an op, with or without a tag such as `#jepsen.history.Op`. What
+/// is inside an op is indented, in texts that people are to read; others have an op on one line.
 fn begins_op(line: &[u8]) -> bool {
+    let is_of_tag = |byte: &u8| byte.is_ascii_alphanumeric() || b"./-_ ".contains(byte);
+    let tag = line.strip_prefix(b"#").map_or(0, |tag| 1 + tag.iter().take_while(|byte| is_of_tag(byte)).count());
     let has_type = |at: usize| {
         let value = line[at + b"type".len()..].trim_ascii_start();
         let value = value.strip_prefix(b"\"").unwrap_or(value).trim_ascii_start();
@@ -84,5 +86,5 @@ fn begins_op(line: &[u8]) -> bool {
         let value = value.strip_prefix(b"\"").unwrap_or(value);
         [&b"invoke"[..], b"ok", b"fail", b"info"].iter().any(|kind| value.starts_with(kind))
     };
-    line.first() == Some(&b'{') && memmem::find_iter(line, b"type").any(has_type)
+    line.get(tag) == Some(&b'{') && memmem::find_iter(line, b"type").any(has_type)
 }
