@@ -184,7 +184,8 @@ impl Workload for RwRegisterRun {
     fn known(self, txns: Txns<Mop>, writes_known: bool, budget: &Budget) -> (Registers, Expected) {
         let RwRegisterRun { expected, sources, interner, versions, found, is_share, .. } = self;
         #[cfg(feature = "exact")]
-        let is_explained = writes_known && !is_share && is_explained(&versions, &txns, &sources, &expected, budget);
+        let is_explained =
+            writes_known && !is_share && is_explained(&versions, &txns, &found, &sources, &expected, budget);
         #[cfg(not(feature = "exact"))]
         let (is_explained, _) = (false, budget);
         let known = Known { has_all_writes: writes_known, is_share, is_explained };

@@ -11,6 +11,8 @@ use super::super::analysis::Registers;
 use super::super::mop::Mop;
 use super::super::sources::Sources;
 use super::super::versions::Versions;
+use super::super::within::Findings;
+use super::commits;
 use crate::anomaly::AnomalySet;
 use crate::cycle_spec::Suffix;
 use crate::exact::{Exact, has_serial_order};
@@ -27,11 +29,15 @@ const SERIALIZABLE: Model = model::named("serializable");
 pub(in crate::rw_register) fn is_explained(
     versions: &Versions,
     txns: &Txns<Mop>,
+    found: &Findings,
     sources: &Sources,
     expected: &Expected,
     budget: &Budget,
 ) -> bool {
     let Some(base) = base_of(txns, sources, expected).filter(|_| expected.exact != Exact::No) else { return false };
+    if found.internal.is_empty() && commits::are_ordered(versions, txns, &found.touches) {
+        return true;
+    }
     // Sources may put what nobody saw between two others.
     let happened = super::serial(versions, txns, sources.are_used());
     let Some(happened) = happened.filter(|happened| !happened.contradicts_itself) else { return false };

@@ -1,6 +1,7 @@
 //! Which transactions of registers happened, whom their reads saw, and which writes the sources in use put before
 //! others.
 
+mod commits;
 mod explained;
 pub(super) mod knots;
 
