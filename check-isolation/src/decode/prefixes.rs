@@ -15,7 +15,7 @@
 use super::{IsolationRun, Settings};
 use crate::level::{Base, Level};
 use crate::report::{self, THIN_AIR};
-use history_core::{Budget, HistoryError, Op, OpKind, Pair, Report, Run, Verdict};
+use history_core::{Budget, HistoryError, Op, Report, Run, Verdict};
 use std::ops::ControlFlow;
 
 /// Beyond so many ops, the history is judged again when it has grown by one in [`GROWTH`].
@@ -113,12 +113,7 @@ impl Prefixes {
 
 impl Run for Prefixes {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
-        self.sees_writers &= match (op.kind, op.pair) {
-            _ if !op.process.is_client() => true,
-            (OpKind::Invoke, Pair::Invokes { .. }) => !op.value.is_nil(),
-            (_, Pair::Completes { .. }) => true,
-            _ => false,
-        };
+        self.sees_writers &= op.is_announced();
         let flow = self.whole.observe(op)?;
         if self.violated.is_none() {
             self.judge()?;

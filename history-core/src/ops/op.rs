@@ -159,6 +159,27 @@ impl<'a> Op<'a> {
         (!is_content).then_some(Op { value: Value::Nil, ..*self })
     }
 
+    /// Whether what it writes is known from its invocation: it is an invocation with a value, the completion of an
+    /// invocation, or not a client's op. If this holds for all ops of a history, no value was read before the invocation
+    /// that writes it.
+    ///
+    /// ```
+    /// use history_core::History;
+    ///
+    /// let text = "{:process 0, :type :invoke, :f :txn, :value [[:r 1 nil]]} {:process 0, :type :ok, :value [[:r 1 2]]}";
+    /// assert!(History::parse(text).unwrap().ops().all(|op| op.is_announced()));
+    /// let text = "{:process 0, :type :ok, :f :txn, :value [[:r 1 2]]}";
+    /// assert!(!History::parse(text).unwrap().op(0).is_announced());
+    /// ```
+    pub fn is_announced(&self) -> bool {
+        match (self.kind, self.pair) {
+            _ if !self.process.is_client() => true,
+            (OpKind::Invoke, Pair::Invokes { .. }) => !self.value.is_nil(),
+            (_, Pair::Completes { .. }) => true,
+            _ => false,
+        }
+    }
+
     /// Where it stands, for sentences: `index 7 (line 8)`.
     ///
     /// ```

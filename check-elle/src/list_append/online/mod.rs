@@ -32,12 +32,13 @@ mod within;
 
 use crate::txn::expected::Expected;
 use crate::txn::online;
+use crate::txn::online::Whole;
 use crate::txn::online::judge::Rules;
 use history_core::Run;
 use judge::ListJudge;
 
 /// Starts a run of what is expected: see [`online::start`].
-pub(super) fn start(expected: Expected, batch: impl Run + Clone + 'static) -> Box<dyn Run> {
+pub(super) fn start(expected: Expected, batch: impl Whole) -> Box<dyn Run> {
     let rules = Rules::of(&expected);
     online::start::<ListJudge>(expected, rules, batch)
 }

@@ -75,11 +75,12 @@ mod write;
 
 use crate::txn::expected::Expected;
 use crate::txn::online;
+use crate::txn::online::Whole;
 use history_core::Run;
 pub(super) use judge::Assumed;
 use judge::RegisterJudge;
 
 /// Starts a run of what is expected: see [`online::start`].
-pub(super) fn start(expected: Expected, assumed: Assumed, batch: impl Run + Clone + 'static) -> Box<dyn Run> {
+pub(super) fn start(expected: Expected, assumed: Assumed, batch: impl Whole) -> Box<dyn Run> {
     online::start::<RegisterJudge>(expected, assumed, batch)
 }

@@ -155,6 +155,8 @@ pub(crate) struct TxnRun<W: Workload> {
     writes_elsewhere: bool,
     /// Of a share: a number for all that the op at hand writes, on whatever keys, in its order.
     all_writes: u64,
+    /// Whether ops that follow may write what was read so far.
+    is_beginning: bool,
 }
 
 /// A history of transactions at its end.
@@ -185,7 +187,14 @@ impl<W: Workload> TxnRun<W> {
             malformed_count: 0,
             writes_unknown: false,
             mops: Vec::new(),
+            is_beginning: false,
         }
+    }
+
+    /// The same, of a history whose later ops may write what was read so far: such a read is no garbage-read yet.
+    pub(crate) fn beginning(mut self) -> TxnRun<W> {
+        self.is_beginning = true;
+        self
     }
 
     fn take(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
@@ -344,10 +353,11 @@ impl<W: Workload> TxnRun<W> {
             return Err(malformed);
         }
         self.push_open();
-        let TxnRun { mut workload, mut txns, counts, malformed, writes_unknown, .. } = self;
+        let TxnRun { mut workload, mut txns, counts, malformed, writes_unknown, is_beginning, .. } = self;
         let settled = workload.settle(&mut txns);
         budget.begin("inferring dependencies");
-        let (known, expected) = workload.known(txns, !writes_unknown, budget);
+        let (known, mut expected) = workload.known(txns, !writes_unknown, budget);
+        expected.garbage_reads_allowed |= is_beginning;
         Ok(Ended { known, expected, counts, malformed: malformed.or(settled) })
     }
 

@@ -77,6 +77,7 @@ pub(crate) mod witness;
 
 use super::expected::Expected;
 use again::Again;
+pub(crate) use again::Whole;
 use history_core::Run;
 use judge::Judge;
 use limits::Limits;
@@ -92,11 +93,7 @@ const SIZES: Sizes = Sizes {
 
 /// Starts a run of what is expected: event by event, if cycles decide the levels and no anomaly is named; else by
 /// judging the history so far again. `batch` is the run that gets the first ops too, or all of them.
-pub(crate) fn start<J: Judge + 'static>(
-    expected: Expected,
-    settings: J::Settings,
-    batch: impl Run + Clone + 'static,
-) -> Box<dyn Run> {
+pub(crate) fn start<J: Judge + 'static>(expected: Expected, settings: J::Settings, batch: impl Whole) -> Box<dyn Run> {
     match run::levels::<J>(&expected.models).filter(|_| expected.anomalies.is_empty()) {
         Some(levels) => {
             let beside = Box::new(Again::beside(J::NAME, &expected, batch));

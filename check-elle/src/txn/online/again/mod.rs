@@ -8,8 +8,9 @@
 //!
 //! *What is violated stays so* where aborted reads are forbidden, as [the parent](super) has it; an order of commits
 //! that explains the whole explains a beginning, too, without the transactions that were not invoked by then. A read of
-//! what nobody wrote by then is the exception: without real time, it counts at the end. Where aborted reads are not
-//! forbidden, the violation is one of the history so far, and the report says that, too.
+//! what nobody wrote by then is the exception: it counts at the end, unless real time counts and every op so far was
+//! invoked with what it writes. Where aborted reads are not forbidden, the violation is one of the history so far, and
+//! the report says that, too.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,8 @@ use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec, Suffix};
 use crate::lattice;
 use crate::txn::expected::Expected;
-use crate::txn::report::{SO_FAR, leave_others_open};
+use crate::txn::fold::{TxnRun, Workload};
+use crate::txn::report::{GARBAGE_ALLOWED, SO_FAR, leave_others_open};
 use history_core::{Budget, HistoryError, Op, Report, Run, Verdict};
 use std::ops::ControlFlow;
 
@@ -33,8 +35,9 @@ const STATES_MAX: u64 = 1_000_000;
 pub(crate) struct Again<R> {
     checker: &'static str,
     prohibited: AnomalySet,
-    /// Whether real time counts.
-    has_times: bool,
+    /// Whether real time counts, and each op so far was invoked with what it writes: what was read by now is written by
+    /// an op that was invoked by now.
+    sees_writers: bool,
     whole: R,
     ops: u64,
     /// At how many ops it is judged next.
@@ -42,6 +45,18 @@ pub(crate) struct Again<R> {
     /// The last op up to which nothing is violated, as far as is known.
     sound: Option<u64>,
     violated: Option<Report>,
+}
+
+/// A run of the batch checker.
+pub(crate) trait Whole: Run + Clone + 'static {
+    /// The same, of a history whose later ops may write what was read so far.
+    fn beginning(self) -> Self;
+}
+
+impl<W: Workload + Clone + 'static> Whole for TxnRun<W> {
+    fn beginning(self) -> TxnRun<W> {
+        TxnRun::beginning(self)
+    }
 }
 
 /// The batch checker beside judges, which may take their place.
@@ -53,7 +68,7 @@ pub(crate) trait Beside: Run {
     fn sound(&self) -> Option<u64>;
 }
 
-impl<R: Run + Clone + 'static> Beside for Again<R> {
+impl<R: Whole> Beside for Again<R> {
     fn step_in(&mut self, index: u64) -> Result<(), HistoryError> {
         self.judge(index)
     }
@@ -63,7 +78,7 @@ impl<R: Run + Clone + 'static> Beside for Again<R> {
     }
 }
 
-impl<R: Run + Clone + 'static> Again<R> {
+impl<R: Whole> Again<R> {
     /// The same, but it judges the whole only, unless it steps in.
     pub(crate) fn beside(checker: &'static str, expected: &Expected, whole: R) -> Again<R> {
         Again { next: u64::MAX, ..Again::new(checker, expected, whole) }
@@ -77,8 +92,8 @@ impl<R: Run + Clone + 'static> Again<R> {
         }
         let is_timed =
             |spec: &CycleExistsSpec| spec.suffix() == Suffix::Realtime && expected.models.contains(&spec.model);
-        let has_times = CYCLE_EXISTS.iter().any(is_timed);
-        Again { checker, prohibited, has_times, whole, ops: 0, next: 1, sound: None, violated: None }
+        let sees_writers = CYCLE_EXISTS.iter().any(is_timed);
+        Again { checker, prohibited, sees_writers, whole, ops: 0, next: 1, sound: None, violated: None }
     }
 
     /// Whether no op that comes can take a violation back.
@@ -87,17 +102,20 @@ impl<R: Run + Clone + 'static> Again<R> {
     }
 
     fn judge(&mut self, index: u64) -> Result<(), HistoryError> {
-        let so_far = Box::new(self.whole.clone());
+        let whole = self.whole.clone();
+        let may_be_written = self.prohibited.contains(AnomalyType::GARBAGE_READ) && !self.sees_writers;
+        let so_far = Box::new(if may_be_written { whole.beginning() } else { whole });
         let mut report = so_far.finish(&Budget::default().with_states_max(STATES_MAX))?;
-        let garbage = AnomalyType::GARBAGE_READ;
-        let is_garbage = report.anomaly_types().any(|anomaly| anomaly == garbage.name());
-        let may_be_written = is_garbage && self.prohibited.contains(garbage) && !self.has_times;
-        if report.verdict != Verdict::Invalid || may_be_written {
+        if report.verdict != Verdict::Invalid {
             self.sound = Some(index);
             self.next = self.ops + if self.ops < EACH_MAX { 1 } else { self.ops / GROWTH };
             return Ok(());
         }
         leave_others_open(&mut report);
+        if may_be_written {
+            // A later op may have written it.
+            report.notes.retain(|note| !note.starts_with(GARBAGE_ALLOWED));
+        }
         let since = self.sound.map(|sound| format!(", and the ops up to index {sound} do not")).unwrap_or_default();
         report.notes.push(format!(
             "Checked while the history was written: the ops up to index {index} show the violation{since}."
@@ -108,9 +126,10 @@ impl<R: Run + Clone + 'static> Again<R> {
     }
 }
 
-impl<R: Run + Clone + 'static> Run for Again<R> {
+impl<R: Whole> Run for Again<R> {
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         let flow = self.whole.observe(op)?;
+        self.sees_writers &= op.is_announced();
         self.ops += 1;
         if self.violated.is_none() && self.ops >= self.next {
             self.judge(op.index)?;
