@@ -1,7 +1,7 @@
 //! `histcheck convert`: a history in another format.
 //!
 //! What is written reads as the same history, as far as the format can hold it: what it cannot hold is an error that
-//! names the op, and then no file is left behind.
+//! names the op, and then no file is left behind. Standard output then ends before that op.
 
 mod names;
 mod out;
@@ -176,7 +176,8 @@ trait Sink {
 
 impl<W: Write> Sink for Writer<W> {
     fn op(&mut self, op: &Op<'_>) -> Result<(), WriteError> {
-        self.write(op).map_err(WriteError::Io)
+        // An op that the format cannot hold is an error of the history.
+        self.write(op).map_err(|error| error.downcast().map_or_else(WriteError::Io, WriteError::Op))
     }
 
     fn end(self) -> Result<(), WriteError> {

@@ -161,7 +161,7 @@ checkers of transactions, and hold sessions of transactions that read and write 
   cobra       Cobra, PolySI, AWDIT: a directory of T0.log, T1.log, ...
   chronos     Chronos, Aion: JSON with timestamps, from the fields start-ts and commit-ts of completions
 
-An op that the output format cannot hold is an error that names it, and nothing is written. With --lossy, an operation of unknown \
+An op that the output format cannot hold is an error that names it; no file is written, and standard output ends before it. With --lossy, an operation of unknown \
 outcome is committed if its writes were read and aborted otherwise, and transactions that the format cannot hold are omitted. \
 Formats of other checkers have no real-time order; a note reports what was omitted.
 

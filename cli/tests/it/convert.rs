@@ -154,3 +154,18 @@ fn options_that_the_format_has_no_use_for_are_refused() {
         assert!(said.contains(wanted), "{words}: {said}");
     }
 }
+
+/// The table has no column for a key: that is an error of the history, not of standard output.
+#[test]
+fn what_the_table_cannot_hold_is_an_error_of_the_history() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("keys.edn");
+    let op = "{:type :ok, :process 0, :f :read, :value 1";
+    fs::write(&path, format!("{op}}}\n{op}, :key 1}}\n")).unwrap();
+    let refused = convert("--to txt", &path).code(255);
+    let said = stderr(&refused);
+    assert!(
+        said.contains("keys.edn:2:1: error: the op with index 1 cannot be written as txt: it has a field :key"),
+        "{said}"
+    );
+}

@@ -59,6 +59,10 @@ pub(crate) fn command(own: impl Iterator<Item = Arg>) -> Command {
         .max_term_width(100)
         .args(own.filter(|arg| KEPT.contains(&arg.get_id().as_str())).map(|arg| match arg.get_id().as_str() {
             "files" => arg.help("History files, directories of histories, or patterns such as 'runs/*.jsonl'"),
+            // The first ops are those of one worker only.
+            "keyed" => arg.value_parser(["yes", "no"]).help(
+                "Check each key separately: each op has a value of the form [key value], or a field key [default: no]",
+            ),
             _ => arg,
         }))
         .arg(Arg::new("workers").long("workers").value_name("N").value_parser(value_parser!(u16).range(1..=WORKERS_MAX)).help(
