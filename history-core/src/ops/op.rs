@@ -160,16 +160,15 @@ impl<'a> Op<'a> {
     }
 
     /// Whether what it writes is known from its invocation: it is an invocation with a value, the completion of an
-    /// invocation, or not a client's op. If this holds for all ops of a history, no value was read before the invocation
-    /// that writes it.
+    /// invocation, or not a client's op. If this holds for all ops of a history, no value was read before the
+    /// invocation that writes it.
     ///
     /// ```
     /// use history_core::History;
     ///
-    /// let text = "{:process 0, :type :invoke, :f :txn, :value [[:r 1 nil]]} {:process 0, :type :ok, :value [[:r 1 2]]}";
-    /// assert!(History::parse(text).unwrap().ops().all(|op| op.is_announced()));
-    /// let text = "{:process 0, :type :ok, :f :txn, :value [[:r 1 2]]}";
-    /// assert!(!History::parse(text).unwrap().op(0).is_announced());
+    /// let is_announced = |text: &str| History::parse(text).unwrap().ops().all(|op| op.is_announced());
+    /// assert!(is_announced("{:process 0, :type :invoke, :value [[:r 1 nil]]} {:process 0, :type :ok}"));
+    /// assert!(!is_announced("{:process 0, :type :ok, :value [[:r 1 2]]}"));
     /// ```
     pub fn is_announced(&self) -> bool {
         match (self.kind, self.pair) {
