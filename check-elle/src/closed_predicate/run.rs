@@ -94,6 +94,7 @@ impl Workload for PredicateRun {
     const NAME: &'static str = "closed-predicate";
     const MOPS: &'static str = "[:r key value], [:rp predicate {key value}], [:insert key value], [:w key value] or \
         [:delete key], with the predicate :true, [:= value] or [:mod modulus remainder]";
+    const READS: &'static [&'static str] = &["r", "rp"];
     const IDS_MAX: usize = mop::IDS_MAX;
     const VALUES_MAY_BE_MISSING: bool = true;
 

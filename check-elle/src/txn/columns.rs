@@ -195,13 +195,24 @@ pub(crate) struct Counts {
     pub(crate) has_nameless: bool,
 }
 
+/// Why an op is not understood.
+#[derive(Clone, Debug)]
+pub(crate) struct Undecoded {
+    pub(crate) reason: String,
+    /// Whether what is not understood may be a write.
+    pub(crate) may_write: bool,
+    /// Whether the op is no list of micro-ops, so that it says nothing at all of them.
+    pub(crate) is_whole: bool,
+    /// The line of the op.
+    pub(crate) line: Option<u64>,
+}
+
 /// An invocation that waits for its completion.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Open<M> {
     pub(crate) waits: bool,
-    /// Whether it was not understood.
-    pub(crate) left_out: bool,
+    /// Why it is not understood, if it is not.
+    pub(crate) undecoded: Option<Box<Undecoded>>,
     pub(crate) has_value: bool,
     pub(crate) index: u64,
     pub(crate) process: Option<i64>,
@@ -219,7 +230,7 @@ impl<M> Default for Open<M> {
     fn default() -> Open<M> {
         Open {
             waits: false,
-            left_out: false,
+            undecoded: None,
             has_value: false,
             index: 0,
             process: None,

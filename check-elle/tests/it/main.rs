@@ -18,4 +18,5 @@ mod properties;
 mod properties_registers;
 mod rw_register;
 mod tables;
+mod undecoded;
 mod vacuous;

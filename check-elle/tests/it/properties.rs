@@ -118,7 +118,7 @@ fn what_is_not_understood_takes_no_proof_away_and_adds_none() {
     for number in 0..6000_u64 {
         let mut choices = Choices::Random(number);
         let ops = history(&mut choices);
-        let how = choices.of(&[How::OtherWrite, How::OtherMop]);
+        let how = choices.of(How::ALL);
         let Some((text, rest)) = spoil(&mut choices, &ops, how) else { continue };
         let question = Question { allow_garbage: how == How::OtherMop, ..strict() };
         match spoiled::compare(&text, &rest, how, &question) {

@@ -1,6 +1,7 @@
 //! The micro-ops of an op.
 
 use super::{TxnRun, Workload};
+use crate::txn::columns::Undecoded;
 use history_core::keyed_parts::place_of;
 use history_core::{ErrorKind, HistoryError, MopParts, Op, Seq, Value};
 
@@ -13,19 +14,17 @@ impl<W: Workload> TxnRun<W> {
         &mut self,
         op: &Op<'_>,
         mops: &mut Vec<W::Mop>,
-    ) -> Result<Result<(), String>, HistoryError> {
+    ) -> Result<Result<(), Undecoded>, HistoryError> {
         (self.writes_elsewhere, self.all_writes) = (false, 0);
         let items = match op.value {
             Value::Nil => return Ok(Ok(())),
             Value::Vector(items) | Value::List(items) => items,
             other => {
                 if let Some(read) = self.workload.decode_whole(op, mops) {
-                    return Ok(read);
+                    return Ok(read.map_err(|reason| undecoded(reason, true, false)));
                 }
-                return Ok(Err(format!(
-                    "the op's value is not a list of micro-ops, but {other}; expected {}",
-                    W::MOPS
-                )));
+                let reason = format!("the op's value is not a list of micro-ops, but {other}; expected {}", W::MOPS);
+                return Ok(Err(undecoded(reason, true, true)));
             }
         };
         let read = if self.share.is_part() { self.read_share(op, items, mops) } else { self.read_all(op, items, mops) };
@@ -36,7 +35,7 @@ impl<W: Workload> TxnRun<W> {
     }
 
     #[inline]
-    fn read_all(&mut self, op: &Op<'_>, items: Seq<'_>, mops: &mut Vec<W::Mop>) -> Result<(), String> {
+    fn read_all(&mut self, op: &Op<'_>, items: Seq<'_>, mops: &mut Vec<W::Mop>) -> Result<(), Undecoded> {
         let mut read = Ok(());
         for (at, parts) in items.mops().enumerate() {
             let mop = match parts {
@@ -50,15 +49,14 @@ impl<W: Workload> TxnRun<W> {
             };
             match mop {
                 Some(mop) => mops.push(mop),
-                None if read.is_ok() => read = Err(no_mop::<W>(items.iter().nth(at).unwrap_or(Value::Nil))),
-                None => {}
+                None => no_mop::<W>(items.iter().nth(at).unwrap_or(Value::Nil), &mut read),
             }
         }
         read
     }
 
     /// The micro-ops on keys of this share.
-    fn read_share(&mut self, op: &Op<'_>, items: Seq<'_>, mops: &mut Vec<W::Mop>) -> Result<(), String> {
+    fn read_share(&mut self, op: &Op<'_>, items: Seq<'_>, mops: &mut Vec<W::Mop>) -> Result<(), Undecoded> {
         let mut read = Ok(());
         for item in items {
             if self.is_elsewhere(item) {
@@ -66,8 +64,7 @@ impl<W: Workload> TxnRun<W> {
             }
             match self.read_mop(op, item) {
                 Some(mop) => mops.push(mop),
-                None if read.is_ok() => read = Err(no_mop::<W>(item)),
-                None => {}
+                None => no_mop::<W>(item, &mut read),
             }
         }
         read
@@ -102,8 +99,20 @@ impl<W: Workload> TxnRun<W> {
     }
 }
 
-/// Why an item is none of a workload's.
+/// Notes that an item is none of a workload's micro-ops. One that is called a read writes nothing, whatever it shows.
 #[cold]
-fn no_mop<W: Workload>(item: Value<'_>) -> String {
-    format!("{item} is not a micro-op of {}; expected {}", W::NAME, W::MOPS)
+fn no_mop<W: Workload>(item: Value<'_>, read: &mut Result<(), Undecoded>) {
+    let name = item.as_seq().and_then(|parts| parts.iter().next()).and_then(Value::as_name);
+    let may_write = !name.is_some_and(|name| W::READS.contains(&name));
+    match read {
+        Ok(()) => {
+            let reason = format!("{item} is not a micro-op of {}; expected {}", W::NAME, W::MOPS);
+            *read = Err(undecoded(reason, may_write, false));
+        }
+        Err(undecoded) => undecoded.may_write |= may_write,
+    }
+}
+
+fn undecoded(reason: String, may_write: bool, is_whole: bool) -> Undecoded {
+    Undecoded { reason, may_write, is_whole, line: None }
 }

@@ -1,8 +1,10 @@
 //! The fold: ops become columns, each looked at once, whatever a workload's micro-ops are.
 
 mod decode;
+mod malformed;
 mod share;
 
+pub(crate) use malformed::Malformed;
 pub(crate) use share::join;
 
 use super::analysis::Analysis;
@@ -10,11 +12,10 @@ use super::columns::{Counts, Open, Txns};
 use super::expected::Expected;
 use super::report;
 use crate::ids::TxnId;
-use crate::lattice;
-use crate::model::ModelSet;
 use history_core::cast::Cast as _;
 use history_core::share::Share;
-use history_core::{Budget, HistoryError, NextStep, Op, OpKind, Pair, Process, Report, Run, Value, Verdict};
+use history_core::{Budget, HistoryError, Op, OpKind, Pair, Process, Report, Run, Value};
+use malformed::{FailedOps, MALFORMED_MAX};
 use std::ops::ControlFlow;
 
 /// What a workload's micro-ops mean.
@@ -27,6 +28,8 @@ pub(crate) trait Workload: Send {
     const NAME: &'static str;
     /// Its micro-ops, for messages: `"[:r key list] or [:append key value]"`.
     const MOPS: &'static str;
+    /// The names of its micro-ops that read. What is called so writes nothing, even if the rest of it is not understood.
+    const READS: &'static [&'static str] = &["r"];
     /// Ids stay below this.
     const IDS_MAX: usize;
     /// Whether a micro-op may have no value, `[f key]`, which is as good as nil.
@@ -79,60 +82,6 @@ pub(crate) trait Workload: Send {
     fn known(self, txns: Txns<Self::Mop>, writes_known: bool, budget: &Budget) -> (Self::Known, Expected);
 }
 
-/// An op that no such workload writes.
-///
-/// What it did is unknown. Other ops are judged nevertheless, without the keys that it names: if they are invalid, then
-/// so is the history, whatever this op did, because a dependency that others show is there whatever else is. That rests
-/// on knowing which keys it names. If a micro-op of it cannot be decoded, it may have written any value, so only what
-/// is certain of reads whoever wrote the values counts. If they are not invalid, the verdict is unknown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Malformed {
-    pub(crate) index: u64,
-    pub(crate) line: Option<u64>,
-    pub(crate) reason: String,
-}
-
-impl Malformed {
-    /// The report on such a history.
-    pub(crate) fn report(&self, checker: &'static str) -> Report {
-        let mut report = Report::new(checker, Verdict::Unknown);
-        let line = self.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        report.notes.push(format!("No verdict, because of the op at index {}{line}: {}.", self.index, self.reason));
-        report.add_next(NextStep::correct_op(&format!("the op at index {}{line}", self.index)));
-        report.not_checked = lattice::names(ModelSet::ALL).into_iter().map(Into::into).collect();
-        report
-    }
-
-    /// What keeps a history from being found valid, as a sentence.
-    fn doubt(&self, checker: &'static str) -> String {
-        let Malformed { index, reason, .. } = self;
-        format!("{checker} does not understand the op at index {index}, so the verdict will not be true: {reason}")
-    }
-
-    /// The report on such a history, by that on its other ops.
-    fn beside(&self, others: Report, checker: &'static str) -> Report {
-        if others.verdict != Verdict::Invalid {
-            return self.report(checker);
-        }
-        let mut report = others;
-        report::leave_others_open(&mut report);
-        report.is_partial = true;
-        let line = self.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        report.notes.insert(
-            0,
-            format!(
-                "Part of this history was ignored, because of the op at index {}{line}: {}. Such ops, and the keys they \
-                 use, are ignored. What is reported holds whatever these ops did.",
-                self.index, self.reason
-            ),
-        );
-        report
-    }
-}
-
-/// More ops than this that cannot be understood are too many: nothing more is read then.
-const MALFORMED_MAX: u64 = 1000;
-
 /// A history of transactions on its way through a checker.
 #[derive(Clone)]
 pub(crate) struct TxnRun<W: Workload> {
@@ -143,10 +92,12 @@ pub(crate) struct TxnRun<W: Workload> {
     /// Invocations by clients that the history does not name.
     nameless: Vec<Open<W::Mop>>,
     counts: Counts,
-    /// The first that was found.
+    /// The first in the history.
     malformed: Option<Malformed>,
     malformed_count: u64,
-    /// Whether some micro-op could not be decoded.
+    /// Those that are ignored, because they failed.
+    failed: FailedOps,
+    /// Whether something that may be a write could not be decoded.
     writes_unknown: bool,
     mops: Vec<W::Mop>,
     /// Which keys count.
@@ -165,6 +116,7 @@ struct Ended<K> {
     expected: Expected,
     counts: Counts,
     malformed: Option<Malformed>,
+    failed: FailedOps,
 }
 
 impl<W: Workload> TxnRun<W> {
@@ -185,6 +137,7 @@ impl<W: Workload> TxnRun<W> {
             counts: Counts::default(),
             malformed: None,
             malformed_count: 0,
+            failed: FailedOps::default(),
             writes_unknown: false,
             mops: Vec::new(),
             is_beginning: false,
@@ -203,10 +156,7 @@ impl<W: Workload> TxnRun<W> {
         match self.read_mops(op, &mut mops)? {
             Ok(()) if op.kind == OpKind::Invoke => self.invoke(op, &mops),
             Ok(()) => self.complete(op, &mut mops),
-            Err(reason) => {
-                self.writes_unknown = true;
-                self.leave_out(op, &mops, reason);
-            }
+            Err(undecoded) => self.take_undecoded(op, &mut mops, undecoded),
         }
         self.mops = mops;
         Ok(())
@@ -214,6 +164,10 @@ impl<W: Workload> TxnRun<W> {
 
     fn invoke(&mut self, op: &Op<'_>, mops: &[W::Mop]) {
         self.claim(op, mops, false);
+        self.open(op, mops);
+    }
+
+    fn open(&mut self, op: &Op<'_>, mops: &[W::Mop]) {
         let process = match op.process {
             Process::Client(process) => Some(process),
             Process::Other(_) | Process::Unknown => None,
@@ -222,7 +176,7 @@ impl<W: Workload> TxnRun<W> {
         let (writes_elsewhere, all_writes) = (self.writes_elsewhere, self.all_writes);
         let fill = |open: &mut Open<W::Mop>| {
             open.waits = true;
-            open.left_out = false;
+            open.undecoded = None;
             open.has_value = !op.value.is_nil();
             open.index = op.index;
             open.process = process;
@@ -257,12 +211,15 @@ impl<W: Workload> TxnRun<W> {
         let mut oks_before = None;
         let mut is_said = !op.value.is_nil();
         if let Pair::Completes { slot, .. } = op.pair
+            && self.slot(slot).undecoded.is_some()
+            && !self.end_undecoded(op, slot, mops)
+        {
+            return;
+        }
+        if let Pair::Completes { slot, .. } = op.pair
             && let Some(open) = self.open.get_mut(slot.to_usize())
         {
             open.waits = false;
-            if std::mem::take(&mut open.left_out) {
-                return self.leave_keys_out(mops);
-            }
             oks_before = Some(open.oks_before);
             is_said |= open.has_value;
             let is_same = || is_same(open.mops.iter(), mops.iter(), W::is_write) && open.all_writes == self.all_writes;
@@ -310,55 +267,19 @@ impl<W: Workload> TxnRun<W> {
         }
     }
 
-    /// Leaves an op out, with its invocation or its completion, and the keys that either names.
-    #[cold]
-    fn leave_out(&mut self, op: &Op<'_>, mops: &[W::Mop], reason: String) {
-        self.note_malformed(op, reason);
-        self.leave_keys_out(mops);
-        match op.pair {
-            Pair::Alone => {}
-            Pair::Invokes { slot } => {
-                let open = self.slot(slot);
-                (open.waits, open.left_out) = (false, true);
-                // What is there is of the operation that had the slot before.
-                open.mops.clear();
-            }
-            Pair::Completes { slot, .. } => {
-                let open = self.slot(slot);
-                (open.waits, open.left_out) = (false, false);
-                let invoked = std::mem::take(&mut open.mops);
-                self.leave_keys_out(&invoked);
-            }
-        }
-    }
-
-    /// Leaves the keys of these out: what was read of them is known already, and what was written may be something
-    /// else.
-    fn leave_keys_out(&mut self, mops: &[W::Mop]) {
-        for mop in mops {
-            self.workload.leave_out(*mop);
-        }
-    }
-
-    #[cold]
-    fn note_malformed(&mut self, op: &Op<'_>, reason: String) {
-        self.malformed_count += 1;
-        let line = op.position.and_then(history_core::Position::line_and_column).map(|(line, _)| line);
-        self.malformed.get_or_insert(Malformed { index: op.index, line, reason });
-    }
-
     /// Ends the history; or what is malformed, if so much is that the rest was not read.
     fn end(mut self, budget: &Budget) -> Result<Ended<W::Known>, Malformed> {
+        self.doubt_unanswered();
         if let Some(malformed) = self.malformed.take_if(|_| self.malformed_count > MALFORMED_MAX) {
             return Err(malformed);
         }
         self.push_open();
-        let TxnRun { mut workload, mut txns, counts, malformed, writes_unknown, is_beginning, .. } = self;
+        let TxnRun { mut workload, mut txns, counts, malformed, failed, writes_unknown, is_beginning, .. } = self;
         let settled = workload.settle(&mut txns);
         budget.begin("inferring dependencies");
         let (known, mut expected) = workload.known(txns, !writes_unknown, budget);
         expected.garbage_reads_allowed |= is_beginning;
-        Ok(Ended { known, expected, counts, malformed: malformed.or(settled) })
+        Ok(Ended { known, expected, counts, malformed: malformed.or(settled), failed })
     }
 
     /// Rows for what was never answered: it may have happened.
@@ -399,9 +320,11 @@ impl<K: Analysis> Ended<K> {
             report::leave_nameless_open(&mut report);
         }
         match &self.malformed {
-            Some(malformed) => malformed.beside(report, checker),
-            None => report,
+            Some(malformed) => report = malformed.beside(report, checker),
+            None => self.failed.conclude(&mut report, checker, self.known.txns().all_mops().is_empty(), self.counts),
         }
+        self.failed.count(&mut report);
+        report
     }
 }
 

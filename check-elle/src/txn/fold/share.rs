@@ -47,9 +47,9 @@ impl<W: Workload> ShareRun for TxnRun<W> {
                 });
             }
         };
-        let Ended { known, expected, malformed, .. } = &ended;
+        let Ended { known, expected, malformed, failed, .. } = &ended;
         let (report, keys) = (ended.report(W::NAME, budget), known.keys().to_u64());
-        let is_well_formed = malformed.is_none() && known.assumptions_hold();
+        let is_well_formed = malformed.is_none() && failed.is_empty() && known.assumptions_hold();
         // A share without keys has nothing to say.
         let is_plain = is_well_formed && (report.verdict == Verdict::Valid || keys == 0);
         let is_one_of_several = !W::Known::READS_SHOW_ORDER;

@@ -4,8 +4,8 @@
 use super::against::checker;
 use super::choices::Choices;
 use super::messy::{Entry, Shown, Who};
-use super::{Question, judge, lattice, text};
-use history_core::{History, Verdict};
+use super::{Judgement, Question, judge, lattice, text};
+use history_core::{History, Report, Verdict};
 
 /// How an op is spoiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,24 @@ pub(crate) enum How {
     OtherWrite,
     /// A micro-op of it is of no known kind.
     OtherMop,
+    /// A read of it has no key.
+    OtherRead,
+    /// Its completion is no list of micro-ops, and its invocation is one.
+    Whole,
+    /// It failed, and a micro-op of its invocation is of no known kind.
+    FailedInvocation,
+    /// It failed, and its completion is no list of micro-ops.
+    FailedCompletion,
+}
+
+impl How {
+    pub(crate) const ALL: &[How] =
+        &[How::OtherWrite, How::OtherMop, How::OtherRead, How::Whole, How::FailedInvocation, How::FailedCompletion];
+
+    /// Whether the operation had no effect.
+    fn has_failed(self) -> bool {
+        matches!(self, How::FailedInvocation | How::FailedCompletion)
+    }
 }
 
 /// A value that no other op writes.
@@ -26,8 +44,10 @@ pub(crate) fn spoil(choices: &mut Choices, ops: &[Entry], how: How) -> Option<(S
         let begin = ops[..end].iter().rposition(|other| other.who == op.who && other.kind == "invoke");
         let is_client = matches!(op.who, Who::Client(_));
         let writes = op.mops.iter().any(|mop| matches!(mop, Shown::Append(..) | Shown::Write(..)));
-        let is_fit = is_client && ["ok", "info"].contains(&op.kind) && op.has_value && writes;
-        if let (true, Some(begin)) = (is_fit, begin) {
+        let kinds: &[&str] = if how.has_failed() { &["fail"] } else { &["ok", "info"] };
+        let is_fit = is_client && kinds.contains(&op.kind) && op.has_value && writes;
+        let needs_invocation = matches!(how, How::Whole | How::FailedInvocation | How::FailedCompletion);
+        if let Some(begin) = begin.filter(|begin| is_fit && (!needs_invocation || ops[*begin].has_value)) {
             fit.push((begin, end));
         }
     }
@@ -43,10 +63,25 @@ pub(crate) fn spoil(choices: &mut Choices, ops: &[Entry], how: How) -> Option<(S
         }
     }
     let mut lines: Vec<String> = text::edn(&spoiled).lines().map(str::to_owned).collect();
-    if how == How::OtherMop {
-        lines[end] = lines[end].replacen(":value [", ":value [[:increment 0 1] ", 1);
+    let (at, with) = match how {
+        How::OtherWrite => (end, ""),
+        How::OtherMop => (end, "[:increment 0 1] "),
+        How::OtherRead => (end, "[:r] "),
+        How::Whole | How::FailedCompletion => (end, "{}"),
+        How::FailedInvocation => (begin, "[:increment 0 1] "),
+    };
+    let from = lines[at].find(":value [").expect("it has a value") + ":value [".len();
+    if with == "{}" {
+        lines[at].replace_range(from - 1.., "{0 1}}");
+    } else {
+        lines[at].insert_str(from, with);
     }
     let mut rest = ops.to_vec();
+    if how.has_failed() {
+        // What it says when it is over may be missing.
+        rest[end].has_value &= how != How::FailedCompletion;
+        return Some((lines.join("\n"), rest));
+    }
     rest.remove(end);
     rest.remove(begin);
     leave_out(&mut rest, &ops[end].mops.iter().map(Shown::key).collect::<Vec<_>>());
@@ -69,6 +104,9 @@ pub(crate) fn compare(text: &str, rest: &[Entry], how: How, question: &Question<
     let report = checker(&History::parse(text).map_err(|error| format!("{error}\n{text}"))?, question);
     let rest = text::edn(rest);
     let left = History::parse(&rest).ok().and_then(|left| judge(&left, question).ok());
+    if let Some(left) = left.as_ref().filter(|_| how.has_failed()) {
+        return beside_failed(&report, left, text);
+    }
     let left = left.filter(|left| left.verdict == Verdict::Invalid);
     let mut types = left.map(|left| left.anomaly_types).unwrap_or_default();
     if how == How::OtherMop {
@@ -90,4 +128,17 @@ pub(crate) fn compare(text: &str, rest: &[Entry], how: How, question: &Question<
         Some(note) if note.starts_with(says) => Ok(expected == Verdict::Invalid),
         other => Err(format!("{other:?} does not begin with {says}\n{text}")),
     }
+}
+
+/// Holds the verdict on a history of which an op that failed is not understood against that on the others.
+fn beside_failed(report: &Report, left: &Judgement, text: &str) -> Result<bool, String> {
+    let got = report.anomaly_types().map(lattice::name).collect();
+    if (left.verdict, &left.anomaly_types) != (report.verdict, &got) {
+        return Err(format!("{:?} {:?} is left, not {report:?}\n{text}", left.verdict, left.anomaly_types));
+    }
+    let is_counted = report.counts.iter().any(|(name, count)| name == "passed-over-count" && *count == 1);
+    if is_counted && report.notes.iter().any(|note| note.contains("because the operation failed")) {
+        return Ok(report.verdict == Verdict::Invalid);
+    }
+    Err(format!("nothing is said of what was ignored: {report:?}\n{text}"))
 }
