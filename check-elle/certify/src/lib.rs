@@ -153,7 +153,10 @@ pub fn rw_register(history: &History, sources: &Sources, anomaly: &str, witness:
     let txns = log.all_described(witness, &registers)?;
     let claim = Claim { log: &log, workload: &registers, txns, witness: &registers.translated(witness) };
     match anomaly {
-        _ if isolation::is_derived(witness) => derivation(&Execution::of_registers(&log, sources)?, anomaly, witness),
+        _ if isolation::is_derived(witness) => {
+            let lets_internal = isolation::is_of_read_committed(witness);
+            derivation(&Execution::of_registers(&log, sources, lets_internal)?, anomaly, witness)
+        }
         "internal" => registers::internal(&claim),
         "cyclic-versions" => registers::cyclic_versions(&claim, sources),
         _ => certify_common(&claim, anomaly),
@@ -201,7 +204,7 @@ pub fn isolation(history: &History, initial: &Datum, anomaly: &str, witness: &Wi
     registers::refuse_ambiguous_reads(&log, &sources)?;
     let txns = log.all_described(witness, &registers)?;
     let claim = Claim { log: &log, workload: &registers, txns, witness };
-    isolation::certify(&claim, || Execution::of_registers(&log, &sources), anomaly)
+    isolation::certify(&claim, || Execution::of_registers(&log, &sources, false), anomaly)
 }
 
 /// What goes by one definition in all workloads.

@@ -2,7 +2,7 @@
 
 use super::levels::{around, axiom_of, broken_by, implied_by};
 use super::recorded::AsRecorded;
-use super::{Answers, Exact, Prepared};
+use super::{Answers, Exact, Happened, Prepared};
 use crate::model::{self, Model, ModelSet};
 use crate::txn::analysis::Analysis;
 use crate::txn::expected::Expected;
@@ -46,24 +46,19 @@ pub(crate) fn decide<A: Analysis>(
         Prepared::Transactions(happened) => happened,
     };
     let Some(happened) = happened else { return answers };
-    if happened.contradicts_itself {
-        let violated = broken_by(Axiom::MonotonicAtomicView, Base::None);
-        // Elle's table lets this be at read committed.
-        if !asked.is_disjoint(violated) {
-            answers.contradicts_itself = true;
-            answers.violated = violated;
-            answers.is_complete = asked.is_subset(violated);
-        }
+    let levels = if happened.contradicts_itself { answers.contradict(&happened, asked) } else { asked };
+    if levels.is_empty() {
         return answers;
     }
     let budget = limited(budget, exact, analysis.txns().all_mops().len());
     let mut refutations: Vec<Refutation> = Vec::new();
     let allowing = if happened.has_predicates { REPEATABLE_READ.into() } else { ModelSet::EMPTY };
-    for level in asked.iter().flat_map(around) {
+    for level in levels.iter().flat_map(around) {
         let known = answers.holds.union(answers.violated);
         let Some((axiom, base)) = axiom_of(level).filter(|_| !known.contains(level)) else { continue };
         let name = Level::of(axiom, base).expect("a level of the table");
-        let strict = check_isolation::decide(&happened.txns, name, &budget);
+        let txns = happened.all_reads.as_ref().unwrap_or(&happened.txns);
+        let strict = check_isolation::decide(txns, name, &budget);
         // Of the axioms only this one is about the order of a transaction's reads.
         let lenient = happened.lenient.as_ref().filter(|_| axiom == Axiom::MonotonicAtomicView);
         let outcome = match (strict, lenient) {
@@ -89,9 +84,28 @@ pub(crate) fn decide<A: Analysis>(
             Outcome::Unknown(why) => answers.open.push((level, because(why, exact))),
         }
     }
-    answers.is_complete = answers.open.is_empty() && answers.ambiguous.is_empty();
+    let is_complete = !happened.contradicts_itself || asked.is_subset(answers.violated.union(answers.holds));
+    answers.is_complete = is_complete && answers.open.is_empty() && answers.ambiguous.is_empty();
     answers.anomalies = anomalies(&AsRecorded { analysis, happened: &happened }, &refutations, expected.witnesses_max);
     answers
+}
+
+impl Answers {
+    /// Takes in that a transaction's read after its own write shows something else. Which levels are to be decided.
+    ///
+    /// Elle's table lets this be at read committed. That forbids only cycles of the base and of who read what of whom:
+    /// if there is none, an order that agrees with all of them is one of the versions, and has no cycle of writes
+    /// either. So such a read counts there as one of what another transaction wrote.
+    fn contradict(&mut self, happened: &Happened, asked: ModelSet) -> ModelSet {
+        let violated = broken_by(Axiom::MonotonicAtomicView, Base::None);
+        if !asked.is_disjoint(violated) {
+            self.contradicts_itself = true;
+            self.violated = violated;
+        }
+        self.is_complete = asked.is_subset(violated) && self.contradicts_itself;
+        let allows = |model: &Model| axiom_of(*model).is_some_and(|(axiom, _)| axiom == Axiom::ReadCommitted);
+        asked.difference(violated).iter().filter(|model| happened.all_reads.is_some() && allows(model)).collect()
+    }
 }
 
 /// The budget, within what is in proportion to the history.

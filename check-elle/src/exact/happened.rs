@@ -19,6 +19,8 @@ pub(crate) struct Happened {
     row_of: Vec<Row>,
     /// Whether a transaction's read after its own write shows something else.
     pub(crate) contradicts_itself: bool,
+    /// The same with what such reads show of other transactions, if that is known and there are any.
+    pub(crate) all_reads: Option<Transactions>,
     /// The same with fewer pairs of reads of which one is before the other, if the order of some is not known; the
     /// others have such reads in both orders.
     pub(crate) lenient: Option<Transactions>,

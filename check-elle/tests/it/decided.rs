@@ -1,6 +1,6 @@
 //! Which models are decided: no other is said to hold unless a decided one that implies it does.
 
-use crate::oracle::against::{check, checker};
+use crate::oracle::against::{certified, check, checker};
 use crate::oracle::choices::Choices;
 use crate::oracle::registers::Sources;
 use crate::oracle::world::World;
@@ -268,6 +268,38 @@ fn no_level_with_an_axiom_is_said_to_hold_of_a_transaction_that_contradicts_itse
         let why = "Whether repeatable-read holds is unknown: a read contradicts what its transaction read or wrote \
                    before, and possible orders were not searched.";
         assert!(report.notes.iter().any(|note| note == why), "{:?}", report.notes);
+    }
+}
+
+/// At read committed a read after an own write may show what another transaction wrote: then it depends on that.
+#[test]
+fn a_transaction_that_contradicts_itself_may_be_read_committed() {
+    let workload = Workload::RwRegister(Sources::default());
+    let stale = "
+        {:process 0, :type :invoke, :f :txn, :value [[:w :x 1]]}
+        {:process 0, :type :ok, :f :txn, :value [[:w :x 1]]}
+        {:process 0, :type :invoke, :f :txn, :value [[:w :x 2] [:r :x nil]]}
+        {:process 0, :type :ok, :f :txn, :value [[:w :x 2] [:r :x 1]]}
+        {:process 1, :type :invoke, :f :txn, :value [[:r :x nil]]}
+        {:process 1, :type :ok, :f :txn, :value [[:r :x 1]]}";
+    let cyclic = "
+        {:process 0, :type :invoke, :f :txn, :value [[:w :x 1] [:w :y 1] [:r :y nil]]}
+        {:process 1, :type :invoke, :f :txn, :value [[:w :y 2] [:r :x nil]]}
+        {:process 0, :type :ok, :f :txn, :value [[:w :x 1] [:w :y 1] [:r :y 2]]}
+        {:process 1, :type :ok, :f :txn, :value [[:w :y 2] [:r :x 1]]}";
+    for model in ["read-committed", "strong-session-read-committed", "strong-read-committed"] {
+        let cases = [(stale, Verdict::Valid, &[][..]), (cyclic, Verdict::Invalid, &["G1c"])];
+        for (text, verdict, types) in cases {
+            let history = History::parse(text).unwrap();
+            let question = Question { models: &[model], workload, ..Question::default() };
+            let report = check(&history, &question, Exact::Limited);
+            assert_eq!(report.verdict, verdict, "{model}: {report:#?}");
+            assert_eq!(report.anomaly_types().collect::<Vec<_>>(), types, "{model}");
+            assert_eq!(check(&history, &question, Exact::No).verdict, Verdict::Unknown, "{model}");
+            for witness in report.anomalies.iter().flat_map(|anomaly| &anomaly.witnesses) {
+                certified(&history, &question, "G1c", witness).expect("it proves the anomaly");
+            }
+        }
     }
 }
 

@@ -66,8 +66,9 @@ impl Execution {
     }
 
     /// What happened of a log of registers, with the orders of versions that the sources in use give. With sources,
-    /// what is not known to have happened is there as well: behind all others it contradicts nothing.
-    pub(crate) fn of_registers(log: &Log, sources: &Sources) -> Result<Execution, Uncertified> {
+    /// what is not known to have happened is there as well: behind all others it contradicts nothing. A read after an
+    /// own write may show what others wrote only if that `lets_internal`.
+    pub(crate) fn of_registers(log: &Log, sources: &Sources, lets_internal: bool) -> Result<Execution, Uncertified> {
         let seen = || log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops);
         let is_seen = |(key, value): (&Datum, &Datum)| {
             seen().any(|mop| matches!(mop, Mop::Read { key: k, seen: Some(seen) } if (k, seen) == (key, value)))
@@ -81,9 +82,10 @@ impl Execution {
                 let Mop::Read { key, seen: Some(seen) } = mop else { continue };
                 let writer = match written(&txn.mops[..at], key).last() {
                     Some(own) if own == seen => continue,
-                    Some(_) => return Err(contradicts(txn, key)),
-                    None if *seen == Datum::Nil => None,
-                    None => Some(installer(log, txn, key, seen)?),
+                    Some(_) if !lets_internal => return Err(contradicts(txn, key)),
+                    Some(_) if written(&txn.mops[..at], key).any(|own| own == seen) => continue,
+                    _ if *seen == Datum::Nil => None,
+                    _ => Some(installer(log, txn, key, seen)?),
                 };
                 reads.push((key.clone(), writer));
             }

@@ -18,6 +18,11 @@ pub(crate) fn is_derived(witness: &Witness) -> bool {
     witness.facts.iter().any(|(name, _)| name == "derivation")
 }
 
+/// Whether it is one that read committed does not hold, which allows a read after an own write to show another's.
+pub(crate) fn is_of_read_committed(witness: &Witness) -> bool {
+    witness.facts.contains(&("axiom".into(), Datum::keyword("read-committed")))
+}
+
 /// What a history holds: lists if anything is appended.
 pub(crate) fn holds_lists(history: &History) -> bool {
     let is_append = |mop: &Datum| parts(mop).is_some_and(|(f, ..)| f == "append");
@@ -125,6 +130,6 @@ impl Execution {
             return Execution::of_lists(&Log::of(history, &crate::Lists)?);
         }
         let sources = crate::Sources { initial: initial.clone(), ..crate::Sources::default() };
-        Execution::of_registers(&Log::of(history, &crate::Registers { sources: &sources })?, &sources)
+        Execution::of_registers(&Log::of(history, &crate::Registers { sources: &sources })?, &sources, false)
     }
 }

@@ -102,7 +102,7 @@ fn knot(versions: &Versions, txns: &Txns<Mop>, read: &[Mop]) -> Option<Transacti
         let first = std::mem::replace(&mut before[key.at()], version);
         (first == VersionId::NONE || first == version).then_some((key, None))
     };
-    let mut happened = of_those(versions, txns, |txn| txns.is_possible(txn), look)?;
+    let mut happened = of_those(versions, txns, |txn| txns.is_possible(txn), false, look)?;
     let mut reads = Vec::new();
     for mop in read {
         let What::Read(version) = mop.what() else { return None };

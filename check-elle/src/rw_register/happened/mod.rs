@@ -25,7 +25,7 @@ pub(super) fn happened(versions: &Versions, txns: &Txns<Mop>, order: &Order) -> 
 /// The same, without an order of versions.
 fn serial(versions: &Versions, txns: &Txns<Mop>, is_ordered: bool) -> Option<Happened> {
     let look = |txn: TxnId, key: KeyId, version: VersionId| external(versions, txn, key, version);
-    of_those(versions, txns, is_there(versions, txns, is_ordered), look)
+    of_those(versions, txns, is_there(versions, txns, is_ordered), false, look)
 }
 
 /// Whether a transaction is known to have happened, or wrote anything and versions have an order.
@@ -52,18 +52,27 @@ fn in_order(
     is_there: impl Fn(TxnId) -> bool,
 ) -> Option<Happened> {
     let look = |txn: TxnId, key: KeyId, version: VersionId| external(versions, txn, key, version);
-    let mut happened = of_those(versions, txns, is_there, look)?;
-    if !order.is_trivial() {
-        push_orders(versions, order, &mut happened);
+    let of_those = |keeps_contradictions: bool| {
+        let mut happened = of_those(versions, txns, &is_there, keeps_contradictions, look)?;
+        if !order.is_trivial() {
+            push_orders(versions, order, &mut happened);
+        }
+        Some(happened)
+    };
+    let mut happened = of_those(false)?;
+    if happened.contradicts_itself {
+        happened.all_reads = of_those(true).map(|happened| happened.txns);
     }
     Some(happened)
 }
 
-/// Those that are there; `look` gives whom an external read saw.
+/// Those that are there; `look` gives whom an external read saw. A read after an own write is one that shows another's
+/// write, if it `keeps_contradictions`.
 fn of_those(
     versions: &Versions,
     txns: &Txns<Mop>,
     is_there: impl Fn(TxnId) -> bool,
+    keeps_contradictions: bool,
     mut look: impl FnMut(TxnId, KeyId, VersionId) -> Option<External>,
 ) -> Option<Happened> {
     // For each key who wrote it last, and what.
@@ -79,7 +88,15 @@ fn of_those(
                 }
                 // What one saw whose end is unknown may not have been so.
                 What::Read(_) if !txns.is_ok(txn) => {}
-                What::Read(version) if own.0 == txn => contradicts_itself |= own.1 != version,
+                What::Read(version) if own.0 == txn => {
+                    let is_contradiction = own.1 != version;
+                    contradicts_itself |= is_contradiction;
+                    // What it wrote itself before is of no other.
+                    let is_own = versions.version[version.at()].writer == txn;
+                    if keeps_contradictions && is_contradiction && !is_own {
+                        reads.push(look(txn, mop.key, version)?);
+                    }
+                }
                 What::Read(version) => reads.push(look(txn, mop.key, version)?),
                 What::Unseen => {}
             }

@@ -76,6 +76,16 @@ impl<'w> Execution<'w> {
     /// `None` if a read shows what nobody left behind for others, or contradicts the transaction's own writes: then no
     /// level holds.
     pub(crate) fn of(world: &'w World) -> Option<Execution<'w>> {
+        Execution::with(world, false)
+    }
+
+    /// The same, where a transaction may read of a register what is not its own write, after that, as at read
+    /// committed.
+    pub(crate) fn of_any_reads(world: &'w World) -> Option<Execution<'w>> {
+        Execution::with(world, true)
+    }
+
+    fn with(world: &'w World, lets_internal: bool) -> Option<Execution<'w>> {
         let is_seen = |txn: &Txn| {
             let mut shown = world.txns.iter().filter(|reader| reader.is_ok()).flat_map(Txn::reads);
             shown.any(|(key, list)| list.iter().any(|element| txn.writes().any(|write| write == (key, *element))))
@@ -85,7 +95,7 @@ impl<'w> Execution<'w> {
         let writes = txns.iter().map(|txn| txn.writes().map(|(key, _)| key).collect()).collect();
         let mut execution = Execution { world, txns, reads: Vec::new(), writes, assumed: Vec::new() };
         for reader in 0..execution.txns.len() {
-            execution.look(reader)?;
+            execution.look(reader, lets_internal)?;
         }
         for (key, version, next) in world.versions.iter().flat_map(|versions| &versions.used) {
             let writer = |version: &Option<Name>| {
@@ -97,7 +107,7 @@ impl<'w> Execution<'w> {
         Some(execution)
     }
 
-    fn look(&mut self, reader: usize) -> Option<()> {
+    fn look(&mut self, reader: usize, lets_internal: bool) -> Option<()> {
         let txn = self.txns[reader];
         for (position, mop) in txn.mops.iter().enumerate().filter(|_| txn.is_ok()) {
             let Mop::Read(key, Some(seen)) = mop else { continue };
@@ -108,8 +118,9 @@ impl<'w> Execution<'w> {
             let own: Vec<Name> = own.collect();
             let before = match (self.world.versions.is_some(), own.last()) {
                 (true, Some(last)) if seen[..] == [*last] => continue,
-                (true, Some(_)) => return None,
-                (true, None) => &seen[..],
+                (true, Some(_)) if !lets_internal => return None,
+                (true, Some(_)) if seen.iter().any(|seen| own.contains(seen)) => continue,
+                (true, _) => &seen[..],
                 (false, _) => seen.strip_suffix(&own[..])?,
             };
             let mut shows = self.writers_of(reader, *key, before)?;
