@@ -20,6 +20,11 @@
 //!
 //! What happened is what is known to have happened: `ok` transactions, and those with an unknown end that have a commit
 //! timestamp. Where only one without a timestamp explains a read, the answer is that it is not known.
+//!
+//! Where some of these lack the timestamps that an order needs, a level is not known to hold. What the others violate is
+//! certain: overlaps, ties and faults of the clock are of two transactions, or of one, and what a key held at some time
+//! follows from the times of those who wrote that key. So only reads of keys do not count that are written by one
+//! without timestamps.
 
 mod clock;
 mod online;
@@ -36,6 +41,7 @@ use crate::ids::KeyId;
 use crate::level::{Axiom, Base};
 use clock::{Order, Point, Points, Timed, points};
 use history_core::OpKind;
+use history_core::cast::Cast as _;
 
 /// What timestamps do not explain.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +79,18 @@ pub(crate) enum Fault {
     Tie { key: KeyId, other: Row },
 }
 
+impl Fault {
+    /// The key of a read that is wrong, in the transaction that it is about.
+    fn key_read(self, run: &Decoded, row: Row) -> Option<KeyId> {
+        match self {
+            Fault::Early { mop, .. } | Fault::Stale { mop, .. } | Fault::Read { mop, .. } => {
+                Some(run.rows.mops(row)[mop.to_usize()].key)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Transactions without the timestamps that an order needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Missing {
@@ -104,6 +122,8 @@ fn order_of(axiom: Axiom) -> Option<Order> {
 impl Ordered {
     fn new(run: &Decoded, order: Order) -> Ordered {
         let mut timed = Vec::new();
+        // Keys that are written at times that are not known.
+        let mut is_vague = vec![false; run.versions.key_codes.len()];
         let (mut missing, mut count, mut first) = (0, 0, Row::NONE);
         for row in run.rows.ids() {
             let (kind, stamps) = (run.rows.kind(row), run.rows.stamps(row));
@@ -117,23 +137,16 @@ impl Ordered {
                 timed.push(Timed { row, points, is_writer, kind });
             } else {
                 missing += 1;
+                let written = run.rows.mops(row).iter().filter(|mop| mop.is_write());
+                written.for_each(|mop| is_vague[mop.key.at()] = true);
                 first = if first == Row::NONE { row } else { first };
             }
         }
-        let mut ordered = Ordered {
-            order,
-            timed,
-            missing: (missing > 0).then_some(Missing { count: missing, of: count, first }),
-            found: replay::Found::default(),
-            ties: Vec::new(),
-            backwards: Vec::new(),
-        };
-        if ordered.missing.is_none() {
-            ordered.found = replay::replay(run, &ordered.timed, order);
-            ordered.ties = skew::ties(run, &ordered.timed, order);
-            ordered.backwards = skew::backwards(run, &ordered.timed);
-        }
-        ordered
+        let mut found = replay::replay(run, &timed, order);
+        found.reads.retain(|case| case.fault.key_read(run, case.row).is_none_or(|key| !is_vague[key.at()]));
+        let (ties, backwards) = (skew::ties(run, &timed, order), skew::backwards(run, &timed));
+        let missing = (missing > 0).then_some(Missing { count: missing, of: count, first });
+        Ordered { order, timed, missing, found, ties, backwards }
     }
 
     /// When transactions begin and commit, in the order of timestamps; where they are one moment, that.

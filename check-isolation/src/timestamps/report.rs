@@ -53,14 +53,12 @@ impl Orders<'_> {
     fn answer(&mut self, axiom: Axiom, base: Base) -> Option<Answer> {
         let (run, order) = (self.run, order_of(axiom)?);
         let ordered = self.ordered(order);
-        if let Some(missing) = ordered.missing {
-            return Some(Answer::Missing(missing));
-        }
         let cases = ordered.cases(run, axiom, base);
-        Some(match (cases.is_empty(), ordered.found.open) {
-            (false, _) => Answer::Wrong(order, cases),
-            (true, Some((reader, writer))) => Answer::Open(reader, writer),
-            (true, None) => Answer::Explained,
+        Some(match (cases.is_empty(), ordered.missing, ordered.found.open) {
+            (false, ..) => Answer::Wrong(order, cases),
+            (true, Some(missing), _) => Answer::Missing(missing),
+            (true, None, Some((reader, writer))) => Answer::Open(reader, writer),
+            (true, None, None) => Answer::Explained,
         })
     }
 }
@@ -84,6 +82,15 @@ impl Orders<'_> {
             let (path, content) = (format!("{level}-order.txt"), moments.join("\n").into_bytes());
             report.artifacts.push(Artifact { path, content });
         }
+    }
+
+    /// Transactions without the timestamps that an order needs, if there are any.
+    fn missing(&self, order: Order) -> Option<Missing> {
+        let place = match order {
+            Order::Snapshots => &self.snapshots,
+            Order::Commits => &self.commits,
+        };
+        place.as_ref()?.missing
     }
 
     /// That the clock contradicts sessions, where a level does not need them.
@@ -133,6 +140,9 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
                 if cases.is_none_or(|(_, cases)| found.len() > cases.len()) {
                     cases = Some((*order, found));
                 }
+                let missing = orders.missing(*order).map(|missing| lacking(run, *level, missing));
+                report.is_partial |= missing.is_some();
+                report.notes.extend(missing);
                 (Verdict::Invalid, wrong(*level, found))
             }
             Some(Answer::Missing(missing)) => (Verdict::Unknown, lacking(run, *level, *missing)),
@@ -156,7 +166,7 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
     if report.verdict == Verdict::Valid {
         report.notes.extend(orders.skewed_sessions(&expected));
     }
-    if all && !answers.iter().any(|(_, answer)| matches!(answer, Answer::Missing(_))) {
+    if all && !report.is_partial && !answers.iter().any(|(_, answer)| matches!(answer, Answer::Missing(_))) {
         report.notes.push(summary(&explained));
     }
     if settled.read_count == 0 && report.verdict == Verdict::Valid {
@@ -195,7 +205,7 @@ fn wrong(level: Level, cases: &[Case]) -> String {
 fn lacking(run: &Decoded, level: Level, missing: Missing) -> String {
     let Missing { count, of, first } = missing;
     format!(
-        "{level} is not decided by timestamps: {count} of {of} transactions lack them, the first at index {}. Each completion needs the \
+        "{level} cannot be found to hold by timestamps: {count} of {of} transactions lack them, the first at index {}. Each completion needs the \
          fields start-ts and commit-ts; serializable needs commit-ts alone, and a transaction that writes nothing needs one of them.",
         run.rows.index(first)
     )
