@@ -4,6 +4,7 @@ use super::rows::Rows;
 use super::seen::Seen;
 use super::versions::{VersionId, Versions};
 use super::{Contradiction, Holds, Mop, What};
+use crate::ids::KeyId;
 use crate::level::Level;
 use history_core::cast::Cast as _;
 use history_core::{Datum, Interner, UnreadResults};
@@ -37,6 +38,11 @@ impl Decoded {
         self.is_partial && self.unclear.binary_search(&version).is_ok()
     }
 
+    /// Whether an op that could not be decoded may have written something to a key that is not known.
+    pub(crate) fn may_be_written(&self, key: KeyId) -> bool {
+        self.writes_unknown || self.is_partial && self.unclear_keys.binary_search(&key).is_ok()
+    }
+
     /// What a read shows: of a list, the last element. None if that is the first state, or not known.
     pub(crate) fn version_read(&self, read: Mop) -> Option<VersionId> {
         match read.what() {
@@ -52,6 +58,7 @@ impl Decoded {
 
 /// A history as columns.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Decoded {
     pub(crate) settings: Settings,
     /// The code of what registers hold before anything is written.
@@ -68,10 +75,16 @@ pub(crate) struct Decoded {
     pub(crate) holds: Option<Holds>,
     /// Whether ops are missing, since they could not be decoded.
     pub(crate) is_partial: bool,
+    /// Whether these may have written anything: a value that nobody wrote, or what a register held at first.
+    pub(crate) writes_unknown: bool,
+    /// Whether they may have made a list empty again.
+    pub(crate) resets_unknown: bool,
     /// Whether some invocation has no process.
     pub(crate) has_nameless: bool,
     /// What these wrote, as far as that could be decoded: in order.
     pub(crate) unclear: Vec<VersionId>,
+    /// The keys of their micro-ops: in order.
+    pub(crate) unclear_keys: Vec<KeyId>,
     /// The index of the first op that may have happened and says at neither end what it does: it may have written
     /// anything that no other op wrote.
     pub(crate) unsaid: Option<u64>,

@@ -59,7 +59,12 @@ pub(super) fn shown(run: &Decoded) -> Shown {
         }
         shown.reads_end.push(shown.reads.len().to_u32());
     }
-    for trunk in trunks.iter_mut().filter(|_| shown.direct.is_empty() && shown.ambiguous.is_none()) {
+    if shown.ambiguous.is_some() {
+        // Nothing is taken from the lists in which somebody saw an element that was appended twice.
+        shown.drop_reads(|key| trunks.get(key.at()).is_some_and(|trunk| trunk.ambiguous.is_some()));
+        trunks.retain(|trunk| trunk.ambiguous.is_none());
+    }
+    for trunk in trunks.iter_mut().filter(|_| shown.direct.is_empty() || shown.ambiguous.is_some()) {
         trunk.writers.extend(trunk.twice.filter(|row| trunk.writers.last() != Some(row)));
         trunk.writers.iter().for_each(|writer| shown.is_seen[writer.at()] = true);
         shown.appended.extend(trunk.writers.iter().map(|writer| (trunk.key, *writer)));
@@ -109,7 +114,7 @@ impl Trunk {
                 }
                 continue;
             }
-            if writer == Row::NONE && run.is_partial {
+            if writer == Row::NONE && run.may_be_written(key) {
                 continue;
             }
             if writer == Row::NONE {
@@ -161,7 +166,7 @@ impl Trunk {
 fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize), length: usize, shown: &mut Shown) {
     let Some(trunk) = trunk.filter(|_| length > 0) else {
         // What is missing may have changed that.
-        if run.is_partial {
+        if run.resets_unknown {
             return;
         }
         shown.reads.push(External { key, writer: Row::NONE });
@@ -178,17 +183,22 @@ fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize
     let list = &run.trunks[key.at()][..length];
     let last = run.versions.get(list[length - 1]);
     let is_own = list.iter().any(|id| run.versions.get(*id).writer == row);
+    // Of a list in which each element has one writer, what is wrong is certain.
+    let is_plain = trunk.ambiguous.is_none();
+    let mut case = |what: Direct, other: Row| {
+        if is_plain { shown.certain_case(what, row, at, other) } else { shown.case(what, row, at, other) }
+    };
     if let Some((_, what, other)) = trunk.wrong.iter().find(|(shows, ..)| *shows <= length) {
         match what {
-            Direct::G0 if is_own => shown.case(Direct::FutureRead, row, at, row),
+            Direct::G0 if is_own => case(Direct::FutureRead, row),
             // What stands before an element that was appended twice is of whoever appended it.
             Direct::G1a | Direct::DuplicateElements => shown.certain_case(*what, row, at, *other),
-            what => shown.case(*what, row, at, *other),
+            what => case(*what, *other),
         }
     } else if is_own {
-        shown.case(Direct::FutureRead, row, at, row);
+        case(Direct::FutureRead, row);
     } else if last.is_intermediate {
-        shown.case(Direct::G1b, row, at, last.writer);
+        case(Direct::G1b, last.writer);
     } else if last.writer == Row::NONE {
         debug_assert!(run.is_partial || shown.ambiguous.is_some(), "it is thin air else");
         return;

@@ -5,6 +5,7 @@
 
 mod block;
 mod decoded;
+mod left_out;
 mod lists;
 mod prefixes;
 mod raw;

@@ -41,6 +41,25 @@ pub(super) struct RawOp {
     pub(super) elements: Vec<i64>,
 }
 
+/// Why an op cannot be decoded.
+#[derive(Clone, Debug)]
+pub(super) struct Undecoded {
+    pub(super) reason: String,
+    /// Whether what is not understood may be a write.
+    pub(super) may_write: bool,
+    /// Whether it may be something else than an append, which may make a list empty again.
+    pub(super) may_reset: bool,
+    /// Whether the op is no list of micro-ops, so that it says nothing at all of them.
+    pub(super) is_whole: bool,
+}
+
+impl Undecoded {
+    /// Of an op all of whose micro-ops are known.
+    pub(super) fn known(reason: String) -> Undecoded {
+        Undecoded { reason, may_write: false, may_reset: false, is_whole: false }
+    }
+}
+
 /// What a micro-op looks like, for messages.
 const MOPS: &str = "[:r key value], [:w key value] of a value other than nil, or [:append key value]";
 
@@ -59,11 +78,14 @@ impl RawReader {
         interner: &mut Interner,
         holds: &mut Option<Holds>,
         into: &mut RawOp,
-    ) -> Result<(), String> {
+    ) -> Result<(), Undecoded> {
         let items = match op.value {
             Value::Nil => return Ok(()),
             Value::Vector(items) | Value::List(items) => items,
-            other => return Err(format!("the op's value is not a list of micro-ops, but {other}; expected {MOPS}")),
+            other => {
+                let reason = format!("the op's value is not a list of micro-ops, but {other}; expected {MOPS}");
+                return Err(Undecoded { reason, may_write: true, may_reset: true, is_whole: true });
+            }
         };
         let mut wrong = Ok(());
         for (at, parts) in items.mops().enumerate() {
@@ -83,8 +105,7 @@ impl RawReader {
             };
             match mop {
                 Some(mop) => into.mops.push(mop),
-                None if wrong.is_ok() => wrong = Err(why_no_mop(items.iter().nth(at).unwrap_or(Value::Nil), *holds)),
-                None => {}
+                None => no_mop(items.iter().nth(at).unwrap_or(Value::Nil), *holds, &mut wrong),
             }
         }
         wrong
@@ -126,7 +147,21 @@ impl RawReader {
     }
 }
 
+/// Notes that an item is no micro-op. One that is called a read writes nothing, whatever it shows.
 #[cold]
+fn no_mop(item: Value<'_>, holds: Option<Holds>, wrong: &mut Result<(), Undecoded>) {
+    let name = item.as_seq().and_then(|parts| parts.iter().next()).and_then(Value::as_name);
+    let may_write = name != Some("r");
+    let may_reset = may_write && name != Some("append");
+    match wrong {
+        Ok(()) => *wrong = Err(Undecoded { reason: why_no_mop(item, holds), may_write, may_reset, is_whole: false }),
+        Err(undecoded) => {
+            undecoded.may_write |= may_write;
+            undecoded.may_reset |= may_reset;
+        }
+    }
+}
+
 fn why_no_mop(item: Value<'_>, holds: Option<Holds>) -> String {
     let f = item.as_seq().and_then(|parts| parts.iter().next()).and_then(|f| f.as_name().map(str::to_owned));
     match (holds, f.as_deref()) {

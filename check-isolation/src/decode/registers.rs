@@ -26,7 +26,7 @@ pub(super) fn shown(run: &Decoded) -> Shown {
                     }
                     What::First if writer == row => shown.case(Direct::Internal, row, at, Row::NONE),
                     // What is missing may have written that.
-                    What::First if run.is_partial => {}
+                    What::First if run.may_be_written(mop.key) => {}
                     What::First => shown.reads.push(External { key: mop.key, writer: Row::NONE }),
                     What::Read(number) => look(run, row, (at, mop.key), number.into(), &mut shown),
                     What::Contradicts(_) | What::Unseen => {}
@@ -40,7 +40,7 @@ pub(super) fn shown(run: &Decoded) -> Shown {
 
 /// Looks at an external read.
 fn look(run: &Decoded, row: Row, (at, key): (usize, KeyId), version: VersionId, shown: &mut Shown) {
-    if run.is_partial && (run.is_unclear(version) || run.versions.writer(version) == Row::NONE) {
+    if run.is_unclear(version) || run.may_be_written(key) && run.versions.writer(version) == Row::NONE {
         return;
     }
     let version = run.versions.get(version);
@@ -63,7 +63,11 @@ fn look(run: &Decoded, row: Row, (at, key): (usize, KeyId), version: VersionId, 
     match wrong {
         Some(what) if version.again == Row::NONE => shown.certain_case(what, row, at, writer),
         Some(what) => shown.case(what, row, at, writer),
-        None => shown.is_seen[writer.at()] = true,
+        None if version.again == Row::NONE => shown.is_seen[writer.at()] = true,
+        None => {}
     }
-    shown.reads.push(External { key, writer });
+    // Whom a read of another value saw is not known.
+    if version.again == Row::NONE {
+        shown.reads.push(External { key, writer });
+    }
 }

@@ -2,7 +2,8 @@
 
 use super::block::Block;
 use super::decoded::{Counts, Decoded, Settings};
-use super::raw::{Act, RawMop, RawOp, RawReader};
+use super::left_out::{Doubted, IgnoredOps};
+use super::raw::{Act, RawMop, RawOp, RawReader, Undecoded};
 use super::rows::{NewRow, Rows};
 use super::seen::Seen;
 use super::settle;
@@ -73,26 +74,33 @@ impl Kept {
 
 /// An invocation that waits for its completion.
 #[derive(Clone, Debug, Default)]
-struct Open {
-    waits: bool,
-    has_value: bool,
+pub(super) struct Open {
+    pub(super) waits: bool,
+    pub(super) has_value: bool,
     index: u64,
     process: Option<i64>,
     time_ns: Option<i64>,
     /// Its reads show nothing.
-    mops: Vec<RawMop>,
+    pub(super) mops: Vec<RawMop>,
+    /// What is wrong with it, if it cannot be decoded.
+    pub(super) undecoded: Option<Box<Doubted>>,
 }
 
 /// A history on its way through the checker.
 #[derive(Clone, Debug)]
 pub(crate) struct IsolationRun {
-    data: Decoded,
+    pub(super) data: Decoded,
     reader: RawReader,
     /// Operations in flight, by slot.
-    open: Vec<Open>,
+    pub(super) open: Vec<Open>,
     /// Invocations by clients that the history does not name.
     nameless: Vec<Open>,
-    undecoded: UndecodedOps,
+    /// Those that may have happened.
+    pub(super) undecoded: UndecodedOps,
+    /// Those that failed.
+    pub(super) ignored: IgnoredOps,
+    /// How many invocations that could not be decoded wait for their completions.
+    pub(super) undecoded_in_flight: u64,
     op: RawOp,
     block: Block,
     /// What timestamps come to by now, if that is to be known while the history is written.
@@ -120,8 +128,11 @@ impl IsolationRun {
             // Lists begin empty, whatever is given.
             holds: (initial != Interner::NIL).then_some(Holds::Registers),
             is_partial: false,
+            writes_unknown: false,
+            resets_unknown: false,
             has_nameless: false,
             unclear: Vec::new(),
+            unclear_keys: Vec::new(),
             unsaid: None,
             unread: UnreadResults::default(),
             counts: Counts::default(),
@@ -133,6 +144,8 @@ impl IsolationRun {
             open: Vec::new(),
             nameless: Vec::new(),
             undecoded: UndecodedOps::default(),
+            ignored: IgnoredOps::default(),
+            undecoded_in_flight: 0,
             op: RawOp::default(),
             block: Block::default(),
             online,
@@ -152,13 +165,26 @@ impl IsolationRun {
         if let Some(kept) = &mut self.kept {
             kept.push(&event, &raw);
         }
-        match read.and_then(|()| self.enter(event, &mut raw)) {
-            Ok(is_row) if is_row && self.online.is_some() => self.push_online(op),
-            Ok(_) => {}
-            Err(reason) => self.leave_out(op, &reason, &raw.mops),
+        let is_row = match read {
+            Ok(()) => self.enter_op(op, event, &mut raw),
+            Err(undecoded) => self.take_undecoded(op, event, undecoded, &mut raw),
+        };
+        if is_row && self.online.is_some() {
+            self.push_online(op);
         }
         self.op = raw;
         self.flush_full()
+    }
+
+    /// Takes an op that was decoded. Whether it became a row.
+    pub(super) fn enter_op(&mut self, op: &Op<'_>, event: Event, raw: &mut RawOp) -> bool {
+        if let Pair::Completes { slot, .. } = op.pair {
+            self.end_undecoded(op, slot);
+        }
+        self.enter(event, raw).unwrap_or_else(|reason| {
+            self.leave_out(op, Undecoded::known(reason), &raw.mops);
+            false
+        })
     }
 
     /// Keeps what is taken from now on. What was kept before is forgotten.
@@ -173,7 +199,17 @@ impl IsolationRun {
 
     /// What was kept; nothing if an op could not be decoded, for then it is not known what ops say together.
     pub(crate) fn kept(&self) -> Option<&Kept> {
-        self.kept.as_ref().filter(|_| self.undecoded.is_empty())
+        self.kept.as_ref().filter(|_| self.is_decoded())
+    }
+
+    /// Whether all that may have happened could be decoded.
+    fn is_certain(&self) -> bool {
+        self.undecoded.is_empty() && self.undecoded_in_flight == 0
+    }
+
+    /// Whether all ops could be decoded.
+    fn is_decoded(&self) -> bool {
+        self.is_certain() && self.ignored.is_empty()
     }
 
     pub(crate) fn levels_mut(&mut self) -> &mut Vec<Level> {
@@ -236,33 +272,6 @@ impl IsolationRun {
         if self.online.is_some() || self.block.is_full() && self.data.holds.is_some() { self.flush() } else { Ok(()) }
     }
 
-    /// Leaves an operation out: its invocation and its completion. What it wrote may be read, but not from others.
-    #[cold]
-    fn leave_out(&mut self, op: &Op<'_>, reason: &str, mops: &[RawMop]) {
-        self.undecoded.push(op, reason, self.data.settings.timestamps);
-        let mut left_out = mops.to_vec();
-        match op.pair {
-            // Its completion is judged by itself.
-            Pair::Invokes { slot } => self.open.get_mut(slot.to_usize()).into_iter().for_each(|open| {
-                open.waits = false;
-                open.has_value = false;
-                open.mops.clear();
-            }),
-            Pair::Completes { slot, .. } => self.open.get_mut(slot.to_usize()).into_iter().for_each(|open| {
-                open.waits = false;
-                left_out.append(&mut open.mops);
-            }),
-            Pair::Alone => {}
-        }
-        for mop in left_out {
-            if let Act::Write(code) = mop.act {
-                let key = self.data.versions.key(mop.key);
-                let version = self.data.versions.version(key, code);
-                self.data.unclear.push(version);
-            }
-        }
-    }
-
     fn flush(&mut self) -> Result<(), HistoryError> {
         let Decoded { versions, rows, .. } = &self.data;
         let ids = versions.len().max(rows.mop_count()).max(rows.len()) + self.block.ids_max();
@@ -273,9 +282,10 @@ impl IsolationRun {
         Ok(())
     }
 
-    fn invoke(&mut self, event: &Event, mops: &[RawMop]) {
+    pub(super) fn invoke(&mut self, event: &Event, mops: &[RawMop]) {
         let fill = |open: &mut Open| {
             open.waits = true;
+            open.undecoded = None;
             open.has_value = event.has_value;
             open.index = event.index;
             open.process = event.process;
@@ -340,8 +350,10 @@ impl IsolationRun {
             raw.mops.iter().for_each(|mop| _ = self.data.versions.key(mop.key));
             return Ok(false);
         }
-        let Event { kind, index, process, time_ns, .. } = event;
-        let row = NewRow { kind, index, process, time_ns, begin, stamps: event.stamps.transpose()? };
+        let Event { kind, index, process, time_ns, stamps, .. } = event;
+        // Those of what failed are of no consequence.
+        let stamps = if kind == OpKind::Fail { stamps.map(Result::unwrap_or_default) } else { stamps.transpose()? };
+        let row = NewRow { kind, index, process, time_ns, begin, stamps };
         self.block.push(row, raw);
         Ok(true)
     }
@@ -359,6 +371,7 @@ impl IsolationRun {
 
     /// The report on what was taken, as the whole history. Nothing may be taken after it.
     pub(crate) fn conclude(&mut self, budget: &Budget) -> Result<Report, HistoryError> {
+        self.doubt_unanswered();
         if let Some(note) = self.undecoded.note(Verdict::Unknown)
             && self.undecoded.has_stopped()
         {
@@ -367,6 +380,7 @@ impl IsolationRun {
         self.push_open()?;
         self.data.is_partial = !self.undecoded.is_empty();
         self.data.unclear.sort_unstable();
+        self.data.unclear_keys.sort_unstable();
         budget.begin("finding who read from whom");
         let mut settled = settle::settle(&mut self.data);
         let is_thin_air = |case: &DirectCase| case.what == Direct::ThinAirRead;
@@ -374,6 +388,7 @@ impl IsolationRun {
         if unsaid.is_some() {
             // It may have written what was read, and is missing.
             self.data.is_partial = true;
+            (self.data.writes_unknown, self.data.resets_unknown) = (true, true);
             settled = settle::settle(&mut self.data);
         }
         let mut report = report::report(&self.data, &settled, budget);
@@ -384,6 +399,8 @@ impl IsolationRun {
                 format!("Record in each invocation the micro-ops that it asks for: the op at index {index} has none.");
             report.add_next(NextStep::new(what));
         }
+        let is_all = self.data.rows.mop_count() == 0;
+        self.ignored.conclude(&mut report, is_all && self.undecoded.is_empty(), self.data.counts);
         self.undecoded.conclude(&mut report);
         Ok(report)
     }
@@ -464,12 +481,12 @@ impl Run for IsolationRun {
     }
 
     fn is_violated(&self) -> bool {
-        self.undecoded.is_empty() && self.online.as_ref().is_some_and(|online| online.violated.is_some())
+        self.is_certain() && self.online.as_ref().is_some_and(|online| online.violated.is_some())
     }
 
     fn violation(&self) -> Option<Report> {
         let (level, order, case) = self.online.as_ref()?.violated?;
-        self.undecoded.is_empty().then(|| timestamps::violation(&self.data, level, order, case))
+        self.is_certain().then(|| timestamps::violation(&self.data, level, order, case))
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {

@@ -5,10 +5,13 @@
 //! Of such a transaction only writes count: what it read is unknown, and some order always has something for it to have
 //! read.
 //!
-//! A transaction that could not be decoded is left out, and so is each read that may have seen it: of a value that
-//! nobody wrote, of one that it wrote as far as that is known, and of the first state, which it may have written again.
-//! An execution of the whole history is one of what is left, too, so what is wrong with that is certain. That holds
-//! only, no level does.
+//! A transaction that could not be decoded is left out, and so is each read that may have seen it: of one that it wrote
+//! as far as that is known; and unless all its writes are known, of a value that nobody wrote, and of the first state,
+//! which it may have written again (of lists, unless what cannot be decoded are appends). An execution of the whole
+//! history is one of what is left, too, so what is wrong with that is certain. That holds only, no level does.
+//!
+//! A read of a value that was written twice is left out, too, for it is not known whom it saw: an order that explains
+//! all reads explains the others.
 
 use super::decoded::Decoded;
 use super::shown::{Ambiguous, DirectCase, Shown};
@@ -50,7 +53,8 @@ pub(super) fn settle(run: &mut Decoded) -> Settled {
         read_count: shown.reads.len().to_u64(),
         ..Settled::default()
     };
-    if settled.ambiguous.is_some() || !settled.direct.is_empty() {
+    let is_settled = settled.ambiguous.is_none() && !settled.direct.is_empty();
+    if is_settled || settled.certain().has_direct() || run.settings.timestamps {
         return settled;
     }
     settled.take_rows(run, &shown);
@@ -61,6 +65,17 @@ pub(super) fn settle(run: &mut Decoded) -> Settled {
 }
 
 impl Settled {
+    fn has_direct(&self) -> bool {
+        !self.direct.is_empty()
+    }
+
+    /// What is left without reads of values that were written twice.
+    pub(crate) fn without_ambiguous(&self) -> Settled {
+        let Settled { txns, rows, ambiguous, read_count, .. } = self;
+        let (txns, rows) = (txns.clone(), rows.clone());
+        Settled { txns, rows, direct: Vec::new(), ambiguous: *ambiguous, read_count: *read_count }
+    }
+
     /// What is wrong whoever wrote a value that was written twice.
     pub(crate) fn certain(&self) -> Settled {
         let is_certain = |case: &&DirectCase| case.is_certain || self.ambiguous.is_none();

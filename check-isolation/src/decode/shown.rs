@@ -86,6 +86,17 @@ pub(super) struct Shown {
 }
 
 impl Shown {
+    /// Leaves out the reads of some keys.
+    pub(super) fn drop_reads(&mut self, is_dropped: impl Fn(KeyId) -> bool) {
+        let (mut kept, mut from) = (Vec::new(), 0);
+        for end in &mut self.reads_end {
+            kept.extend(self.reads[from..end.to_usize()].iter().filter(|read| !is_dropped(read.key)));
+            from = end.to_usize();
+            *end = kept.len().to_u32();
+        }
+        self.reads = kept;
+    }
+
     /// Notes a case that rests on who wrote what.
     pub(super) fn case(&mut self, what: Direct, reader: Row, mop: usize, other: Row) {
         let is_certain = matches!(what, Direct::Internal | Direct::IncompatibleOrder | Direct::ThinAirRead);

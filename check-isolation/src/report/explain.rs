@@ -59,13 +59,12 @@ pub(crate) fn unsaid(index: u64) -> String {
     )
 }
 
-/// Says why the writer of a read value is not known.
+/// Says why the writer of a read value is not known, as a clause.
 pub(super) fn ambiguous(run: &Decoded, case: crate::decode::Ambiguous) -> String {
     let (key, value) = (key(run, case.key), run.interner.datum(case.code));
     let index = |row: Row| run.rows.index(row);
     format!(
-        "No verdict, because {value} was written to key {key} twice, at index {} and index {}, and the read at index {} may have \
-         seen either.",
+        "{value} was written to key {key} twice, at index {} and index {}, and the read at index {} may have seen either",
         index(case.writers[0]),
         index(case.writers[1]),
         index(case.reader)

@@ -46,6 +46,9 @@ pub(crate) const STRONGEST: &str = "The strongest levels that hold";
 /// What gives an answer where a read may be of one write or another.
 const WRITE_ONCE: &str = "Write each value to a key only once, for example from a counter.";
 
+/// How the note begins on what was not read.
+const OTHER_READS: &str = "The verdict ignores reads of values that were written twice";
+
 /// The report on a history of which nothing can be said.
 pub(crate) fn unknown(note: &str, next: Option<NextStep>) -> Report {
     let mut report = Report::new(NAME, Verdict::Unknown);
@@ -64,7 +67,15 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
         match settled.ambiguous {
             _ if !certain.direct.is_empty() => judged(run, &certain, budget),
             Some(ambiguous) if !run.settings.timestamps => {
-                unknown(&explain::ambiguous(run, ambiguous), Some(NextStep::new(WRITE_ONCE)))
+                let why = explain::ambiguous(run, ambiguous);
+                let mut report = judged(run, &settled.without_ambiguous(), budget);
+                if report.verdict == Verdict::Invalid {
+                    report.is_partial = true;
+                    report.notes.insert(0, format!("{OTHER_READS}: {why}."));
+                    report
+                } else {
+                    unknown(&format!("No verdict, because {why}."), Some(NextStep::new(WRITE_ONCE)))
+                }
             }
             _ => without_the_nameless(timestamps::report(run, settled, budget), run),
         }
@@ -125,7 +136,8 @@ pub(crate) fn expected(named: &[Level]) -> Vec<Level> {
 fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
     let expected = expected(&run.settings.levels);
     let mut judgement = Judgement::new(settled, &run.settings.levels, budget);
-    if run.is_partial || run.has_nameless {
+    let is_partial = run.is_partial || settled.ambiguous.is_some();
+    if is_partial || run.has_nameless {
         judgement.keep_violations();
     }
     let is_open = |level: &&Level| !judgement.holds.has(**level) && !judgement.violated.has(**level);
@@ -147,7 +159,7 @@ fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
     let is_known = |level: &Level| judgement.holds.has(*level) || judgement.violated.has(*level);
     report.not_checked = names(Level::all().filter(|level| !is_known(level)));
     report.anomalies = anomalies(run, settled, &judgement);
-    report.notes = if run.is_partial {
+    report.notes = if is_partial {
         Vec::new()
     } else if run.has_nameless && verdict == Verdict::Unknown {
         let (note, what) = NAMELESS;

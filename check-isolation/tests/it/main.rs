@@ -12,5 +12,6 @@ mod repaired;
 mod small;
 mod special_cases;
 mod timestamps;
+mod undecoded;
 mod watched;
 mod worlds;
