@@ -193,23 +193,35 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         Ok(())
     }
 
+    /// Whether a violation is certain whatever an operation did that does not say what it changed: it took effect after
+    /// its invocation, so it explains nothing that had returned before.
+    fn is_certain(&self, violation: &Violation<S::Op>) -> bool {
+        let Some(first) = self.decoder.first_hidden() else { return true };
+        violation.refused.finish.is_some_and(|finish| finish < first)
+    }
+
+    fn certain(&self) -> impl Iterator<Item = &Violation<S::Op>> {
+        self.events.violations().iter().map(AsRef::as_ref).filter(|violation| self.is_certain(violation))
+    }
+
     /// What is known so far, as a report.
     fn report(&self) -> Report {
         let outcome = self.events.outcome();
         let mut report = Report::new(S::NAME, outcome.verdict());
-        match (&self.malformed, report.verdict) {
-            (None, _) => {}
-            (Some(place), Verdict::Invalid) => {
-                report.is_partial = true;
-                report.notes.push(format!("The verdict covers only the ops before {place}"));
-            }
-            (Some(place), _) => {
+        let is_violated = self.is_violated();
+        let hidden = self.decoder.first_hidden();
+        match self.decoder.undecoded().or(self.malformed.as_deref()) {
+            Some(place) if !is_violated => {
                 report.verdict = Verdict::Unknown;
                 report.notes.push(format!("No verdict, because of {place}"));
                 report.add_next(NextStep::correct_op(place));
                 return report;
             }
+            _ if is_violated && hidden.is_some() => report.notes.extend(self.decoder.note_on_earlier()),
+            Some(place) => report.notes.push(format!("The verdict covers only the ops before {place}")),
+            None => {}
         }
+        report.is_partial = !report.notes.is_empty();
         match outcome {
             Outcome::Ok => {}
             Outcome::Unknown(reason) => {
@@ -217,8 +229,8 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
                 report.add_next(reason.next());
             }
             Outcome::Violation(_) => {
-                let witnesses = self.events.violations().iter().map(|violation| self.witness(violation)).collect();
-                let count = self.events.violations_count();
+                let witnesses: Vec<Witness> = self.certain().map(|violation| self.witness(violation)).collect();
+                let count = hidden.map_or(self.events.violations_count(), |_| ids::count(witnesses.len()));
                 report.anomalies.push(Anomaly { name: check_register::NONLINEARIZABLE.into(), count, witnesses });
             }
         }
@@ -229,8 +241,10 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
             ("info-count".into(), self.counts.info),
             ("nonclient-op-count".into(), self.participants.others()),
         ];
-        self.decoder.conclude::<S>(self.counts.called, &mut report);
-        self.decoder.doubt(&mut report);
+        self.decoder.conclude::<S>(&mut report);
+        if report.verdict == Verdict::Invalid && !is_violated {
+            self.decoder.doubt(&mut report);
+        }
         report
     }
 
@@ -268,15 +282,16 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
             return Ok(ControlFlow::Break(()));
         }
         Ok(match self.events.outcome() {
-            // What hides its changes may still say that it made none.
-            Outcome::Violation(_) if self.decoder.has_hidden() => ControlFlow::Continue(()),
+            _ if self.decoder.is_blocked() => ControlFlow::Break(()),
+            // What hides its changes may still say that it made none, or fail.
+            Outcome::Violation(_) if !self.is_violated() => ControlFlow::Continue(()),
             Outcome::Violation(_) | Outcome::Unknown(Reason::Whole) => ControlFlow::Break(()),
             Outcome::Ok | Outcome::Unknown(_) => ControlFlow::Continue(()),
         })
     }
 
     fn is_violated(&self) -> bool {
-        matches!(self.events.outcome(), Outcome::Violation(_)) && !self.decoder.has_hidden()
+        matches!(self.events.outcome(), Outcome::Violation(_)) && self.certain().next().is_some()
     }
 
     fn violation(&self) -> Option<Report> {

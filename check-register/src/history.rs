@@ -121,6 +121,27 @@ impl<O: Eq + Hash> Columns<O> {
         self.calls.ops[id.at()].set_class(class);
     }
 
+    /// Leaves out what happened since some moment: operations that were not called before, and returns. What was in
+    /// flight then may have happened; if it only read, that says nothing. Operations keep their numbers.
+    pub(crate) fn cut(
+        &mut self,
+        was_called: impl Fn(OpId) -> bool,
+        had_returned: impl Fn(OpId) -> bool,
+        reads_only: impl Fn(&O) -> bool,
+    ) {
+        for at in 0..self.len() {
+            let id = OpId::new(at);
+            let stays = was_called(id) && (had_returned(id) || !self.op(id).is_some_and(&reads_only));
+            let op = &mut self.calls.ops[at];
+            if !stays {
+                *op = OpClass::NOTHING;
+            } else if !had_returned(id) {
+                op.0 &= !1;
+            }
+        }
+        self.calls.events.retain(|event| !event.is_return() || had_returned(OpId::new(event.op())));
+    }
+
     /// What an operation does, if it does anything.
     pub(crate) fn op(&self, id: OpId) -> Option<&O> {
         self.classes.get_index(self.calls.ops[id.at()].class())

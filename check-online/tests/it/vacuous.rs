@@ -1,6 +1,9 @@
 //! Histories that hold nothing to check: no run that watches them says that they are linearizable, and a note says why.
 
-use crate::hidden::{self, assert_doubts_what_hidden_transactions_explain};
+use crate::hidden::{
+    self, assert_doubts_what_hidden_transactions_explain, assert_ignores_undecodable_reads, assert_ignores_what_failed,
+    assert_keeps_what_was_certain_before,
+};
 use crate::nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 
 #[test]
@@ -25,4 +28,19 @@ fn nil_is_no_answer_unless_nothing_was_there() {
 #[test]
 fn what_hides_its_changes_makes_violations_unknown() {
     assert_doubts_what_hidden_transactions_explain(&check_online::checkers(), hidden::judge);
+}
+
+#[test]
+fn what_was_certain_before_a_hidden_operation_stays_so() {
+    assert_keeps_what_was_certain_before(&check_online::checkers(), hidden::judge);
+}
+
+#[test]
+fn failed_operations_need_not_be_decoded() {
+    assert_ignores_what_failed(&check_online::checkers(), hidden::judge);
+}
+
+#[test]
+fn reads_that_cannot_be_decoded_are_ignored() {
+    assert_ignores_undecodable_reads(&check_online::checkers(), hidden::judge);
 }

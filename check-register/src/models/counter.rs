@@ -90,6 +90,10 @@ impl Spec for Counter {
         }
     }
 
+    fn only_reads(&self, op: &Op<'_>) -> bool {
+        op.f == Some("read")
+    }
+
     fn contradicts(invoked: Option<&CounterOp>, done: Option<&CounterOp>) -> bool {
         let change = |op: Option<&CounterOp>| op.filter(|op| !matches!(op, CounterOp::Read(_))).copied();
         change(invoked) != change(done)

@@ -185,6 +185,10 @@ impl Spec for Set {
         }
     }
 
+    fn only_reads(&self, op: &Op<'_>) -> bool {
+        op.f == Some("read")
+    }
+
     fn contradicts(invoked: Option<&SetOp>, done: Option<&SetOp>) -> bool {
         let added = |op: Option<&SetOp>| match op {
             Some(SetOp::Add(value)) => Some(*value),

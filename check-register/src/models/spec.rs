@@ -58,6 +58,12 @@ pub trait Spec: Model + Send {
         false
     }
 
+    /// Whether an `ok` op of this function changes nothing, whatever its result is. If that cannot be decoded, the op is
+    /// ignored, and only a violation of the others is certain.
+    fn only_reads(&self, _op: &Op<'_>) -> bool {
+        false
+    }
+
     /// The places that an op accesses, in order, and whether it changes them, if it says so and
     /// [`decode`](Spec::decode) leaves out those whose result is not known yet. A completion may give results of what
     /// its invocation asked for, and of nothing else: its accesses must be among those of its invocation, in the same

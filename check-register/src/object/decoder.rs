@@ -2,7 +2,9 @@
 
 use crate::engine::ids;
 use crate::models::{Shows, Spec};
-use history_core::{Coverage, Expected, FunctionsInFlight, NextStep, Op, OpKind, Pair, Report, UnreadKeys, Verdict};
+use history_core::{
+    Coverage, Expected, FunctionsInFlight, NextStep, Op, OpKind, OpUse, Pair, Report, UndecodedOps, UnreadKeys, Verdict,
+};
 
 /// Reads the ops of clients one after another, each with what its invocation said.
 ///
@@ -35,6 +37,25 @@ pub struct Decoder<O> {
     hidden_in_flight: usize,
     /// The index of the first such invocation that got no answer that says it, but may have happened.
     hidden: Option<u64>,
+    /// The first of these that cannot be decoded at all.
+    fault: Option<Fault>,
+    /// Whether one that cannot be decoded has completed, and not failed.
+    is_blocked: bool,
+    coverage: Coverage,
+    /// Failed operations whose invocations cannot be decoded: the first one, and the ops of all of them.
+    ignored: Option<Fault>,
+    ignored_ops: u64,
+    ops: u64,
+    /// `ok` reads whose results cannot be decoded.
+    unread: UndecodedOps,
+}
+
+/// An invocation that cannot be decoded.
+#[derive(Clone, Debug)]
+struct Fault {
+    index: u64,
+    /// Where it is and why.
+    place: String,
 }
 
 /// How many answers show what.
@@ -61,6 +82,8 @@ struct InFlight<O> {
     places: Option<Vec<(i64, bool)>>,
     /// Its index, if it does not say what it may change.
     hidden: Option<u64>,
+    /// If it cannot be decoded; it is hidden then.
+    fault: Option<Box<Fault>>,
     fills: bool,
     /// Whether one that fills the object had returned by then.
     is_late: bool,
@@ -106,6 +129,13 @@ impl<O> Default for Decoder<O> {
             shown: Shown::default(),
             hidden_in_flight: 0,
             hidden: None,
+            fault: None,
+            is_blocked: false,
+            coverage: Coverage::default(),
+            ignored: None,
+            ignored_ops: 0,
+            ops: 0,
+            unread: UndecodedOps::default(),
         }
     }
 }
@@ -113,37 +143,46 @@ impl<O> Default for Decoder<O> {
 impl<O> Decoder<O> {
     /// What an op of a client says.
     ///
+    /// An invocation that cannot be decoded is one that says nothing of what it changes: if it fails it did not happen,
+    /// and is ignored; else see [`Decoder::first_hidden`] and [`Decoder::is_blocked`].
+    ///
     /// # Errors
     ///
     /// Why nothing can be said of what follows this op. What its invocation said stays in flight.
     pub fn decode<S: Spec<Op = O>>(&mut self, model: &mut S, op: &Op<'_>) -> Result<DecodedEvent<'_, O>, String> {
+        self.ops += 1;
         self.shown.has_value |= !op.value.is_nil();
         self.functions.see(op)?;
         if !S::READS_KEY {
             self.keys.see(op);
         }
         match op.pair {
-            Pair::Invokes { slot } => {
-                let slot = ids::index(slot);
-                let decoded = model.decode(op, None)?;
-                let fills = decoded.as_ref().is_some_and(|op| model.fills(op));
-                self.shown.filling += u64::from(fills);
-                if slot >= self.open.len() {
-                    self.open.resize_with(slot + 1, || None);
-                }
-                let hidden = (decoded.is_none() && model.hides(op)).then_some(op.index);
-                self.hidden_in_flight += usize::from(hidden.is_some());
-                let is_late = self.shown.is_filled;
-                let places = model.places(op);
-                let in_flight = self.open[slot].insert(InFlight { op: decoded, places, hidden, fills, is_late });
-                Ok(DecodedEvent::Called { slot, op: in_flight.op.as_ref() })
-            }
+            Pair::Invokes { slot } => Ok(self.invoke(model, op, ids::index(slot))),
             Pair::Completes { slot, .. } => self.complete(model, op, ids::index(slot)),
             Pair::Alone if op.kind == OpKind::Invoke => {
                 Err("the op has no process, so its completion is unknown".into())
             }
             Pair::Alone => Err("the completion has no invocation, so when the operation began is unknown".into()),
         }
+    }
+
+    fn invoke<S: Spec<Op = O>>(&mut self, model: &mut S, op: &Op<'_>, slot: usize) -> DecodedEvent<'_, O> {
+        let (decoded, fault) = match model.decode(op, None) {
+            Ok(decoded) => (decoded, None),
+            Err(reason) => (None, Some(Box::new(Fault::new(op, &reason)))),
+        };
+        let fills = decoded.as_ref().is_some_and(|op| model.fills(op));
+        self.shown.filling += u64::from(fills);
+        if slot >= self.open.len() {
+            self.open.resize_with(slot + 1, || None);
+        }
+        let is_hidden = fault.is_some() || decoded.is_none() && model.hides(op);
+        let hidden = is_hidden.then_some(op.index);
+        self.hidden_in_flight += usize::from(is_hidden);
+        let is_late = self.shown.is_filled;
+        let places = if fault.is_some() { None } else { model.places(op) };
+        let in_flight = self.open[slot].insert(InFlight { op: decoded, places, hidden, fault, fills, is_late });
+        DecodedEvent::Called { slot, op: in_flight.op.as_ref() }
     }
 
     fn complete<S: Spec<Op = O>>(
@@ -155,11 +194,14 @@ impl<O> Decoder<O> {
         let Some(in_flight) = self.open.get_mut(slot).and_then(Option::take) else {
             return Err("the completion has no invocation".into());
         };
-        let invoked = in_flight.op.as_ref();
         self.hidden_in_flight -= usize::from(in_flight.hidden.is_some());
+        if in_flight.fault.is_some() {
+            return Ok(self.complete_undecoded(op, slot, in_flight));
+        }
+        let invoked = in_flight.op.as_ref();
         let stays_hidden = op.kind != OpKind::Fail && (op.kind != OpKind::Ok || op.value.is_nil());
-        if let Some(index) = in_flight.hidden.filter(|_| stays_hidden) {
-            self.hidden = Some(self.hidden.map_or(index, |first| first.min(index)));
+        if stays_hidden {
+            self.hidden = earliest(self.hidden, in_flight.hidden);
         }
         Ok(match op.kind {
             OpKind::Fail => {
@@ -178,6 +220,9 @@ impl<O> Decoder<O> {
                     }
                     Err(reason) => reason,
                 };
+                if in_flight.op.is_none() && in_flight.hidden.is_none() && model.only_reads(op) {
+                    return Ok(self.ignore_read(op, slot, &reason));
+                }
                 // What was invoked is in flight up to here, and may have happened.
                 self.hidden_in_flight += usize::from(in_flight.hidden.is_some());
                 self.open[slot] = Some(in_flight);
@@ -186,33 +231,97 @@ impl<O> Decoder<O> {
         })
     }
 
-    /// Whether some operation that may have happened does not say what it changed: then no violation is certain. O(1).
-    pub fn has_hidden(&self) -> bool {
-        self.hidden_in_flight > 0 || self.hidden.is_some()
+    /// The end of an operation whose invocation cannot be decoded. What failed did not happen, so nothing depends on
+    /// what it was.
+    #[cold]
+    fn complete_undecoded(&mut self, op: &Op<'_>, slot: usize, in_flight: InFlight<O>) -> DecodedEvent<'_, O> {
+        if op.kind == OpKind::Fail {
+            // Its two ops.
+            self.coverage.count(op, OpUse::PassedOver);
+            self.coverage.count(op, OpUse::PassedOver);
+            self.ignored_ops += 2;
+            Fault::keep_first(&mut self.ignored, in_flight.fault);
+            return DecodedEvent::Failed { slot };
+        }
+        self.is_blocked = true;
+        self.hidden = earliest(self.hidden, in_flight.hidden);
+        Fault::keep_first(&mut self.fault, in_flight.fault);
+        DecodedEvent::Crashed { slot, op: None }
     }
 
-    /// Withdraws an invalid verdict where some operation that may have happened does not say what it changed.
+    /// An `ok` read whose result cannot be decoded. It changes nothing, so the other operations have the same orders
+    /// with it as without it, or fewer: a violation without it is one, and that there is none proves nothing.
+    #[cold]
+    fn ignore_read(&mut self, op: &Op<'_>, slot: usize, reason: &str) -> DecodedEvent<'_, O> {
+        self.coverage.count(op, OpUse::PassedOver);
+        self.ignored_ops += 1;
+        self.unread.push(op, reason, false);
+        DecodedEvent::Returned { slot, op: None }
+    }
+
+    /// The index of the first invocation that does not say what it changed, of an operation that may have happened.
+    ///
+    /// It takes effect after its invocation. So that nothing explains what returned before is certain whatever it was,
+    /// and no other violation is.
+    pub fn first_hidden(&self) -> Option<u64> {
+        if self.hidden_in_flight == 0 {
+            return self.hidden;
+        }
+        self.in_flight().map(|in_flight| in_flight.hidden).fold(self.hidden, earliest)
+    }
+
+    fn in_flight(&self) -> impl Iterator<Item = &InFlight<O>> {
+        self.open.iter().flatten()
+    }
+
+    /// Whether an operation that cannot be decoded has completed, and not failed: what follows cannot change the
+    /// verdict. O(1).
+    pub fn is_blocked(&self) -> bool {
+        self.is_blocked
+    }
+
+    /// Where the first operation is that cannot be decoded, if it may have happened, and why: then no history is known
+    /// to be right.
+    pub fn undecoded(&self) -> Option<&str> {
+        let in_flight = self.in_flight().filter_map(|in_flight| in_flight.fault.as_deref());
+        in_flight.chain(&self.fault).min_by_key(|fault| fault.index).map(|fault| fault.place.as_str())
+    }
+
+    /// The note on a violation that was certain before [`Decoder::first_hidden`].
+    pub fn note_on_earlier(&self) -> Option<String> {
+        let first = self.first_hidden()?;
+        let in_flight = self.in_flight().filter_map(|in_flight| in_flight.fault.as_deref());
+        let fault = in_flight.chain(&self.fault).find(|fault| fault.index == first);
+        let place = fault.map_or_else(|| hidden_place(first), |fault| fault.place.clone());
+        Some(format!("The verdict covers only the ops before {place}"))
+    }
+
+    /// Withdraws a verdict, because of what is hidden, if anything is.
     pub fn doubt(&self, report: &mut Report) {
-        let in_flight = self.open.iter().flatten().filter_map(|in_flight| in_flight.hidden);
-        let Some(first) = in_flight.chain(self.hidden).min().filter(|_| report.verdict == Verdict::Invalid) else {
-            return;
-        };
-        let place = format!("the op at index {first}");
+        let Some(first) = self.first_hidden() else { return };
+        let place = self.undecoded().map_or_else(|| hidden_place(first), str::to_owned);
         report.verdict = Verdict::Unknown;
         report.anomalies.clear();
         report.take_figures();
-        report.notes.push(format!(
-            "No verdict, because of {place}: it may have happened, and neither its invocation nor its completion records what it did."
-        ));
+        report.notes.push(format!("No verdict, because of {place}"));
         report.add_next(NextStep::correct_op(&place));
     }
 
-    /// Ends the report on a history of so many operations: a valid verdict is unknown if no answer showed anything that
-    /// could have been wrong.
-    pub fn conclude<S: Spec<Op = O>>(&self, operations: u64, report: &mut Report) {
+    /// Ends the report on a history: a valid verdict is unknown if no answer showed anything that could have been
+    /// wrong.
+    pub fn conclude<S: Spec<Op = O>>(&self, report: &mut Report) {
         let Shown { something, absence, early_nil, late_nil, filling, .. } = self.shown;
         let observed = something + if filling > 0 { absence + early_nil } else { 0 };
-        let coverage = Coverage::of_counts(operations, observed);
+        if let Some(fault) = self.ignored.as_ref().filter(|_| self.ignored_ops == self.ops) {
+            // They all are ops of something else.
+            report.verdict = Verdict::Unknown;
+            report.notes.push(format!("No verdict, because of {}", fault.place));
+            report.add_next(NextStep::correct_op(&fault.place));
+            return self.coverage.add_counts(report);
+        }
+        self.unread.conclude(report);
+        let mut coverage = self.coverage.clone();
+        coverage.add_understood(self.ops - self.ignored_ops, observed);
         coverage.conclude(&Expected { ops: S::OPS, observation: S::SHOWN }, report);
         self.keys.conclude(report);
         if report.verdict == Verdict::Invalid {
@@ -244,10 +353,28 @@ impl<O> Decoder<O> {
     /// Takes out the operations that are in flight, by slot, and what each may do.
     pub fn take_in_flight(&mut self) -> impl Iterator<Item = (usize, O)> {
         let open = std::mem::take(&mut self.open);
-        self.hidden = open.iter().flatten().filter_map(|in_flight| in_flight.hidden).chain(self.hidden).min();
+        for in_flight in open.iter().flatten() {
+            self.hidden = earliest(self.hidden, in_flight.hidden);
+            Fault::keep_first(&mut self.fault, in_flight.fault.clone());
+        }
         self.hidden_in_flight = 0;
         let open = open.into_iter().enumerate();
         open.filter_map(|(slot, in_flight)| Some((slot, in_flight?.op?)))
+    }
+}
+
+impl Fault {
+    #[cold]
+    fn new(op: &Op<'_>, reason: &str) -> Fault {
+        Fault { index: op.index, place: format!("the op at {}: {reason}.", op.place()) }
+    }
+
+    fn keep_first(kept: &mut Option<Fault>, other: Option<Box<Fault>>) {
+        if let Some(other) = other
+            && kept.as_ref().is_none_or(|kept| other.index < kept.index)
+        {
+            *kept = Some(*other);
+        }
     }
 }
 
@@ -267,6 +394,19 @@ impl Shown {
             }
         }
     }
+}
+
+/// The lower index of two.
+fn earliest(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).min()
+}
+
+/// Where an op is that does not say what it changed.
+fn hidden_place(index: u64) -> String {
+    format!(
+        "the op at index {index}: it may have happened, and neither its invocation nor its completion records what it \
+         did."
+    )
 }
 
 const ELSEWHERE: &str = "the completion reads or writes other keys than its invocation, or in another order";

@@ -33,7 +33,7 @@ pub(super) fn report<S: Spec>(
 ) -> Report {
     let subject = ModelSubject { model: &checker.model, columns };
     let mut report = of_answer(&subject, recorded, counts, answer);
-    decoder.conclude::<S>(ids::count(columns.len()), &mut report);
+    decoder.conclude::<S>(&mut report);
     if budget.figures {
         (report.figures, report.artifacts) = timelines::of(&subject, recorded, answer);
     }

@@ -27,6 +27,8 @@ pub(super) struct ObjectRun<S: Spec> {
     slices: Slices,
     /// Whether the search is not to go on.
     stopped: bool,
+    /// Whether what happened since an operation that does not say what it changed is left out.
+    is_cut: bool,
 }
 
 /// An op that cannot be read.
@@ -50,6 +52,7 @@ impl<S: Spec + Clone> ObjectRun<S> {
             malformed: None,
             slices: Slices::default(),
             stopped: false,
+            is_cut: false,
         }
     }
 
@@ -102,6 +105,37 @@ impl<S: Spec + Clone> ObjectRun<S> {
             }
         }
     }
+
+    /// Before the search: if an operation cannot be decoded, only a violation before it counts.
+    fn prepare(&mut self) {
+        self.push_crashed();
+        if self.decoder.undecoded().is_some() {
+            self.cut();
+        }
+    }
+
+    /// Leaves out what happened since the first operation that does not say what it changed. Whatever it was, it took
+    /// effect after its invocation: so it explains nothing that had returned by then, and may explain all the rest.
+    fn cut(&mut self) -> bool {
+        let Some(first) = self.decoder.first_hidden().filter(|_| !self.is_cut) else { return false };
+        let recorded = &self.recorded;
+        self.columns.cut(
+            |id| recorded.invoked(id.at()) < first,
+            |id| recorded.completed(id.at()).is_some_and(|completed| completed < first),
+            |op| self.checker.model.shortcuts().reads_only(op),
+        );
+        self.slices = Slices::default();
+        self.is_cut = true;
+        true
+    }
+
+    /// The report on a history of which nothing is known because of an op.
+    fn unknown(place: &str) -> Report {
+        let mut report = Report::new(S::NAME, Verdict::Unknown);
+        report.notes.push(format!("No verdict, because of {place}"));
+        report.add_next(NextStep::correct_op(place));
+        report
+    }
 }
 
 /// Why an op ends the run.
@@ -132,6 +166,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
             return Ok(ControlFlow::Continue(()));
         }
         match self.take(op) {
+            Ok(()) if self.decoder.is_blocked() => Ok(ControlFlow::Break(())),
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(OpFault::Error(error)) => Err(error),
             Err(OpFault::Malformed(reason)) => {
@@ -147,12 +182,15 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
         if self.malformed.as_ref().is_some_and(|malformed| malformed.may_be_earlier) {
             return Searched::Done;
         }
-        self.push_crashed();
+        self.prepare();
         budget.begin("searching for a linearization");
         self.slices.take(&self.checker.model, &self.columns, self.checker.settings, budget);
-        if self.slices.is_refused() && !self.decoder.has_hidden() {
+        if self.slices.is_refused() && self.cut() {
+            self.slices.take(&self.checker.model, &self.columns, self.checker.settings, budget);
+        }
+        if self.slices.is_refused() {
             Searched::Invalid
-        } else if self.slices.is_refused() || self.slices.is_done() {
+        } else if self.slices.is_done() {
             Searched::Done
         } else {
             Searched::More
@@ -169,33 +207,40 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        let unknown = |malformed: &Malformed| {
-            let mut report = Report::new(S::NAME, Verdict::Unknown);
-            report.notes.push(format!("No verdict, because of {}", malformed.place));
-            report.add_next(NextStep::correct_op(&malformed.place));
-            report
-        };
         if let Some(malformed) = self.malformed.as_ref().filter(|malformed| malformed.may_be_earlier) {
-            return Ok(unknown(malformed));
+            return Ok(Self::unknown(&malformed.place));
         }
-        self.push_crashed();
-        let ObjectRun { checker, columns, recorded, counts, decoder, malformed, mut slices, stopped, .. } = *self;
-        if !stopped && !slices.is_done() {
+        self.prepare();
+        while !self.stopped && !self.slices.is_done() {
             budget.begin("searching for a linearization");
-            slices.take_all(&checker.model, &columns, checker.settings, budget);
+            self.slices.take_all(&self.checker.model, &self.columns, self.checker.settings, budget);
+            if !self.slices.is_refused() || !self.cut() {
+                break;
+            }
         }
+        let ObjectRun { checker, columns, recorded, counts, decoder, malformed, slices, is_cut, .. } = *self;
         let answer = slices.into_answer(&checker.model);
-        if let Some(malformed) = malformed.as_ref().filter(|_| answer.verdict() != Verdict::Invalid) {
-            return Ok(unknown(malformed));
+        if answer.verdict() != Verdict::Invalid {
+            let place = decoder.undecoded().or(malformed.as_ref().map(|malformed| malformed.place.as_str()));
+            if let Some(place) = place {
+                return Ok(Self::unknown(place));
+            }
         }
         budget.begin("explaining anomalies");
         let mut report = report::report(&checker, &columns, &recorded, (counts, &decoder), &answer, budget);
-        if let Some(malformed) = malformed {
-            let note = format!("The verdict covers only the ops before {}", malformed.place);
-            report.is_partial = true;
-            report.notes.insert(0, note);
+        let of_malformed =
+            || malformed.map(|malformed| format!("The verdict covers only the ops before {}", malformed.place));
+        match (answer.verdict(), is_cut) {
+            (Verdict::Invalid, true) => note_first(&mut report, decoder.note_on_earlier()),
+            (_, true) => decoder.doubt(&mut report),
+            (_, false) => note_first(&mut report, of_malformed()),
         }
-        decoder.doubt(&mut report);
         Ok(report)
     }
+}
+
+/// Notes first that a verdict is about a part of the history.
+fn note_first(report: &mut Report, note: Option<String>) {
+    report.is_partial |= note.is_some();
+    report.notes.splice(0..0, note);
 }

@@ -43,3 +43,155 @@ pub(crate) fn assert_doubts_what_hidden_transactions_explain(checkers: &[Box<dyn
         assert_eq!(report.anomalies.is_empty(), expected != Verdict::Invalid, "{text}");
     }
 }
+
+/// A history, the verdict on it, and a part of some note.
+type Case = (&'static str, &'static str, Verdict, &'static str);
+
+const INVALID: Verdict = Verdict::Invalid;
+const UNKNOWN: Verdict = Verdict::Unknown;
+
+/// A violation that was complete before the first operation that hides what it did.
+const BEFORE_HIDDEN: &[Case] = &[
+    (
+        "multi-register",
+        "1i W1 1k W1 2i R 2k R2 9i nil",
+        INVALID,
+        "covers only the ops before the op at index 4: it may have",
+    ),
+    ("multi-register", "1i W1 1k W1 2i R 2k R2 9i nil 9? nil", INVALID, "covers only the ops before the op at index 4"),
+    ("multi-register", "1i W1 1k W1 2i R 2k R2 9i nil 9k nil", INVALID, "covers only the ops before the op at index 4"),
+    ("multi-register", "1i W1 1k W1 2i R 2k R2 9i nil 9k :j", INVALID, "covers only the ops before the op at index 4"),
+    ("multi-register", "1i W1 1k W1 2i R 2k R2 9i :j", INVALID, "covers only the ops before the op at index 4 ("),
+    // It was called before the read returned, and may have written what that shows.
+    ("multi-register", "1i W1 1k W1 2i R 9i nil 2k R2", UNKNOWN, "because of the op at index 3: it may have"),
+    ("multi-register", "1i W1 1k W1 2i R 9i :j 2k R2", UNKNOWN, "because of the op at index 3 ("),
+    // The first read is wrong whatever happened; the second one may be right.
+    (
+        "multi-register",
+        "1i W1 1k W1 2i R 2k R2 9i nil 3i R 3k R4",
+        INVALID,
+        "covers only the ops before the op at index 4",
+    ),
+    // What was in flight then counts as what it turned out to be, or did not happen.
+    ("multi-register", "1i W1 2i R 2k R2 9i nil 1k W1", INVALID, "covers only the ops before the op at index 3"),
+    ("multi-register", "1i W2 2i R 2k R2 9i nil 3i R 1k W2 3k R5", UNKNOWN, "because of the op at index 3"),
+];
+
+/// `1i W1`: process 1 invokes a transaction that writes 1 to x; `k` is ok, `x` is fail, and `?` is info.
+fn transactions(short: &str) -> String {
+    let words: Vec<&str> = short.split(' ').collect();
+    let op = |word: &[&str]| {
+        let (process, kind) = word[0].split_at(1);
+        let kind = match kind {
+            "i" => "invoke",
+            "k" => "ok",
+            "x" => "fail",
+            _ => "info",
+        };
+        let value = match word[1].split_at(1) {
+            ("W", value) => format!("[[:write :x {value}]]"),
+            ("R", "") => "[[:read :x nil]]".to_owned(),
+            ("R", value) => format!("[[:read :x {value}]]"),
+            _ => word[1].to_owned(),
+        };
+        format!("{{:process {process}, :type :{kind}, :f :txn, :value {value}}}\n")
+    };
+    words.chunks(2).map(op).collect()
+}
+
+fn assert_case(
+    (checkers, judge): (&[Box<dyn Checker>], Judge),
+    (name, text, expected, note): (&str, &str, Verdict, &str),
+) {
+    let checker = checkers.iter().find(|checker| checker.name() == name).unwrap();
+    let report = judge(checker.as_ref(), text);
+    assert_eq!(report.verdict, expected, "{name}: {text}: {:?}", report.notes);
+    // A checker that watches does not read what follows a violation.
+    let is_over = expected == INVALID && note.contains("covers only") && report.notes.is_empty();
+    let is_noted = report.notes.iter().any(|known| known.contains(note));
+    assert!(is_noted || note.is_empty() || is_over, "{name}: {text}: {:?}", report.notes);
+    assert_eq!(report.anomalies.is_empty(), expected != Verdict::Invalid, "{name}: {text}");
+}
+
+pub(crate) fn assert_keeps_what_was_certain_before(checkers: &[Box<dyn Checker>], judge: Judge) {
+    for (name, short, expected, note) in BEFORE_HIDDEN {
+        assert_case((checkers, judge), (name, &transactions(short), *expected, note));
+    }
+}
+
+/// By checker: ops that cannot be decoded; and a history that is right, and a wrong one, as `f value f value ...` with
+/// an invocation and an `ok` each.
+const OBJECTS: &[(&str, &[&str], &str, &str)] = &[
+    ("register", &[":drop nil"], "write 1, read 1", "write 1, read 2"),
+    ("cas-register", &[":drop nil", ":cas nil", ":cas [1]"], "write 1, read 1", "write 1, read 2"),
+    ("mutex", &[":drop nil"], "acquire nil, release nil", "release nil"),
+    ("owner-mutex", &[":drop nil"], "acquire nil, release nil", "release nil"),
+    ("semaphore", &[":drop nil", ":acquire -1"], "acquire 1", "acquire 9"),
+    ("fifo-queue", &[":drop nil", ":enqueue nil"], "enqueue 1, dequeue 1", "enqueue 1, dequeue 2"),
+    ("unordered-queue", &[":drop nil", ":enqueue nil"], "enqueue 1, dequeue 1", "enqueue 1, dequeue 2"),
+    ("stack", &[":drop nil", ":push nil"], "push 1, pop 1", "push 1, pop 2"),
+    ("priority-queue", &[":drop nil", ":insert nil"], "insert 1, delete-min 1", "insert 1, delete-min 2"),
+    ("linearizable-set", &[":drop nil"], "add 1, read #{1}", "add 1, read #{2}"),
+    ("linearizable-counter", &[":drop nil", ":add nil"], "add 1, read 1", "add 1, read 2"),
+    (
+        "multi-register",
+        &[":drop nil", ":txn :j"],
+        "txn [[:w :x 1]], txn [[:r :x 1]]",
+        "txn [[:w :x 1]], txn [[:r :x 2]]",
+    ),
+];
+
+/// One after another, each by process 0.
+fn completed(ops: &str) -> String {
+    let op = |op: &str| {
+        let (f, value) = op.split_once(' ').unwrap();
+        let invoked = if ["read", "dequeue", "pop", "delete-min"].contains(&f) { "nil" } else { value };
+        let [invoke, ok] = [("invoke", invoked), ("ok", value)]
+            .map(|(kind, value)| format!("{{:process 0, :type :{kind}, :f :{f}, :value {value}}}\n"));
+        invoke + &ok
+    };
+    ops.split(", ").map(op).collect()
+}
+
+/// What failed did not happen, so that nothing depends on whether it can be decoded.
+pub(crate) fn assert_ignores_what_failed(checkers: &[Box<dyn Checker>], judge: Judge) {
+    for (name, undecodable, right, wrong) in OBJECTS {
+        for op in *undecodable {
+            let (f, value) = op.split_once(' ').unwrap();
+            let op = |kind: &str| format!("{{:process 1, :type :{kind}, :f {f}, :value {value}}}\n");
+            let (invoked, failed) = (op("invoke"), op("fail"));
+            let (right, wrong) = (completed(right), completed(wrong));
+            let case = |text: &str, expected, note| assert_case((checkers, judge), (name, text, expected, note));
+            let ignored = "ignored 2 of ";
+            case(&format!("{invoked}{failed}{right}"), Verdict::Valid, ignored);
+            case(&format!("{invoked}{right}{failed}"), Verdict::Valid, ignored);
+            case(&format!("{invoked}{failed}{wrong}"), Verdict::Invalid, ignored);
+            case(&format!("{invoked}{wrong}{failed}"), Verdict::Invalid, ignored);
+            case(&format!("{wrong}{invoked}{failed}"), Verdict::Invalid, "");
+            // Everything that may have happened is as before.
+            for ended in ["", &op("info"), &op("ok")] {
+                case(&format!("{invoked}{right}{ended}"), Verdict::Unknown, "because of the op at index 0 (");
+                case(&format!("{invoked}{wrong}{ended}"), Verdict::Unknown, "because of the op at index 0 (");
+                case(&format!("{right}{invoked}{ended}"), Verdict::Unknown, "because of the op at index ");
+                case(&format!("{wrong}{invoked}{ended}"), Verdict::Invalid, "covers only the ops before the op at");
+            }
+            // All ops are of another form.
+            case(&format!("{invoked}{failed}{invoked}{failed}"), Verdict::Unknown, "because of the op at index 0 (");
+        }
+    }
+}
+
+/// A read changes nothing: without one whose result cannot be decoded, a violation is one.
+pub(crate) fn assert_ignores_undecodable_reads(checkers: &[Box<dyn Checker>], judge: Judge) {
+    let unread = completed("read :j");
+    for name in ["linearizable-set", "linearizable-counter"] {
+        let (_, _, right, wrong) = OBJECTS.iter().find(|(known, ..)| *known == name).unwrap();
+        let (right, wrong) = (completed(right), completed(wrong));
+        let case = |text: &str, expected, note| assert_case((checkers, judge), (name, text, expected, note));
+        case(&format!("{unread}{wrong}"), Verdict::Invalid, "The verdict ignores the op at index 1 (");
+        case(&format!("{wrong}{unread}"), Verdict::Invalid, "");
+        case(&format!("{unread}{right}"), Verdict::Unknown, "because of the op at index 1 (");
+        case(&format!("{right}{unread}"), Verdict::Unknown, "because of the op at index ");
+        case(&unread, Verdict::Unknown, "because of the op at index 1 (");
+    }
+}

@@ -1,6 +1,9 @@
 //! Histories that hold nothing to check: no checker says that they are linearizable, and a note says why.
 
-use crate::hidden::{self, assert_doubts_what_hidden_transactions_explain};
+use crate::hidden::{
+    self, assert_doubts_what_hidden_transactions_explain, assert_ignores_undecodable_reads, assert_ignores_what_failed,
+    assert_keeps_what_was_certain_before,
+};
 use crate::nothing::{assert_catches_a_stamp, assert_nil_is_no_answer, faults, judge};
 use check_register::Linearizable;
 use check_register::models::{MultiRegister, PlainRegister};
@@ -123,4 +126,19 @@ fn an_ok_with_another_function_than_its_invocation_is_not_understood() {
 #[test]
 fn what_hides_its_changes_makes_violations_unknown() {
     assert_doubts_what_hidden_transactions_explain(&check_register::checkers(), hidden::judge);
+}
+
+#[test]
+fn what_was_certain_before_a_hidden_operation_stays_so() {
+    assert_keeps_what_was_certain_before(&check_register::checkers(), hidden::judge);
+}
+
+#[test]
+fn failed_operations_need_not_be_decoded() {
+    assert_ignores_what_failed(&check_register::checkers(), hidden::judge);
+}
+
+#[test]
+fn reads_that_cannot_be_decoded_are_ignored() {
+    assert_ignores_undecodable_reads(&check_register::checkers(), hidden::judge);
 }

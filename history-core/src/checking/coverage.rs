@@ -154,6 +154,12 @@ impl Coverage {
         }
     }
 
+    /// Counts so many ops of clients, all of which it understood, and so many of these observed.
+    pub fn add_understood(&mut self, clients: u64, observed: u64) {
+        self.clients += clients;
+        self.observed += observed;
+    }
+
     fn pass_over(&mut self, f: Option<&str>) {
         self.passed_over += 1;
         if let Some((_, count)) = self.functions.iter_mut().find(|(name, _)| name.as_deref() == f) {

@@ -1,7 +1,7 @@
 //! Operations as recorded histories, with an op in them that cannot be read.
 
 use check_register::Operation;
-use check_register::models::Spec;
+use check_register::models::{RegisterAccess, Spec};
 use history_core::{Datum, History, HistoryBuilder, NewOp, OpKind};
 
 /// What cannot be read.
@@ -9,8 +9,14 @@ use history_core::{Datum, History, HistoryBuilder, NewOp, OpKind};
 pub(crate) enum Unread {
     /// One more op is invoked before this event, of a function that no object has.
     Invocation(usize),
+    /// The same, and it ends before that other event.
+    Ended(usize, usize, OpKind),
     /// The completion that is this event, if it is one, says that it was another function.
     Completion(usize),
+    /// The read that this event completes, if it does, has a result that no set and no counter has.
+    Result(usize),
+    /// One more transaction of no known micro-ops is invoked before this event.
+    Hidden(usize),
 }
 
 /// The calls and returns of operations in order: when, the operation, and whether it returns.
@@ -24,6 +30,20 @@ pub(crate) fn events<O>(operations: &[Operation<O>]) -> Vec<(u64, usize, bool)> 
     events
 }
 
+/// Every op that cannot be read, of a history of so many events.
+pub(crate) fn each_unread<S: Spec>(events: usize) -> impl Iterator<Item = Unread> {
+    let kinds = [OpKind::Fail, OpKind::Info, OpKind::Ok];
+    let ended = move |event| (event..=events).flat_map(move |end| kinds.map(|kind| Unread::Ended(event, end, kind)));
+    let has_results = ["linearizable-set", "linearizable-counter"].contains(&S::NAME);
+    let may_hide = S::NAME == "multi-register";
+    (0..=events).flat_map(move |event| {
+        let results = has_results.then_some(Unread::Result(event));
+        let hidden = may_hide.then_some(Unread::Hidden(event));
+        let all = [Unread::Invocation(event), Unread::Completion(event)];
+        all.into_iter().chain(results).chain(hidden).chain(ended(event))
+    })
+}
+
 /// The recorded history of operations, with an op that cannot be read; `None` if there is none such.
 pub(crate) fn record<S: Spec>(model: &S, operations: &[Operation<S::Op>], unread: Unread) -> Option<History> {
     let mut builder = HistoryBuilder::new();
@@ -31,9 +51,18 @@ pub(crate) fn record<S: Spec>(model: &S, operations: &[Operation<S::Op>], unread
     let all = events(operations);
     let mut is_there = false;
     for at in 0..=all.len() {
-        if unread == Unread::Invocation(at) {
+        if matches!(unread, Unread::Invocation(event) | Unread::Ended(event, ..) if event == at) {
             builder.push_op(&strange(OpKind::Invoke, operations.len())).unwrap();
             is_there = true;
+        }
+        if unread == Unread::Hidden(at) {
+            builder.push_op(&NewOp::new(OpKind::Invoke, i64::from(operations.len() as u32)).f("txn")).unwrap();
+            is_there = true;
+        }
+        if let Unread::Ended(_, end, kind) = unread
+            && end == at
+        {
+            builder.push_op(&strange(kind, operations.len())).unwrap();
         }
         let Some((_, operation, returns)) = all.get(at).copied() else { break };
         let Datum::Vector(said) = model.datum(&operations[operation].op) else { panic!("an op is a vector") };
@@ -44,9 +73,27 @@ pub(crate) fn record<S: Spec>(model: &S, operations: &[Operation<S::Op>], unread
         if returns && unread == Unread::Completion(at) {
             builder.push_op(&strange(OpKind::Ok, operation).value(1)).unwrap();
             is_there = true;
+        } else if returns && f == "read" && unread == Unread::Result(at) {
+            builder.push_op(&NewOp::new(kind, i64::from(operation as u32)).f(&f).value(Datum::keyword("j"))).unwrap();
+            is_there = true;
         } else {
             builder.push_op(&NewOp::new(kind, i64::from(operation as u32)).f(&f).value(value)).unwrap();
         }
     }
     is_there.then(|| builder.build())
+}
+
+/// Transactions of two registers. None reads and writes: what one that is in flight reads says whether it may have
+/// written yet, which those who watch learn too late.
+pub(crate) fn transactions() -> Vec<Box<[RegisterAccess]>> {
+    let read = |key, value| RegisterAccess::Read { key, value };
+    let write = |key, value| RegisterAccess::Write { key, value };
+    vec![
+        [write(1, 1)].into(),
+        [read(1, 1)].into(),
+        [read(1, 2)].into(),
+        [write(1, 2), write(2, 1)].into(),
+        [read(1, 1), read(2, 1)].into(),
+        [read(2, 1)].into(),
+    ]
 }

@@ -1,11 +1,14 @@
-//! Histories with an op that cannot be read: false exactly if what came before it is not linearizable, else unknown.
+//! Histories with an op that cannot be read: false exactly if what came before it is not linearizable, else unknown. If
+//! it failed, or read, that is so of the history without it.
 
 use super::oracle::linearizable;
-use super::recorded::{Unread, events, record};
+use super::recorded::{Unread, each_unread, events, record, transactions};
 use super::{ENGINES, world};
-use check_register::models::{CasRegister, Counter, CounterOp, PlainRegister, RegisterOp, Set, SetOp, Spec};
+use check_register::models::{
+    CasRegister, Counter, CounterOp, MultiRegister, PlainRegister, RegisterOp, Set, SetOp, Spec,
+};
 use check_register::{Linearizable, Operation, Settings};
-use history_core::Verdict;
+use history_core::{OpKind, Verdict};
 
 /// The operations as they are before an event: what was called, and has returned if that came before.
 fn before<O: Clone>(operations: &[Operation<O>], event: usize) -> Vec<Operation<O>> {
@@ -16,32 +19,51 @@ fn before<O: Clone>(operations: &[Operation<O>], event: usize) -> Vec<Operation<
     operations.iter().filter(|operation| operation.call < *now).map(so_far).collect()
 }
 
+/// The operations without the one that returns with an event.
+fn without<O: Clone>(operations: &[Operation<O>], event: usize) -> Vec<Operation<O>> {
+    let (_, unread, _) = events(operations)[event];
+    operations.iter().enumerate().filter(|(at, _)| *at != unread).map(|(_, operation)| operation.clone()).collect()
+}
+
 fn hold_model<S: Spec + Clone + Default + 'static>(ops: &[S::Op]) {
     let model = S::default();
     let (mut invalid, mut unknown) = (0, 0);
     let mut round = 0;
     world::random(5, ops, (400, 5), |operations| {
         round += 1;
-        for event in 0..=2 * operations.len() {
-            for unread in [Unread::Invocation(event), Unread::Completion(event)] {
-                let Some(history) = record(&model, operations, unread) else { continue };
-                let is_linearizable = linearizable(&model, &before(operations, event));
-                let engine = ENGINES[round % ENGINES.len()];
-                let settings = Settings { engine, ..Settings::default() };
-                let report = Linearizable { settings, ..Linearizable::<S>::default() }.check(&history).unwrap();
-                let told = || format!("{unread:?} of {operations:#?}: {report:#?}");
-                let (verdict, start) = if is_linearizable {
-                    unknown += 1;
-                    (Verdict::Unknown, "No verdict, because of the op at index ")
-                } else {
-                    invalid += 1;
-                    (Verdict::Invalid, "The verdict covers only the ops before the op at index ")
-                };
-                assert_eq!(report.verdict, verdict, "{}", told());
-                assert!(report.notes[0].starts_with(start), "{}", told());
-                assert!(report.notes[0].contains(&format!("at index {event}: ")), "{}", told());
-                assert_eq!(report.anomalies.len(), usize::from(!is_linearizable), "{}", told());
-            }
+        for unread in each_unread::<S>(events(operations).len()) {
+            let Some(history) = record(&model, operations, unread) else { continue };
+            let engine = ENGINES[round % ENGINES.len()];
+            let settings = Settings { engine, ..Settings::default() };
+            let report = Linearizable { settings, ..Linearizable::<S>::default() }.check(&history).unwrap();
+            let told = || format!("{unread:?} of {operations:#?}: {report:#?}");
+            let (judged, index) = match unread {
+                Unread::Ended(.., OpKind::Fail) => (operations.to_vec(), None),
+                Unread::Hidden(_) if linearizable(&model, operations) => (operations.to_vec(), None),
+                Unread::Result(event) => (without(operations, event), Some(event)),
+                Unread::Invocation(event)
+                | Unread::Completion(event)
+                | Unread::Hidden(event)
+                | Unread::Ended(event, ..) => (before(operations, event), Some(event)),
+            };
+            let is_linearizable = linearizable(&model, &judged);
+            assert_eq!(report.verdict == Verdict::Invalid, !is_linearizable, "{}", told());
+            assert_eq!(report.anomalies.len(), usize::from(!is_linearizable), "{}", told());
+            let Some(index) = index else {
+                let is_blamed = report.notes.iter().any(|note| note.contains("No verdict, because of the op at"));
+                assert!(!is_blamed, "{}", told());
+                continue;
+            };
+            let start = match (is_linearizable, unread) {
+                (true, _) => "No verdict, because of the op at index ",
+                (false, Unread::Result(_)) => "The verdict ignores the op at index ",
+                (false, _) => "The verdict covers only the ops before the op at index ",
+            };
+            unknown += usize::from(report.verdict == Verdict::Unknown);
+            invalid += usize::from(report.verdict == Verdict::Invalid);
+            assert_ne!(report.verdict, Verdict::Valid, "{}", told());
+            let note = format!("{start}{index}: ");
+            assert!(report.notes.iter().any(|known| known.starts_with(&note)), "{}", told());
         }
     });
     assert!(invalid > 100 && unknown > 100, "{}: {invalid} invalid, {unknown} unknown", S::NAME);
@@ -62,4 +84,9 @@ fn counters() {
 #[test]
 fn sets() {
     hold_model::<Set>(&[SetOp::Add(1), SetOp::Add(2), SetOp::Read([1].into()), SetOp::Read([1, 2].into())]);
+}
+
+#[test]
+fn multi_registers() {
+    hold_model::<MultiRegister>(&transactions());
 }
