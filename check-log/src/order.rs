@@ -181,6 +181,16 @@ impl Side {
         }
     }
 
+    /// Nobody knows where a process stands after an op that was not understood, nor where any does if it is not known
+    /// whose op that was. From the next op on that shows it, it is known again.
+    fn lose(&mut self, number: Option<usize>, is_of_anyone: bool) {
+        if is_of_anyone {
+            self.positions.clear();
+        } else if let Some(position) = number.and_then(|number| self.positions.get_mut(number)) {
+            position.0.clear();
+        }
+    }
+
     /// Takes an assignment: keys that it does not list, or all, have no position any more.
     fn assign(&mut self, ops: &Ops, actor: Actor, scratch: &mut Vec<KeyId>) {
         let op = actor.op;
@@ -222,7 +232,12 @@ impl Jumps {
         let mut jumps = Jumps::default();
         let mut scratch = Vec::new();
         let mut numbers: IntMap<usize> = IntMap::default();
+        let mut lapses = scene.seen.lapses.iter().peekable();
         for op in ops.ids() {
+            while let Some((_, process)) = lapses.next_if(|(before, _)| *before <= op) {
+                let number = process.and_then(|process| numbers.get(process).copied());
+                sides.iter_mut().for_each(|side| side.lose(number, process.is_none()));
+            }
             let number = ops.process(op).map(|process| {
                 let next = numbers.len();
                 numbers.get(process).copied().unwrap_or_else(|| {

@@ -1,5 +1,7 @@
 //! A history on its way through the checker: each op is decoded once and becomes a row.
 
+mod unread;
+
 use crate::analysis;
 use crate::certain::Certain;
 use crate::columns::messages::{MAY_BE_SENT, POLLED_OK, SENT_AGAIN, SENT_FAIL, SENT_OK, is_aborted};
@@ -29,6 +31,8 @@ struct Open {
     row: Row,
     /// Whether it has a value.
     is_said: bool,
+    /// Whether it was answered by an op that was not understood.
+    is_unread: bool,
     items: Vec<Item>,
 }
 
@@ -84,7 +88,7 @@ impl LogRun {
         self.items = self.spare.pop().unwrap_or_default();
         // The list has the room of the longest op so far.
         items.shrink_to_fit();
-        let mut open = Open { row, is_said: !op.value.is_nil(), items };
+        let mut open = Open { row, is_said: !op.value.is_nil(), is_unread: false, items };
         match op.pair {
             Pair::Invokes { slot } => {
                 let slot = slot.to_usize();
@@ -139,18 +143,29 @@ impl LogRun {
     }
 
     fn complete(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
+        let mut invocation = self.take_open(op);
         let Some(function) = decode::function(op) else {
+            let other = decode::other(op);
+            if matches!(other, Err(OpFault::Undecodable(_))) && op.kind == OpKind::Fail {
+                return Ok(self.ignore_failed(op, invocation));
+            }
             // A crash of the client leaves what it sent unanswered.
-            let invocation = self.take_open(op);
             self.unanswered.extend(invocation);
-            return decode::other(op);
+            return other;
         };
-        let invocation = self.take_open(op);
         let items = match is_said(op, function, invocation.as_ref())
             .and_then(|()| self.completed(op, function, invocation.as_ref()))
         {
             Ok(items) => items,
+            Err(OpFault::Undecodable(reason)) if op.kind == OpKind::Fail => {
+                self.end_unread(op);
+                self.seen.ignored.push(op, &reason, false);
+                return Ok(self.ignore_failed(op, invocation));
+            }
             Err(fault) => {
+                if let Some(open) = &mut invocation {
+                    open.is_unread = true;
+                }
                 self.unanswered.extend(invocation);
                 return Err(fault);
             }
@@ -218,7 +233,7 @@ impl LogRun {
         let op = OpId::new(self.seen.ops.len());
         // Without its invocation, an op that completes later may have sent what this one polls; so may one that was not
         // understood, and one that does not say what it sends.
-        let knows_senders = row.oks_before.is_some() && self.seen.undecoded.is_empty() && self.seen.hidden.is_empty();
+        let knows_senders = row.oks_before.is_some() && self.seen.first_unknown().is_none();
         let mut certain = Certain::new(&mut self.seen.messages, (op, row.kind), knows_senders);
         certain.look(items, is_excused, &mut self.scratch);
         self.violated |= certain.violated;
@@ -297,6 +312,10 @@ impl LogRun {
         rest.sort_unstable_by_key(|open| open.row.index);
         for open in &rest {
             self.excused.clear();
+            if open.is_unread {
+                // Others of its process may have followed it.
+                self.seen.lapses.push((OpId::new(self.seen.ops.len()), open.row.process));
+            }
             self.enter(&open.row, &open.items);
         }
     }
@@ -365,6 +384,9 @@ impl Run for LogRun {
         let (reason, stops) = match understood.and_then(|()| self.take(op)) {
             Ok(op_use) => {
                 self.seen.coverage.count(op, op_use);
+                if !self.seen.unread.is_empty() {
+                    self.end_unread(op);
+                }
                 return Ok(ControlFlow::Continue(()));
             }
             Err(OpFault::Undecodable(reason)) => (reason, false),
@@ -372,8 +394,7 @@ impl Run for LogRun {
             Err(OpFault::Error(error)) => return Err(error),
         };
         self.seen.coverage.count(op, OpUse::PassedOver);
-        self.seen.first_undecoded.get_or_insert(op.index);
-        self.seen.undecoded.push(op, &reason, stops);
+        self.note_undecoded(op, &reason, stops);
         Ok(if stops { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
@@ -391,14 +412,17 @@ impl Run for LogRun {
     }
 
     fn finish_early(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        self.settle_all_unread();
         self.settle_hidden();
         Ok(self.conclude(false, budget))
     }
 
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
+        self.settle_all_unread();
         self.push_unanswered();
         self.settle_hidden();
-        let is_whole = self.seen.undecoded.is_empty();
+        // What may have polled or sent something may have polled what is missing, and sent what nobody did.
+        let is_whole = self.seen.first_undecoded.is_none();
         Ok(self.conclude(is_whole, budget))
     }
 }
@@ -406,6 +430,10 @@ impl Run for LogRun {
 impl LogRun {
     fn conclude(&self, is_whole: bool, budget: &Budget) -> Report {
         let mut report = analysis::report(&self.seen, self.options, is_whole, budget);
+        if self.seen.ignored_ops == self.seen.clients && report.verdict != Verdict::Invalid {
+            // They all are ops of something else.
+            self.seen.ignored.conclude(&mut report);
+        }
         self.seen.coverage.conclude(&EXPECTED, &mut report);
         if report.verdict == Verdict::Valid {
             for doubt in self.doubts() {

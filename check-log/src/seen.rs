@@ -25,16 +25,44 @@ pub(crate) struct Seen {
     pub(crate) related: bool,
     pub(crate) first_of: BTreeMap<KeyId, OpId>,
     pub(crate) coverage: Coverage,
+    /// Ops that were not understood, and that did not fail.
     pub(crate) undecoded: UndecodedOps,
-    /// The index of the first of these.
+    /// The index of the first of these that may have sent or polled something.
     pub(crate) first_undecoded: Option<u64>,
+    /// Invocations in flight that were not understood: what fails did not happen.
+    pub(crate) unread: BTreeMap<u64, Unread>,
+    /// Ops that were not understood, and failed; and how many ops they are.
+    pub(crate) ignored: UndecodedOps,
+    pub(crate) ignored_ops: u64,
+    /// Where the position of a process is lost, by the number of the next row: an op of it was not understood. All are,
+    /// if it is not known of which process the op was.
+    pub(crate) lapses: Vec<(OpId, Option<i64>)>,
     /// Invocations without a value that may send, and were not answered by what they sent; by index.
     pub(crate) hidden: BTreeMap<u64, UndecodedOps>,
 }
 
+/// An invocation that was not understood.
+#[derive(Clone, Debug)]
+pub(crate) struct Unread {
+    pub(crate) undecoded: UndecodedOps,
+    /// Whether its function is one that sends and polls nothing.
+    pub(crate) is_assignment: bool,
+    pub(crate) process: Option<i64>,
+}
+
 impl Seen {
-    /// The index of the first op that may have sent anything.
+    /// The index of the first op that may have sent anything, of which it is not known what.
     pub(crate) fn first_unknown(&self) -> Option<u64> {
-        self.first_undecoded.into_iter().chain(self.hidden.keys().next().copied()).min()
+        let unread = self.unread.iter().find(|(_, unread)| !unread.is_assignment).map(|(index, _)| *index);
+        self.first_undecoded.into_iter().chain(unread).chain(self.hidden.keys().next().copied()).min()
+    }
+
+    /// Takes note of an op that may have happened, and was not understood.
+    pub(crate) fn push_undecoded(&mut self, index: u64, unread: Unread) {
+        if !unread.is_assignment {
+            self.first_undecoded = Some(self.first_undecoded.map_or(index, |known| known.min(index)));
+        }
+        self.lapses.push((OpId::new(self.ops.len()), unread.process));
+        self.undecoded.extend([unread.undecoded]);
     }
 }

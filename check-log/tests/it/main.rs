@@ -5,4 +5,5 @@ mod examples;
 mod figures;
 mod oracle;
 mod simulated;
+mod unread;
 mod worlds;

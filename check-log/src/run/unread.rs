@@ -1,0 +1,89 @@
+//! Ops that are not understood: what failed did not happen, and of the others it is open what they did.
+
+use super::{LogRun, Open};
+use crate::columns::{Function, Row, client};
+use crate::decode;
+use crate::seen::Unread;
+use history_core::cast::Cast as _;
+use history_core::{Op, OpKind, OpUse, Pair, UndecodedOps};
+
+impl LogRun {
+    /// A failed op that is not understood: what its invocation was to send failed, and nothing else is known of it, nor
+    /// does anything depend on it.
+    #[cold]
+    pub(super) fn ignore_failed(&mut self, op: &Op<'_>, invocation: Option<Open>) -> OpUse {
+        self.seen.ignored_ops += 1;
+        if let Some(open) = invocation {
+            self.seen.hidden.remove(&open.row.index);
+            self.excused.clear();
+            self.enter(&Row::of(op, open.row.function, open.row.oks_before), &open.items);
+        }
+        OpUse::PassedOver
+    }
+
+    /// An op that is not understood. What is in flight may still fail.
+    #[cold]
+    pub(super) fn note_undecoded(&mut self, op: &Op<'_>, reason: &str, stops: bool) {
+        let mut undecoded = UndecodedOps::default();
+        undecoded.push(op, reason, stops);
+        // A completion may name another function than its invocation, which may have sent something.
+        let is_assignment = is_assignment(op)
+            && match op.pair {
+                Pair::Invokes { .. } => true,
+                Pair::Completes { .. } => self.was_assignment(op),
+                Pair::Alone => false,
+            };
+        let unread = Unread { undecoded, is_assignment, process: client(op) };
+        if matches!(op.pair, Pair::Invokes { .. }) && !stops {
+            self.seen.unread.insert(op.index, unread);
+        } else {
+            if let Pair::Completes { invoked, .. } = op.pair {
+                self.settle_unread(invoked);
+            }
+            // What it sent is known by its invocation, if that was understood.
+            self.seen.push_undecoded(op.index, unread);
+        }
+    }
+
+    /// Whether the invocation of a completion that was not understood sends and polls nothing.
+    fn was_assignment(&self, op: &Op<'_>) -> bool {
+        let Pair::Completes { slot, invoked, .. } = op.pair else { return false };
+        let waits = self.open.get(slot.to_usize()).and_then(Option::as_ref);
+        let known = waits.into_iter().chain(self.unanswered.last()).find(|open| open.row.index == invoked);
+        match self.seen.unread.get(&invoked) {
+            Some(unread) => unread.is_assignment,
+            None => known.is_some_and(|open| open.row.function.is_assignment()),
+        }
+    }
+
+    /// An invocation that was not understood, if there is one of this index, may have happened.
+    fn settle_unread(&mut self, index: u64) {
+        if let Some(unread) = self.seen.unread.remove(&index) {
+            self.seen.push_undecoded(index, unread);
+        }
+    }
+
+    /// The end of an operation whose invocation was not understood.
+    #[cold]
+    pub(super) fn end_unread(&mut self, op: &Op<'_>) {
+        let Pair::Completes { invoked, .. } = op.pair else { return };
+        if op.kind != OpKind::Fail {
+            self.settle_unread(invoked);
+        } else if let Some(unread) = self.seen.unread.remove(&invoked) {
+            self.seen.ignored_ops += 1;
+            self.seen.ignored.extend([unread.undecoded]);
+        }
+    }
+
+    /// What was not understood and never ended may have happened.
+    pub(super) fn settle_all_unread(&mut self) {
+        while let Some((index, unread)) = self.seen.unread.pop_first() {
+            self.seen.push_undecoded(index, unread);
+        }
+    }
+}
+
+/// Whether the function of an op is one that sends and polls nothing.
+fn is_assignment(op: &Op<'_>) -> bool {
+    decode::function(op).is_some_and(Function::is_assignment)
+}

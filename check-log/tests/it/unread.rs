@@ -1,0 +1,154 @@
+//! Ops that cannot be decoded: what is certain beside them, and what is not.
+
+use history_core::{Budget, Checker, History, Options, Report, Verdict};
+
+fn judge(text: &str) -> Report {
+    let run = check_log::Kafka::default().start(&Options::new()).unwrap();
+    history_core::check_history(run, &History::parse(text).unwrap(), &Budget::default()).unwrap()
+}
+
+/// `1k poll V`: the completion of process 1 (`i`: its invocation; `k`: ok, `x`: fail, `n`: info).
+fn ops(short: &[&str]) -> String {
+    let op = |short: &&str| {
+        let (process, rest) = short.split_at(1);
+        let (kind, rest) = rest.split_once(' ').unwrap();
+        let (f, value) = rest.split_once(' ').unwrap();
+        let kind = ["invoke", "ok", "fail", "info"]["ikxn".find(kind).unwrap()];
+        format!("{{:process {process}, :type :{kind}, :f :{f}, :value {value}}}\n")
+    };
+    short.iter().map(op).collect()
+}
+
+fn both(process: u8, f: &str, invoked: &str, completed: &str) -> String {
+    ops(&[&format!("{process}i {f} {invoked}"), &format!("{process}k {f} {completed}")])
+}
+
+fn sent(message: u8, offset: u8) -> String {
+    both(0, "send", &format!("[[:send :x {message}]]"), &format!("[[:send :x [{offset} {message}]]]"))
+}
+
+fn polled(process: u8, messages: &str) -> String {
+    both(process, "poll", "[[:poll]]", &format!("[[:poll {{:x [{messages}]}}]]"))
+}
+
+#[track_caller]
+fn assert_judged(text: &str, expected: (Verdict, &[&str]), note: &str) {
+    let report = judge(text);
+    let types: Vec<&str> = report.anomaly_types().collect();
+    assert_eq!((report.verdict, &types[..]), expected, "{text}{:?}", report.notes);
+    assert!(report.notes.iter().any(|known| known.contains(note)), "{text}{:?}", report.notes);
+    let mut run = check_log::Kafka::default().start(&Options::new()).unwrap();
+    for op in History::parse(text).unwrap().ops() {
+        _ = run.observe(&op).unwrap();
+        assert!(!run.is_violated() || expected.0 == Verdict::Invalid, "{text} at the op at index {}", op.index);
+    }
+}
+
+const INVALID: Verdict = Verdict::Invalid;
+const UNKNOWN: Verdict = Verdict::Unknown;
+
+/// What a message shows that was passed by for good.
+const LOST: &[&str] = &["lost-write", "unseen"];
+
+/// Both forms of an op that may have polled or sent anything, and of one that only assigns.
+const ODD: &[(&str, bool)] = &[("poll", true), ("send", true), ("txn", true), ("assign", false), ("subscribe", false)];
+
+#[test]
+fn positions_of_other_processes_stay_known() {
+    let two = sent(1, 0) + &sent(2, 1) + &sent(3, 2);
+    let cases = [
+        ("nonmonotonic-poll", two.clone() + &polled(1, "[0 1] [1 2] [2 3]"), polled(1, "[0 1]")),
+        ("poll-skip", two + &polled(2, "[1 2]") + &polled(1, "[0 1]"), polled(1, "[2 3]")),
+        (
+            "nonmonotonic-send",
+            both(1, "send", "[[:send :x 5]]", "[[:send :x [5 5]]]"),
+            both(1, "send", "[[:send :x 4]]", "[[:send :x [4 4]]]") + &polled(3, "[4 4] [5 5]"),
+        ),
+    ];
+    for (name, text, last) in &cases {
+        for (f, _) in ODD {
+            let odd = both(9, f, ":j", ":j");
+            // In front of all, between the two ops, and at the end.
+            for text in [format!("{odd}{text}{last}"), format!("{text}{odd}{last}"), format!("{text}{last}{odd}")] {
+                assert_judged(&text, (INVALID, &[name]), "The verdict ignores the op at index ");
+            }
+        }
+    }
+    // Its own position is lost between the two, and only there.
+    let (name, text, last) = &cases[0];
+    for (f, _) in ODD {
+        let odd = both(1, f, ":j", ":j");
+        assert_judged(&format!("{text}{odd}{last}"), (UNKNOWN, &[]), "No verdict, because of the op at");
+        assert_judged(&format!("{odd}{text}{last}"), (INVALID, &[name]), "The verdict ignores the op at");
+        assert_judged(&format!("{text}{last}{odd}"), (INVALID, &[name]), "The verdict ignores the op at");
+        // It is not known whose op it was.
+        let nameless = odd.replace(":process 1, ", "");
+        assert_judged(&format!("{text}{nameless}{last}"), (UNKNOWN, &[]), "No verdict, because of the op");
+    }
+}
+
+/// What is sent by an op whose completion is not understood has its place in the order of its process no more.
+#[test]
+fn sends_with_an_odd_completion_are_not_compared() {
+    let odd = ops(&["1i send [[:send :x 1]]", "1k send :j"]);
+    let text = odd + &both(1, "send", "[[:send :x 2]]", "[[:send :x [1 2]]]") + &polled(2, "[0 1] [1 2]");
+    assert_judged(&text, (UNKNOWN, &[]), "No verdict, because of the op at index 1");
+}
+
+#[test]
+fn what_failed_need_not_be_decoded() {
+    let right = sent(1, 0) + &polled(1, "[0 1]");
+    let aborted = ops(&["0i send [[:send :x 1]]", "0x send [[:send :x 1]]"]) + &polled(1, "[0 1]");
+    let lost = sent(1, 0) + &sent(2, 1) + &polled(1, "[1 2]");
+    let phantom = polled(1, "[0 1]") + &polled(2, "[0 1]");
+    for f in ["poll", "send", "txn", "assign", "subscribe", "sned"] {
+        let value = if f == "sned" { "[[:send :x 9]]" } else { ":j" };
+        let (invoked, failed) = (ops(&[&format!("9i {f} {value}")]), ops(&[&format!("9x {f} {value}")]));
+        for (text, expected) in [
+            (&right, (Verdict::Valid, &[][..])),
+            (&aborted, (INVALID, &["G1a"][..])),
+            (&lost, (INVALID, LOST)),
+            (&phantom, (INVALID, &["phantom-message"][..])),
+        ] {
+            assert_judged(&format!("{invoked}{failed}{text}"), expected, "kafka ignored 2 of ");
+            assert_judged(&format!("{invoked}{text}{failed}"), expected, "kafka ignored 2 of ");
+        }
+        // It may have happened.
+        for ended in [String::new(), failed.replace(":fail", ":info"), failed.replace(":fail", ":ok")] {
+            assert_judged(&format!("{invoked}{right}{ended}"), (UNKNOWN, &[]), "No verdict, because of the op at");
+        }
+        // There is nothing else.
+        assert_judged(&format!("{invoked}{failed}"), (UNKNOWN, &[]), "No verdict, because of the op at index 0 (");
+    }
+    // What it was to send is known by its invocation, and failed.
+    for failed in ["0x send :j", "0x send [[:send :x 7]]", "0x sned [[:send :x 7]]"] {
+        let text = ops(&["0i send [[:send :x 1]]", failed]) + &polled(1, "[0 1]");
+        assert_judged(&text, (INVALID, &["G1a"]), "kafka ignored 1 of ");
+    }
+}
+
+#[test]
+fn what_only_assigns_sends_and_polls_nothing() {
+    let aborted = ops(&["0i send [[:send :x 1]]", "0x send [[:send :x 1]]"]) + &polled(1, "[0 1]");
+    let lost = sent(1, 0) + &sent(2, 1) + &polled(1, "[1 2]");
+    let unseen = sent(1, 0) + &polled(1, "[0 1]") + &sent(2, 1);
+    let phantom = polled(1, "[0 1]") + &polled(2, "[0 1]");
+    for (f, may_touch) in ODD {
+        let cases = [(&aborted, &["G1a"][..]), (&lost, LOST), (&unseen, &["unseen"]), (&phantom, &["phantom-message"])];
+        for (text, names) in cases {
+            for odd in [
+                both(9, f, ":j", ":j"),
+                ops(&[&format!("9i {f} :j")]),
+                ops(&[&format!("9i {f} :j"), &format!("9n {f} :j")]),
+            ] {
+                let expected = if *may_touch { (UNKNOWN, &[][..]) } else { (INVALID, names) };
+                let note =
+                    if *may_touch { "No verdict, because of the op at" } else { "The verdict ignores the op at" };
+                assert_judged(&format!("{odd}{text}"), expected, note);
+            }
+        }
+    }
+    // An assignment by name only.
+    let odd = ops(&["9i send [[:send :x 7]]", "9k assign [:x]"]);
+    assert_judged(&(odd + &phantom), (UNKNOWN, &[]), "No verdict, because of the op at");
+}
