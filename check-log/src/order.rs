@@ -236,7 +236,9 @@ impl Jumps {
         for op in ops.ids() {
             while let Some((_, process)) = lapses.next_if(|(before, _)| *before <= op) {
                 let number = process.and_then(|process| numbers.get(process).copied());
-                sides.iter_mut().for_each(|side| side.lose(number, process.is_none()));
+                for side in &mut sides {
+                    side.lose(number, process.is_none());
+                }
             }
             let number = ops.process(op).map(|process| {
                 let next = numbers.len();
