@@ -3,11 +3,11 @@
 use super::rows::Rows;
 use super::seen::Seen;
 use super::versions::{VersionId, Versions};
-use super::{Contradiction, Holds, Mop, What};
+use super::{Contradiction, Holds, Mop, Row, What};
 use crate::ids::KeyId;
 use crate::level::Level;
 use history_core::cast::Cast as _;
-use history_core::{Datum, Interner, UnreadResults};
+use history_core::{Datum, Interner, OpKind, UnreadResults};
 
 /// What is asked of a history.
 #[derive(Clone, Debug)]
@@ -43,6 +43,25 @@ impl Decoded {
         self.writes_unknown || self.is_partial && self.unclear_keys.binary_search(&key).is_ok()
     }
 
+    /// A value that a transaction wrote to a key, as another one that may have happened had: what nobody may do if values
+    /// are distinct.
+    pub(super) fn twice(&self, row: Row) -> Option<String> {
+        let rows = &self.rows;
+        for mop in rows.mops(row).iter().filter(|_| rows.kind(row) != OpKind::Fail) {
+            let What::Write(version) = mop.what() else { continue };
+            let version = self.versions.get(version);
+            let (writer, again) = (version.writer, version.again);
+            let other = [writer, again].into_iter().find(|other| *other != Row::NONE && *other != row);
+            if let Some(other) = other.filter(|other| rows.kind(*other) != OpKind::Fail) {
+                return Some(format!(
+                    "the op writes a value to a key as the one at index {} had: values are said to be distinct",
+                    rows.index(other)
+                ));
+            }
+        }
+        None
+    }
+
     /// What a read shows: of a list, the last element. None if that is the first state, or not known.
     pub(crate) fn version_read(&self, read: Mop) -> Option<VersionId> {
         match read.what() {
@@ -75,6 +94,8 @@ pub(crate) struct Decoded {
     pub(crate) holds: Option<Holds>,
     /// Whether ops are missing, since they could not be decoded.
     pub(crate) is_partial: bool,
+    /// Whether ops that follow may write what was read so far.
+    pub(crate) is_beginning: bool,
     /// Whether these may have written anything: a value that nobody wrote, or what a register held at first.
     pub(crate) writes_unknown: bool,
     /// Whether they may have made a list empty again.

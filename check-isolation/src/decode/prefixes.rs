@@ -9,8 +9,8 @@
 //! Without the transactions that nobody had invoked by then, and those in flight whose writes were not read, it
 //! explains the beginning: of what is left, each reads the same version as before, for its writer is left too. With one
 //! exception: what was read may be written later. With real time that is a violation, since the reader completed
-//! before, if every op so far says when it was invoked, and then what it writes. Else a beginning in which somebody
-//! read what nobody wrote is not judged.
+//! before, if every op so far says when it was invoked, and then what it writes. Else a beginning is judged without the
+//! reads of what nobody wrote.
 
 use super::{IsolationRun, Settings};
 use crate::level::{Base, Level};
@@ -56,9 +56,9 @@ impl Prefixes {
     fn violation_of(&mut self, count: usize) -> Result<Option<Report>, HistoryError> {
         let mut part = self.sound.snapshot();
         self.levels.clone_into(part.levels_mut());
+        part.data.is_beginning = !self.sees_writers;
         let report = self.whole.again(part, count, &Budget::default().with_states_max(STATES_MAX))?;
-        let is_certain = self.sees_writers || report.anomalies.iter().all(|anomaly| anomaly.name != THIN_AIR.0);
-        Ok(Some(report).filter(|report| report.verdict == Verdict::Invalid && is_certain))
+        Ok(Some(report).filter(|report| report.verdict == Verdict::Invalid))
     }
 
     fn judge(&mut self) -> Result<(), HistoryError> {

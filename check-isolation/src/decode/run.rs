@@ -9,7 +9,7 @@ use super::seen::Seen;
 use super::settle;
 use super::shown::{Direct, DirectCase};
 use super::versions::Versions;
-use super::{Holds, Mop, Row, What};
+use super::{Holds, Mop, Row};
 use crate::level::Level;
 use crate::report::{self, explain};
 use crate::timestamps::{self, Online, Stamps};
@@ -128,6 +128,7 @@ impl IsolationRun {
             // Lists begin empty, whatever is given.
             holds: (initial != Interner::NIL).then_some(Holds::Registers),
             is_partial: false,
+            is_beginning: false,
             writes_unknown: false,
             resets_unknown: false,
             has_nameless: false,
@@ -363,7 +364,7 @@ impl IsolationRun {
         self.block.flush(&mut self.data);
         let id = Row::new(self.data.rows.len() - 1);
         let Some(online) = &mut self.online else { return };
-        match twice(&self.data, id) {
+        match self.data.twice(id) {
             Some(reason) => self.undecoded.push(op, &reason, true),
             None => online.push(&self.data, id),
         }
@@ -384,11 +385,12 @@ impl IsolationRun {
         budget.begin("finding who read from whom");
         let mut settled = settle::settle(&mut self.data);
         let is_thin_air = |case: &DirectCase| case.what == Direct::ThinAirRead;
-        let unsaid = self.data.unsaid.filter(|_| settled.direct.iter().any(is_thin_air));
-        if unsaid.is_some() {
-            // It may have written what was read, and is missing.
+        let has_thin_air = settled.direct.iter().any(is_thin_air);
+        let unsaid = self.data.unsaid.filter(|_| has_thin_air);
+        if unsaid.is_some() || has_thin_air && self.data.is_beginning {
+            // It may have written what was read, and is missing; or an op that follows writes it.
             self.data.is_partial = true;
-            (self.data.writes_unknown, self.data.resets_unknown) = (true, true);
+            (self.data.writes_unknown, self.data.resets_unknown) = (true, unsaid.is_some());
             settled = settle::settle(&mut self.data);
         }
         let mut report = report::report(&self.data, &settled, budget);
@@ -435,25 +437,6 @@ impl IsolationRun {
         }
         self.flush()
     }
-}
-
-/// A value that a transaction wrote to a key, as another one that may have happened had: what nobody may do if values
-/// are distinct.
-fn twice(data: &Decoded, row: Row) -> Option<String> {
-    let rows = &data.rows;
-    for mop in rows.mops(row).iter().filter(|_| rows.kind(row) != OpKind::Fail) {
-        let What::Write(version) = mop.what() else { continue };
-        let version = data.versions.get(version);
-        let (writer, again) = (version.writer, version.again);
-        let other = [writer, again].into_iter().find(|other| *other != Row::NONE && *other != row);
-        if let Some(other) = other.filter(|other| rows.kind(*other) != OpKind::Fail) {
-            return Some(format!(
-                "the op writes a value to a key as the one at index {} had: values are said to be distinct",
-                rows.index(other)
-            ));
-        }
-    }
-    None
 }
 
 fn client(op: &Op<'_>) -> Option<i64> {
