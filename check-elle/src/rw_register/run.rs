@@ -160,6 +160,7 @@ impl Workload for RwRegisterRun {
 
     /// What is omitted shows nothing from here on.
     fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
+        let doubted: Vec<bool> = self.versions.key.iter().map(|key| key.left_out).collect();
         let malformed = self.part_repeated(txns);
         if !self.versions.key.iter().any(|key| key.left_out) {
             return malformed;
@@ -169,7 +170,11 @@ impl Workload for RwRegisterRun {
         let of = |version: VersionId| is_left_out(versions.version[version.at()].key);
         let Findings { touches, internal, updates, future_reads, .. } = &mut self.found;
         touches.retain(|touch| !is_left_out(touch.key));
-        internal.retain(|(_, _, version)| !of(*version));
+        // A read that shows another value than its own transaction's last one is wrong whoever wrote that.
+        internal.retain(|(_, _, version)| !doubted[versions.version[version.at()].key.at()]);
+        for (txn, _, _) in internal.iter().filter(|(_, _, version)| of(*version)) {
+            txns.keep_recorded(*txn);
+        }
         updates.retain(|(version, _)| !of(*version));
         future_reads.retain(|(txn, mop)| !is_left_out(txns.mops(*txn)[mop.to_usize()].key));
         txns.replace_mops(|mop| if is_left_out(mop.key) { Mop::unseen(mop.key) } else { mop });

@@ -95,6 +95,12 @@ impl Versions {
         self.push(key, code)
     }
 
+    /// Whether two versions of a key have different values.
+    #[inline]
+    pub(crate) fn differ(&self, one: VersionId, other: VersionId) -> bool {
+        one != other && self.version[one.at()].code != self.version[other.at()].code
+    }
+
     fn push(&mut self, key: KeyId, code: i64) -> VersionId {
         let id = VersionId::new(self.version.len());
         self.version.push(Version { code, key, writer: TxnId::NONE, reader: TxnId::NONE, flags: Flags::default() });

@@ -113,7 +113,7 @@ impl Within {
             match mop.what() {
                 // What others say that they saw may not have been so.
                 What::Read(version) if kind == OpKind::Ok => {
-                    if slot.sound && slot.current != VersionId::NONE && slot.current != version {
+                    if slot.sound && slot.current != VersionId::NONE && versions.differ(slot.current, version) {
                         // Only the first: what follows may be its consequence.
                         slot.sound = false;
                         found.internal.push((txn, at.to_u32(), slot.current));

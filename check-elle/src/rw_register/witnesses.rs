@@ -43,7 +43,7 @@ impl Registers {
 
     /// The version that a micro-op reads.
     fn version_read(&self, txn: TxnId, mop: u32) -> (Datum, VersionId) {
-        let mop = self.txns.mops(txn)[mop.to_usize()];
+        let mop = self.txns.recorded(txn)[mop.to_usize()];
         match mop.what() {
             What::Read(version) | What::Write(version) => (self.mop(mop), version),
             What::Unseen => (self.mop(mop), self.versions.key[mop.key.at()].initial),

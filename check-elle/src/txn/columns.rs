@@ -2,7 +2,7 @@
 
 use crate::ids::TxnId;
 use history_core::cast::Cast as _;
-use history_core::{Client, Op, OpKind, Pair, Participants, Process, UnreadResults};
+use history_core::{Client, IntMap, Op, OpKind, Pair, Participants, Process, UnreadResults};
 
 /// Stands for no index, in a column of indices.
 const NO_INDEX: u64 = u64::MAX;
@@ -25,6 +25,8 @@ pub(crate) struct Txns<M> {
     /// Where each one's micro-ops end. Nondecreasing; its last entry is `mops.len()`.
     mops_end: Vec<u32>,
     mops: Vec<M>,
+    /// What some did that is not judged.
+    recorded: IntMap<Vec<M>>,
     /// Who they are.
     pub(crate) participants: Participants,
 }
@@ -41,6 +43,7 @@ impl<M> Default for Txns<M> {
             oks_before: Vec::new(),
             mops_end: Vec::new(),
             mops: Vec::new(),
+            recorded: IntMap::default(),
             participants: Participants::new(),
         }
     }
@@ -141,6 +144,17 @@ impl<M: Copy> Txns<M> {
     pub(crate) fn mops(&self, txn: TxnId) -> &[M] {
         let start = if txn.at() == 0 { 0 } else { self.mops_end[txn.at() - 1].to_usize() };
         &self.mops[start..self.mops_end[txn.at()].to_usize()]
+    }
+
+    /// Keeps what a transaction did, for reports, when other micro-ops take its place.
+    pub(crate) fn keep_recorded(&mut self, txn: TxnId) {
+        let mops = self.mops(txn).to_vec();
+        self.recorded.insert(txn.at().to_i64(), mops);
+    }
+
+    /// What a transaction did, for reports: also what is not judged, if that was kept.
+    pub(crate) fn recorded(&self, txn: TxnId) -> &[M] {
+        self.recorded.get(txn.at().to_i64()).map_or(self.mops(txn), Vec::as_slice)
     }
 
     /// Puts another micro-op in the place of one.

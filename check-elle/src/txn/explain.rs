@@ -28,7 +28,7 @@ fn size(mop: &Datum) -> usize {
 /// A transaction as an op.
 pub(crate) fn op<A: Analysis>(analysis: &A, name: String, txn: TxnId) -> WitnessOp {
     let txns = analysis.txns();
-    let all = txns.mops(txn);
+    let all = txns.recorded(txn);
     let mut left = SHOWN_DATUMS_MAX;
     let mut mops: Vec<Datum> = Vec::new();
     for mop in all {

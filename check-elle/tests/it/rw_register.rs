@@ -233,3 +233,33 @@ fn what_ends_the_search_leaves_the_rest_open() {
     // Nothing more is looked for if it is not asked for.
     assert!(!judged(&both, "serializable", "no").1);
 }
+
+/// Whoever wrote 1, it is not what the reader itself wrote last.
+#[test]
+fn a_read_after_an_own_write_is_wrong_whoever_wrote_the_value_twice() {
+    let op = |mops: &str| {
+        format!("{{:process 0, :type :invoke, :value [{mops}]}} {{:process 0, :type :ok, :value [{mops}]}}\n")
+    };
+    let cases = [
+        ("[:w :x 2] [:r :x 1]", Verdict::Invalid),
+        ("[:r :x 2] [:r :x 1]", Verdict::Invalid),
+        // What was written twice is not what it wrote itself, but has its value.
+        ("[:w :x 1] [:r :x 1]", Verdict::Unknown),
+        ("[:r :x 1]", Verdict::Unknown),
+    ];
+    for (last, verdict) in cases {
+        let text = op("[:w :x 1]") + &op("[:w :x 1]") + &op(last);
+        let history = History::parse(&text).unwrap();
+        let report = RwRegister::default().check(&history).unwrap();
+        assert_eq!(report.verdict, verdict, "{text}: {report:#?}");
+        let internal = if verdict == Verdict::Invalid { vec!["internal"] } else { vec![] };
+        assert_eq!(
+            report.anomaly_types().filter(|name| *name != "empty-transaction-graph").collect::<Vec<_>>(),
+            internal
+        );
+        for witness in report.anomaly("internal").iter().flat_map(|anomaly| &anomaly.witnesses) {
+            assert_eq!(witness.ops[0].value.to_string(), format!("[{last}]"));
+            assert!(witness.explanation.contains("T1 read 1 in key :x"), "{}", witness.explanation);
+        }
+    }
+}

@@ -28,7 +28,7 @@ pub(crate) trait Workload: Send {
     const NAME: &'static str;
     /// Its micro-ops, for messages: `"[:r key list] or [:append key value]"`.
     const MOPS: &'static str;
-    /// The names of its micro-ops that read. What is called so writes nothing, even if the rest of it is not understood.
+    /// The names of its micro-ops that read. What is called so writes nothing, even if it is not understood.
     const READS: &'static [&'static str] = &["r"];
     /// Ids stay below this.
     const IDS_MAX: usize;
