@@ -1,13 +1,17 @@
 //! The fold that all workloads share: clients' ops go to the workload, and an op that it cannot read spoils a valid
 //! verdict.
 
+mod held;
+
 use crate::elements::ElemId;
 use crate::witness;
+use held::{Held, Next};
 use history_core::cast::Cast as _;
 use history_core::{
     Budget, Coverage, Expected, FunctionsInFlight, HistoryError, Op, OpFault, OpKind, OpUse, Pair, Participants,
     Report, Run, Seq, UndecodedOps, UnreadKeys, Value, Verdict,
 };
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// What one workload makes of ops.
@@ -17,6 +21,10 @@ pub(crate) trait Workload: Clone + Send {
 
     /// Whether all ops are about one object, so that their field `key` should be the same.
     const IS_OF_ONE_OBJECT: bool = true;
+
+    /// Whether [`OpFault::Blocking`] of an invocation leaves everything as it was before: if the operation fails, the ops
+    /// behind it can be looked at.
+    const HOLDS: bool = false;
 
     /// Takes the next op of a client, and says what it did with it.
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault>;
@@ -118,6 +126,11 @@ struct Tally {
     participants: Participants,
     coverage: Coverage,
     undecoded: UndecodedOps,
+    /// Invocations in flight that cannot be decoded, by index: what fails did not happen.
+    unread: BTreeMap<u64, UndecodedOps>,
+    /// What failed and could not be decoded; and how many ops these are.
+    ignored: UndecodedOps,
+    ignored_ops: u64,
     keys: UnreadKeys,
 }
 
@@ -126,24 +139,62 @@ pub(crate) struct WorkloadRun<W> {
     workload: W,
     functions: FunctionsInFlight,
     tally: Tally,
+    held: Held,
 }
 
 impl<W: Workload> WorkloadRun<W> {
     pub(crate) fn new(workload: W) -> WorkloadRun<W> {
-        WorkloadRun { workload, functions: FunctionsInFlight::default(), tally: Tally::default() }
+        WorkloadRun {
+            workload,
+            functions: FunctionsInFlight::default(),
+            tally: Tally::default(),
+            held: Held::default(),
+        }
     }
 }
 
 impl Tally {
+    /// An op that cannot be decoded. What is in flight may still fail.
     #[cold]
     fn note(&mut self, op: &Op<'_>, reason: &str, stops: bool) {
         self.coverage.count(op, OpUse::PassedOver);
-        self.undecoded.push(op, reason, stops);
+        if let Pair::Invokes { .. } = op.pair
+            && !stops
+        {
+            self.unread.insert(op.index, fault(op, reason, stops));
+        } else {
+            self.undecoded.push(op, reason, stops);
+        }
+    }
+
+    /// Something that failed and cannot be decoded.
+    #[cold]
+    fn ignore(&mut self, those: UndecodedOps, ops: u64) {
+        self.ignored_ops += ops;
+        self.ignored.extend([those]);
+    }
+
+    /// The end of an operation, of which it is known now whether it failed, if it could not be decoded. Whether it could
+    /// not, and failed.
+    #[cold]
+    fn end(&mut self, op: &Op<'_>) -> bool {
+        let Pair::Completes { invoked, .. } = op.pair else { return false };
+        let Some(those) = self.unread.remove(&invoked) else { return false };
+        if op.kind != OpKind::Fail {
+            self.undecoded.extend([those]);
+            return false;
+        }
+        self.ignore(those, 2);
+        true
     }
 
     /// Adds it to what the workload says.
     fn complete(&self, mut report: Report, coverage: impl FnOnce(&Coverage, &mut Report)) -> Report {
         self.undecoded.conclude(&mut report);
+        if self.ignored_ops == self.clients && report.verdict != Verdict::Invalid {
+            // They all are ops of something else.
+            self.ignored.conclude(&mut report);
+        }
         self.keys.conclude(&mut report);
         report.notes.extend(self.participants.note());
         if self.participants.has_names() {
@@ -166,17 +217,14 @@ impl<W: Workload> Run for WorkloadRun<W> {
         if W::IS_OF_ONE_OBJECT {
             self.tally.keys.see(op);
         }
-        let understood = self.functions.see(op).map_err(OpFault::Blocking);
-        match understood.and_then(|()| self.workload.take(op)) {
-            Ok(op_use) => self.tally.coverage.count(op, op_use),
-            Err(OpFault::Undecodable(reason)) => self.tally.note(op, &reason, false),
-            Err(OpFault::Blocking(reason)) => {
-                self.tally.note(op, &reason, true);
-                return Ok(ControlFlow::Break(()));
-            }
-            Err(OpFault::Error(error)) => return Err(error),
+        if self.tally.undecoded.has_stopped() {
+            return Ok(ControlFlow::Break(()));
         }
-        Ok(ControlFlow::Continue(()))
+        if self.held.is_waiting() {
+            self.held.push(op)?;
+            return self.go_on();
+        }
+        self.look(op)
     }
 
     fn is_violated(&self) -> bool {
@@ -192,14 +240,69 @@ impl<W: Workload> Run for WorkloadRun<W> {
     }
 
     fn finish(self: Box<Self>, _budget: &Budget) -> Result<Report, HistoryError> {
-        let whole = !self.tally.undecoded.has_stopped();
-        Ok(self.conclude(whole))
+        Ok(self.conclude(true))
     }
 }
 
 impl<W: Workload> WorkloadRun<W> {
-    fn conclude(self, whole: bool) -> Report {
+    /// Looks at the next op.
+    fn look(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
+        let understood = self.functions.see(op).map_err(OpFault::Blocking);
+        let taken = understood.and_then(|()| self.workload.take(op));
+        let is_ignored = !self.tally.unread.is_empty() && self.tally.end(op);
+        match taken {
+            Err(OpFault::Error(error)) => return Err(error),
+            _ if is_ignored => self.tally.coverage.count(op, OpUse::PassedOver),
+            Ok(op_use) => self.tally.coverage.count(op, op_use),
+            Err(OpFault::Undecodable(reason)) if op.kind == OpKind::Fail => self.ignore(op, &reason),
+            Err(OpFault::Blocking(reason)) if W::HOLDS && is_failed(op) => self.ignore(op, &reason),
+            Err(OpFault::Blocking(reason)) if W::HOLDS && matches!(op.pair, Pair::Invokes { .. }) => {
+                self.tally.coverage.count(op, OpUse::PassedOver);
+                self.held.wait_for(op.index, fault(op, &reason, true));
+            }
+            Err(OpFault::Undecodable(reason)) => self.tally.note(op, &reason, false),
+            Err(OpFault::Blocking(reason)) => {
+                self.tally.note(op, &reason, true);
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// A failed op: whatever it was to do, it did not.
+    #[cold]
+    fn ignore(&mut self, op: &Op<'_>, reason: &str) {
+        self.tally.coverage.count(op, OpUse::PassedOver);
+        self.tally.ignore(fault(op, reason, false), 1);
+    }
+
+    /// Looks at what was held, as far as may be.
+    #[cold]
+    fn go_on(&mut self) -> Result<ControlFlow<()>, HistoryError> {
+        loop {
+            match self.held.next() {
+                Next::Nothing => return Ok(ControlFlow::Continue(())),
+                Next::Failed(index, those) => _ = self.tally.unread.insert(index, those),
+                Next::Stops(those) => {
+                    self.tally.undecoded.extend([those]);
+                    return Ok(ControlFlow::Break(()));
+                }
+                Next::Look(held) => {
+                    if self.look(&held.op())?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn conclude(mut self, is_over: bool) -> Report {
+        // What never ended may have happened.
+        let unread = std::mem::take(&mut self.tally.unread);
+        self.tally.undecoded.extend(unread.into_values());
+        self.tally.undecoded.extend(self.held.finish());
         let WorkloadRun { workload, tally, .. } = self;
+        let whole = is_over && !tally.undecoded.has_stopped();
         // What is behind an op that stopped the checker was not counted.
         let has_stopped = tally.undecoded.has_stopped();
         tally.complete(workload.report(whole), |coverage, report| {
@@ -212,6 +315,19 @@ impl<W: Workload> WorkloadRun<W> {
             coverage.add_counts(report);
         })
     }
+}
+
+/// An op that cannot be decoded, and why.
+#[cold]
+fn fault(op: &Op<'_>, reason: &str, stops: bool) -> UndecodedOps {
+    let mut those = UndecodedOps::default();
+    those.push(op, reason, stops);
+    those
+}
+
+/// Whether an op says that an operation did not happen.
+fn is_failed(op: &Op<'_>) -> bool {
+    op.kind == OpKind::Fail && matches!(op.pair, Pair::Completes { .. })
 }
 
 /// What a workload remembers of ops in flight: by slot, with the index of the invocation that it is about.

@@ -108,6 +108,8 @@ struct BankRun {
     accounts: Elements,
     /// How many exist, once that is known.
     known: Option<usize>,
+    /// Whether the read that would say so cannot be decoded: then no account is unexpected.
+    is_unsaid: bool,
     /// What balances sum to, once that is known, and the read it is from.
     total: Option<(i128, Option<u64>)>,
     /// By account: the last read that showed it, counted from 1.
@@ -132,6 +134,7 @@ impl BankRun {
             allow_negative: options.allow_negative_balances,
             accounts: Elements::default(),
             known: None,
+            is_unsaid: false,
             total: options.total_amount.map(|total| (total.into(), None)),
             shown_by: Vec::new(),
             reads: 0,
@@ -198,7 +201,7 @@ impl BankRun {
 
     /// The first that is wrong with the read in `self.balances`.
     fn judge(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
-        let known = *self.known.get_or_insert(self.accounts.len());
+        let known = if self.is_unsaid { usize::MAX } else { *self.known.get_or_insert(self.accounts.len()) };
         let balances = &self.balances;
         let bad = || Bad { op: OpRef::of(op), balances: balances.clone() };
         let unexpected = balances.iter().filter(|(account, _)| account.at() >= known).count();
@@ -219,7 +222,7 @@ impl BankRun {
         };
         let (sum, below) =
             sums().ok_or_else(|| unreadable("the sum of the read's balances does not fit 128 bits".into()))?;
-        if balances.len() < known {
+        if !self.is_unsaid && balances.len() < known {
             self.partial += 1;
             self.first_partial.get_or_insert(op.index);
         }
@@ -264,15 +267,15 @@ impl Workload for BankRun {
             Value::Map(entries) => self.decode(entries),
             other => Err(unreadable(format!("expected a map of account to balance, found {}", other.kind()))),
         };
-        match decoded {
-            // What accounts there are is not to be guessed from a later read.
-            Err(OpFault::Undecodable(reason)) if self.known.is_none() => Err(OpFault::Blocking(reason)),
-            Err(trouble) => Err(trouble),
-            Ok(()) => {
-                self.judge(op)?;
-                Ok(fold::observed_if(!self.balances.is_empty()))
-            }
+        if let Err(trouble) = decoded {
+            // What accounts there are is not to be guessed from a later read. Whatever they are, a read with another sum
+            // than the total, or than another read, is wrong, and so is one without a balance or below 0: if its
+            // accounts exist for this reason, else for that one.
+            self.is_unsaid |= self.known.is_none() && matches!(trouble, OpFault::Undecodable(_));
+            return Err(trouble);
         }
+        self.judge(op)?;
+        Ok(fold::observed_if(!self.balances.is_empty()))
     }
 
     fn is_violated(&self) -> bool {

@@ -400,6 +400,7 @@ impl Workload for CommentsRun {
         ops: ":write of a value, and :read of all values",
         observation: "ok :read after a :write that began after another was ok",
     };
+    const HOLDS: bool = true;
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {

@@ -276,6 +276,7 @@ impl Workload for FinalRun {
         ops: ":add of an integer, and :read of the sum, the last ones with :final? true",
         observation: "ok :read with :final? true after an :add",
     };
+    const HOLDS: bool = true;
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {

@@ -10,7 +10,8 @@
 //!
 //! The history is valid if nothing is lost and nothing unexpected; a queue may deliver twice. An `ok` `:drain` dequeues
 //! all elements of its value. Where a drain crashed, what is missing may be with it, and the verdict is unknown rather
-//! than invalid. After Jepsen's `checker/total-queue`, which refuses crashed drains.
+//! than invalid. An `ok` dequeue without a value took at most one element: if more are missing than there are such dequeues,
+//! some are lost. After Jepsen's `checker/total-queue`, which refuses crashed drains.
 //!
 //! What is **observed** is an `ok` enqueue or dequeue of something else than nil, and an `ok` drain that took
 //! something: without one the verdict is unknown.
@@ -25,8 +26,8 @@ use crate::intervals::{FILE_RUNS_MAX, NOTE_RUNS_MAX, interval_set};
 use crate::witness::{self, Extremes, OpRef, counted};
 use history_core::cast::Cast as _;
 use history_core::{
-    Artifact, Checker, Datum, Expected, NextStep, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec, Options, Pair,
-    Report, Run, Value, Verdict, Witness,
+    Anomaly, Artifact, Checker, Datum, Expected, NextStep, Op, OpFault, OpKind, OpUse, OptionError, OptionSpec,
+    Options, Pair, Report, Run, Value, Verdict, Witness,
 };
 
 /// The total-queue checker. There is nothing to be set.
@@ -126,8 +127,10 @@ struct TotalQueueRun {
     pairs: fold::Pairs,
     crashed_drains: u64,
     crashed_dequeues: u64,
-    /// Whether some `ok` dequeue does not say what it took.
-    silent: bool,
+    /// `ok` dequeues that do not say which element they took.
+    silent_dequeues: u64,
+    /// Whether some `ok` drain does not say what it took.
+    silent_drain: bool,
 }
 
 impl TotalQueueRun {
@@ -188,7 +191,7 @@ impl TotalQueueRun {
         }
         let id = self.element(op.value)?;
         if op.value.is_nil() && self.known[id.at()].attempted == 0 {
-            self.silent = true;
+            self.silent_dequeues += 1;
             let reason = "an ok dequeue has no value; a dequeue of an empty queue should fail";
             return Err(OpFault::Undecodable(reason.into()));
         }
@@ -212,13 +215,13 @@ impl TotalQueueRun {
             return Ok(false);
         }
         let seq = fold::collection(op.value).map_err(|_| {
-            self.silent = true;
+            self.silent_drain = true;
             OpFault::Undecodable(format!("expected a collection of the drained elements, found {}", op.value))
         })?;
         if let Some([key, values]) = self.pairs.keyed(op.value) {
             let ids = [self.element(key)?, self.element(values)?];
             if ids.iter().all(|id| self.known[id.at()].attempted == 0) {
-                self.silent = true;
+                self.silent_drain = true;
                 return Err(OpFault::Undecodable(fold::keyed("drain")));
             }
         }
@@ -284,11 +287,13 @@ impl Workload for TotalQueueRun {
             lost.push_times(element.lost(), ElemId::new(at));
             unexpected.push_times(element.unexpected(), ElemId::new(at));
         }
-        let is_sure = self.crashed_drains == 0 && !self.silent;
-        let anomalies = [
-            lost.anomaly("lost", |id| self.explain_lost(*id)).filter(|_| is_sure),
-            unexpected.anomaly("unexpected", |id| self.explain_unexpected(*id)),
-        ];
+        let is_sure = self.crashed_drains == 0 && !self.silent_drain;
+        let anomaly = match self.silent_dequeues {
+            0 => lost.anomaly("lost", |id| self.explain_lost(*id)),
+            silent => (lost.count > silent).then(|| self.some_lost(lost.count)),
+        };
+        let anomalies =
+            [anomaly.filter(|_| is_sure), unexpected.anomaly("unexpected", |id| self.explain_unexpected(*id))];
         witness::add_anomalies(&mut report, anomalies);
         report.verdict = match report.anomalies.is_empty() {
             false => Verdict::Invalid,
@@ -374,6 +379,25 @@ impl TotalQueueRun {
             ],
         };
         witness::witness(vec![known.witness.named("E1", OpKind::Ok, element)], self.facts(id), &sentences)
+    }
+
+    /// More elements are missing than the dequeues took that do not say what: each took at most one.
+    fn some_lost(&self, missing: u64) -> Anomaly {
+        /// Elements of a witness.
+        const SHOWN_MAX: usize = 8;
+        let those = self.known.iter().enumerate().filter(|(_, element)| element.lost() > 0);
+        let named = |(nth, (at, known)): (usize, (usize, &Element))| {
+            known.witness.named(&format!("E{}", nth + 1), OpKind::Ok, self.elements.datum(ElemId::new(at)))
+        };
+        let ops: Vec<_> = those.take(SHOWN_MAX).enumerate().map(named).collect();
+        let count = missing - self.silent_dequeues;
+        let dequeues = counted(self.silent_dequeues, "ok dequeue");
+        let sentences = [
+            format!("{} were acknowledged and not dequeued, as far as the history shows", counted(missing, "element")),
+            format!("{dequeues} without a value may have taken one each, so at least {count} of them must be lost"),
+        ];
+        let facts = vec![("missing", missing.into()), ("unknown-dequeues", self.silent_dequeues.into())];
+        Anomaly { name: "lost".into(), count, witnesses: vec![witness::witness(ops, facts, &sentences)] }
     }
 
     fn explain_unexpected(&self, id: ElemId) -> Witness {

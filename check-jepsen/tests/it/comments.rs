@@ -24,14 +24,16 @@ fn missing(seen: &Values, before: &BTreeMap<String, Values>) -> Values {
 fn expected(events: &[Event]) -> (Verdict, u64) {
     let (mut acknowledged, mut live, mut before) = (Values::new(), BTreeMap::<String, u32>::new(), BTreeMap::new());
     let (mut errors, mut twice, mut owes, mut too_early) = (0, false, false, Vec::new());
-    for event in events {
+    for (at, event) in events.iter().enumerate() {
         let value = event.value.to_string();
+        // What failed did not happen.
+        let end = || events[at + 1..].iter().find(|end| end.process == event.process);
         match (event.f, event.kind) {
             ("write", OpKind::Invoke) => {
                 let writes = live.entry(value.clone()).or_default();
                 *writes += 1;
                 if *writes > 1 {
-                    twice = true;
+                    twice |= end().is_none_or(|end| end.kind != OpKind::Fail);
                 } else {
                     before.insert(value, acknowledged.clone());
                 }

@@ -18,6 +18,7 @@ mod simulated;
 mod so_far;
 mod stats;
 mod total_queue;
+mod undecoded;
 mod unhandled_exceptions;
 mod unique_ids;
 mod unpaired;

@@ -243,6 +243,7 @@ impl CounterRun {
 impl Workload for CounterRun {
     const EXPECTED: Expected =
         Expected { ops: ":add of an integer, and :read of the sum", observation: "ok :read after an :add" };
+    const HOLDS: bool = true;
 
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
         match op.f {

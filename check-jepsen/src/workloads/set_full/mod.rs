@@ -11,6 +11,9 @@
 //! - Otherwise it was **never read**.
 //! - It is **stale** if it is stable with a latency of a millisecond or more.
 //!
+//! An `ok` read whose result cannot be decoded may show and lack anything. So an element is lost only if it is last absent
+//! later than all of these, too. A read that shows an element twice, or a stale element, is wrong whatever they show.
+//!
 //! "Later" goes by index, latencies go by time. Where the clock goes back, a read is taken to have been invoked no
 //! earlier than the reads before it. Where the times of a history are missing, a stable element is stale if the read in
 //! which it was last absent was invoked after it was known.
@@ -124,6 +127,9 @@ struct SetFullRun {
     late: Option<Late>,
     /// The latest time at which a read was invoked.
     latest_ns: i64,
+    /// The last `ok` read to begin whose result cannot be decoded: what is absent from reads before it may have come
+    /// back.
+    unread: Option<ReadId>,
 }
 
 impl SetFullRun {
@@ -139,6 +145,7 @@ impl SetFullRun {
             duplicates: report::Duplicates::default(),
             late: options.linearizable.then(Late::default),
             latest_ns: i64::MIN,
+            unread: None,
         }
     }
 
@@ -203,12 +210,22 @@ impl SetFullRun {
         }
     }
 
+    /// A read whose result cannot be decoded.
+    #[cold]
+    fn ignore(&mut self, read: ReadId, reason: String) -> OpFault {
+        self.unread = self.unread.max(Some(read));
+        OpFault::Undecodable(reason)
+    }
+
     fn completed(&mut self, read: ReadId, must: u32, op: &Op<'_>) -> Result<(), OpFault> {
-        let seq = fold::collection(op.value).map_err(OpFault::Blocking)?;
+        let seq = match fold::collection(op.value) {
+            Ok(seq) => seq,
+            Err(reason) => return Err(self.ignore(read, reason)),
+        };
         if let Some([key, values]) = self.pairs.keyed(op.value) {
             let ids = [self.elements.id(key)?, self.elements.id(values)?];
             if !ids.into_iter().any(|id| self.tracks.is_begun(id)) {
-                return Err(OpFault::Undecodable(fold::keyed("read")));
+                return Err(self.ignore(read, fold::keyed("read")));
             }
         }
         self.reads[read.at()].completed = OpRef::of(op);

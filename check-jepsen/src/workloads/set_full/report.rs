@@ -120,16 +120,19 @@ impl SetFullRun {
                 known != OpRef::NONE && absent.is_some_and(|absent| read(absent).invoked.index > known.index);
             let outcome = match (present, absent) {
                 (Some(_), _) if present > absent => Outcome::Stable,
-                _ if absent > present && after_known => Outcome::Lost,
+                _ if absent > present.max(self.unread) && after_known => Outcome::Lost,
                 _ => Outcome::NeverRead,
             };
+            // It is lost, unless a read that cannot be decoded shows it again: then it was stale.
+            let is_open = absent > present && after_known && outcome == Outcome::NeverRead;
+            let is_late = outcome == Outcome::Stable || is_open && self.options.linearizable;
             let (present, absent) = (present.map(read), absent.map(read));
             let latency_ms = match outcome {
-                Outcome::Stable => latency_ms(known, absent.map(|read| read.invoked)),
+                _ if is_late => latency_ms(known, absent.map(|read| read.invoked)),
                 Outcome::Lost => latency_ms(known, present.map(|read| read.invoked)),
-                Outcome::NeverRead => None,
+                Outcome::NeverRead | Outcome::Stable => None,
             };
-            let stale = outcome == Outcome::Stable && latency_ms.map_or(after_known, |latency| latency > 0);
+            let stale = is_late && latency_ms.map_or(after_known, |latency| latency > 0);
             fates.nearly_stale += u64::from(outcome == Outcome::Stable && after_known && !stale);
             fates.push(Fate { id, outcome, latency_ms, stale, known, present, absent });
         }
