@@ -42,6 +42,9 @@ struct Flight {
 pub(crate) enum OpFault {
     /// It is none of a versioned register.
     Malformed(String),
+    /// It is an `ok` read, and does not say of what. It changes nothing, so without it less must hold: a violation of
+    /// the other ops is one.
+    Unread(String),
     Error(HistoryError),
 }
 
@@ -49,6 +52,10 @@ impl From<HistoryError> for OpFault {
     fn from(error: HistoryError) -> OpFault {
         OpFault::Error(error)
     }
+}
+
+fn unread<T>(reason: &str) -> Result<T, OpFault> {
+    Err(OpFault::Unread(reason.to_owned()))
 }
 
 fn malformed<T>(reason: String) -> Result<T, OpFault> {

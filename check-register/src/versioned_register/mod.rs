@@ -81,7 +81,7 @@ mod versions;
 use fold::{Fold, Keying, OpFault};
 use history_core::{
     About, Budget, Checker, Datum, History, HistoryError, NextStep, Op, OptionError, OptionKind, OptionSpec, Options,
-    Participants, Parts, Report, Run, Subject,
+    Participants, Parts, Report, Run, Subject, UndecodedOps,
 };
 use packed::{Interner, Packed};
 use register::Settings;
@@ -281,13 +281,21 @@ struct VersionedRun {
     participants: Participants,
     /// The first op that cannot be taken, and why.
     malformed: Option<String>,
+    /// `ok` reads that do not say what they read.
+    unread: UndecodedOps,
 }
 
 impl VersionedRun {
     fn new(checker: VersionedRegister) -> Result<VersionedRun, HistoryError> {
         // So that it need not fail later.
         registers(&checker)?;
-        Ok(VersionedRun { checker, stage: Stage::Start, participants: Participants::new(), malformed: None })
+        Ok(VersionedRun {
+            checker,
+            stage: Stage::Start,
+            participants: Participants::new(),
+            malformed: None,
+            unread: UndecodedOps::default(),
+        })
     }
 
     fn take(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
@@ -300,7 +308,12 @@ impl VersionedRun {
             Stage::Start => Ok(()),
             Stage::One(fold) => fold.take(op, &request),
             Stage::Either { plain, keyed } => {
-                plain.take(op, &request)?;
+                let of_plain = plain.take(op, &request);
+                if let Err(OpFault::Unread(_)) = of_plain {
+                    // Whatever the other one finds is no less.
+                    return keyed.take(op, &request).and(of_plain);
+                }
+                of_plain?;
                 keyed.take(op, &request)
             }
         }
@@ -329,6 +342,7 @@ impl VersionedRun {
     /// Says where it was that no further ops could be taken, and whose were omitted.
     fn noted(&self, mut report: Report) -> Report {
         report.notes.extend(self.participants.note());
+        self.unread.conclude(&mut report);
         if let Some(place) = &self.malformed {
             report.is_partial = true;
             report.notes.insert(0, format!("The verdict covers only the ops before {place}"));
@@ -361,6 +375,10 @@ impl Run for VersionedRun {
             match self.take(op) {
                 Ok(()) => return Ok(ControlFlow::Continue(())),
                 Err(OpFault::Error(error)) => return Err(error),
+                Err(OpFault::Unread(reason)) => {
+                    self.unread.push(op, &reason, false);
+                    return Ok(ControlFlow::Continue(()));
+                }
                 Err(OpFault::Malformed(reason)) => {
                     self.malformed = Some(format!("the op at {}: {reason}.", op.place()));
                 }

@@ -1,7 +1,7 @@
 //! What completions say: which version was seen, or whether a write happened; and that they agree with their
 //! invocations.
 
-use super::{Flight, Fold, OpFault, malformed};
+use super::{Flight, Fold, OpFault, malformed, unread};
 use crate::versioned_register::ops::{Proposal, Read, Seen};
 use crate::versioned_register::packed::Packed;
 use crate::versioned_register::request::{Call, Request};
@@ -64,7 +64,7 @@ impl Fold {
             return Ok(());
         }
         let Some(key) = key else {
-            return malformed("the read has no key, but ops before it have one".to_owned());
+            return unread("the read has no key, but ops before it have one");
         };
         let key = self.registers.key(key)?;
         let id = self.read_id(request)?;
@@ -86,7 +86,7 @@ impl Fold {
     fn read_id(&mut self, request: &Request<'_>) -> Result<Packed, OpFault> {
         match request.id {
             Some(id) => Ok(self.registers.interner.pack(id)),
-            None => malformed("the read completed ok without a :write-id".to_owned()),
+            None => unread("the read completed ok without a :write-id"),
         }
     }
 

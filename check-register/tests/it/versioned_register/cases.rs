@@ -399,3 +399,27 @@ fn a_long_path_is_accepted_at_once() {
     assert_eq!(report.verdict, Verdict::Valid);
     assert!(report.counts.contains(&("accepted-write-count".into(), n.unsigned_abs())));
 }
+
+/// A read changes nothing, so that a violation without one that does not say what it read is one.
+#[test]
+fn a_read_without_an_id_hides_no_violation() {
+    let unread = "{:process 2, :type :invoke, :f :read}\n{:process 2, :type :ok, :f :read, :value 1}\n";
+    let (stale, fresh) = (ops("0 w b a, 0 ok, 1 r, 1 ok a"), ops("0 w b a, 0 ok, 1 r, 1 ok b"));
+    let says = |report: &Report, what: &str| report.notes.iter().any(|note| note.starts_with(what));
+    for (stale, fresh) in [(format!("{unread}{stale}"), format!("{unread}{fresh}")), (stale + unread, fresh + unread)] {
+        let report = judge(&stale);
+        assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["stale-read"], "{stale}");
+        assert!(report.is_partial && says(&report, "The verdict ignores the op at index "), "{stale}: {report:?}");
+        let report = judge(&fresh);
+        assert_eq!((report.verdict, report.anomalies.len()), (Verdict::Unknown, 0), "{fresh}: {report:?}");
+        assert!(says(&report, "No verdict, because of the op at index "), "{fresh}: {report:?}");
+        for (text, expected) in [(&stale, true), (&fresh, false)] {
+            let in_order = Options::new().with("in-order", "true");
+            let mut run = VersionedRegister::default().start(&in_order).unwrap();
+            for op in History::parse(text).unwrap().ops() {
+                _ = run.observe(&op).unwrap();
+            }
+            assert_eq!(run.is_violated(), expected, "{text}");
+        }
+    }
+}
