@@ -88,7 +88,7 @@ fn cases() -> Vec<Case> {
             writes + &read("[[:r :x 1] [:r :y nil]]") + &read("[[:r :x nil] [:r :y 1]]"),
         ),
         case(
-            Box::new(AdyaG2::default()),
+            Box::<AdyaG2>::default(),
             &["insert :j", "insert [:x [1 2]]"],
             insert("[1 nil]") + &insert("[nil 2]").replace(":ok", ":fail"),
             insert("[1 nil]") + &insert("[nil 2]"),
