@@ -1,5 +1,4 @@
-//! What a machine does with a history's bytes when nothing is checked: the figures in addition to which `bench/run`
-//! puts ours.
+//! The cost of reading a history's bytes without checking: the figures with which `bench/run` compares ours.
 //!
 //!     baseline bytes|ops|serde FILE
 
@@ -47,7 +46,7 @@ fn ops(file: File) -> Result<usize> {
     Ok(count)
 }
 
-/// Each line's value is dropped before the next is parsed, as a checker would that keeps what it needs.
+/// Each line's value is dropped before the next is parsed, as in a checker that keeps only what it needs.
 fn serde(file: File) -> Result<usize> {
     let mut lines = BufReader::with_capacity(1 << 20, file);
     let mut line = String::new();

@@ -1,5 +1,5 @@
-//! Holds list-append to a folder of histories in ways that the recorded verdicts do not: the report must be the same
-//! from every format and block of text, and every beginning and every corruption must end in a report or an error.
+//! Tests list-append on a folder of histories in addition to the recorded verdicts: the report must be the same for
+//! every format and block size, and every prefix and every corruption must result in a report or an error.
 //!
 //!     corpus CORPUS_DIR
 //!
@@ -53,7 +53,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What comes of a file's formats and of its cuts: nothing, or what is wrong.
+/// The result of a file's formats and of its cuts: none, or an error.
 type Results = [std::result::Result<(), String>; 2];
 
 /// Those of each file, in order. As many at a time as there are processors: a few are far longer than all others.
@@ -111,12 +111,12 @@ fn formats(text: &[u8]) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// Notes name lines, which differ from format to format.
+/// Notes contain line numbers, which differ from format to format.
 fn same(a: &Report, b: &Report) -> bool {
     a.verdict == b.verdict && a.anomalies == b.anomalies && a.not == b.not && a.also_not == b.also_not
 }
 
-/// Beginnings, and single bytes changed: an answer, whichever.
+/// Prefixes, and single bytes changed: there must be a result, whichever.
 fn cuts(text: &[u8]) -> std::result::Result<(), String> {
     let step = text.len().div_ceil(CUTS_MAX).max(1);
     for at in (0..text.len()).step_by(step) {

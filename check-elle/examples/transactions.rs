@@ -1,4 +1,4 @@
-//! Judges transactions on standard input, of any length: `cargo run --example transactions < history.edn`.
+//! Checks transactions on standard input, of any length: `cargo run --example transactions < history.edn`.
 
 use check_elle::list_append::ListAppend;
 use history_core::{Budget, Checker, Options, Reader};

@@ -1,4 +1,4 @@
-//! Types of anomalies: a name, a sentence, and what each of them also is.
+//! Types of anomalies: a name, a sentence, and the types that each implies.
 
 mod table;
 
@@ -37,7 +37,7 @@ pub type AnomalySet = RowSet<AnomalyType>;
 
 const COUNT: usize = ANOMALIES.len();
 
-/// For each anomaly, what it also is, in any number of steps, itself excluded.
+/// For each anomaly, the types that it implies, directly or indirectly, without itself.
 static IMPLIED: [u128; COUNT] = transitive(direct());
 
 /// For each anomaly, those that imply it, itself excluded.
@@ -76,22 +76,22 @@ impl AnomalyType {
         ANOMALIES[self.0 as usize].name
     }
 
-    /// What it is, in a sentence that names its source.
+    /// Its definition, in a sentence that names its source.
     pub const fn summary(self) -> &'static str {
         ANOMALIES[self.0 as usize].summary
     }
 
-    /// What every anomaly of this type also is, by definition; not what follows from that in turn.
+    /// The types that each anomaly of this type also is, by definition; not their own implications.
     pub fn implies(self) -> impl Iterator<Item = AnomalyType> {
         ANOMALIES[self.index()].implies.iter().map(|name| named(name))
     }
 
-    /// What every anomaly of this type also is, in any number of steps, itself included.
+    /// The types that each anomaly of this type also is, directly or indirectly, including itself.
     pub const fn implied(self) -> AnomalySet {
         AnomalySet::from_bits(IMPLIED[self.0 as usize] | 1 << self.0)
     }
 
-    /// The types of which every anomaly is also of this one, itself included.
+    /// The types whose anomalies are all of this type too, including itself.
     pub const fn implying(self) -> AnomalySet {
         AnomalySet::from_bits(IMPLYING[self.0 as usize] | 1 << self.0)
     }
@@ -146,7 +146,7 @@ impl fmt::Display for AnomalyType {
     }
 }
 
-/// The anomaly of a name in this crate's own tables; in a constant, a wrong name does not compile.
+/// The anomaly with a name in this crate's own tables; in a constant, a wrong name does not compile.
 pub(crate) const fn named(name: &str) -> AnomalyType {
     let mut i = 0;
     while i < COUNT {
@@ -158,7 +158,7 @@ pub(crate) const fn named(name: &str) -> AnomalyType {
     panic!("no anomaly has this name");
 }
 
-/// The anomalies of names in this crate's own tables, as bits.
+/// The anomalies with names in this crate's own tables, as bits.
 pub(crate) const fn bits_of(names: &[&str]) -> u128 {
     let mut bits = 0;
     let mut i = 0;

@@ -1,4 +1,5 @@
-//! What to look for among cycles: the named types, worst first, and the models of which some cycle rules each out.
+//! The specification of cycles to search for: the named types, worst first, and the models that the existence of some
+//! cycle rules out.
 
 use crate::anomaly::{self, AnomalyType};
 use crate::model::{self, Model};
@@ -32,9 +33,9 @@ pub enum Suffix {
 /// A type of cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CycleSpec {
-    /// What such a cycle is.
+    /// The type of such a cycle.
     pub anomaly: AnomalyType,
-    /// Its edges between what transactions read and wrote.
+    /// The data edges that it may have.
     pub family: Family,
     /// Its other edges.
     pub suffix: Suffix,
@@ -74,11 +75,11 @@ pub struct Relations(
 );
 
 impl Relations {
-    /// A transaction overwrote what another one wrote.
+    /// A transaction overwrote the write of another one.
     pub const WW: Relations = Relations(1);
-    /// It read what another one wrote.
+    /// It read the write of another one.
     pub const WR: Relations = Relations(1 << 1);
-    /// It overwrote what another one read.
+    /// It overwrote the value that another one read.
     pub const RW: Relations = Relations(1 << 2);
     /// It came after another one of the same process.
     pub const PROCESS: Relations = Relations(1 << 3);
@@ -119,19 +120,19 @@ pub enum RwUse {
 /// is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CycleExistsSpec {
-    /// What is found if there is such a cycle and no named anomaly rules the model out.
+    /// The type reported if there is such a cycle and no named anomaly rules out the model.
     pub anomaly: AnomalyType,
     /// The model.
     pub model: Model,
-    /// The relations that a step may be of: the d of [`RwUse::OneHop`]. Never rw: see the next field. With realtime
-    /// go process steps, which follow from it where it is known when transactions were invoked.
+    /// The relations of its steps: the d of [`RwUse::OneHop`]. Never rw: see the next field. With realtime, process
+    /// steps are included, which follow from it if the invocations of transactions are known.
     pub relations: Relations,
     /// Whether and how rw edges count too.
     pub rw: RwUse,
 }
 
 impl CycleExistsSpec {
-    /// Which edges it takes in addition to ww, wr and rw.
+    /// The edges that it may have in addition to ww, wr and rw.
     pub const fn suffix(self) -> Suffix {
         if self.relations.contains(Relations::REALTIME) {
             Suffix::Realtime

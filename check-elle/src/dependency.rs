@@ -9,24 +9,24 @@ use crate::graph::{Graph, Relation};
 use history_core::cast::Cast as _;
 use history_core::{Budget, Spent};
 
-/// Why one transaction comes before another, by what they wrote and read.
+/// Why one transaction precedes another, by their writes and reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Dependency {
     /// It wrote the version that the other's version replaced.
     Ww,
-    /// It wrote what the other read.
+    /// It wrote the value that the other read.
     Wr,
-    /// It read what the other replaced.
+    /// It read the value that the other replaced.
     Rw,
 }
 
 /// A transaction, as far as real time is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Txn {
-    /// Whether it completed `ok`: only then anything comes after it in real time.
+    /// Whether it completed `ok`: only then other transactions can follow it in real time.
     pub is_ok: bool,
-    /// How many transactions had completed `ok` when it was invoked, if it is known when that was.
+    /// The number of transactions that had completed `ok` when it was invoked, if known.
     pub oks_before: Option<u32>,
 }
 
@@ -41,7 +41,7 @@ pub struct Cycle {
     pub steps: Vec<(u32, &'static str)>,
 }
 
-/// What [`find_cycles`] found.
+/// The result of [`find_cycles`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cycles {
@@ -51,13 +51,14 @@ pub struct Cycles {
     pub spent: Option<Spent>,
 }
 
-/// Which transactions depend on which. A call may repeat what it said before.
+/// Which transactions depend on which. A call may repeat an earlier one.
 pub trait Dependencies {
-    /// Calls for each transaction on which one depends, and how.
+    /// Calls `call` for each transaction on which one depends, with the dependency.
     fn each_of(&self, txn: u32, call: &mut dyn FnMut(u32, Dependency));
 
-    /// Calls for each dependency (from, to). Those may be left out that are timely: from a transaction that is `ok` and
-    /// completed before the other one. Most are, as a rule, and the more of them are left out, the less there is to do.
+    /// Calls `call` for each dependency (from, to). Timely ones may be omitted: those from a transaction that is `ok`
+    /// and completed before the other one was invoked. Most are timely, as a rule, and the more of them are omitted,
+    /// the less work there is.
     fn each_untimely(&self, call: &mut dyn FnMut(u32, u32));
 }
 
@@ -66,13 +67,13 @@ const OUTSIDE: u32 = u32::MAX;
 
 /// Finds cycles of dependencies and real time.
 ///
-/// `txns` stand in the order in which they completed. Real time needs no edges: a transaction precedes those that were
+/// `txns` are in the order of their completions. Real time needs no edges: a transaction precedes those that were
 /// invoked after it had completed `ok`.
 ///
-/// Every type of cycle that there is is found, as [`crate::cycle_spec::CYCLES`] has them, worst first: see the
-/// documentation of the search. Where there is none, this takes O(transactions + untimely dependencies + dependencies
-/// of those that these lead from), and no graph. A cycle holds a dependency on a later completion, and lies between the
-/// ends of such; so only that part of the history becomes a graph.
+/// Every existing type of cycle is found, as in [`crate::cycle_spec::CYCLES`], worst first: see the documentation of
+/// the search. If there is none, this takes O(transactions + untimely dependencies + dependencies of those that these
+/// lead from), and builds no graph. A cycle contains a dependency on a later completion, and lies between the ends of
+/// such; so only that part of the history becomes a graph.
 pub fn find_cycles(txns: &[Txn], dependencies: &dyn Dependencies, budget: &Budget) -> Cycles {
     if schedule::exists(txns, dependencies) {
         return Cycles::default();
@@ -212,7 +213,7 @@ mod tests {
     }
 
     impl Edges {
-        /// With those left out that may be, or with all.
+        /// Omits the dependencies that may be omitted, or none.
         fn new(txns: &[Txn], edges: &[(u32, u32, Dependency)], all: bool) -> Edges {
             let mut by_end = vec![Vec::new(); txns.len()];
             for (from, to, dependency) in edges {

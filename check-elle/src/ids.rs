@@ -9,8 +9,8 @@ history_core::id! {
     pub(crate) KeyId
     /// An element of a list: a value appended to a key.
     pub(crate) ElemId
-    /// A list that a key held, or was seen to hold.
+    /// A list that was the content of a key, or was read as such.
     pub(crate) StateId
-    /// A value that a register held, or was seen to hold, the initial one included.
+    /// A value that was the content of a register, or was read as such, including the initial one.
     pub(crate) VersionId
 }

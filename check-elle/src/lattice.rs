@@ -1,4 +1,4 @@
-//! What anomalies say about models, and models about anomalies: closures over the two tables.
+//! The implications between anomalies and models: closures over the two tables.
 
 use crate::anomaly::{self, AnomalySet};
 use crate::cycle_spec::{CYCLE_EXISTS, CYCLES, Suffix};
@@ -7,11 +7,11 @@ use std::sync::LazyLock;
 
 pub use crate::set::RowSet;
 
-/// The types that leave a verdict unknown if nothing prohibited was found.
+/// The types that make a verdict unknown if no prohibited one was found.
 pub const UNKNOWN: AnomalySet =
     AnomalySet::from_bits(anomaly::bits_of(&["empty-transaction-graph", "cycle-search-timeout"]));
 
-/// The types that some model forbids, or that others are counted as, and for which there is no search.
+/// The types that some model forbids, or that others count as, and for which there is no search.
 pub const NOT_SEARCHED: AnomalySet = AnomalySet::from_bits(anomaly::bits_of(&[
     "write-skew",
     "GSIa",
@@ -40,12 +40,13 @@ pub fn implied_by(anomalies: AnomalySet) -> AnomalySet {
     anomalies.iter().fold(AnomalySet::EMPTY, |all, anomaly| all.union(anomaly.implied()))
 }
 
-/// Every type of which each anomaly is also one of these; themselves included.
+/// Every type whose anomalies are all of one of these types, including themselves.
 pub fn implying(anomalies: AnomalySet) -> AnomalySet {
     anomalies.iter().fold(AnomalySet::EMPTY, |all, anomaly| all.union(anomaly.implying()))
 }
 
-/// What makes a history invalid: all that rules out one of the models, and the named types with all that imply them.
+/// The types that make a history invalid: all that rule out one of the models, and the named types with all that imply
+/// them.
 ///
 /// ```
 /// use check_elle::anomaly::{AnomalySet, AnomalyType};
@@ -61,15 +62,15 @@ pub fn prohibited(models: ModelSet, named: AnomalySet) -> AnomalySet {
     models.iter().fold(implying(named), |all, model| all.union(model.prohibited()))
 }
 
-/// What a report may list: what is prohibited, and what leaves a verdict unknown.
+/// The types that a report may list: the prohibited ones, and those that make a verdict unknown.
 pub fn reportable(models: ModelSet, named: AnomalySet) -> AnomalySet {
     prohibited(models, named).union(UNKNOWN)
 }
 
 /// The edges to add to the graph in addition to ww, wr and rw, so that all of these types of anomalies can be found.
 ///
-/// Realtime edges go beyond process edges, which are only added with them where it is not known when transactions were
-/// invoked.
+/// Real time includes the order of processes, so process edges are only added to realtime edges if the invocations of
+/// some transactions are unknown.
 pub fn order_needed(reportable: AnomalySet) -> Suffix {
     let of_cycles = CYCLES.iter().filter(|spec| reportable.contains(spec.anomaly)).map(|spec| spec.suffix);
     let of_models = CYCLE_EXISTS.iter().filter(|spec| reportable.contains(spec.anomaly)).map(|spec| spec.suffix());
@@ -90,7 +91,7 @@ pub struct Boundary {
     pub also_not: Vec<&'static str>,
 }
 
-/// The boundary that anomalies draw between the models that may hold and those that do not.
+/// The boundary between the models that may hold and those that anomalies rule out.
 ///
 /// ```
 /// use check_elle::anomaly::AnomalyType;
@@ -110,8 +111,8 @@ pub(crate) fn boundary_of(impossible: ModelSet) -> Boundary {
     Boundary { not: names(weakest), also_not: names(impossible.difference(weakest)) }
 }
 
-/// Those of the found `M-cycle-exists` that say nothing new, for a report to leave out: a named anomaly among the found
-/// ones rules M out, or the `M-cycle-exists` of a weaker model does.
+/// The found `M-cycle-exists` that are redundant, for a report to omit: a named anomaly among the found ones rules out
+/// M, or the `M-cycle-exists` of a weaker model does.
 pub fn redundant_cycle_exists(found: AnomalySet) -> AnomalySet {
     let unnamed: AnomalySet = CYCLE_EXISTS.iter().map(|spec| spec.anomaly).collect();
     let impossible = rules_out(found.difference(unnamed));

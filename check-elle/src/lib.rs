@@ -1,16 +1,16 @@
-//! Transactional consistency: which isolation levels a history of transactions obeys, or the cycles that prove it broke
-//! them.
+//! Transactional consistency: which isolation levels a history of transactions satisfies, or the cycles that prove that
+//! it violates them.
 //!
-//! [`list_append`] judges transactions that append to lists and read them, [`rw_register`] such as write and read
-//! registers, [`closed_predicate`] such as read by predicates. [`anomaly`], [`model`] and [`lattice`] are what is known
-//! of anomalies and consistency levels, and how they imply and forbid each other. The crate `histcheck-draw` draws what
-//! was found.
+//! [`list_append`] checks transactions that append to lists and read them, [`rw_register`] those that write and read
+//! registers, [`closed_predicate`] those that read by predicates. [`anomaly`], [`model`] and [`lattice`] define
+//! anomalies and consistency levels, and how they imply and forbid each other. The crate `histcheck-draw` draws the
+//! results.
 //!
 //! # Features
 //!
 //! - `exact`, on by default: levels that the search for cycles leaves open are decided by the crate `check-isolation`.
-//! - `parallel`, on by default: histories of 20,000 transactions and more are judged on several threads, with the same
-//!   answers.
+//! - `parallel`, on by default: histories of 20,000 transactions and more are checked on several threads, with the same
+//!   results.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -32,7 +32,7 @@ mod txn;
 
 pub use exact::Exact;
 
-/// All checkers of this crate, in the order in which to list them.
+/// All checkers of this crate, in the order of lists.
 pub fn checkers() -> Vec<Box<dyn history_core::Checker>> {
     vec![
         Box::new(list_append::ListAppend::default()),

@@ -1,4 +1,5 @@
-//! Consistency models: names, a sentence, what each implies, and the anomalies that rule it out.
+//! Consistency models: names, a definition in a sentence, the models that each implies, and the anomalies that rule it
+//! out.
 
 mod table;
 
@@ -48,10 +49,10 @@ static STRONGER: [u128; COUNT] = converse(&transitive(direct()));
 static PROHIBITED: [u128; COUNT] = prohibited();
 
 impl Model {
-    /// What a history is held against if nothing else is asked for.
+    /// The default level of a check.
     pub const STRICT_SERIALIZABLE: Model = named("strict-serializable");
 
-    /// The friendly name, which reports use: `"serializable"`.
+    /// The usual name, which reports use: `"serializable"`.
     pub const fn name(self) -> &'static str {
         MODELS[self.0 as usize].name
     }
@@ -61,12 +62,12 @@ impl Model {
         MODELS[self.0 as usize].aliases
     }
 
-    /// What it is, in a sentence that names its source.
+    /// Its definition, in a sentence that names its source.
     pub const fn summary(self) -> &'static str {
         MODELS[self.0 as usize].summary
     }
 
-    /// The weaker models that it implies by definition; not what these imply in turn.
+    /// The weaker models that it implies by definition; not their own implications.
     pub fn implies(self) -> impl Iterator<Item = Model> {
         MODELS[self.index()].implies.iter().map(|name| named(name))
     }
@@ -91,8 +92,8 @@ impl Model {
         AnomalySet::from_bits(PROHIBITED[self.index()])
     }
 
-    /// Whether the checkers of this crate search for all that rules it out. A history that breaks another model may
-    /// still show nothing of what they find.
+    /// Whether the checkers of this crate search for everything that rules it out. A history that violates another
+    /// model may have no anomaly that they find.
     ///
     /// ```
     /// use check_elle::model::Model;
@@ -160,7 +161,7 @@ impl fmt::Display for Model {
     }
 }
 
-/// The model of a name or alias in this crate's own tables; in a constant, a wrong name does not compile.
+/// The model with a name or alias in this crate's own tables; in a constant, a wrong name does not compile.
 pub(crate) const fn named(name: &str) -> Model {
     let mut i = 0;
     while i < COUNT {

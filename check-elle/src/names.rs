@@ -1,8 +1,8 @@
-//! Names of anomalies and models: found in constant tables at compile time, and by users with a helping hand.
+//! Names of anomalies and models: looked up in constant tables at compile time, and in user input with suggestions.
 
 use std::fmt;
 
-/// The nearest names are not looked for beyond this many bytes.
+/// Suggestions are not searched for beyond this number of bytes.
 const NAME_BYTES_MAX: usize = 64;
 
 /// The most names suggested.
@@ -11,11 +11,11 @@ const NEAREST_MAX: usize = 3;
 /// A name that no anomaly or model has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
-    /// What was looked for: `"anomaly"`, `"consistency level"`.
+    /// The kind of name: `"anomaly"`, `"consistency level"`.
     pub kind: &'static str,
     /// The name as given.
     pub name: String,
-    /// Those that are most like it, all equally so; empty if none is.
+    /// The most similar names, all equally similar; empty if none is.
     pub nearest: Vec<&'static str>,
     /// One name for each thing of this kind, in the order of the table.
     pub known: Vec<&'static str>,

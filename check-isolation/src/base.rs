@@ -1,8 +1,9 @@
-//! What every order must extend: the base of a level and who read from whom, as a graph.
+//! What every order must extend: the base of a level and the relation of writers to readers, as a graph.
 //!
-//! A node is a transaction. Real time is one chain of further nodes, each of which stands for "so many transactions
-//! have completed": arcs lead from a completion to the next such node that somebody waits for, from one to the next,
-//! and from each to those that were invoked then. That is 2n arcs at the most, where relating any two would take n².
+//! A node is a transaction. Real time is one chain of further nodes, each of which represents the moment when a certain
+//! number of transactions have completed: arcs lead from a completion to the next such node that is needed, from each
+//! to the next, and from each to the transactions that were invoked then. That is at most 2n arcs, whereas an arc for
+//! each pair would take n².
 
 use crate::csr::Csr;
 use crate::evidence::{Link, Relation};
@@ -119,8 +120,8 @@ pub(crate) fn graph(txns: &Transactions, frame: &Frame, more: &[(TxnId, TxnId)])
     })
 }
 
-/// The arcs of base and reads alone: along these a transaction sees another. That one overwrote another does not say
-/// that it saw it.
+/// The arcs of base and reads alone: along these a transaction observes another. Overwriting a version does not imply
+/// observing it.
 pub(crate) fn seen(txns: &Transactions, frame: &Frame) -> Csr {
     Csr::new(txns.len() + frame.events, |emit| emit_seen(txns, frame, emit))
 }

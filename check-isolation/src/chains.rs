@@ -1,9 +1,9 @@
 //! Chains: a partition of the transactions into paths of the graph, and the writers of each key along them.
 //!
-//! What reaches a transaction is, of each chain, a beginning of it; so one number a chain says all of it. Where
-//! sessions are in order they are the chains; in real time a chain also goes on with another session, so that there are
-//! about as many as clients at once, however often these go on under other numbers. Elsewhere chains are paths of
-//! reads, each transaction behind one that it read from, where that is the last one of its chain so far.
+//! Whatever reaches a transaction is, for each chain, a prefix of the chain; so one number per chain is sufficient. If
+//! sessions are ordered, they are the chains; in real time a chain also continues with another session, so that there
+//! are about as many as concurrent clients, however often these continue under other numbers. Otherwise chains are
+//! paths of reads, each transaction after one that it read from, if that is the last one of its chain so far.
 
 use crate::base::Frame;
 use crate::ids::{KeyId, TxnId};

@@ -1,4 +1,4 @@
-//! The checker, its options, and what it says about itself.
+//! The checker, its options, and its description.
 
 use crate::decode::{IsolationRun, Prefixes, Settings};
 use crate::level::Level;
@@ -8,7 +8,7 @@ use history_core::{
     About, AboutAnomaly, AboutLevel, Checker, Datum, OptionError, OptionKind, OptionSpec, Options, Parts, Run, Subject,
 };
 
-/// The checker `isolation`: which levels a history of transactions on registers or lists has, exactly.
+/// The checker `isolation`: which levels a history of transactions on registers or lists satisfies, decided exactly.
 ///
 /// ```
 /// use check_isolation::Isolation;
@@ -28,17 +28,17 @@ use history_core::{
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Isolation {
-    /// The levels that the history is expected to obey. If there are none, all levels are decided, and strict
+    /// The levels that the history is expected to satisfy. If there are none, all levels are decided, and strict
     /// serializability is expected.
     pub consistency_models: Vec<Level>,
-    /// What every register holds before anything is written to it: nil, unless the store begins with something else.
+    /// The initial value of every register: nil by default.
     pub initial: Datum,
-    /// Witnesses given for each type of anomaly, at the most.
+    /// The maximum number of witnesses per type of anomaly.
     pub witnesses_max: usize,
-    /// Whether the report has the order that explains each level that was found to hold.
+    /// Whether the report contains the order that explains each level that was found to hold.
     pub explain_valid: bool,
-    /// Whether to judge against the store's timestamps, the fields `start-ts` and `commit-ts` of completions: do these
-    /// times explain what was read?
+    /// Whether to check against the store's timestamps, the fields `start-ts` and `commit-ts` of completions: do these
+    /// times explain the reads?
     pub timestamps: bool,
     /// Whether no value is written to a key twice. Then violations are certain while the history is still being
     /// written: [`Checker::start_online`] reports them, and with `timestamps` [`Checker::start`] does, too.
@@ -58,7 +58,7 @@ impl Default for Isolation {
     }
 }
 
-/// Named and explained as for other checkers that take them: a command line explains an option once.
+/// Their names and help are those of other checkers with these options: a command line explains an option once.
 const CONSISTENCY_MODELS: OptionSpec = OptionSpec::new(
     "consistency-models",
     OptionKind::Names,

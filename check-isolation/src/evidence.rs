@@ -1,10 +1,10 @@
-//! Evidence as data: the order that explains a history, or the derivation that shows that there is none.
+//! Evidence as data: the order that explains a history, or the derivation that proves that there is none.
 
 use crate::ids::{KeyId, TxnId};
 use crate::level::{Axiom, Base};
 use history_core::Spent;
 
-/// What became of the question whether a level holds.
+/// The result of deciding a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It does: here is an order that explains the history.
@@ -21,7 +21,7 @@ impl From<Refutation> for Outcome {
     }
 }
 
-/// Why it was not found out whether a level holds.
+/// Why a level could not be decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undecided {
     /// The level has no axiom.
@@ -45,9 +45,9 @@ pub struct Order {
 /// A moment of an [`Order`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// The transaction's snapshot is taken.
+    /// The transaction takes its snapshot.
     Begin(TxnId),
-    /// The transaction commits; where there is no [`Moment::Begin`], all of it happens now.
+    /// The transaction commits; without a [`Moment::Begin`], all of it happens now.
     Commit(TxnId),
 }
 
@@ -58,12 +58,12 @@ pub enum Relation {
     Session,
     /// The first completed before the second was invoked.
     RealTime,
-    /// The second read what the first wrote to the key.
+    /// The second read the first's write to the key.
     Wr(KeyId),
     /// Both wrote the key, in an order that is known or was derived.
     Ww(KeyId),
-    /// The first read the key as the second transaction here wrote it (`TxnId::NONE`: the first state), and what it
-    /// read is before what the other one wrote.
+    /// The first read the key in the version of the second transaction here (`TxnId::NONE`: the first state), and that
+    /// version precedes the write of the other one.
     Rw(KeyId, TxnId),
 }
 
@@ -101,8 +101,8 @@ pub struct Fact {
 /// Why one write of a key is before another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Because {
-    /// This reader saw the later one, and the earlier one was visible to it, by this path from the earlier one to the
-    /// reader.
+    /// This reader read from the later one, and the earlier one was visible to it, by this path from the earlier one to
+    /// the reader.
     Visible {
         /// Who read.
         reader: TxnId,
@@ -114,10 +114,10 @@ pub enum Because {
         /// From the first writer to the second.
         path: Vec<Link>,
     },
-    /// The first writer itself read what this version's writer wrote to the key (`TxnId::NONE`: the first state), and
-    /// this path leads from that writer to the second: before the first, the second would have been visible to it.
+    /// The first writer itself read the key in the version of this writer (`TxnId::NONE`: the first state), and this
+    /// path leads from that writer to the second: if the second preceded the first, it would have been visible to it.
     Replaced {
-        /// Who wrote what the first writer read.
+        /// The writer of the version that the first writer read.
         version: TxnId,
         /// From there to the second writer; empty for the first state.
         path: Vec<Link>,
@@ -131,11 +131,11 @@ pub enum Because {
 pub struct Lemma {
     /// The orders.
     pub assumed: Vec<Before>,
-    /// What follows from them, each from those before it.
+    /// The consequences, each of which follows from the previous ones.
     pub facts: Vec<Fact>,
-    /// What is then a contradiction: a cycle; empty if it is a lemma.
+    /// The resulting contradiction: a cycle; empty if it is a lemma.
     pub cycle: Vec<Link>,
-    /// The number of the lemma of which all assumptions hold then, if that is the contradiction.
+    /// The number of the lemma all of whose assumptions then hold, if that is the contradiction.
     pub by: Option<usize>,
 }
 
@@ -155,11 +155,11 @@ pub struct Refutation {
     pub axiom: Axiom,
     /// The base that is broken.
     pub base: Base,
-    /// Orders and lemmas, each of which follows from those before it.
+    /// Orders and lemmas, each of which follows from the previous ones.
     pub items: Vec<Item>,
     /// The cycle; empty if the contradiction is a lemma.
     pub cycle: Vec<Link>,
-    /// The number of the lemma of which all assumptions hold, if that is the contradiction.
+    /// The number of the lemma all of whose assumptions hold, if that is the contradiction.
     pub by: Option<usize>,
     /// Whether all of the derivation is here: of one that would not fit into memory only the cycle is.
     pub is_complete: bool,
@@ -214,7 +214,7 @@ impl Refutation {
         self
     }
 
-    /// Whether it takes a case analysis: some order was assumed and led to a contradiction.
+    /// Whether it needs a case analysis: some order was assumed and led to a contradiction.
     pub fn has_cases(&self) -> bool {
         self.items.iter().any(|item| matches!(item, Item::Lemma(_)))
     }

@@ -1,11 +1,10 @@
-//! Exact isolation levels: is there an execution of a level that explains a history of transactions?
+//! Exact isolation levels: does an execution of a level exist that explains a history of transactions?
 //!
-//! Transactions read and write registers, and each value is written once to a key, so every read shows whom it read
-//! from. In which order the versions of a key replaced each other is not known. A level holds if **some** order of the
-//! transactions obeys its [`Axiom`]; this crate finds one, or derives that there is none.
+//! Transactions read and write registers, and each value is written once to a key, so every read shows its writer. The
+//! order in which the versions of a key replaced each other is unknown. A level holds if **some** order of the
+//! transactions satisfies its [`Axiom`]; this crate finds one, or derives that there is none.
 //!
-//! [`Isolation`] is the checker. [`decide()`] takes the columns of [`Transactions`] and is what it calls for each
-//! level.
+//! [`Isolation`] is the checker. It calls [`decide()`] for each level, whose input is the columns of [`Transactions`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -33,7 +32,7 @@ pub use level::{Axiom, Base, Level, Levels, UnknownLevel};
 pub use report::{NO_COMMIT_ORDER, Recorded};
 pub use transactions::{KnownOrder, NewTxn, Read, Transactions};
 
-/// All checkers of this crate, in the order in which to list them.
+/// All checkers of this crate, in the order of lists.
 pub fn checkers() -> Vec<Box<dyn history_core::Checker>> {
     vec![Box::new(Isolation::default())]
 }

@@ -1,18 +1,18 @@
-//! Sessions as a help where a level does without: kept as far as nothing contradicts them.
+//! Sessions as an aid for a level without them: used as far as nothing contradicts them.
 //!
 //! Without a base the graph has thousands of short chains, with sessions a few long ones. Most stores obey their
-//! sessions but for a few transactions, so those are taken out of theirs and the level is decided with what is left of
-//! sessions. An order that explains that explains the history without sessions too, and a derivation that uses none of
-//! them refutes the level. One that uses some names the next transactions to take out.
+//! sessions except for a few transactions, so those are removed from theirs and the level is decided with the rest of
+//! the sessions. An order that explains the history with these explains it without sessions too, and a derivation that
+//! uses none of them refutes the level. One that uses some names the next transactions to remove.
 
 use crate::evidence::{Because, Item, Link, Outcome, Refutation, Relation};
 use crate::ids::TxnId;
 use crate::level::Base;
 use crate::transactions::Transactions;
 
-/// Times that transactions are taken out because they read what was old in their sessions, at the most.
+/// The maximum number of times that transactions are removed because they read old versions in their sessions.
 const STALE_ROUNDS_MAX: usize = 8;
-/// Derivations that name transactions to take out, at the most.
+/// The maximum number of derivations that name transactions to remove.
 const ROUNDS_MAX: usize = 64;
 
 /// Decides a level without a base by sessions, if that succeeds. Those who are misplaced are taken out of theirs at

@@ -6,7 +6,7 @@ use history_core::cast::Cast as _;
 /// Stands for no session, in a column of sessions.
 pub(crate) const NO_SESSION: u32 = u32::MAX;
 
-/// An external read: one that its own transaction did not answer.
+/// An external read: one whose value is not from its own transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Read {
     /// The key.
@@ -15,7 +15,7 @@ pub struct Read {
     pub writer: TxnId,
 }
 
-/// Two writers of a key of which it is known which came first: of a list that a read shows.
+/// Two writers of a key whose order is known: from a read of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownOrder {
     /// The key.
@@ -26,10 +26,10 @@ pub struct KnownOrder {
     pub after: TxnId,
 }
 
-/// The transactions of a history that happened: what [`decide`](crate::decide()) takes.
+/// The transactions of a history that happened: the input of [`decide`](crate::decide()).
 ///
-/// Rows are in an order that extends that of each session; in doubt the order of completion, which is also what commit
-/// orders are looked for near. Adding a transaction takes time linear in it.
+/// Rows are in an order that extends that of each session; if in doubt the order of completion, near which commit
+/// orders are also searched for. Adding a transaction takes time linear in it.
 ///
 /// ```
 /// use check_isolation::{KeyId, Level, NewTxn, Outcome, Read, Transactions, TxnId};
@@ -74,9 +74,9 @@ pub(crate) fn bit(key: KeyId) -> u64 {
 pub struct NewTxn<'a> {
     /// The number of its session, if it is in one.
     pub session: Option<u32>,
-    /// The position in the history of its invocation, if that is known.
+    /// The position in the history of its invocation, if known.
     pub begin: Option<u64>,
-    /// The position in the history of its completion, if it is known when it was over.
+    /// The position in the history of its completion, if it is known when the transaction ended.
     pub end: Option<u64>,
     /// Its external reads in the order of the transaction. Writers may be rows that are added later.
     pub reads: &'a [Read],

@@ -1,4 +1,4 @@
-//! Judges a bank on standard input, and counts its ops in the same pass: `cargo run --example several < history.edn`.
+//! Checks a bank on standard input, and counts its ops in the same pass: `cargo run --example several < history.edn`.
 
 use check_jepsen::bank::Bank;
 use check_jepsen::stats::Stats;

@@ -9,8 +9,8 @@ history_core::id! {
     pub(crate) ElemId
 }
 
-/// Gives each value its id, in the order in which they come, and each id its value back. Values are equal as
-/// [`Interner`] has it. Memory: about 24 bytes an integer; any other value also has its text.
+/// Assigns ids to values, in order of first occurrence, and returns the value of each id. Values are equal as in
+/// [`Interner`]. Memory: about 24 bytes per integer; any other value also has its text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elements {
     interner: Interner,

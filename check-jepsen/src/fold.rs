@@ -22,8 +22,8 @@ pub(crate) trait Workload: Clone + Send {
     /// Whether all ops are about one object, so that their field `key` should be the same.
     const IS_OF_ONE_OBJECT: bool = true;
 
-    /// Whether [`OpFault::Blocking`] of an invocation leaves everything as it was before: if the operation fails, the ops
-    /// behind it can be looked at.
+    /// Whether [`OpFault::Blocking`] of an invocation leaves everything as it was before: if the operation fails, the
+    /// ops behind it can be looked at.
     const HOLDS: bool = false;
 
     /// Takes the next op of a client, and says what it did with it.
@@ -34,24 +34,25 @@ pub(crate) trait Workload: Clone + Send {
         let _ = op;
     }
 
-    /// Whether the history is invalid whatever comes after. O(1). Once it is true it stays so, and the report is
-    /// invalid, whether this was the whole history or not.
+    /// Whether the history is invalid whatever follows. O(1). Once true it remains true, and the report is invalid,
+    /// whether or not this was the whole history.
     fn is_violated(&self) -> bool {
         false
     }
 
-    /// The end of the history. If it is not the whole history that was seen, because more may come or of
-    /// [`OpFault::Blocking`], the report may hold only what stays true whatever comes after.
+    /// The end of the history. If not the whole history was processed, because more may follow or because of
+    /// [`OpFault::Blocking`], the report may contain only what remains true whatever follows.
     fn report(self, whole: bool) -> Report;
 }
 
-/// What was done with an op that the workload understands.
+/// How an op was used that the workload understands.
 #[inline]
 pub(crate) fn observed_if(observed: bool) -> OpUse {
     if observed { OpUse::Observed } else { OpUse::Understood }
 }
 
-/// An op in a history without invocations, or one whose client has no name: it is unknown when it began or ended.
+/// The fault of an op in a history without invocations, or whose client has no name: it is unknown when it began or
+/// ended.
 #[cold]
 pub(crate) fn unpaired() -> OpFault {
     OpFault::Blocking("the op has no invocation or completion, so which ops overlap it is unknown".into())
@@ -74,7 +75,7 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
-    /// Something is added. A completion may lack it, or say why it is none.
+    /// Processes an addition. Its completion may lack the value, or contain the reason for a failure instead.
     pub(crate) fn note(&mut self, op: &Op<'_>) {
         if op.value.is_nil() || matches!(op.kind, OpKind::Fail | OpKind::Info) {
             return;
@@ -84,7 +85,7 @@ impl Pairs {
         self.others |= !is_pair;
     }
 
-    /// The parts of `[key collection]`, which is what is read of a key, if it may be.
+    /// The parts of `[key collection]`, the form of a read of a key, if it may be one.
     pub(crate) fn keyed(self, read: Value<'_>) -> Option<[Value<'_>; 2]> {
         keyed_pair(read).filter(|_| self.some && !self.others)
     }
@@ -96,12 +97,12 @@ pub(crate) fn keyed_pair(value: Value<'_>) -> Option<[Value<'_>; 2]> {
     matches!(values, Value::Vector(_) | Value::List(_) | Value::Set(_)).then_some([key, values])
 }
 
-/// Why such an op says nothing of one set or queue.
+/// Why such an op has no meaning for a single set or queue.
 pub(crate) fn keyed(what: &str) -> String {
     format!("the {what} is a pair of a key and a collection: check each key separately with --keyed")
 }
 
-/// The element that a completion is about: the one that its value is, which `id` knows, or that of its invocation.
+/// The element of a completion: its value, to which `id` assigns the id, or that of its invocation.
 #[inline]
 pub(crate) fn completed_element(
     value: Value<'_>,
@@ -119,7 +120,7 @@ pub(crate) fn completed_element(
     Ok(said)
 }
 
-/// What is said of every history.
+/// The part of the report that all histories have.
 #[derive(Debug, Default)]
 struct Tally {
     clients: u64,
@@ -134,7 +135,7 @@ struct Tally {
     keys: UnreadKeys,
 }
 
-/// A history on its way through a workload.
+/// The check of one history by a workload.
 pub(crate) struct WorkloadRun<W> {
     workload: W,
     functions: FunctionsInFlight,
@@ -174,8 +175,8 @@ impl Tally {
         self.ignored.extend([those]);
     }
 
-    /// The end of an operation, of which it is known now whether it failed, if it could not be decoded. Whether it could
-    /// not, and failed.
+    /// The end of an operation, of which it is known now whether it failed, if it could not be decoded. Whether it
+    /// could not, and failed.
     #[cold]
     fn end(&mut self, op: &Op<'_>) -> bool {
         let Pair::Completes { invoked, .. } = op.pair else { return false };
@@ -188,7 +189,7 @@ impl Tally {
         true
     }
 
-    /// Adds it to what the workload says.
+    /// Adds it to the workload's report.
     fn complete(&self, mut report: Report, coverage: impl FnOnce(&Coverage, &mut Report)) -> Report {
         self.undecoded.conclude(&mut report);
         if self.ignored_ops == self.clients && report.verdict != Verdict::Invalid {
@@ -330,7 +331,7 @@ fn is_failed(op: &Op<'_>) -> bool {
     op.kind == OpKind::Fail && matches!(op.pair, Pair::Completes { .. })
 }
 
-/// What a workload remembers of ops in flight: by slot, with the index of the invocation that it is about.
+/// Data of a workload about ops in flight: by slot, with the index of the invocation.
 #[derive(Clone, Debug)]
 pub(crate) struct InFlight<T>(Vec<Option<(u64, T)>>);
 
@@ -341,7 +342,7 @@ impl<T> Default for InFlight<T> {
 }
 
 impl<T> InFlight<T> {
-    /// Remembers something of an invocation, for as long as it is in flight.
+    /// Stores data about an invocation, while it is in flight.
     #[inline]
     pub(crate) fn put(&mut self, op: &Op<'_>, what: T) {
         if let Pair::Invokes { slot } = op.pair {
@@ -353,8 +354,8 @@ impl<T> InFlight<T> {
         }
     }
 
-    /// What was remembered of a completion's invocation, if anything was. What is there of another one, which completed
-    /// as something that the workload ignores, is forgotten.
+    /// The data stored for a completion's invocation, if any. Data of another one, which completed as an op that the
+    /// workload ignores, is dropped.
     #[inline]
     pub(crate) fn take(&mut self, pair: Pair) -> Option<T> {
         let Pair::Completes { slot, invoked, .. } = pair else { return None };
@@ -362,7 +363,7 @@ impl<T> InFlight<T> {
         (index == invoked).then_some(what)
     }
 
-    /// What is still in flight, as far as is known.
+    /// The data of ops still in flight.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter().flatten().map(|(_, what)| what)
     }

@@ -3,8 +3,8 @@
 use crate::elements::{ElemId, Elements};
 use std::fmt::Write;
 
-/// A set as text: `#{-1 3..9 12 "x"}`. Integers come first, in order; `3..9` is 3 to 9, both of them included. Of all
-/// runs and other elements the first `max` are written; `...` represents the rest.
+/// A set as text: `#{-1 3..9 12 "x"}`. Integers come first, in order; `3..9` is 3 to 9, including both. The first `max`
+/// runs and other elements are written; `...` represents the rest.
 pub(crate) fn interval_set(elements: &Elements, ids: impl Iterator<Item = ElemId>, max: usize) -> String {
     let (mut ints, mut others) = (Vec::new(), Vec::new());
     for id in ids {
@@ -36,10 +36,10 @@ pub(crate) fn interval_set(elements: &Elements, ids: impl Iterator<Item = ElemId
     text
 }
 
-/// Runs in a note, at the most.
+/// The maximum number of runs in a note.
 pub(crate) const NOTE_RUNS_MAX: usize = 32;
 
-/// Runs in a file, at the most.
+/// The maximum number of runs in a file.
 pub(crate) const FILE_RUNS_MAX: usize = 100_000;
 
 #[cfg(test)]

@@ -1,24 +1,23 @@
 //! The workloads that Jepsen's users run, one a module: bank and its kin.
 //!
-//! Each is a fold over the ops of a history that keeps as little as can answer. The options of each are a
-//! [`Checker`](history_core::Checker): [`check`](history_core::Checker::check) takes a history in memory, and
+//! Each is a fold over the ops of a history that keeps as little data as possible. The options of each are a
+//! [`Checker`](history_core::Checker): [`check`](history_core::Checker::check) checks a history in memory, and
 //! [`start`](history_core::Checker::start) begins a run for one that a [`Reader`](history_core::Reader) streams.
 //!
-//! What they have in common:
+//! Common rules:
 //!
-//! - Ops of the nemesis, and ops whose `:f` is none of the workload's, are ignored. The latter are counted, and a note
-//!   names them where they are many ([`Coverage`](history_core::Coverage)).
-//! - The verdict is unknown if a history holds nothing that the workload understands, or nothing that it observes: the
-//!   `ok` ops whose answers it compares with what must hold. Each module says which these are.
+//! - Ops of the nemesis, and ops whose `:f` does not belong to the workload, are ignored. The latter are counted, and a
+//!   note names them if they are many ([`Coverage`](history_core::Coverage)).
+//! - The verdict is unknown if a history contains nothing that the workload understands, or nothing that it observes:
+//!   the `ok` ops whose results it compares with what must hold. Each module names these.
 //! - The value of a completion that has none is that of its invocation.
-//! - An op that cannot be read makes the verdict unknown, unless what the others say is invalid nevertheless. A note
-//!   says which op it was, and why.
-//! - While a history is still being written, a violation is known at the op that proves it, whatever comes next
-//!   ([`Run::is_violated`](history_core::Run::is_violated)): everything that `adya-g2`, `bank`, `causal`,
-//!   `counter`, `comments`, `sequential`, `queue` and `unique-ids` find, two reads that fork, an element twice in one
-//!   read of `set-full`, or
-//!   late although it must be linearizable. The rest is known at the end.
-//! - Anomalies come with the first, the last and the worst of each kind as witnesses.
+//! - An op that cannot be read makes the verdict unknown, unless the other ops are invalid anyway. A note names the op
+//!   and the reason.
+//! - While a history is still being written, a violation is reported at the op that proves it, whatever follows
+//!   ([`Run::is_violated`](history_core::Run::is_violated)): all results of `adya-g2`, `bank`, `causal`, `counter`,
+//!   `comments`, `sequential`, `queue` and `unique-ids`, two reads that fork, a duplicate element in a read of
+//!   `set-full`, or a late one although it must be linearizable. The rest is known at the end.
+//! - The witnesses of an anomaly are the first, the last and the worst of its kind.
 //!
 //! There are no features to choose.
 
@@ -36,7 +35,7 @@ pub use workloads::{
     total_queue, unhandled_exceptions, unique_ids,
 };
 
-/// All checkers of this crate, in the order in which to list them.
+/// All checkers of this crate, in the order of lists.
 pub fn checkers() -> Vec<Box<dyn history_core::Checker>> {
     vec![
         Box::new(bank::Bank::default()),

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// The quantiles that reports have, in thousandths, with their names.
 const QUANTILES: [(usize, &str); 5] = [(0, "min"), (500, "p50"), (950, "p95"), (990, "p99"), (1000, "max")];
 
-/// The quantiles of some numbers, by name: `stable-latency-ms-p95`. None of no numbers. Sorts.
+/// The quantiles of some numbers, by name: `stable-latency-ms-p95`. None if there are no numbers. Sorts them.
 pub(crate) fn quantiles(name: &str, numbers: &mut [u64]) -> Vec<(Cow<'static, str>, u64)> {
     numbers.sort_unstable();
     let named = |(permille, suffix): &(usize, &str)| {

@@ -4,10 +4,10 @@ use history_core::explain::{self, Explanation};
 use history_core::{Anomaly, Client, Datum, Op, OpKind, Participants, Process, Report, Witness, WitnessOp};
 use std::borrow::Cow;
 
-/// Stands for no time and no process.
+/// Represents no time and no process.
 const NONE: i64 = i64::MIN;
 
-/// What is kept of an op that may have to be shown: 24 bytes.
+/// The stored data of an op for a possible witness: 24 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpRef {
     pub(crate) index: u64,
@@ -49,12 +49,12 @@ impl OpRef {
     }
 }
 
-/// All anomalies of one kind, of which three are kept: the first, the last and the worst, of equally bad ones the
-/// first.
+/// All anomalies of one kind, of which three are kept: the first, the last and the worst; the first of equally bad
+/// ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Extremes<B, T> {
     pub(crate) count: u64,
-    /// How many were taken, and which of them, from 1 on, is the worst.
+    /// The number of anomalies, and which of them, from 1 on, is the worst.
     pushed: u64,
     worst_at: u64,
     first: Option<T>,
@@ -69,7 +69,7 @@ impl<B, T> Default for Extremes<B, T> {
 }
 
 impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
-    /// Takes the next one.
+    /// Adds the next one.
     pub(crate) fn push(&mut self, badness: B, what: T) {
         if self.worst.as_ref().is_none_or(|(worst, _)| badness > *worst) {
             self.worst = Some((badness, what.clone()));
@@ -78,7 +78,7 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
         self.push_equal(what);
     }
 
-    /// Takes the next one, which is there several times, or not at all. The worse the more often.
+    /// Adds the next one, with a number of occurrences, which may be 0. The worse the more.
     pub(crate) fn push_times(&mut self, times: B, what: T)
     where
         B: Copy + Into<u64>,
@@ -90,7 +90,7 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
         }
     }
 
-    /// Takes the next one, of a kind in which none is worse than another.
+    /// Adds the next one, of a kind in which all are equally bad.
     pub(crate) fn push_equal(&mut self, what: T) {
         self.count += 1;
         self.pushed += 1;
@@ -100,7 +100,7 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
         self.last = Some(what);
     }
 
-    /// The anomaly, unless there is none. Each witness's facts begin with which ones it is.
+    /// The anomaly, unless there is none. Each witness's facts begin with which one it is.
     pub(crate) fn anomaly(&self, name: &'static str, mut explain: impl FnMut(&T) -> Witness) -> Option<Anomaly> {
         let (first, last) = (self.first.as_ref()?, self.last.as_ref()?);
         let worst = self.worst.as_ref().map(|(_, worst)| (self.worst_at, worst, "worst"));
@@ -122,7 +122,7 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
     }
 }
 
-/// A witness: the ops by their names, and what follows from them, each sentence a line.
+/// A witness: the ops by their names, and the conclusions, one sentence per line.
 pub(crate) fn witness(ops: Vec<WitnessOp>, facts: Vec<(&'static str, Datum)>, sentences: &[String]) -> Witness {
     let mut explanation = Explanation::of(&ops);
     for sentence in sentences {
@@ -132,8 +132,8 @@ pub(crate) fn witness(ops: Vec<WitnessOp>, facts: Vec<(&'static str, Datum)>, se
     Witness::new(ops, explanation.to_string()).with_facts(facts)
 }
 
-/// Puts the names of clients in place of the numbers that represent them in a report's witnesses. Workloads remember
-/// the numbers only; a witness shows them only in its ops, with which its explanation begins.
+/// Replaces the numbers that represent clients in a report's witnesses by their names. Workloads store only the
+/// numbers; a witness has them only in its ops, with which its explanation begins.
 pub(crate) fn name_clients(report: &mut Report, participants: &Participants) {
     for anomaly in &mut report.anomalies {
         for witness in &mut anomaly.witnesses {

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(different > 0))
 }
 
-/// What a checker says of these ops, if they are all there is.
+/// The verdict of a checker on these ops, as a complete history.
 fn verdict<'h>(checker: &dyn Checker, ops: impl Iterator<Item = Op<'h>>) -> Result<Verdict, HistoryError> {
     let mut run: Box<dyn Run> = checker.start(&Options::new()).expect("no options are good options");
     for op in ops {

@@ -2,8 +2,8 @@
 //!
 //! `cargo run -p check-online --example service` finds the bug; `-- correct` runs the store without it.
 //!
-//! Clients note when each request began and when its answer came, on one clock, and feed that to a checker on a thread
-//! of its own. If the checker falls behind, clients wait for it: nothing is lost.
+//! Clients record the start and the end of each request, on one clock, and feed this to a checker on a separate thread.
+//! If the checker is slower, clients wait for it: nothing is lost.
 
 use check_online::{FeedError, Online, OnlineHandle, Outcome, Span};
 use check_register::{Model, Shortcuts};
@@ -17,14 +17,14 @@ const CLIENTS: u32 = 4;
 const KEYS: u64 = 3;
 const REQUESTS: u64 = 2_000;
 
-/// What a request did: to which key, and what it found or put there.
+/// A request: its key, and the value that it read or wrote.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Request {
     Get(u64, u64),
     Put(u64, u64),
 }
 
-/// A map from keys to numbers, 0 at first. Each key is a part that is judged on its own.
+/// A map from keys to numbers, initially 0. Each key is a part that is checked separately.
 struct Store;
 
 impl Model for Store {
@@ -63,7 +63,7 @@ impl Shortcuts<u64, Request> for Store {
     }
 }
 
-/// The service. Its cache is looked at first, and filled when it misses.
+/// The service. It reads its cache first, and fills it after a miss.
 #[derive(Default)]
 struct Service {
     store: Mutex<HashMap<u64, u64>>,
@@ -92,7 +92,7 @@ impl Service {
     }
 }
 
-/// One clock for all: each instant is used once.
+/// A clock shared by all clients: each instant is used once.
 #[derive(Default)]
 struct Clock(AtomicU64);
 
@@ -102,7 +102,7 @@ impl Clock {
     }
 }
 
-/// Sends requests until something is known to be wrong.
+/// Sends requests until a violation is found.
 async fn client(
     client: u32,
     service: Arc<Service>,

@@ -1,4 +1,4 @@
-//! Feeds spans without end, as a service would that runs for weeks, and asserts that memory stays flat.
+//! Feeds spans without end, like a service that runs for weeks, and asserts that memory does not grow.
 //!
 //! `cargo run --release -p check-online --example soak -- [SPANS] [CLIENTS] [register|cas|queue|kv] [spans|events]`; or
 //! `-- latency` for the time from the span that proves a violation to the answer.
@@ -157,7 +157,7 @@ impl<O: Object> Source<O> {
     }
 }
 
-/// Where spans go. Whether all is well.
+/// The destination of spans. Returns whether there is no violation.
 trait Sink<O: Object> {
     fn take(&mut self, span: SpanOf<O>) -> bool;
 }
@@ -172,7 +172,7 @@ impl<O: Object> Sink<O> for Online<O::Model> {
     }
 }
 
-/// Makes events of spans. They are sorted when no earlier one can come.
+/// Converts spans to events. They are sorted once no earlier one can come.
 struct Sorted<O: Object> {
     events: Events<O::Model>,
     calls: Vec<Option<check_online::Call>>,
@@ -233,7 +233,7 @@ fn run<O: Object>(object: O, spans: u64, clients: usize, events: bool) {
     }
 }
 
-/// The time from the span that proves a violation to the answer, on a checker of its own thread.
+/// The time from the span that proves a violation to the result, with a checker on a separate thread.
 fn latency(rounds: usize) {
     let mut nanoseconds = Vec::new();
     for round in 0..rounds {

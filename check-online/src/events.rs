@@ -1,4 +1,4 @@
-//! Events: invocations and completions in the order in which they happened, judged at each completion.
+//! Events: invocations and completions in the order in which they happened, checked at each completion.
 
 #[cfg(test)]
 mod few;
@@ -15,7 +15,7 @@ use history_core::Budget;
 use std::fmt;
 use std::sync::Arc;
 
-/// An operation in flight; what [`Events::invoke`] gives, and its end takes, of the same checker.
+/// An operation in flight: returned by [`Events::invoke`], and passed to the method that ends it, of the same checker.
 #[derive(Debug)]
 #[must_use = "it is needed when the operation ends"]
 pub struct Call(OpIx);
@@ -27,21 +27,22 @@ impl Call {
     }
 }
 
-/// Checks the history of an object while it is being made, from the invocations and completions of its operations in
-/// the order in which they happened.
+/// Checks the history of an object while it is being recorded, from the invocations and completions of its operations
+/// in the order in which they happened.
 ///
-/// After each event it is known whether the history so far is linearizable, where an operation in flight may have taken
-/// effect or not. What is known at the end is what [`check_register::check`] says of the whole.
+/// After each event, the outcome is whether the history so far is linearizable, where an operation in flight may or may
+/// not have taken effect. At the end, the outcome is that of [`check_register::check`] on the whole history.
 ///
-/// Of sets, and of queues, stacks and priority queues into which no value is put twice, this holds as long as little is
-/// in flight. Where the search holds more than 32 configurations it is given up for a monitor, which decides again when
-/// an eighth more has happened than may still matter, and at [`Events::conclude`]: a violation is then found that much
-/// later, and is the same. Where no monitor is sure to decide, in deques and where values repeat, the search is given
-/// up for that of [`check_register::check`] at 65,536 configurations, likewise.
+/// For sets, and for queues, stacks and priority queues into which no value is inserted twice, this holds as long as
+/// few operations are in flight. If the search needs more than 32 configurations, a monitor replaces it. The monitor
+/// decides again whenever the number of events that may still matter has grown by an eighth, and at
+/// [`Events::conclude`]. It finds a violation that much later, but the same one. If no monitor is sure to decide, for
+/// deques and if values repeat, the search of [`check_register::check`] replaces it at 65,536 configurations, in the
+/// same way.
 ///
-/// An event takes time linear in what is in flight where that is little, and at worst exponential in it. Memory follows
-/// what happened since the first operation that is still in flight was called, and operations that crashed, of which no
-/// client knows whether they will be seen yet: equal ones are one.
+/// An event takes time linear in the number of operations in flight if that is small, and at worst exponential in it.
+/// Memory grows with the events since the call of the first operation that is still in flight, and with crashed
+/// operations, which may still take effect: equal ones are stored once.
 ///
 /// ```
 /// use check_online::{Events, Outcome};
@@ -68,25 +69,25 @@ impl<M: OnlineModel> fmt::Debug for Events<M> {
 }
 
 impl<M: OnlineModel> Events<M> {
-    /// A checker of an object.
+    /// Creates a checker of an object.
     pub fn new(model: M) -> Events<M> {
         Events::with_settings(model, Settings::default())
     }
 
-    /// The same, with other limits.
+    /// Creates a checker with other limits.
     pub fn with_settings(model: M, settings: Settings) -> Events<M> {
         let mut object = Object::new(model, settings.configurations_max, settings.lag_max);
         object.any_mut().keep_ledger();
         Events { object }
     }
 
-    /// An operation is called by a client, at this index of the history or this time. `op` is what it does, as one that
-    /// may have any result; `None` if that says nothing as long as it has none, like a read.
+    /// A client calls an operation, at this index of the history or this time. `op` is the operation, with any result;
+    /// `None` if an operation without a result has no known effect, like a read.
     pub fn invoke(&mut self, client: i64, at: u64, op: Option<&M::Op>) -> Call {
         Call(self.object.call(client, at, NEVER, op, Event::Open))
     }
 
-    /// An operation returns, and did this, if that says anything. What is known with it.
+    /// An operation returns, with this effect and result, or `None` if they say nothing. Returns the outcome so far.
     pub fn complete(&mut self, call: Call, at: u64, op: Option<&M::Op>) -> Outcome<M::Op> {
         let class = self.object.class(op);
         let op = call.into_op();
@@ -99,8 +100,8 @@ impl<M: OnlineModel> Events<M> {
         self.end(call.into_op(), Event::Fails)
     }
 
-    /// Records that an operation crashed: it may take effect at any time after its call, or never. `op`
-    /// is what it then did, most often what it was called for.
+    /// Records that an operation crashed: it may take effect at any time after its call, or never. `op` is its effect
+    /// in that case, usually the operation that was called.
     pub fn crash(&mut self, call: Call, op: Option<&M::Op>) -> Outcome<M::Op> {
         let class = self.object.class(op);
         self.end(call.into_op(), Event::Crashes(class))
@@ -111,18 +112,18 @@ impl<M: OnlineModel> Events<M> {
         self.outcome()
     }
 
-    /// What is known so far.
+    /// The outcome so far.
     pub fn outcome(&self) -> Outcome<M::Op> {
         self.object.outcome()
     }
 
-    /// Decides what was put off, at the end of a history or when an answer is wanted now. What is known then.
+    /// Makes all pending decisions, at the end of a history or when a result is needed now. Returns the outcome.
     pub fn conclude(&mut self) -> Outcome<M::Op> {
         self.conclude_within(&Budget::default())
     }
 
-    /// The same, or [`Reason::Spent`](crate::Reason::Spent) if that takes more than a budget has. A violation is found
-    /// within it; the first operation that is refused may take longer to name.
+    /// The same, or [`Reason::Spent`](crate::Reason::Spent) if the budget is exhausted. Finding a violation stays
+    /// within the budget; naming the first refused operation may take longer.
     pub fn conclude_within(&mut self, budget: &Budget) -> Outcome<M::Op> {
         self.object.conclude(budget);
         self.outcome()
@@ -133,31 +134,31 @@ impl<M: OnlineModel> Events<M> {
         self.object.violations()
     }
 
-    /// Configurations that are held now, of the part that has the most. Takes time linear in the parts.
+    /// The current number of configurations of the part that has the most. Takes time linear in the number of parts.
     pub fn configurations(&self) -> usize {
         self.object.any().configurations()
     }
 
-    /// In how many parts there is a violation.
+    /// The number of parts with a violation.
     pub fn violations_count(&self) -> u64 {
         self.object.any().refused
     }
 
-    /// Keeps one configuration of each state and mask at first, a `crowd` in all, and `basis_max` events since all were
-    /// kept; before the first event.
+    /// Limits the configurations to one of each state and mask at first, a `crowd` in all, and `basis_max` events since
+    /// all were kept; called before the first event.
     #[cfg(test)]
     pub(crate) fn keep_few(&mut self, crowd: usize, basis_max: usize) {
         let world = &mut self.object.any_mut().world;
         (world.width_min, world.crowd, world.basis_max) = (1, crowd, basis_max);
     }
 
-    /// Of each part, whether it keeps few configurations, and how many.
+    /// For each part, whether it keeps few configurations, and how many.
     #[cfg(test)]
     pub(crate) fn widths(&self) -> Vec<(bool, usize)> {
         self.object.any().widths()
     }
 
-    /// Has a monitor decide from the first event on.
+    /// Makes a monitor decide from the first event on.
     #[cfg(test)]
     pub(crate) fn monitor_always(&mut self) {
         self.object.any_mut().monitor_always();

@@ -5,14 +5,14 @@ use history_core::explain::{self, Explanation, Names};
 use history_core::{Client, Participants};
 use std::fmt::{self, Write as _};
 
-/// An explanation in the making: operations get names as they are mentioned.
+/// An explanation under construction: operations get names in the order of mention.
 pub(crate) struct Explainer<'v, O> {
     violation: &'v Violation<O>,
     /// Operations with names, in the order of their names.
     pub(crate) named: Names<&'v Step<O>>,
-    /// What stands before a time.
+    /// The text before a time.
     unit: &'static str,
-    /// The names of clients, where they have some.
+    /// The names of clients, if they have some.
     participants: Option<&'v Participants>,
 }
 
@@ -26,7 +26,7 @@ impl<'v, O> Explainer<'v, O> {
         Explainer { participants: Some(participants), ..self }
     }
 
-    /// A client as the history calls it.
+    /// A client with its name in the history.
     pub(crate) fn client(&self, number: i64) -> Client {
         self.participants.map_or(Client::Number(number), |participants| participants.client(number))
     }
@@ -67,7 +67,7 @@ impl<'v, O> Explainer<'v, O> {
         explanation.to_string()
     }
 
-    /// What a monitor found.
+    /// Explains the result of a monitor.
     fn conflict(&mut self, then: &mut String, refused: &str) {
         let violation = self.violation;
         _ = writeln!(then, "{refused} cannot take effect before it returns.");
@@ -77,7 +77,7 @@ impl<'v, O> Explainer<'v, O> {
         }
     }
 
-    /// What a search found.
+    /// Explains the result of a search.
     fn search(&mut self, then: &mut String, refused: &str) {
         let violation = self.violation;
         if violation.common.is_empty() {

@@ -1,4 +1,4 @@
-//! A checker on a thread of its own, fed by several threads through a channel that is bounded: who is faster than the
+//! A checker on a separate thread, fed by several threads through a bounded channel: a thread that is faster than the
 //! checker waits for it, and nothing is lost.
 
 use crate::{FeedError, Online, OnlineModel, Outcome, Span};
@@ -23,14 +23,14 @@ enum Message<O> {
 /// The messages from the checker's thread.
 struct Shared<O> {
     outcome: Mutex<(Outcome<O>, Option<FeedError>)>,
-    /// Whether there is anything to report besides progress.
+    /// Whether there is a result besides progress.
     is_news: AtomicBool,
 }
 
-/// Feeds an [`Online`] checker that runs on a thread of its own. Clones feed the same one, from any thread; the spans
-/// of one client must come in order, so one client is best fed by one thread.
+/// Feeds an [`Online`] checker that runs on a separate thread. Clones feed the same checker, from any thread. The spans
+/// of one client must arrive in order, so feed each client from one thread.
 ///
-/// The thread ends with the last handle.
+/// The checker's thread ends with the last handle.
 ///
 /// ```
 /// use check_online::{Online, Outcome, Span};
@@ -62,8 +62,8 @@ impl<O> Clone for OnlineHandle<O> {
 }
 
 impl<M: OnlineModel<State: 'static, Op: 'static> + Send + 'static> Online<M> {
-    /// Starts a thread that judges what is fed through the handle. As many spans as `waiting_max` may wait in between;
-    /// who feeds more waits.
+    /// Starts a thread that checks the spans fed through the handle. At most `waiting_max` spans wait in the channel; a
+    /// thread that feeds more waits.
     pub fn spawn(self, waiting_max: usize) -> OnlineHandle<M::Op> {
         let (sender, receiver) = sync_channel(waiting_max);
         let outcome = Mutex::new((self.outcome(), None));
@@ -74,7 +74,7 @@ impl<M: OnlineModel<State: 'static, Op: 'static> + Send + 'static> Online<M> {
     }
 }
 
-/// Takes messages until all senders are gone.
+/// Processes messages until all senders are dropped.
 fn serve<M: OnlineModel>(mut online: Online<M>, receiver: &Receiver<Message<M::Op>>, shared: &Shared<M::Op>) {
     let publish = |taken: Result<Outcome<M::Op>, FeedError>| {
         if let Ok(Outcome::Ok) = taken {
@@ -115,17 +115,17 @@ fn serve<M: OnlineModel>(mut online: Online<M>, receiver: &Receiver<Message<M::O
 }
 
 impl<O> OnlineHandle<O> {
-    /// The next span of a client. Waits while too many others do. What is known with it is not known at once: see
+    /// Feeds the next span of a client. Waits while the channel is full. The outcome is not immediately known: see
     /// [`OnlineHandle::outcome`].
     ///
     /// # Errors
     ///
-    /// If a span that was fed before, by whomever, could not be taken, or the checker was finished.
+    /// If a span that was fed before, by any handle, was not accepted, or the checker was finished.
     pub fn feed(&self, span: Span<O>) -> Result<(), FeedError> {
         self.send(Message::Feed(span))
     }
 
-    /// The same, but does not wait: gives the span back if too many others wait.
+    /// The same without waiting: returns the span if the channel is full.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl<O> OnlineHandle<O> {
         }
     }
 
-    /// A client calls an operation that will never return: see [`Online::crash`].
+    /// Records that a client calls an operation that will never return: see [`Online::crash`].
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl<O> OnlineHandle<O> {
         self.send(Message::Crash { client, start, op })
     }
 
-    /// A client has nothing in flight, and calls nothing up to `until`.
+    /// Records that a client has nothing in flight, and calls nothing up to `until`.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl<O> OnlineHandle<O> {
         self.send(Message::Idle { client, until })
     }
 
-    /// A client calls nothing until it is resumed.
+    /// Records that a client calls nothing until it is resumed.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl<O> OnlineHandle<O> {
         self.send(Message::Pause(client))
     }
 
-    /// A client will never call anything again.
+    /// Records that a client will never call anything again.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl<O> OnlineHandle<O> {
         self.send(Message::Stop(client))
     }
 
-    /// A client goes on: what it calls next starts after `at`. Waits for the answer.
+    /// Records that a client continues: its next call starts after `at`. Waits for the result.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ impl<O> OnlineHandle<O> {
         answered.recv().unwrap_or(Err(FeedError::Closed))
     }
 
-    /// One more client: its number. Waits for the answer.
+    /// Adds a client and returns its number. Waits for the result.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl<O> OnlineHandle<O> {
 }
 
 impl<O: Clone> OnlineHandle<O> {
-    /// What is known of the spans that have been judged so far.
+    /// The outcome of the spans that have been checked so far.
     pub fn outcome(&self) -> Outcome<O> {
         if !self.shared.is_news.load(Ordering::Acquire) {
             return Outcome::Ok;
@@ -220,8 +220,8 @@ impl<O: Clone> OnlineHandle<O> {
         self.shared.outcome.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// All clients stop. Waits until everything that was fed has been judged; what is known then is final. Other
-    /// handles cannot feed any more; what they feed at the same time may be judged or not.
+    /// Stops all clients. Waits until everything that was fed has been checked; the outcome is then final. Other
+    /// handles cannot feed any more; spans that they feed at the same time may or may not be checked.
     ///
     /// # Errors
     ///

@@ -1,17 +1,18 @@
-//! Linearizability while the history is still being made.
+//! Linearizability while the history is being recorded.
 //!
-//! - [`Online`] takes **spans**: completed operations of a known set of clients, each client's in order.
-//! - [`Events`] takes invocations and completions in the order in which they happened.
+//! - [`Online`] accepts **spans**: completed operations of a known set of clients, each client's in order.
+//! - [`Events`] accepts invocations and completions in the order in which they happened.
 //!
 //! - [`OnlineLinearizable`] reads recorded ops, as a [`Checker`](history_core::Checker); [`checkers`] lists all.
-//! - [`OnlineHandle`] feeds a checker on a thread of its own, from several threads.
+//! - [`OnlineHandle`] feeds a checker on a separate thread, from several threads.
 //!
-//! All say what is known as soon as it is certain, for any [`Model`](check_register::Model), and remember only what may
-//! still matter. One engine is under them: just-in-time linearization, part of the object by part.
+//! All report results as soon as they are certain, for any [`Model`](check_register::Model), and store only what may
+//! still matter. They share one engine: just-in-time linearization of each part of the object.
 //!
 //! # Features
 //!
-//! - `parallel`, on by default: steps of very many configurations are taken on several threads, with the same answers.
+//! - `parallel`, on by default: if there are very many configurations, their steps are computed on several threads,
+//!   with the same results.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,9 +1,9 @@
-//! Models that can be judged online.
+//! Models that can be checked online.
 
 use check_register::Model;
 
-/// A model whose states may go from thread to thread: where configurations are many, their steps are taken on several.
-/// All models whose `State` is `Send` and `Sync` are.
+/// A model whose states may be sent between threads: if there are many configurations, their steps are computed on
+/// several threads. All models whose `State` is `Send` and `Sync` implement it.
 pub trait OnlineModel: Model<State: Send + Sync> {}
 
 impl<M: Model<State: Send + Sync>> OnlineModel for M {}

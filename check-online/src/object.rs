@@ -1,8 +1,8 @@
-//! An object as the parts that do not see each other, each judged on its own, over one world of states and operations.
+//! An object as independent parts, each checked separately, with common states and operations.
 //!
-//! Parts are as in [`Shortcuts::part`](check_register::Shortcuts::part). Whether every operation will be about some
-//! part is not known before the end. As long as it is so parts are judged alone; what came in first is kept, so that
-//! the object can be judged as a whole from its start when an operation turns up that is about the whole of it.
+//! Parts are as in [`Shortcuts::part`](check_register::Shortcuts::part). Whether every operation belongs to a part is
+//! unknown before the end. While all do, parts are checked separately; the first inputs are kept, so that the object
+//! can be checked as a whole from its start if an operation concerns the whole of it.
 
 mod collect;
 mod monitored;
@@ -21,36 +21,37 @@ use history_core::hash::HashMap;
 use std::collections::VecDeque;
 pub(crate) use typed::Object;
 
-/// What came in.
+/// An input.
 #[derive(Clone, Copy, Debug)]
 struct Input {
     op: OpIx,
-    /// What the operation was taken for before.
+    /// The class that the operation was assumed to have.
     class: Option<ClassId>,
     seq: Seq,
     event: Event,
 }
 
-/// Inputs that are kept in case that the object must be judged as a whole.
+/// The maximum number of inputs that are kept in case the object must be checked as a whole.
 const INPUTS_MAX: usize = 1 << 14;
 
-/// Events up to which an object that turns out to be one part is searched anew as one where a monitor could decide it.
+/// Up to this number of events, an object that turns out to be one part is searched again as one, if a monitor could
+/// decide it.
 const WHOLE_SEARCHED_MAX: Seq = 1 << 10;
 
-/// Violations that are kept, one a part.
+/// The maximum number of violations that are kept, one per part.
 const VIOLATIONS_MAX: usize = 8;
 
-/// Inputs after which it is looked whether there is something to be forgotten.
+/// The number of inputs between checks whether something can be discarded.
 const COLLECT_EVERY: u32 = 64;
 
-/// How an object's history is judged so far, by rules whose model is not known here.
+/// The check of an object's history so far, by rules of any model.
 pub(crate) struct ObjectOf<R: ?Sized> {
     parts: Vec<Part>,
     names: Vec<Option<u64>>,
     by_name: HashMap<u64, u32>,
     /// Whether the object is one part.
     whole: bool,
-    /// Everything that came in, as long as it fits and the object is judged part by part.
+    /// All inputs, as long as they fit and the object is checked part by part.
     inputs: Option<Vec<Input>>,
     /// Operations in flight whose part is not known, in order of their calls.
     unplaced: VecDeque<(Seq, OpIx)>,
@@ -58,17 +59,17 @@ pub(crate) struct ObjectOf<R: ?Sized> {
     part_of: Vec<u32>,
     seq: Seq,
     lag_max: usize,
-    /// As many configurations may be held where there is no ledger.
+    /// The maximum number of configurations if there is no ledger.
     configurations_max: usize,
     countdown: u32,
-    /// What a monitor could decide, if the object is a collection and its values are distinct so far.
+    /// The input for a monitor, if the object is a collection and its values are distinct so far.
     ledger: Option<Ledger>,
-    /// Whether it does: there are no parts then.
+    /// Whether the monitor decides: there are no parts then.
     is_monitored: bool,
-    /// As many configurations may be held before it does.
+    /// The maximum number of configurations before it does.
     searched_max: usize,
     violations: Vec<Violation<ClassId>>,
-    /// Whether what was found before does not count.
+    /// Whether previous results do not count.
     begins_again: bool,
     pub(crate) refused: u64,
     pub(crate) unknown: Option<Reason>,
@@ -107,7 +108,7 @@ impl<R> ObjectOf<R> {
 }
 
 impl AnyObject<'_> {
-    /// An operation is called. `event` is one of the three that say so.
+    /// Processes the call of an operation. `event` is one of the three events of calls.
     #[inline]
     pub(crate) fn call(&mut self, client: i64, start: u64, finish: u64, class: Option<ClassId>, event: Event) -> OpIx {
         let fate = match event {
@@ -127,7 +128,7 @@ impl AnyObject<'_> {
         ix
     }
 
-    /// Something else happens to an operation that was called.
+    /// Processes another event of an operation that was called.
     #[inline]
     pub(crate) fn happen(&mut self, ix: OpIx, event: Event) {
         self.seq += 1;
@@ -160,8 +161,8 @@ impl AnyObject<'_> {
         }
     }
 
-    /// Keeps an input while the object is judged part by part. If it is about the whole of the object, all is judged
-    /// anew.
+    /// Stores an input while the object is checked part by part. If it concerns the whole object, everything is checked
+    /// again.
     #[cold]
     fn remember(&mut self, input: Input) {
         let class = match input.event {
@@ -188,7 +189,7 @@ impl AnyObject<'_> {
         }
     }
 
-    /// Begins again with the object as one part.
+    /// Starts again with the object as one part.
     fn judge_whole(&mut self, inputs: Vec<Input>) {
         self.whole = true;
         self.inputs = None;
@@ -214,7 +215,7 @@ impl AnyObject<'_> {
         }
     }
 
-    /// The part of an operation that does this, if it is known.
+    /// The part of an operation with this class, if it is known.
     #[inline]
     fn part(&mut self, class: Option<ClassId>) -> Option<u32> {
         if self.whole {
@@ -265,7 +266,7 @@ impl AnyObject<'_> {
         }
     }
 
-    /// Something happens to an operation of a part.
+    /// Processes an event of an operation of a part.
     #[inline]
     fn on(&mut self, at: u32, op: OpIx, seq: Seq, event: Event, class: Option<ClassId>) {
         let part = &mut self.parts[ids::index(at)];
@@ -306,7 +307,7 @@ impl AnyObject<'_> {
         }
     }
 
-    /// A part whose past grows too long.
+    /// Handles a part whose log is too long.
     #[cold]
     fn pass_over(&mut self, at: u32) {
         let part = &mut self.parts[ids::index(at)];
@@ -334,7 +335,7 @@ impl AnyObject<'_> {
         self.parts[ids::index(at)].trim(&mut self.world, pin);
     }
 
-    /// A part has no configuration left, or too many.
+    /// Handles a part with no configuration left, or too many.
     #[cold]
     fn give_up(&mut self, at: u32, stop: Stop) {
         let part = &mut self.parts[ids::index(at)];
@@ -356,7 +357,7 @@ impl AnyObject<'_> {
         part.forget(&mut self.world);
     }
 
-    /// Whether nothing more can be found out, whatever comes.
+    /// Whether no further event can change the outcome.
     pub(crate) fn is_over(&self) -> bool {
         self.whole && self.parts.first().is_some_and(|part| part.over.is_some()) || self.unknown == Some(Reason::Whole)
     }
@@ -372,7 +373,7 @@ impl AnyObject<'_> {
     }
 }
 
-/// An operation that was in flight ends.
+/// Processes the end of an operation that was in flight.
 fn end(
     part: &mut Part,
     world: &mut World<'_>,

@@ -1,23 +1,23 @@
-//! What is known so far, and what may be wrong with what is fed.
+//! The outcome so far, and errors of fed data.
 
 use crate::Violation;
 use history_core::{NextStep, Spent, Verdict};
 use std::fmt;
 use std::sync::Arc;
 
-/// What is known of a history so far.
+/// The outcome for a history so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome<O> {
-    /// What has happened so far is linearizable, as far as it is known.
+    /// The history so far is linearizable, as far as is known.
     Ok,
-    /// It is not, and never will be.
+    /// The history is not linearizable, whatever follows.
     Violation(Arc<Violation<O>>),
-    /// It could not be found out. A violation may still be found, if there are parts of which more is known.
+    /// The checker could not decide. It may still find a violation in other parts.
     Unknown(Reason),
 }
 
 impl<O> Outcome<O> {
-    /// As a verdict.
+    /// The outcome as a verdict.
     pub fn verdict(&self) -> Verdict {
         match self {
             Outcome::Ok => Verdict::Valid,
@@ -27,35 +27,35 @@ impl<O> Outcome<O> {
     }
 }
 
-/// Why an answer was not found.
+/// Why a checker could not decide.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Reason {
-    /// There are more configurations than may be held: see
+    /// The limit of configurations was reached: see
     /// [`Settings::configurations_max`](crate::Settings::configurations_max).
     Full,
-    /// More than 8,192 operations were in flight at one time.
+    /// More than 8,192 operations were in flight at the same time.
     InFlight,
-    /// This client lags so far behind the others that their spans filled the queues: see
+    /// This client was so far behind the others that their spans filled the queues: see
     /// [`Settings::lag_max`](crate::Settings::lag_max).
     Behind {
-        /// Which.
+        /// The client.
         client: u32,
     },
-    /// An operation was in flight for longer than what is kept of the past, and then ended in a way that would have
-    /// mattered: see [`Settings::lag_max`](crate::Settings::lag_max).
+    /// An operation was in flight longer than the past is kept, and then ended in a way that would have mattered: see
+    /// [`Settings::lag_max`](crate::Settings::lag_max).
     Lag,
-    /// More operations crashed, or are in flight, than may be remembered: see
+    /// More operations crashed, or are in flight, than may be stored: see
     /// [`Settings::lag_max`](crate::Settings::lag_max).
     Crashed,
-    /// Parts of the object had been judged alone for long when an operation about the whole of it came.
+    /// An operation on the whole object followed after its parts had been checked separately for too long.
     Whole,
-    /// This part of the budget ran out at the end: see
+    /// This part of the budget was exhausted at the end: see
     /// [`Events::conclude_within`](crate::Events::conclude_within).
     Spent(Spent),
 }
 
 impl Reason {
-    /// What would give an answer.
+    /// What would give a verdict.
     pub fn next(self) -> NextStep {
         match self {
             Reason::Full => NextStep::option(
@@ -96,14 +96,15 @@ impl Reason {
     }
 }
 
-/// What may be held.
+/// Limits of a checker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Configurations of one part of the object, of about 20 bytes each. Where there are more the outcome is unknown.
+    /// The maximum number of configurations of one part of the object, of about 20 bytes each. Beyond it, the outcome
+    /// is unknown.
     pub configurations_max: usize,
-    /// Events that may be kept because something that was in flight before them is not known yet: spans that wait for
-    /// the slowest client, calls and returns of a part since the call of an operation in flight; and operations of
-    /// which no client will know whether they happened. About 50 bytes each.
+    /// The maximum number of events that are kept because an operation before them is still in flight (spans that wait
+    /// for the slowest client; calls and returns of a part since the call of an operation in flight), and of operations
+    /// with an unknown outcome. About 50 bytes each.
     pub lag_max: usize,
 }
 
@@ -114,7 +115,7 @@ impl Default for Settings {
     }
 }
 
-/// Why a span cannot be taken. Nothing has changed then.
+/// Why a span was rejected. The state has not changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FeedError {
     /// There is no such client.
@@ -122,24 +123,24 @@ pub enum FeedError {
         /// Its number.
         client: u32,
     },
-    /// The client has stopped, or does not go on before it is resumed.
+    /// The client has stopped, or is paused and was not resumed.
     NotRunning {
-        /// Which.
+        /// The client.
         client: u32,
     },
     /// The client is running, so it cannot be resumed.
     Running {
-        /// Which.
+        /// The client.
         client: u32,
     },
-    /// A client's operations come one after another, but this starts at or before the time that it was known to have
-    /// come to.
+    /// The operation starts at or before the time that its client has already reached: operations of a client are
+    /// sequential.
     OutOfOrder {
-        /// Which.
+        /// The client.
         client: u32,
-        /// When this starts.
+        /// The start of the operation.
         start: u64,
-        /// What the client had come to.
+        /// The time that the client has reached.
         last: u64,
     },
     /// A span that finishes before it starts.
@@ -149,14 +150,14 @@ pub enum FeedError {
         /// Its finish.
         finish: u64,
     },
-    /// A client joins or goes on at a time that has been judged already.
+    /// A client joins or resumes at a time that has already been checked.
     Late {
         /// The time.
         at: u64,
-        /// Everything up to then has been judged.
+        /// The time up to which everything has been checked.
         judged: u64,
     },
-    /// Nothing takes what is fed: the thread that judged it is gone.
+    /// The thread of the checker has ended.
     Closed,
 }
 

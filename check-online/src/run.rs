@@ -1,4 +1,4 @@
-//! Checkers of recorded histories that say what is known op by op: any model of [`check_register::models`].
+//! Checkers of recorded histories that report results op by op: for any model of [`check_register::models`].
 
 use crate::explanation::Explainer;
 use crate::{Call, Events, OnlineModel, Outcome, Reason, Settings, Violation};
@@ -12,12 +12,12 @@ use history_core::{
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// The linearizability checker of one kind of object, which knows at each completion whether the history so far is
-/// linearizable. Its run breaks off at the op that proves that it is not.
+/// The linearizability checker of one type of object. At each completion, it decides whether the history so far is
+/// linearizable. Its run ends at the op that proves a violation.
 ///
-/// It gives the verdict of [`Linearizable`]. It holds what is in flight, and not the history; and it may be `unknown`
-/// where that has an answer, since it cannot know the future: where crashed operations pile up that no other operation
-/// sees, and where very much is in flight at one time.
+/// Its verdict is that of [`Linearizable`]. It stores the operations in flight, and not the history. Its verdict may be
+/// `unknown` where `Linearizable` decides, because later events are unknown: if there are many crashed operations
+/// that no other operation observes, or if very many operations are in flight at the same time.
 ///
 /// ```
 /// use check_online::OnlineLinearizable;
@@ -38,9 +38,9 @@ use std::ops::ControlFlow;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct OnlineLinearizable<S> {
-    /// The object, at its start.
+    /// The object in its initial state.
     pub model: S,
-    /// What may be held.
+    /// The limits.
     pub settings: Settings,
 }
 
@@ -97,7 +97,7 @@ impl<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static> Checker 
     }
 }
 
-/// All of them, in the order of [`check_register::checkers`].
+/// All checkers, in the order of [`check_register::checkers`].
 pub fn checkers() -> Vec<Box<dyn Checker>> {
     struct Checkers(Vec<Box<dyn Checker>>);
     impl Visitor for Checkers {
@@ -110,7 +110,7 @@ pub fn checkers() -> Vec<Box<dyn Checker>> {
     all.0
 }
 
-/// How many ops of each kind there were.
+/// The number of ops of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     called: u64,
@@ -119,7 +119,7 @@ struct Counts {
     info: u64,
 }
 
-/// One history on its way through a checker. Beside what [`Run`] asks for it can be asked what is known so far.
+/// The check of one history. In addition to [`Run`], it returns the outcome so far.
 pub struct OnlineRun<S: Spec + OnlineModel> {
     events: Events<S>,
     decoder: Decoder<S::Op>,
@@ -127,7 +127,7 @@ pub struct OnlineRun<S: Spec + OnlineModel> {
     calls: Vec<Option<Call>>,
     counts: Counts,
     participants: Participants,
-    /// The first op that cannot be read, and why.
+    /// The first op that cannot be read, and the reason.
     malformed: Option<String>,
 }
 
@@ -138,7 +138,7 @@ impl<S: Spec + OnlineModel> fmt::Debug for OnlineRun<S> {
 }
 
 impl<S: Spec + OnlineModel> OnlineRun<S> {
-    /// A history of an object.
+    /// Starts the check of a history of an object.
     pub fn new(model: S, settings: Settings) -> OnlineRun<S> {
         OnlineRun {
             events: Events::with_settings(model, settings),
@@ -150,12 +150,12 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         }
     }
 
-    /// What is known so far. A history that cannot be judged is not known to be anything: [`Run::finish`] says why.
+    /// The outcome so far. It has no meaning for a history that cannot be checked: [`Run::finish`] returns the reason.
     pub fn outcome(&self) -> Outcome<S::Op> {
         self.events.outcome()
     }
 
-    /// Configurations that are held now, for status lines.
+    /// The current number of configurations, for status lines.
     pub fn configurations(&self) -> usize {
         self.events.configurations()
     }
@@ -204,7 +204,7 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         self.events.violations().iter().map(AsRef::as_ref).filter(|violation| self.is_certain(violation))
     }
 
-    /// What is known so far, as a report.
+    /// The outcome so far, as a report.
     fn report(&self) -> Report {
         let outcome = self.events.outcome();
         let mut report = Report::new(S::NAME, outcome.verdict());

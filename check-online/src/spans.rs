@@ -1,12 +1,12 @@
-//! Spans: completed operations of a known set of clients, merged into calls and returns as soon as nothing unknown can
-//! come before them.
+//! Spans: completed operations of a known set of clients, merged into calls and returns as soon as no unknown event can
+//! precede them.
 //!
-//! Each client's spans come in its own order; those of different clients in any. A client that runs has come to the
-//! finish of its last span: its next one starts later, and what that will be may be anything. So up to the time that
-//! the slowest client has come to, the **horizon**, all calls and returns are known, and they are judged; beyond it
-//! nothing can be refused, since an operation that is not known yet may have put the object into any state. A violation
-//! is thus found at the earliest span that proves it: the first with which no continuation is linearizable, whatever
-//! the model's operations can do.
+//! Spans of one client arrive in order; spans of different clients in any order. A running client has reached the
+//! finish of its last span: its next one starts later, and may be any operation. So up to the time that the slowest
+//! client has reached, the **horizon**, all calls and returns are known and are checked; beyond it nothing can be
+//! refused, since an unknown operation may have put the object into any state. A violation is therefore found at the
+//! earliest span that proves it: the first with which no continuation is linearizable, whatever the model's operations
+//! can do.
 
 use crate::OnlineModel;
 use crate::engine::ops::{Event, NEVER, OpIx};
@@ -22,14 +22,14 @@ use std::sync::Arc;
 /// A completed operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Span<O> {
-    /// Who did it.
+    /// Its client.
     pub client: u32,
-    /// When it was called, on the clock of all; after the client's last one had returned. An operation that was called
-    /// as one of another client returned was in flight with it.
+    /// When it was called, on the common clock; after the return of the client's previous operation. An operation that
+    /// was called at the time of another client's return was concurrent with it.
     pub start: u64,
     /// When it returned.
     pub finish: u64,
-    /// What it did, with its result.
+    /// The operation, with its result.
     pub op: O,
 }
 
@@ -40,19 +40,18 @@ impl<O> Span<O> {
     }
 }
 
-/// What is to be taken next of a client. At one time calls come before returns, so that what meets was in flight
-/// together.
+/// The next event of a client. At equal times calls precede returns, so that spans which touch are concurrent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Next {
-    /// It has not begun, so nothing is known even of the time 0.
+    /// The client has not begun, so nothing is known, not even at time 0.
     Unknown,
     Call,
     Return,
-    /// It has come to this time, and what it does next is not known.
+    /// The client has reached this time, and its next operation is unknown.
     Waits,
 }
 
-/// A span in a queue; it has crashed if it has no finish.
+/// A span in a queue; it crashed if it has no finish.
 #[derive(Debug)]
 struct Queued<O> {
     start: u64,
@@ -72,17 +71,17 @@ struct Client<O> {
     queue: VecDeque<Queued<O>>,
     /// The operation in flight.
     op: OpIx,
-    /// What it is known to have come to.
+    /// The time that the client is known to have reached.
     last: Option<u64>,
     state: State,
-    /// Whether it stands in the agenda.
+    /// Whether the client is in the agenda.
     is_due: bool,
 }
 
-/// Checks the history of an object while it is being made, from the spans of its clients.
+/// Checks the history of an object while it is being recorded, from the spans of its clients.
 ///
-/// Feeding takes amortized constant time where little is in flight at one time, and at worst time exponential in what
-/// is. Memory follows what is in flight and how far the slowest client lags behind.
+/// Feeding takes amortized constant time if few operations are in flight at the same time, and at worst time
+/// exponential in their number. Memory grows with the operations in flight and with the distance of the slowest client.
 ///
 /// ```
 /// use check_online::{Online, Outcome, Span};
@@ -102,12 +101,12 @@ pub struct Online<M: OnlineModel> {
     object: Object<M>,
     clients: Vec<Client<M::Op>>,
     agenda: BinaryHeap<Reverse<(u64, Next, u32)>>,
-    /// Spans that wait.
+    /// The number of spans that wait.
     queued: usize,
     lag_max: usize,
-    /// The time of the last event that was judged.
+    /// The time of the last event that was checked.
     judged: u64,
-    /// Whether nothing more can be found out.
+    /// Whether no further event can change the outcome.
     is_over: bool,
 }
 
@@ -120,12 +119,12 @@ impl<M: OnlineModel> fmt::Debug for Online<M> {
 }
 
 impl<M: OnlineModel> Online<M> {
-    /// A checker of an object that these clients share: 0, 1, and so on.
+    /// Creates a checker of an object that these clients share: 0, 1, and so on.
     pub fn new(model: M, clients: u32) -> Online<M> {
         Online::with_settings(model, clients, Settings::default())
     }
 
-    /// The same, with other limits.
+    /// Creates a checker with other limits.
     pub fn with_settings(model: M, clients: u32, settings: Settings) -> Online<M> {
         let mut online = Online {
             object: Object::new(model, settings.configurations_max, settings.lag_max),
@@ -149,11 +148,11 @@ impl<M: OnlineModel> Online<M> {
         client
     }
 
-    /// The next span of a client. What is known with it.
+    /// Feeds the next span of a client. Returns the outcome so far.
     ///
     /// # Errors
     ///
-    /// If the client does not run, or the span does not follow its last one.
+    /// If the client is not running, or the span does not follow its last one.
     #[inline]
     pub fn feed(&mut self, span: Span<M::Op>) -> Result<Outcome<M::Op>, FeedError> {
         let Span { client, start, finish, op } = span;
@@ -163,12 +162,12 @@ impl<M: OnlineModel> Online<M> {
         self.queue(client, finish, Queued { start, finish: Some(finish), op })
     }
 
-    /// A client calls an operation that will never return: it may have happened at any time since `start`, or may
-    /// happen at any time, or never. The client pauses then.
+    /// Records that a client calls an operation that will never return: it may have happened at any time since `start`,
+    /// or may happen at any time, or never. The client is then paused.
     ///
     /// # Errors
     ///
-    /// If the client does not run, or the operation does not follow its last one.
+    /// If the client is not running, or the operation does not follow its last one.
     pub fn crash(&mut self, client: u32, start: u64, op: M::Op) -> Result<Outcome<M::Op>, FeedError> {
         self.queue(client, start, Queued { start, finish: None, op })
     }
@@ -195,11 +194,11 @@ impl<M: OnlineModel> Online<M> {
         Ok(self.outcome())
     }
 
-    /// A client has nothing in flight, and calls nothing up to `until`.
+    /// Records that a client has nothing in flight, and calls nothing up to `until`.
     ///
     /// # Errors
     ///
-    /// If the client does not run.
+    /// If the client is not running.
     pub fn idle(&mut self, client: u32, until: u64) -> Result<Outcome<M::Op>, FeedError> {
         let this = self.running(client)?;
         this.last = this.last.max(Some(until));
@@ -207,22 +206,23 @@ impl<M: OnlineModel> Online<M> {
         Ok(self.outcome())
     }
 
-    /// A client has nothing in flight, and calls nothing until it is resumed: the others need not wait for it.
+    /// Records that a client has nothing in flight, and calls nothing until it is resumed: the checker need not wait
+    /// for it.
     ///
     /// # Errors
     ///
-    /// If the client does not run.
+    /// If the client is not running.
     pub fn pause(&mut self, client: u32) -> Result<Outcome<M::Op>, FeedError> {
         self.running(client)?.state = State::Pauses;
         self.judge();
         Ok(self.outcome())
     }
 
-    /// A client goes on: what it calls next starts after `at`.
+    /// Records that a client continues: its next call starts after `at`.
     ///
     /// # Errors
     ///
-    /// If it did not pause, or what happened after `at` has been judged without it.
+    /// If the client was not paused, or events after `at` have already been checked without it.
     pub fn resume(&mut self, client: u32, at: u64) -> Result<(), FeedError> {
         let judged = self.judged;
         let this = self.clients.get_mut(ids::index(client)).ok_or(FeedError::NoClient { client })?;
@@ -240,11 +240,11 @@ impl<M: OnlineModel> Online<M> {
         Ok(())
     }
 
-    /// A client stops: it has nothing in flight, and will never call anything again.
+    /// Stops a client: it has nothing in flight, and will never call anything again.
     ///
     /// # Errors
     ///
-    /// If there is no such client, or it has stopped already.
+    /// If there is no such client, or it has already stopped.
     pub fn stop(&mut self, client: u32) -> Result<Outcome<M::Op>, FeedError> {
         let this = self.clients.get_mut(ids::index(client)).ok_or(FeedError::NoClient { client })?;
         if this.state == State::Stopped {
@@ -255,11 +255,11 @@ impl<M: OnlineModel> Online<M> {
         Ok(self.outcome())
     }
 
-    /// One more client: what it calls first starts after `at`. Its number.
+    /// Adds a client, whose first call starts after `at`. Returns its number.
     ///
     /// # Errors
     ///
-    /// If what happened after `at` has been judged without it.
+    /// If events after `at` have already been checked without it.
     pub fn join(&mut self, at: u64) -> Result<u32, FeedError> {
         if at < self.judged {
             return Err(FeedError::Late { at, judged: self.judged });
@@ -267,12 +267,12 @@ impl<M: OnlineModel> Online<M> {
         Ok(self.add_client(Some(at)))
     }
 
-    /// What is known so far.
+    /// The outcome so far.
     pub fn outcome(&self) -> Outcome<M::Op> {
         self.object.outcome()
     }
 
-    /// All clients stop. What is known then is final.
+    /// Stops all clients. Returns the outcome, which is final.
     #[must_use]
     pub fn finish(mut self) -> Outcome<M::Op> {
         for client in &mut self.clients {
@@ -287,12 +287,12 @@ impl<M: OnlineModel> Online<M> {
         self.object.violations()
     }
 
-    /// Spans that wait for slower clients.
+    /// The number of spans that wait for slower clients.
     pub fn waiting(&self) -> usize {
         self.queued
     }
 
-    /// Configurations that are held now, of the part that has the most. Takes time linear in the parts.
+    /// The current number of configurations of the part that has the most. Takes time linear in the number of parts.
     pub fn configurations(&self) -> usize {
         self.object.any().configurations()
     }
@@ -302,7 +302,7 @@ impl<M: OnlineModel> Online<M> {
         if this.state == State::Runs { Ok(this) } else { Err(FeedError::NotRunning { client }) }
     }
 
-    /// Judges what is before the horizon.
+    /// Checks everything before the horizon.
     fn judge(&mut self) {
         let mut behind = None;
         while let Some(mut top) = self.agenda.peek_mut() {
@@ -351,7 +351,7 @@ impl<M: OnlineModel> Online<M> {
         }
     }
 
-    /// Nothing more can be found out.
+    /// Ends the check: no further event can change the outcome.
     #[cold]
     fn end(&mut self) {
         self.is_over = true;
@@ -364,7 +364,7 @@ impl<M: OnlineModel> Online<M> {
     }
 }
 
-/// What is to be taken next of a client that has nothing in flight.
+/// The next event of a client that has nothing in flight.
 fn due<O>(this: &Client<O>, client: u32) -> (u64, Next, u32) {
     this.queue.front().map_or(waits(this.last, client), |first| (first.start, Next::Call, client))
 }

@@ -1,5 +1,5 @@
-//! What there is to say of a violation: what all configurations had in common, what became of each, and why none goes
-//! on.
+//! The description of a violation: what all configurations have in common, the state of each, and why none can
+//! continue.
 
 use crate::engine::kernel::World;
 use crate::engine::ops::{Fate, NEVER, OpIx};
@@ -9,30 +9,30 @@ use crate::engine::paths::TRUNK;
 use check_register::engine::ids::ClassId;
 use check_register::engine::paths::PathId;
 
-/// A proof that a history is not linearizable: no order of the operations up to the return of one of them is admitted.
+/// A proof that a history is not linearizable: no order of the operations up to the return of one of them is valid.
 ///
-/// Its `Display` explains it.
+/// `Display` prints an explanation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Violation<O> {
-    /// The part of the object; `None` if it is the whole of it.
+    /// The part of the object; `None` if it is the whole object.
     pub part: Option<String>,
     /// The operation that cannot take effect before it returns.
     pub refused: Step<O>,
-    /// How many operations all configurations had begun with: the last common linearization.
+    /// The number of operations with which all configurations begin: their longest common linearization.
     pub common_len: u64,
-    /// The last ones of these, in order.
+    /// The last of these operations, in order.
     pub common: Vec<Step<O>>,
-    /// What the history could have come to before the refused operation returned: each state once.
+    /// The possible states of the history before the refused operation returned, each once.
     pub configurations: Vec<Configuration<O>>,
-    /// Further states that are not listed.
+    /// The number of further states that are not listed.
     pub more_configurations: usize,
-    /// If the values of a collection are distinct and much was in flight: operations that contradict each other,
-    /// whatever else happened. There are no `configurations` then.
+    /// Operations that contradict each other, whatever else happened, if the values of a collection are distinct and
+    /// many operations were in flight. There are no `configurations` then.
     pub conflict: Vec<Step<O>>,
 }
 
 impl Violation<ClassId> {
-    /// The same, with what operations of each class do.
+    /// The same, with the operations of the classes.
     pub(crate) fn with_ops<O>(&self, op: impl Fn(ClassId) -> O) -> Violation<O> {
         let step = |step: &Step<ClassId>| step.with_op(op(step.op));
         let steps = |steps: &[Step<ClassId>]| steps.iter().map(step).collect();
@@ -65,11 +65,11 @@ impl Violation<ClassId> {
 /// An operation of a [`Violation`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step<O> {
-    /// Who did it.
+    /// Its client.
     pub client: i64,
-    /// What it did.
+    /// The operation.
     pub op: O,
-    /// The same, as the model describes it.
+    /// The operation, as described by the model.
     pub what: String,
     /// When it was called: the span's start, or the invocation's index.
     pub start: u64,
@@ -84,34 +84,35 @@ impl Step<ClassId> {
     }
 }
 
-/// A state that the object may have come to.
+/// A possible state of the object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Configuration<O> {
-    /// The operations that took effect after the common ones, in order; the last ones, if there are very many.
+    /// The operations that took effect after the common ones, in order; only the last ones, if there are very many.
     pub after: Vec<Step<O>>,
-    /// The state, as the model describes it.
+    /// The state, as described by the model.
     pub state: String,
-    /// What could come next: the operations in flight that have not taken effect and that will return, and whether each
-    /// can. The refused one is among them, and cannot.
+    /// The possible next operations: those in flight that have not taken effect and that will return, and whether each
+    /// is valid. The refused operation is among them, and is not.
     pub next: Vec<(Step<O>, Next)>,
 }
 
 /// Whether an operation can take effect in some state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Next {
-    /// The model does not admit it.
+    /// The operation is not valid in this state.
     NotAdmitted,
-    /// It can, and leads to another configuration, from which the refused operation cannot follow either.
+    /// The operation is valid, and leads to another configuration, from which the refused operation cannot follow
+    /// either.
     LeadsOn,
 }
 
-/// States that are listed. More are no help.
+/// The maximum number of states that are listed. More are of no help.
 const CONFIGURATIONS_MAX: usize = 8;
 
-/// Operations that are listed of one configuration, the last ones.
+/// The maximum number of operations that are listed of one configuration: the last ones.
 const AFTER_MAX: usize = 64;
 
-/// Describes the refusal of an operation that was to return, of which `part` has no configuration left.
+/// Describes the refusal of an operation that was to return, after which `part` has no configuration left.
 pub(crate) fn describe(
     world: &mut World<'_>,
     part: &Part,
@@ -160,7 +161,7 @@ pub(crate) fn describe(
     Some(violation)
 }
 
-/// Describes what a monitor refused.
+/// Describes the refusal of a monitor.
 pub(crate) fn of_conflict(world: &World<'_>, contradiction: &Contradiction) -> Option<Violation<ClassId>> {
     Some(Violation {
         part: None,

@@ -1,11 +1,10 @@
-//! Holds the linear check of versioned registers to the general search: on ids alone, such a register is one that is
-//! compared and set.
+//! Compares the linear check of versioned registers with the general search: on ids alone, such a register is a
+//! compare-and-set register.
 //!
 //!     agree FILE_OR_FOLDER...
 //!
-//! Prints a line for each history of which the two say different things, and ends with 1 if there is one. What was
-//! wrong with a *value* cannot be seen on ids; of a history whose only anomalies are of that kind nothing is
-//! compared.
+//! Prints a line for each history with different results, and ends with 1 if there is one. Errors in a *value* are not
+//! visible on ids; histories with only anomalies of that kind are not compared.
 
 use check_register::models::{CasRegister, RegisterOp};
 use check_register::versioned_register::{self, VersionedRegister};
@@ -16,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Anomalies of values, which the translation leaves out.
+/// Anomalies of values, which the translation omits.
 const OF_VALUES: [&str; 2] = ["wrong-value", "wrong-initial-value"];
 
 fn main() -> Result<()> {
@@ -69,7 +68,7 @@ fn collect(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// An operation on its way: the register, its call, and what was asked for.
+/// An operation in flight: the register, its call, and its arguments.
 struct Asked {
     call: u64,
     process: i64,
@@ -83,9 +82,9 @@ struct Register {
     operations: Vec<Operation<RegisterOp>>,
     /// Ids by how they are written.
     ids: HashMap<String, i64>,
-    /// Ids that somebody proposed.
+    /// Ids that were proposed.
     proposed: Vec<i64>,
-    /// Ids that were read or replaced, by the time at which they are known to have been there.
+    /// Ids that were read or replaced, by the time at which they are known to have been current.
     met: Vec<(u64, i64)>,
 }
 
@@ -95,7 +94,7 @@ impl Register {
         *self.ids.entry(id.to_string()).or_insert(next)
     }
 
-    /// What the search says.
+    /// The verdict of the search.
     fn verdict(&mut self) -> Verdict {
         self.met.sort_unstable();
         let initial = self.met.iter().map(|(_, id)| *id).find(|id| !self.proposed.contains(id)).unwrap_or(-1);

@@ -1,8 +1,7 @@
-//! How long the search takes where one client puts many values in, some of them twice, and takes them all out again:
+//! How long the search takes if one client inserts many values, some of them twice, and removes them all:
 //! `cargo run --release --example fill -- stack 20000 [wing-gong]`.
 //!
-//! Nothing is in flight at the same time, so any search has one state after another. What is measured is how much a
-//! state costs.
+//! No operations are concurrent, so any search has one state after another. This measures the cost of a state.
 
 use check_register::models::{FifoQueue, Kv, KvAction, KvOp, QueueOp, Removed, Set, SetOp, Stack, UnorderedQueue};
 use check_register::{Engine, Model, Operation, Settings, check_with};

@@ -4,11 +4,11 @@ use crate::{End, Model, Operation, Outcome, check};
 use history_core::Budget;
 use std::fmt::Write as _;
 
-/// Fails the test unless operations are linearizable to a model, and says which one cannot be placed and why.
+/// Fails the test unless operations are linearizable to a model, and reports which operation cannot be placed and why.
 ///
-/// Takes a [`Model`] and a slice of [`Operation`]s, both by reference or not. No operations, and operations of which
-/// none returned, are linearizable: whoever wrote the test knows what it recorded. Only recorded histories that hold no
-/// `ok` op are [`Unknown`](history_core::Verdict::Unknown) ([`Linearizable`](crate::Linearizable)).
+/// Takes a [`Model`] and a slice of [`Operation`]s, both by reference or not. No operations, and operations none of
+/// which returned, are linearizable: the author of the test knows what it records. Only recorded histories without `ok`
+/// ops are [`Unknown`](history_core::Verdict::Unknown) ([`Linearizable`](crate::Linearizable)).
 ///
 /// ```
 /// use check_register::models::{PlainRegister, RegisterOp};
@@ -39,11 +39,11 @@ macro_rules! assert_linearizable {
 /// Operations of a linearization that are shown: the last ones.
 const TAIL: usize = 6;
 
-/// Why operations are not linearizable to a model, in several lines; `None` if they are. What [`assert_linearizable!`]
-/// prints.
+/// Why operations are not linearizable to a model, in several lines; `None` if they are. This is the text that
+/// [`assert_linearizable!`] prints.
 ///
-/// Searches without a budget, within the limits of [`Settings::default`](crate::Settings::default); where that does not
-/// suffice, the text says so.
+/// Searches without a budget, within the limits of [`Settings::default`](crate::Settings::default); if these are not
+/// sufficient, the text says so.
 pub fn explain_refusal<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> Option<String> {
     let answer = check(model, operations, &Budget::default());
     let name = |op: usize| {

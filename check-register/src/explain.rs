@@ -1,4 +1,4 @@
-//! What there is to say of a history that is not linearizable: how far it was, and what it could have come to.
+//! The evidence for a history that is not linearizable: the longest linearizations, and the states they lead to.
 
 use crate::Conflict;
 use crate::engine::ids;

@@ -19,7 +19,7 @@ pub struct Operation<O> {
     /// When it was called; on the clock of all others. Any unit will do.
     pub call: u64,
     /// When it returned, not before the call; `None` if it never did: it may then have happened at any time since, or
-    /// never. An operation that was called as another returned was in flight with it.
+    /// never. An operation that was called at the time of another's return was concurrent with it.
     pub ret: Option<u64>,
 }
 
@@ -35,15 +35,15 @@ impl<O> Operation<O> {
     }
 }
 
-/// What the search needs of a history. Operations are numbered in the order of their calls.
+/// The data of a history for the search. Operations are numbered in the order of their calls.
 #[derive(Debug)]
 pub(crate) struct Columns<O> {
-    /// What operations do; equal ones once.
+    /// The distinct effects of operations.
     pub(crate) classes: IndexSet<O, RandomState>,
     pub(crate) calls: Calls,
 }
 
-/// When which operation was called and returned, and the class of each.
+/// When each operation was called and returned, and its class.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     ops: Vec<OpClass>,
@@ -99,7 +99,7 @@ impl<O: Eq + Hash> Columns<O> {
         self.calls.len()
     }
 
-    /// Some operation is called. As long as it is not said what it does, it does nothing.
+    /// Adds the call of an operation. Until its effect is set, it has none.
     #[inline]
     pub(crate) fn call(&mut self) -> OpId {
         let id = OpId::new(self.calls.ops.len());
@@ -115,7 +115,7 @@ impl<O: Eq + Hash> Columns<O> {
         self.calls.events.push(Event::ret(id.at()));
     }
 
-    /// Says what an operation does.
+    /// Sets the effect of an operation.
     pub(crate) fn set(&mut self, id: OpId, op: O) {
         let class = ClassId::new(self.classes.insert_full(op).0);
         self.calls.ops[id.at()].set_class(class);
@@ -142,7 +142,7 @@ impl<O: Eq + Hash> Columns<O> {
         self.calls.events.retain(|event| !event.is_return() || had_returned(OpId::new(event.op())));
     }
 
-    /// What an operation does, if it does anything.
+    /// The effect of an operation, if it has one.
     pub(crate) fn op(&self, id: OpId) -> Option<&O> {
         self.classes.get_index(self.calls.ops[id.at()].class())
     }
@@ -159,7 +159,7 @@ impl Calls {
         self.ops.len()
     }
 
-    /// The events of each part; parts in the order in which the history first calls upon them.
+    /// The events of each part; parts in the order of their first call in the history.
     pub(crate) fn by_part(&self, classes: usize, rules: &dyn Rules) -> Parts<'_> {
         let class = |event: &Event| self.ops[event.op()].class();
         let (names, part_of) = self.parts(classes, rules);
@@ -184,7 +184,7 @@ impl Calls {
         Parts { calls: self, names, starts, events }
     }
 
-    /// The parts, in the order in which the history first calls upon them, and of each class its part.
+    /// The parts, in the order of their first call in the history, and the part of each class.
     fn parts(&self, classes: usize, rules: &dyn Rules) -> (Vec<Option<u64>>, Vec<u32>) {
         let Some(named) = rules.parts() else { return (vec![None], vec![0; classes]) };
         let mut names = Vec::new();
@@ -208,7 +208,7 @@ impl Calls {
 /// The events of a history, part by part.
 pub(crate) struct Parts<'c> {
     calls: &'c Calls,
-    /// What each part is about; `None` for the whole object.
+    /// The name of each part; `None` for the whole object.
     pub(crate) names: Vec<Option<u64>>,
     /// By part, where its events begin; its last entry is `events.len()`.
     starts: Vec<usize>,

@@ -1,4 +1,4 @@
-//! From operations to an answer: part by part, each decided on its own.
+//! From operations to a result: part by part, each decided separately.
 
 use crate::history::{self, Columns, Operation};
 use crate::slices::Slices;
@@ -10,10 +10,10 @@ use history_core::{Budget, Verdict};
 pub struct Settings {
     /// Which engine.
     pub engine: Engine,
-    /// Configurations that an engine may hold at one time. It may also not hold more than 100 bytes for each of so
-    /// many (or 16 MiB), not counting what states hold on the heap. A configuration takes 60 to 120 bytes where at
-    /// most 64 operations are in flight at one time, 100 to 200 up to 256, and 300 to 600 up to 1,024. When all
-    /// engines hold so many the answer is unknown.
+    /// The maximum number of configurations of an engine at a time. It may also not use more than 100 bytes for each of
+    /// these (or 16 MiB), without heap memory of states. A configuration takes 60 to 120 bytes if at most 64 operations
+    /// are in flight at a time, 100 to 200 up to 256, and 300 to 600 up to 1,024. When all engines reach the limit the
+    /// answer is unknown.
     pub configurations_max: usize,
 }
 
@@ -24,41 +24,41 @@ impl Default for Settings {
     }
 }
 
-/// An engine: a way to find a linearization. All give the same verdicts, but [`Engine::Monitor`] may give none.
+/// An engine: an algorithm to find a linearization. All give the same verdicts, but [`Engine::Monitor`] may give none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Engine {
-    /// A monitor where there is one; else all others, in turns, and the first answer wins.
+    /// A monitor if there is one; otherwise all others alternate, and the first answer is used.
     Portfolio,
     /// Just-in-time linearization: all configurations at once, from event to event.
     JustInTime,
     /// Wing and Gong's search with Lowe's memoisation: depth first.
     WingGong,
-    /// Only the monitor of a collection into which no value is put twice, if the operations are such; else the answer
-    /// is unknown.
+    /// Only the monitor of a collection into which no value is put twice, if the operations permit it; otherwise the
+    /// answer is unknown.
     Monitor,
 }
 
-/// What was found out about a history.
+/// The result for a history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answer {
-    /// The parts of the object, in the order in which operations were called on them; one if the object has no parts.
+    /// The parts of the object, in the order of their first call; one if the object has no parts.
     pub parts: Vec<PartAnswer>,
 }
 
-/// What was found out about a part of the object.
+/// The result for a part of the object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PartAnswer {
-    /// Which part; `None` if it is the whole object.
+    /// The name of the part; `None` if it is the whole object.
     pub part: Option<String>,
-    /// What was found out.
+    /// The result.
     pub outcome: Outcome,
 }
 
 /// Whether operations are linearizable. Operations are given by their positions in the list that was checked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// They are: the model admits them in this order, which holds all that returned and, of the others, those that it
-    /// makes use of.
+    /// They are: the model permits them in this order, which contains all that returned and, of the others, those that
+    /// it needs.
     Linearizable(Vec<usize>),
     /// They are not.
     Refused(Refusal),
@@ -71,28 +71,27 @@ pub enum Outcome {
 pub struct Refusal {
     /// The operation that cannot be placed: up to its return there is no linearization.
     pub op: usize,
-    /// Whether there is one of all that comes before that return, so that this is the first such operation. It is not
-    /// known only where crashed operations make the search too long.
+    /// Whether a linearization exists of all that precedes that return, so that this is the first such operation.
+    /// Unknown only if crashed operations make the search too long.
     pub is_first: bool,
     /// The operation that returned last before that, and could be placed.
     pub last: Option<usize>,
-    /// What the history could have come to by then, each state once, with a linearization that leads to it: of all
-    /// that had returned, and of some that had not. From none of them can the operation be placed. Crashed operations
-    /// that make no difference to those that returned are left out. Not all, or empty, where the search took too
-    /// long.
+    /// The possible states of the history by then, each once, with a linearization that leads to it: of all operations
+    /// that had returned, and of some that had not. The operation cannot be placed from any of them. Crashed operations
+    /// that do not affect those that returned are omitted. Incomplete, or empty, if the search took too long.
     pub ends: Vec<End>,
-    /// Further linearizations of all that had returned by then, for whoever asks about an operation in flight: of those
-    /// found that place it, the longest, unless it is one of `ends`. Not for all operations, as for `ends`.
+    /// Further linearizations of all that had returned by then, to explain operations in flight: of those found that
+    /// place one, the longest, unless it is one of `ends`. Not for all operations, as for `ends`.
     pub others: Vec<Vec<usize>>,
-    /// Further states that are not listed: at least so many.
+    /// The minimum number of further states that are not listed.
     pub more_ends: usize,
     /// Whether there are no states but these.
     pub all_ends: bool,
-    /// Where values are distinct, operations that contradict each other.
+    /// If values are distinct, operations that contradict each other.
     pub conflict: Option<Conflict>,
 }
 
-/// A state that a history could have come to.
+/// A possible state of a history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct End {
     /// The state, as the model describes it.
@@ -121,8 +120,9 @@ impl Outcome {
 
 /// Whether a history is linearizable to a model.
 ///
-/// The budget's states are steps of the model. Takes time linear in the history where little is in flight at one
-/// time, and at worst exponential in what is; memory follows what is in flight, and 50 bytes an operation.
+/// The budget's states are steps of the model. Takes time linear in the history if few operations are in flight at a
+/// time, and at worst exponential in their number; memory grows with the operations in flight, and 50 bytes per
+/// operation.
 ///
 /// ```
 /// use check_register::models::{PlainRegister, RegisterOp};
@@ -145,13 +145,13 @@ pub fn check<M: Model>(model: &M, operations: &[Operation<M::Op>], budget: &Budg
     check_with(model, operations, Settings::default(), budget)
 }
 
-/// The same, searching as `settings` say.
+/// The same, with these `settings` of the search.
 pub fn check_with<M: Model>(model: &M, operations: &[Operation<M::Op>], settings: Settings, budget: &Budget) -> Answer {
     let (columns, positions) = history::columns(model, operations);
     judge(model, &columns, settings, budget).at(&positions)
 }
 
-/// What was found out about columns; operations are given by their ids.
+/// The result for columns; operations are given by their ids.
 pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Settings, budget: &Budget) -> Answer {
     let mut slices = Slices::default();
     slices.take_all(model, columns, settings, budget);
@@ -159,7 +159,7 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
 }
 
 impl Answer {
-    /// The same by the positions of operations, which are given by their ids.
+    /// The same with positions of operations, which are given by their ids.
     fn at(mut self, positions: &[usize]) -> Answer {
         let at = |id: usize| positions[id];
         for part in &mut self.parts {

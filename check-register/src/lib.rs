@@ -1,15 +1,15 @@
 //! Linearizability: versioned registers in linear time, and any model.
 //!
-//! A history is **linearizable** if each operation can be given an instant between its invocation and its completion so
-//! that, taken in the order of these instants, they do what one object would do alone.
+//! A history is **linearizable** if each operation can be assigned an instant between its invocation and its completion
+//! so that, in the order of these instants, the operations behave as on a sequential object.
 //!
-//! - [`Linearizable`] judges recorded histories of the objects in [`models`]; [`checkers`] lists them all.
-//! - [`check`] judges operations of any [`Model`] of your own; [`assert_linearizable!`] does so in a test.
-//! - [`versioned_register`] judges registers whose every write names the version it replaces, in linear time.
+//! - [`Linearizable`] checks recorded histories of the objects in [`models`]; [`checkers`] lists them all.
+//! - [`check`] checks operations of any user-defined [`Model`]; [`assert_linearizable!`] does so in a test.
+//! - [`versioned_register`] checks registers whose every write names the version it replaces, in linear time.
 //!
 //! # Features
 //!
-//! - `parallel`, on by default: parts of large histories are judged on several threads, with the same answers.
+//! - `parallel`, on by default: parts of large histories are checked on several threads, with the same results.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

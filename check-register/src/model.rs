@@ -1,4 +1,4 @@
-//! A model: what an object may do, one operation after another.
+//! A model: the sequential behaviour of an object.
 
 use crate::Shortcuts;
 use crate::shortcuts::NoShortcuts;
@@ -8,13 +8,13 @@ use std::hash::Hash;
 
 /// The sequential specification of an object.
 ///
-/// It says what one operation after another may do. A history of concurrent operations is linearizable to it if each
-/// operation can be given an instant between its call and its return so that, taken in the order of these instants, the
-/// model admits them all: Herlihy and Wing, "Linearizability: A Correctness Condition for Concurrent Objects" (TOPLAS
+/// It defines the behaviour of operations in sequence. A history of concurrent operations is linearizable to it if each
+/// operation can be assigned an instant between its call and its return so that, in the order of these instants, the
+/// model permits them all: Herlihy and Wing, "Linearizability: A Correctness Condition for Concurrent Objects" (TOPLAS
 /// 1990).
 ///
-/// An operation is given with its result: `Op` is `Read(3)` rather than `Read`. What was never answered is given
-/// without its result, as an operation that may have had any.
+/// An operation includes its result: `Op` is `Read(3)` rather than `Read`. An operation without a response is given
+/// without its result, as one that may have had any.
 ///
 /// ```
 /// use check_register::{Model, Operation, check};
@@ -42,7 +42,7 @@ use std::hash::Hash;
 /// assert_eq!(check(&Counter, &lost, &Budget::default()).verdict(), Verdict::Invalid);
 /// ```
 pub trait Model: Sync {
-    /// What the object remembers. Equal states are those that behave alike.
+    /// The state of the object. Equal states must behave in the same way.
     type State: Clone + Eq + Hash + Debug;
 
     /// An operation with its result.
@@ -54,29 +54,29 @@ pub trait Model: Sync {
     /// The state at the start.
     fn init(&self) -> Self::State;
 
-    /// The states that `op` may lead to from `state`; none if the object could not have answered so.
+    /// The states that `op` may lead to from `state`; none if its result is not possible.
     ///
-    /// A step that takes long should look at `budget.cancel` and at the deadline now and then ([`Budget::check`]), and
-    /// return early when they say so: whatever it then returns is not used.
+    /// A step that takes long should regularly check `budget.cancel` and the deadline ([`Budget::check`]), and return
+    /// early when they are reached: its result is then not used.
     fn step(&self, state: &Self::State, op: &Self::Op, budget: &Budget) -> Self::Next;
 
-    /// What the search may use besides [`Model::step`] to be faster: nothing, unless the model implements [`Shortcuts`]
-    /// and returns itself here.
+    /// What the search may use in addition to [`Model::step`] to be faster: nothing, unless the model implements
+    /// [`Shortcuts`] and returns itself here.
     fn shortcuts(&self) -> &dyn Shortcuts<Self::State, Self::Op> {
         &NoShortcuts
     }
 
-    /// What a reader is shown of an operation.
+    /// The description of an operation for the reader.
     fn describe_op(&self, op: &Self::Op) -> String {
         format!("{op:?}")
     }
 
-    /// What a reader is shown of a state.
+    /// The description of a state for the reader.
     fn describe_state(&self, state: &Self::State) -> String {
         format!("{state:?}")
     }
 
-    /// What a reader is shown of a part.
+    /// The description of a part for the reader.
     fn describe_part(&self, part: u64) -> String {
         format!("part {part}")
     }
@@ -112,7 +112,7 @@ impl<M: Model + ?Sized> Model for &M {
     }
 }
 
-/// What an operation does to a register, for [`Shortcuts::access`].
+/// The effect of an operation on a register, for [`Shortcuts::access`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Access {
     /// It writes this value, whatever was there.

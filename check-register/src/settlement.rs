@@ -1,13 +1,13 @@
-//! Where operations took effect that states had remembered.
+//! Where operations took effect that states had stored.
 
 use std::any::Any;
 
 /// A step of a linearization, for [`Shortcuts::settle`](crate::Shortcuts::settle).
 #[derive(Debug)]
 pub struct Settlement<'s, S, O> {
-    /// Which step it is. Steps are numbered from 1.
+    /// The number of the step. Steps are numbered from 1.
     pub step: u64,
-    /// What the step is.
+    /// The kind of the step.
     pub moment: Moment,
     /// The operation; at [`Moment::Finish`] that of the step before.
     pub op: &'s O,
@@ -19,7 +19,7 @@ pub struct Settlement<'s, S, O> {
     pub(crate) happened: &'s mut Vec<(u64, u64)>,
 }
 
-/// What a step of a linearization is.
+/// The kind of a step of a linearization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moment {
     /// [`Shortcuts::pend`](crate::Shortcuts::pend) remembered a crashed operation.
@@ -41,7 +41,8 @@ pub enum Moment {
 }
 
 impl<S, O> Settlement<'_, S, O> {
-    /// What the model noted at the steps before: the default at the first one. The type must be the same at all.
+    /// The data that the model stored at the previous steps: the default at the first one. The type must be the same at
+    /// all steps.
     pub fn notes<N: Default + 'static>(&mut self) -> &mut N {
         if !self.notes.as_ref().is_some_and(|notes| notes.is::<N>()) {
             *self.notes = Some(Box::new(N::default()));

@@ -1,12 +1,12 @@
-//! Slices: the parts of an object are searched a little at a time, so that none is searched for long beside one that is
-//! not linearizable.
+//! Slices: the parts of an object are searched alternately, so that none is searched for long if another one is not
+//! linearizable.
 //!
-//! Every part gets the same slices, counted in turns of the engines and so in steps of the model. When some part was
-//! refused in a slice, those that are still not decided at its end are left alone. So what is found is the same on any
-//! number of threads.
+//! Every part gets the same slices, counted in turns of the engines and so in steps of the model. When some part is
+//! refused in a slice, those that are still undecided at its end are not searched further. So the result is the same on
+//! any number of threads.
 //!
-//! A part that needs a further slice is searched from its beginning once more: engines that rest would hold their
-//! memory. As each slice is many times as long as all before, that costs little.
+//! A part that needs a further slice is searched again from its beginning: paused engines would keep their memory. As
+//! each slice is many times as long as all before, that costs little.
 
 use crate::engine::ids;
 use crate::engine::ids::ClassId;

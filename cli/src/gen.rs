@@ -34,7 +34,7 @@ pub(crate) fn run(job: &Gen) -> Exit {
     }
 }
 
-/// Writes text to a file, compressed as its name says.
+/// Writes text to a file, compressed according to its name.
 pub(crate) fn write_text(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
     match path.extension().and_then(|extension| extension.to_str()) {
@@ -53,7 +53,7 @@ pub(crate) fn write_text(path: &Path, text: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes to a file, compressed as its name says.
+/// Writes to a file, compressed according to its name.
 fn write(simulation: Simulation, job: &Gen, path: &Path) -> io::Result<()> {
     let file = File::create(path)?;
     match path.extension().and_then(|extension| extension.to_str()) {

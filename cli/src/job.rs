@@ -1,4 +1,4 @@
-//! What there is to do, as plain data: what a command line came to, for the modules that do it.
+//! The task, as plain data: the result of parsing a command line, for the modules that execute it.
 
 use crate::judge::child_job::ChildJob;
 use crate::judge::input::Input;
@@ -38,9 +38,9 @@ pub(crate) struct Check<'c> {
     pub(crate) node_logs: Option<NodeLogs>,
     /// Where pages go, if there are to be any.
     pub(crate) pages: Option<PageOptions>,
-    /// How many histories are judged at once.
+    /// The number of histories checked in parallel.
     pub(crate) jobs: usize,
-    /// Whose process this is, if it was started for one history.
+    /// The parent's data, if this process was started for one history.
     pub(crate) child: Option<ChildJob>,
     /// Whether the checker, or one of those it consists of, is a plugin's.
     pub(crate) is_plugin: bool,
@@ -48,21 +48,21 @@ pub(crate) struct Check<'c> {
     pub(crate) refused: &'c [PathBuf],
     /// Whether the history is still being written.
     pub(crate) is_live: bool,
-    /// What the checkers say of themselves, by their names.
+    /// The descriptions of the checkers, by their names.
     pub(crate) summaries: BTreeMap<String, String>,
-    /// What the user should know of the options given.
+    /// Warnings about the given options.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Where a page shows a run while it goes on.
+/// The address of a page that shows a run in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageAt {
     pub(crate) listen: SocketAddr,
-    /// Whether it stays after the run, until an interrupt.
+    /// Whether it remains after the run, until an interrupt.
     pub(crate) stays: bool,
 }
 
-/// Histories to be looked through for errors.
+/// Histories to validate.
 pub(crate) struct Validate<'c> {
     pub(crate) inputs: Vec<Input>,
     /// Problems of each rule to be listed.

@@ -1,4 +1,4 @@
-//! `histcheck`: says which consistency guarantees a recorded history obeys, or proves which it broke.
+//! `histcheck`: reports which consistency guarantees a recorded history satisfies, or proves which it violates.
 
 mod anonymize;
 mod convert;

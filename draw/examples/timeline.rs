@@ -1,4 +1,5 @@
-//! Writes sample timelines, to look at and for the browser's test: a register with one wrong read, from a fixed seed.
+//! Writes sample timelines, for inspection and for the browser's test: a register with one wrong read, from a fixed
+//! seed.
 //!
 //!     timeline DIRECTORY
 
@@ -45,7 +46,7 @@ impl Random {
     }
 }
 
-/// An operation of the simulated register, and when it takes effect.
+/// An operation of the simulated register, and the time when it takes effect.
 struct Simulated {
     row: u32,
     start: i64,

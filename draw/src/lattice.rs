@@ -1,4 +1,4 @@
-//! The models of consistency as a picture: each above those it implies, and which of them a history rules out.
+//! The consistency models as a picture: each above those it implies, and which of them a history rules out.
 //!
 //! Layers are lengths of the longest path from above, and the order within a layer comes from the means of neighbours,
 //! as in Sugiyama, Tagawa, Toda, "Methods for Visual Understanding of Hierarchical System Structures" (1981). Edges
@@ -22,7 +22,7 @@ const SUMMARY_CHARS_MAX: usize = 400;
 /// Sweeps over the layers: more change nothing in this table.
 const SWEEPS: usize = 8;
 
-/// How a model stands to a history.
+/// The result of a history for a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
     /// One of the weakest that are ruled out.
@@ -46,7 +46,7 @@ impl Standing {
         }
     }
 
-    /// What says it without colour.
+    /// A mark for it without colour.
     pub fn mark(self) -> &'static str {
         match self {
             Standing::Not | Standing::AlsoNot => "\u{2715}",
@@ -66,10 +66,10 @@ impl Standing {
     }
 }
 
-/// The levels that a checker knows, and how each stands to a history.
+/// The levels of a checker, and the result of a history for each.
 #[derive(Debug)]
 pub struct Lattice<'a> {
-    /// Those that some anomaly could rule out: of the others these checkers know nothing.
+    /// Those that some anomaly could rule out: the checkers do not decide the others.
     levels: Vec<&'a AboutLevel>,
     standings: Vec<Standing>,
     /// For each level, whether it implies each other one, in any number of steps.
@@ -77,7 +77,7 @@ pub struct Lattice<'a> {
 }
 
 impl<'a> Lattice<'a> {
-    /// The levels of a checker, and what its report says of each.
+    /// The levels of a checker, and the result of its report for each.
     pub fn of(about: &'a About, report: &Report) -> Lattice<'a> {
         let all: Vec<&AboutLevel> = about.levels.iter().take(LEVELS_MAX).collect();
         let implies = closure(&all);
@@ -97,7 +97,7 @@ impl<'a> Lattice<'a> {
         self.standings.iter().any(|standing| *standing != Standing::Unknown)
     }
 
-    /// The names of the levels that stand so.
+    /// The names of the levels with this result.
     pub fn names(&self, wanted: Standing) -> Vec<String> {
         let all = self.levels.iter().zip(&self.standings);
         all.filter(|(_, standing)| **standing == wanted)
@@ -105,7 +105,7 @@ impl<'a> Lattice<'a> {
             .collect()
     }
 
-    /// The names of the strongest levels that hold: no other one that holds implies them.
+    /// The names of the strongest levels that hold: no other level that holds implies them.
     pub fn strongest(&self) -> Vec<String> {
         let holds = |at: usize| self.standings[at] == Standing::Holds;
         // Levels may be equal, and then imply each other.

@@ -1,10 +1,10 @@
-//! Pictures of what checkers find in histories.
+//! Pictures of the results of checkers.
 //!
-//! Checkers say what to show, as data: a [`Figure`], a [`Witness`](history_core::Witness) with steps, the levels of
-//! [`About`](history_core::About). This crate draws it. [`draw`] draws any figure.
+//! Checkers return the content of pictures as data: a [`Figure`], a [`Witness`](history_core::Witness) with steps, the
+//! levels of [`About`](history_core::About). This crate draws it. [`draw`] draws any figure.
 //!
-//! Every picture and page stands alone: no script from elsewhere, no font, no other file; they follow the reader's
-//! choice of light or dark. Equal data gives equal bytes. Texts may hold anything: [`text`] makes them safe.
+//! Every picture and page is self-contained: no external script, font or other file; they follow the reader's choice of
+//! light or dark mode. Equal data gives equal bytes. Texts may contain anything: [`text`] makes them safe.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -44,13 +44,13 @@ impl Default for Limits {
 /// A figure as a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawing {
-    /// The figure's name with an extension: `"sccs/0.svg"`; `"sccs/0.txt"` where a sentence takes the picture's place.
+    /// The figure's name with an extension: `"sccs/0.svg"`; `"sccs/0.txt"` if a sentence replaces the picture.
     pub path: String,
-    /// What the file holds.
+    /// The content of the file.
     pub content: String,
 }
 
-/// Draws a figure. One that is too large becomes a sentence that says so.
+/// Draws a figure. A sentence replaces one that is too large.
 ///
 /// ```
 /// use histcheck_draw::{Limits, draw};
@@ -93,10 +93,10 @@ fn drawn(figure: &Figure, limits: &Limits, run: &Performance) -> Drawing {
     }
 }
 
-/// Draws all figures of a report, and leaves none in it; if none of them shows transactions or operations, also the
-/// cycles among its witnesses, as `TYPE/0.svg`. The faults and annotations of the run lie over timelines, and
-/// transactions say during which faults they completed; numbers over time are drawn from the first time of the run to
-/// the last. Timelines of several keys have one more page, `timeline-by-key.html`, with a lane for each key.
+/// Draws all figures of a report, and removes them from it; if none of them shows transactions or operations, also the
+/// cycles among its witnesses, as `TYPE/0.svg`. The faults and annotations of the run are drawn over timelines, and
+/// transactions name the faults during which they completed; numbers over time are drawn from the first time of the run
+/// to the last. Timelines of several keys have one more page, `timeline-by-key.html`, with a lane for each key.
 pub fn draw_all(report: &mut Report, limits: &Limits, run: &Performance) -> Vec<Drawing> {
     let mut figures = report.take_figures();
     if figures.iter().all(|figure| matches!(figure.content, Content::Series(_) | Content::Log(_))) {

@@ -1,7 +1,6 @@
-//! A part of a log: a column for each offset, a row for each op, and in it what the op sent and polled there.
+//! A part of a log: a column for each offset, a row for each op with the messages that it sent and polled there.
 //!
-//! Where ops show several messages at one offset, or one message at several, the cells are coloured: that is what
-//! should not be.
+//! If ops have several messages at one offset, or one message at several, the cells are coloured: this is the error.
 
 use crate::text;
 use history_core::OpKind;
@@ -112,7 +111,7 @@ fn column_width(offsets: &[i64], rows: &[LogRow]) -> i64 {
     (i64::try_from(widest).unwrap_or_default() * LETTER + 12).max(COLUMN_LEAST)
 }
 
-/// Whether another message stands at this offset, or this message at another offset.
+/// Whether another message is at this offset, or this message at another offset.
 fn is_disputed(cell: &LogCell, all: &[&LogCell]) -> bool {
     all.iter().any(|other| (other.offset == cell.offset) != (other.message == cell.message))
 }

@@ -1,7 +1,7 @@
-//! All reads of one key side by side, as a page: what they share is calm, and where they part stands out.
+//! All reads of one key side by side, as a page that highlights where they differ.
 //!
-//! Each distinct list is a row. The longest comes first; a list that shares a longer beginning with another stands
-//! nearer to it, as the branches of a trie do. Lists that are the beginning of another follow at the end.
+//! Each distinct list is a row. The longest comes first; a list with a longer common prefix with another is nearer to
+//! it, like the branches of a trie. Lists that are a prefix of another follow at the end.
 
 mod rows;
 
@@ -43,10 +43,10 @@ span{padding:.1rem .4rem}\
 /// A page on the reads of one key that do not agree on one order of its elements, as
 /// `incompatible-order/KEY.html`.
 ///
-/// Reads that end in `nil` or say nothing should be left out. The page takes no more than
-/// [`PlotOptions::max_plot_bytes`], but for its frame of about four thousand bytes, and no more than a hundred distinct
-/// lists and sixty columns; a sentence says what was omitted. Lists that are the beginning of another go first, as
-/// they disagree with nothing that the other does not. The title of the options, if there is one, stands above.
+/// Omit reads that end in `nil` or have no result. The page takes at most [`PlotOptions::max_plot_bytes`], plus its
+/// frame of about four thousand bytes, and has at most a hundred distinct lists and sixty columns; a sentence states
+/// what was omitted. Lists that are a prefix of another are omitted first, as they contradict nothing that the other
+/// does not. The title of the options, if there is one, is at the top.
 ///
 /// Takes time in proportion to the number of elements, and their logarithm.
 ///

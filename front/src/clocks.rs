@@ -1,15 +1,15 @@
-//! What a verdict means where a clock error left the order of a client's operations open: see
+//! The meaning of a verdict if a clock error left the order of a client's operations open: see
 //! [`Reader::dropped_client_orders`].
 //!
-//! Ops without these orders show fewer violations than there may be. So what they violate is certain, and what holds of
-//! them is checked once more with the times as they were recorded, which have more orders than are certain
-//! ([`Reader::begin_as_recorded`]). What holds of both is certain; between the two the verdict is unknown.
+//! Ops without these orders may show fewer violations than exist. So their violations are certain, and what holds for
+//! them is checked again with the recorded times, which have more orders than are certain
+//! ([`Reader::begin_as_recorded`]). A result that both agree on is certain; otherwise the verdict is unknown.
 
 use history_core::{About, HistoryError, NextStep, Reader, Report, Verdict};
 
 const NEXT: &str = "Use a smaller --clock-error, or record with clocks that differ less.";
 
-/// Takes from a report what is not certain, if orders were dropped. `check` checks the history of the reader again.
+/// Removes from a report what is not certain, if orders were dropped. `check` checks the history of the reader again.
 pub(crate) fn settle(
     report: &mut Report,
     about: &About,
@@ -28,7 +28,7 @@ pub(crate) fn settle(
     doubt_unconfirmed(report, recorded.as_ref(), about, dropped);
 }
 
-/// The same of a history that cannot be checked again: nothing is confirmed.
+/// The same for a history that cannot be checked again: nothing is confirmed.
 pub fn doubt(report: &mut Report, about: &About, dropped: u64) {
     if dropped > 0 {
         doubt_unconfirmed(report, None, about, dropped);
@@ -66,7 +66,7 @@ fn doubt_unconfirmed(report: &mut Report, recorded: Option<&Report>, about: &Abo
     }
 }
 
-/// The levels that a report rules out, and those that it says nothing of.
+/// The levels that a report rules out, and those that it leaves open.
 fn levels(report: &Report) -> [&[std::borrow::Cow<'static, str>]; 3] {
     [&report.not, &report.also_not, &report.not_checked]
 }

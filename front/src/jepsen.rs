@@ -1,8 +1,8 @@
 //! Results in the shape of Jepsen's checkers: a map of EDN with `:valid?`, `:anomaly-types`, `:anomalies`, `:not` and
 //! `:also-not`.
 //!
-//! Of several checkers it is the map that `jepsen.checker/compose` makes, of keys that of `jepsen.independent/checker`.
-//! A history that cannot be judged is `{:valid? :unknown, :error ...}`, as with `jepsen.checker/check-safe`.
+//! For several checkers it is the map of `jepsen.checker/compose`, for keys that of `jepsen.independent/checker`. A
+//! history that cannot be checked is `{:valid? :unknown, :error ...}`, as with `jepsen.checker/check-safe`.
 
 use history_core::{Anomaly, Client, Datum, HistoryError, KeyReport, Report, Step, Verdict, Witness, WitnessOp};
 

@@ -1,6 +1,6 @@
 //! Options of a checker, from text or from typed values.
 //!
-//! A checker reads all its options as text. What is given here is compared with what the checker declares first, so
+//! A checker reads all its options as text. The given options are first compared with the checker's declarations, so
 //! that a misspelled name or a wrong type is an error and not ignored.
 
 use history_core::{Checker, OptionError, OptionKind, OptionSpec, Options};

@@ -15,18 +15,17 @@ pub struct ReadAs {
     pub clients: ClientRule,
     /// The unit of times, unless the format has one.
     pub time_unit: Option<TimeUnit>,
-    /// By how much the clocks of a history of intervals are off, at the most: intervals are widened by it on both
-    /// sides.
+    /// The maximum error of the clocks of a history of intervals: intervals are widened by it on both sides.
     pub clock_error: Duration,
-    /// Whether a text may end within an op, which is then left out: its writer was stopped.
+    /// Whether a text may end within an op, which is then omitted: its writer was stopped.
     pub accepts_torn: bool,
-    /// What reads return before any write, in formats of other checkers.
+    /// The value of reads before any write, in formats of other checkers.
     pub first_value: FirstValue,
 }
 
 impl ReadAs {
-    /// What differs from the default, as words of a command: ` --format=edn --accept-torn`. Two that read the same text
-    /// as different ops differ here.
+    /// The differences from the default, in the form of command line options: ` --format=edn --accept-torn`. If two
+    /// values of this type could read the same text as different ops, the results for them differ.
     pub fn changes(&self) -> String {
         // A new field has its place below.
         let ReadAs { format, clients, time_unit, clock_error, accepts_torn, first_value } = self;

@@ -7,10 +7,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-/// The name of this program where a plugin has its file.
+/// The name of this program, in place of the file name of a plugin.
 const BUILT_IN: &str = "histcheck";
 
-/// The checkers, in the order in which they are listed.
+/// The checkers, in the order of lists.
 #[derive(Default)]
 pub struct Registry {
     checkers: Vec<Box<dyn Checker>>,
@@ -145,7 +145,8 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// If it cannot be loaded, or has an option that another checker has with another type. Then nothing was added.
+    /// If it cannot be loaded, or has an option that another checker has with another type. Nothing is added in this
+    /// case.
     #[cfg(feature = "plugins")]
     pub fn load_plugin(&mut self, path: &Path, trust: histcheck_plugin::host::Trust) -> Result<(), NotAdded> {
         if let Some(command) = path.to_str().filter(|path| histcheck_process::is_command(path)) {
@@ -160,7 +161,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// If it cannot be started, does not answer, or has an option that another checker has with another type.
+    /// If it cannot be started, does not respond, or has an option that another checker has with another type.
     #[cfg(feature = "plugins")]
     pub fn load_process(
         &mut self,
@@ -178,7 +179,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// If an option has one of these names, or another checker has it with another type. Then nothing was added.
+    /// If an option has one of these names, or another checker has it with another type. Nothing is added in this case.
     pub fn add(&mut self, path: &Path, checkers: Vec<Box<dyn Checker>>, own: &[String]) -> Result<(), NotAdded> {
         let not_added = |message| Err(NotAdded { message, details: None });
         for checker in &checkers {
@@ -286,7 +287,7 @@ impl Registry {
         }
     }
 
-    /// The anomalies that checkers of transactions can be asked to forbid, each once.
+    /// The anomalies that checkers of transactions can forbid, each once.
     pub fn anomalies(&self) -> Vec<AboutAnomaly> {
         let mut all: Vec<AboutAnomaly> = Vec::new();
         let takes_them = |checker: &&dyn Checker| checker.options().iter().any(|option| option.name == "anomalies");
@@ -299,7 +300,7 @@ impl Registry {
         all
     }
 
-    /// The consistency levels that checkers of transactions know, each once.
+    /// The consistency levels of the checkers of transactions, each once.
     pub fn levels(&self) -> Vec<AboutLevel> {
         let mut all: Vec<AboutLevel> = Vec::new();
         for about in self.of_transactions().map(history_core::Checker::about) {
@@ -310,7 +311,7 @@ impl Registry {
         all
     }
 
-    /// The checkers of transactions that know a level, by its name or an alias.
+    /// The checkers of transactions that have a level, by its name or an alias.
     pub fn knowing(&self, level: &str) -> Vec<&str> {
         let is_meant = |known: &AboutLevel| known.name == level || known.aliases.iter().any(|alias| alias == level);
         let knowing = self.of_transactions().filter(|checker| checker.about().levels.iter().any(is_meant));

@@ -1,7 +1,7 @@
 //! Results for programs: a JSON object or an EDN map per line.
 //!
-//! Each begins with the version of the schema and the name of the file. Behind it are the fields of a
-//! [`Report`], which the README of history-core lists, or `error`, a [`Failure`].
+//! Each begins with the version of the schema and the name of the file, followed by the fields of a [`Report`], which
+//! the README of history-core lists, or `error`, a [`Failure`].
 
 use history_core::{HistoryError, Position, Problem, Report, visible};
 use serde::Serialize;
@@ -26,7 +26,7 @@ struct Head<'a> {
     file: &'a str,
 }
 
-/// What takes the place of a report where there is none.
+/// Replaces a report if there is none.
 #[derive(Serialize)]
 struct Failed<'a> {
     error: Failure<'a>,

@@ -49,13 +49,13 @@ pub enum WhetherKeyed {
     Auto,
 }
 
-/// What else there is to say about a history that was checked.
+/// A history that was checked: the result and further data.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Checked {
     /// The report, or why there is none.
     pub outcome: Result<Report, HistoryError>,
-    /// What [`WhetherKeyed::Auto`] decided, as sentences.
+    /// Decisions of [`WhetherKeyed::Auto`], as sentences.
     pub decisions: Vec<String>,
     /// Names of the client rule that no process had; `None` if not all of the history was read.
     pub unmatched: Option<Vec<String>>,
@@ -80,16 +80,17 @@ impl<'c> Setup<'c> {
         Setup { checker: Box::new(checker), options, keyed: WhetherKeyed::No }
     }
 
-    /// Starts a history. With [`WhetherKeyed::Auto`], `decided` gets the decision as a sentence once ops were seen.
+    /// Starts a run for a history. With [`WhetherKeyed::Auto`], `decided` gets the decision as a sentence once it is
+    /// made.
     ///
     /// # Errors
     ///
-    /// If the checker refuses its options.
+    /// If the checker does not accept its options.
     pub fn start<'s>(&'s self, decided: impl FnMut(String) + Send + 's) -> Result<Box<dyn Run + 's>, HistoryError> {
         self.start_by(false, decided)
     }
 
-    /// Starts a history that is still being written: see [`Checker::start_online`].
+    /// Starts a run for a history that is still being written: see [`Checker::start_online`].
     ///
     /// # Errors
     ///
@@ -163,11 +164,11 @@ impl<'c> Setup<'c> {
         guarded(|| history_core::check_history(self.start(|_| {})?, history, &Budget::default()))
     }
 
-    /// Checks a history within a budget, while other threads look on: `reading` counts what is read and ends it on
+    /// Checks a history within a budget, while other threads monitor it: `reading` counts what is read and ends it on
     /// request. A panic of the checker is an error of this history.
     ///
-    /// A checker may know its verdict before the end. A violation stays one, so the rest is not read; after any other
-    /// verdict it is, since text that is not a history is an error.
+    /// A checker may decide before the end. A violation is final, so the rest is not read; after any other verdict it
+    /// is, since text that is not a history is an error.
     pub fn check<'r>(
         &self,
         open: impl FnOnce(&Arc<Reading>) -> Result<Reader<'r>, HistoryError>,
@@ -209,7 +210,7 @@ impl<'c> Setup<'c> {
     }
 }
 
-/// The op that was left out because the text ends within it, if that was so ([`ReadAs::accepts_torn`]).
+/// The op that was omitted because the text ends within it, if so ([`ReadAs::accepts_torn`]).
 pub fn left_out(reader: &Reader<'_>) -> Option<String> {
     let line = reader.cut_off()?.line;
     Some(format!("incomplete op at line {line} at the end of the history: omitted"))
@@ -290,7 +291,7 @@ impl<'f> Fed<'f> {
     }
 }
 
-/// What is known about a history that was not read to its end.
+/// The report on a history that was not read to its end.
 pub fn cut_short(run: &dyn Run, checker: &str, spent: Spent, ops: usize) -> Report {
     let note = match spent {
         Spent::Cancelled if ops == 0 => INTERRUPTED_AT_ONCE.to_owned(),

@@ -1,7 +1,7 @@
 //! The bytes of a history: counted as they are read, and no longer read once that is cancelled.
 //!
-//! A file is read as it is. Where a read may block (a pipe, a terminal), the source is polled first, so that an
-//! interrupt is not blocked by a writer that never writes.
+//! A file is read directly. If a read may block (a pipe, a terminal), the source is polled first, so that an interrupt
+//! is not delayed by a writer that never writes.
 
 use history_core::cast::Cast as _;
 use history_core::{Cancel, ErrorKind, HistoryError, Reader};
@@ -16,14 +16,14 @@ use std::time::Duration;
 /// Between two checks whether reading was cancelled.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How far the reading of a history has come, and whether it is to continue.
+/// The progress of reading a history, and whether to continue.
 #[derive(Debug, Default)]
 pub struct Reading {
     /// Ends all readings.
     cancel: Cancel,
     /// The end of this one: the verdict is known.
     enough: AtomicBool,
-    /// Whether it was given up before the end.
+    /// Whether it was stopped before the end.
     cut: AtomicBool,
     /// Read so far, as they are in the file: perhaps compressed.
     bytes: AtomicU64,
@@ -69,7 +69,7 @@ impl Reading {
 ///
 /// # Errors
 ///
-/// If there is none, or it may not be read.
+/// If it does not exist, or cannot be read.
 pub fn open(path: &OsStr, reading: &Arc<Reading>) -> Result<impl Read + Send + 'static, HistoryError> {
     let failed = |error: io::Error| HistoryError::new(ErrorKind::Io, format!("opening failed: {error}"));
     let file = if path == "-" {
@@ -88,7 +88,7 @@ pub fn open(path: &OsStr, reading: &Arc<Reading>) -> Result<impl Read + Send + '
 ///
 /// # Errors
 ///
-/// If there is none, or it may not be read.
+/// If it does not exist, or cannot be read.
 pub fn reader(path: &OsStr, reading: &Arc<Reading>) -> Result<Reader<'static>, HistoryError> {
     let logs = if path == "-" { Vec::new() } else { history_core::session_logs(Path::new(path)) };
     if logs.is_empty() {
@@ -103,7 +103,7 @@ pub fn reader(path: &OsStr, reading: &Arc<Reading>) -> Result<Reader<'static>, H
     }))
 }
 
-/// A source that is no file, of so many bytes, followed as one is.
+/// A source that is not a file, with this size, monitored like a file.
 pub fn followed(source: impl Read + Send + 'static, bytes: u64, reading: &Arc<Reading>) -> impl Read + Send + 'static {
     reading.bytes_all.store(bytes, Ordering::Relaxed);
     Followed { source, reading: Arc::clone(reading) }

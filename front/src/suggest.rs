@@ -1,15 +1,15 @@
-//! Which checkers understand a history: each of them observes its first ops, and is suggested if it passes over few of
+//! Which checkers understand a history: each of them processes its first ops, and is suggested if it ignores few of
 //! them.
 //!
-//! A checker that counts what it passes over ([`Coverage`](history_core::Coverage)) must also have observed an op: one
-//! that could have contradicted it. A checker without such counts gives up at the first op that it does not understand,
-//! so that any verdict but unknown shows that it understood all of them.
+//! A checker that counts the ops that it ignores ([`Coverage`](history_core::Coverage)) must also have observed an op:
+//! one that could have contradicted it. A checker without such counts stops at the first op that it does not
+//! understand, so any verdict but unknown shows that it understood all of them.
 //!
 //! A checker that understands ops of no meaning, such as one that counts all ops, understands every history, and is not
 //! suggested.
 //!
-//! Ops that look as if each had a key are judged as a whole and key by key, as with `--keyed=auto`. If a checker
-//! understands as many of them key by key, that is suggested: as a whole, one object would take keys for values.
+//! Ops that seem to have keys are checked as a whole and key by key, as with `--keyed=auto`. If a checker understands
+//! as many of them key by key, that is suggested: as a whole, it would treat keys as values.
 
 use crate::registry::Registry;
 use crate::setup::guarded;
@@ -60,8 +60,9 @@ struct Look<'c> {
 }
 
 /// The checkers that understand the first ops of a history: those that understand most of them. A checker of
-/// transactions comes first, for it finds what the rule of one workload finds, and more; then those of workloads, whose
-/// rules fit fewer histories than those of objects; among them those of keyed ops, then in the order of the registry.
+/// transactions comes first, because it finds what the rule of one workload finds, and more; then those of workloads,
+/// whose rules fit fewer histories than those of objects; among them those of keyed ops, then in the order of the
+/// registry.
 ///
 /// ```
 /// use histcheck_front::Registry;

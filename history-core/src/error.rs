@@ -1,4 +1,4 @@
-//! Why a history cannot be judged, and where in its text.
+//! Why a history cannot be checked, and the position in its text.
 
 use crate::cast::Cast as _;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Position {
-    /// Bytes before it, of the decompressed text.
+    /// The number of bytes before it, in the decompressed text.
     pub offset: u64,
     /// Counted from 1; 0 in a format that has no lines.
     pub line: u64,
@@ -17,12 +17,12 @@ pub struct Position {
 }
 
 impl Position {
-    /// The place of a byte in a format that has no lines.
+    /// The position of a byte in a format that has no lines.
     pub fn of_byte(offset: u64) -> Position {
         Position { offset, line: 0, column: 0 }
     }
 
-    /// Line and column; absent in a format that has no lines, where the [offset](Position::offset) says all.
+    /// Line and column; absent in a format that has no lines, where the [offset](Position::offset) is the position.
     pub fn line_and_column(self) -> Option<(u64, u64)> {
         (self.line > 0).then_some((self.line, self.column))
     }
@@ -47,39 +47,40 @@ pub struct Snippet {
     pub caret: usize,
 }
 
-/// What went wrong.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The bytes could not be had: reading or decompressing failed.
+    /// The bytes are not available: reading or decompressing failed.
     Io,
-    /// The text is not EDN, JSON or a history's table.
+    /// The text is not EDN, JSON or the table of a history.
     Syntax,
-    /// The text is well formed, but it holds something other than ops.
+    /// The text is well-formed, but contains something other than ops.
     NotAnOp,
-    /// The ops do not fit together: a completion without invocation, indices that go back.
+    /// The ops do not fit together: a completion without an invocation, or decreasing indices.
     Pairing,
-    /// A checker cannot make sense of an op.
+    /// A checker does not understand an op.
     Unexpected,
-    /// A limit was reached.
+    /// A limit was exceeded.
     Limit,
 }
 
-/// A history that cannot be judged. Never a verdict.
+/// An error for a history that cannot be checked. It is never a verdict.
 ///
-/// Displays as `line 3, column 7: what is wrong; expected what would be right`, in a binary format as `byte 40: ...`.
+/// It displays as `line 3, column 7: what is wrong; expected what would be right`; in a binary format, as
+/// `byte 40: ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HistoryError {
-    /// What sort of thing went wrong.
+    /// The kind of the error.
     pub kind: ErrorKind,
     /// What was found, as a clause: `"this completion has no invocation"`.
     pub message: String,
-    /// What would have been right, as a phrase: `"an op, like {:type :ok ...}"`.
+    /// What was expected, as a phrase: `"an op, like {:type :ok ...}"`.
     pub expected: Option<String>,
-    /// Where; absent where the whole input is meant.
+    /// The position; absent if the error concerns the whole input.
     pub position: Option<Position>,
-    /// The text there.
+    /// The text at the position.
     pub snippet: Option<Box<Snippet>>,
     cause: Cause,
 }
@@ -97,7 +98,7 @@ impl PartialEq for Cause {
 impl Eq for Cause {}
 
 impl HistoryError {
-    /// An error without a place yet.
+    /// An error without a position.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> HistoryError {
         HistoryError {
             kind,
@@ -114,21 +115,21 @@ impl HistoryError {
         HistoryError { cause: Cause(Some(Arc::new(cause))), ..HistoryError::new(ErrorKind::Io, message) }
     }
 
-    /// The same error, saying what would have been right.
+    /// The same error, with what was expected.
     #[must_use]
     pub fn expected(mut self, what: impl Into<String>) -> HistoryError {
         self.expected = Some(what.into());
         self
     }
 
-    /// The same error at a place, unless it has one already.
+    /// The same error with a position, unless it already has one.
     #[must_use]
     pub fn at(mut self, position: Position) -> HistoryError {
         self.position.get_or_insert(position);
         self
     }
 
-    /// Adds the text around the error's position, given a piece of the source and the offset at which that begins.
+    /// Adds the text around the error's position, given a part of the source and the offset of its beginning.
     #[must_use]
     pub(crate) fn with_source(mut self, source: &[u8], starts_at: u64) -> HistoryError {
         if let (None, Some(position)) = (&self.snippet, self.position.filter(|position| position.line > 0)) {
@@ -158,19 +159,19 @@ impl std::error::Error for HistoryError {
 }
 
 impl Snippet {
-    /// Characters shown on either side of the place.
+    /// The maximum number of characters shown on either side of the position.
     const SIDE_CHARS_MAX: usize = 60;
 
-    /// Bytes that these take at the most.
+    /// The maximum number of bytes of these characters.
     pub(crate) const SIDE_BYTES_MAX: usize = 4 * Self::SIDE_CHARS_MAX;
 
-    /// Where the text begins that would be shown of the line before `at`.
+    /// The start of the text to show of the line before `at`.
     pub(crate) fn start(text: &str, at: usize) -> usize {
         let low = text.ceil_char_boundary(at.saturating_sub(Self::SIDE_BYTES_MAX));
         memchr::memrchr(b'\n', &text.as_bytes()[low..at]).map_or(low, |i| low + i + 1)
     }
 
-    /// The text at a position, given a piece of the source and the offset at which that begins.
+    /// The text at a position, given a part of the source and the offset of its beginning.
     pub(crate) fn of(source: &[u8], starts_at: u64, position: Position) -> Option<Snippet> {
         let at = position.offset.checked_sub(starts_at)?;
         (at <= source.len().to_u64()).then(|| Snippet::cut(source, at.to_usize()))

@@ -1,70 +1,71 @@
-//! Hash maps whose time a history cannot spoil: a universal hash with a random key.
+//! Hash maps that a hostile history cannot slow down: a universal hash with a random key.
 //!
-//! Maps are keyed by what is in a history: processes, keys, elements, ids of writes. Who writes a history chooses
-//! these, and with a hash that they can compute they choose them so that all collide: every look-up then walks over all
-//! that is there. So the hash has a key, drawn anew by each process, and what is promised is a theorem.
+//! The keys of maps come from a history: processes, keys, elements, ids of writes. Whoever writes a history chooses
+//! these. If the hash could be computed in advance, they could choose keys that all collide, and every look-up would
+//! compare with all entries. The hash therefore has a random key, new in each process, and its guarantee is a theorem.
 //!
 //! # The hash
 //!
-//! What is hashed is a sequence of 64-bit words `x`. An integer is one word, as are up to seven bytes; up to 16 bytes
-//! are three: their number, and two that hold them. For up to eight words it is vector multiply-shift: the upper 64
-//! bits of `b + a[0] * x[0] + a[1] * x[1] + ...` modulo 2^128, where `b` and all `a` are random 128-bit numbers. Longer
-//! sequences are cut into blocks of eight words. The upper 60 bits of a block's sum are its digest. The digests of all
-//! blocks but the last are the coefficients of a polynomial, which is evaluated modulo 2^61 - 1 at a random place; its
-//! value is one word more of the last block. Of more than 16 bytes such a hash, with random numbers of its own, is the
-//! word after their number.
+//! The input is a sequence of 64-bit words `x`. An integer is one word, as are up to seven bytes; up to 16 bytes are
+//! three words: their number, and two that contain them. For up to eight words the hash is vector multiply-shift: the
+//! upper 64 bits of `b + a[0] * x[0] + a[1] * x[1] + ...` modulo 2^128, where `b` and all `a` are random 128-bit
+//! numbers. Longer sequences are cut into blocks of eight words. The upper 60 bits of a block's sum are its digest. The
+//! digests of all blocks but the last are the coefficients of a polynomial, which is evaluated modulo 2^61 - 1 at a
+//! random place; its value is one additional word of the last block. For more than 16 bytes, such a hash with its own
+//! random numbers is the word after their number.
 //!
-//! - Up to eight words this is strongly universal: of any two different sequences the hashes are independent, and each
-//!   is uniform over all 2^64 numbers, the low bits as well as the upper seven (a `HashMap` uses both). So two of them
-//!   have one hash with probability 2^-64, and one of 2^k buckets with probability 2^-k. Dietzfelbinger, "Universal
-//!   hashing and k-wise independent random variables via integer arithmetic without primes" (STACS 1996); Thorup, "High
-//!   speed hashing for integers and strings" (arXiv 1504.06804).
-//! - Beyond, two sequences of at most `m` blocks have one hash with probability below `(m + 2) / 2^60`: digests of
-//!   different blocks are equal with probability 2^-60, and different polynomials agree at no more places than their
-//!   degree (Carter and Wegman, "Universal classes of hash functions", 1979). The first coefficient is one, so the
-//!   number of blocks is distinguished, too. More than 16 bytes add the same for their own blocks, of 64 bytes each.
-//! - Two sequences are not distinguished if one is the other with zeros after it. `Hash` rules that out: no value's
-//!   sequence may begin with another value's.
-//! - A fixed bijection follows, which changes nothing of the above. It is there because sums are linear: with most keys
-//!   they spread 0, 1, 2, ... evenly, but with one key in a hundred they make clumps, and a search of a full table
-//!   takes more than twice as many steps, and up to twenty times. With it no key in 3,000 took 1.7 times as many, on
-//!   rows and on grids.
+//! - For up to eight words this is strongly universal: the hashes of any two different sequences are independent, and
+//!   each is uniform over all 2^64 numbers, including the low bits and the upper seven (a `HashMap` uses both). So two
+//!   sequences have the same hash with probability 2^-64, and the same one of 2^k buckets with probability 2^-k.
+//!   Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic without primes"
+//!   (STACS 1996); Thorup, "High speed hashing for integers and strings" (arXiv 1504.06804).
+//! - For longer sequences, two of at most `m` blocks have the same hash with probability below `(m + 2) / 2^60`:
+//!   digests of different blocks are equal with probability 2^-60, and different polynomials agree at no more places
+//!   than their degree (Carter and Wegman, "Universal classes of hash functions", 1979). The first coefficient is one,
+//!   so the number of blocks is distinguished, too. More than 16 bytes add the same for their own blocks, of 64 bytes
+//!   each.
+//! - Two sequences are not distinguished if one is the other followed by zeros. The contract of `Hash` excludes this
+//!   case: no value's sequence may be a prefix of another value's.
+//! - A fixed bijection follows, which does not affect the above. It is needed because sums are linear: with most keys
+//!   they distribute 0, 1, 2, ... evenly, but with one key in a hundred they form clusters, and a search of a full
+//!   table takes more than twice as many steps, and up to twenty times. With the bijection, no key in 3,000 took 1.7
+//!   times as many, on rows and on grids.
 //!
 //! # What is not promised
 //!
-//! The theorem is on pairs of values that were chosen without knowledge of the key, and on numbers that are truly
-//! random; these are as random as `SipHash` makes them. What histcheck prints does not depend on the key, but how long
-//! it takes may. This is not a cryptographic hash: who feeds one process for long and measures its time (`histcheck
-//! watch --listen`) may learn something.
+//! The theorem applies to pairs of values chosen without knowledge of the key, and to numbers that are truly random;
+//! these are as random as `SipHash` makes them. The output of histcheck does not depend on the key, but its running
+//! time may. This is not a cryptographic hash: a client that sends data to one process for long and measures its time
+//! (`histcheck watch --listen`) may learn something about the key.
 //!
 //! # The key
 //!
-//! One for each process, for it is 336 bytes: outputs of the standard library's `SipHash-1-3`, whose own key is from
-//! the operating system ([`std::hash::RandomState`]). On targets where the standard library has no source of randomness
-//! (`wasm32-unknown-unknown`) this has none either.
+//! There is one key per process, because it takes 336 bytes: outputs of the standard library's `SipHash-1-3`, whose own
+//! key comes from the operating system ([`std::hash::RandomState`]). On targets where the standard library has no
+//! source of randomness (`wasm32-unknown-unknown`) this key is not random either.
 //!
-//! The order in a map differs from run to run, so nothing that is printed may depend on it: a test of the command line
-//! compares the reports of several runs byte by byte.
+//! The order in a map differs from run to run, so no output may depend on it: a test of the command line compares the
+//! reports of several runs byte by byte.
 //!
 //! # What was not chosen
 //!
-//! - `rustc-hash`: no key, and one multiplication undoes it.
-//! - `SipHash-1-3`, as the standard library's maps have it: as safe as any. Looking up an integer took 9 ns with it, 2
+//! - `rustc-hash`: it has no key, and one multiplication inverts it.
+//! - `SipHash-1-3`, the hash of the standard library's maps: as safe as any. Looking up an integer took 9 ns with it, 2
 //!   with this hash and 1.4 with `rustc-hash`; a string of 40 bytes took 22, 14 and 8.
-//! - `foldhash`: "minimally DoS-resistant" by its documentation; its key is made of addresses and the clock; pairs are
-//!   known that collide in 0.2 under one key of 2^27 (its issue 50).
-//! - `ahash`: AES only where the compiler may assume it (`-C target-cpu`), else a folded multiplication; with AES, too,
-//!   pairs are known that collide under one key of 2^20 (its issue 292).
+//! - `foldhash`: "minimally DoS-resistant" by its documentation; its key is derived from addresses and the clock; for
+//!   version 0.2, there are known pairs that collide under one key in 2^27 (its issue 50).
+//! - `ahash`: it uses AES only where the compiler may assume it (`-C target-cpu`), else a folded multiplication; also
+//!   with AES, there are known pairs that collide under one key in 2^20 (its issue 292).
 //! - `gxhash`: has collisions that do not depend on the key (its issue 83).
 
 use crate::cast::{Cast as _, low_u64};
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
-/// The standard library's map, with this hash. Made by `default()`.
+/// The standard library's map with this hash. Create it with `default()`.
 pub type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
-/// The standard library's set, with this hash. Made by `default()`.
+/// The standard library's set with this hash. Create it with `default()`.
 pub type HashSet<T> = std::collections::HashSet<T, RandomState>;
 
 /// Words of a block.
@@ -98,7 +99,7 @@ struct Secret {
 static SECRET: OnceLock<Secret> = OnceLock::new();
 
 impl Secret {
-    /// The one of this process.
+    /// The key of this process.
     #[inline]
     fn of_process() -> &'static Secret {
         SECRET.get_or_init(|| Secret::random(&std::hash::RandomState::new()))
@@ -130,7 +131,7 @@ impl Default for RandomState {
 }
 
 impl std::fmt::Debug for RandomState {
-    /// Shows nothing of the key.
+    /// Does not reveal the key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("RandomState(..)")
     }
@@ -151,7 +152,7 @@ pub fn hash_one(value: &(impl Hash + ?Sized)) -> u64 {
     RandomState::default().hash_one(value)
 }
 
-/// The hash, as far as it was fed: see the [module](self).
+/// The state of the hash: see the [module](self).
 #[derive(Clone)]
 pub struct UniversalHasher {
     secret: &'static Secret,
@@ -164,7 +165,7 @@ pub struct UniversalHasher {
 }
 
 impl std::fmt::Debug for UniversalHasher {
-    /// Shows nothing of the key.
+    /// Does not reveal the key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("UniversalHasher(..)")
     }
@@ -185,7 +186,7 @@ impl UniversalHasher {
     }
 }
 
-/// Never 0, for it is not reduced further.
+/// Never 0, because it is not reduced further.
 #[cold]
 fn end_block(blocks: u64, place: u64, sum: u128) -> u64 {
     horner(blocks.max(1), place, sum) + PRIME
@@ -196,7 +197,7 @@ fn add(sum: u128, factor: u128, word: u64) -> u128 {
     sum.wrapping_add(factor.wrapping_mul(u128::from(word)))
 }
 
-/// One coefficient more, the digest of a block with this sum: `value * place + digest`, below 2^62 and modulo
+/// Adds one coefficient, the digest of a block with this sum: `value * place + digest`, below 2^62 and modulo
 /// [`PRIME`].
 fn horner(value: u64, place: u64, sum: u128) -> u64 {
     // `value` is below 2^63, so the product is below 2^124, and `sum` does not overflow.
@@ -220,7 +221,7 @@ fn short(bytes: &[u8]) -> u64 {
     }
 }
 
-/// A hash of more than 16 bytes, for comparison with those of as many.
+/// A hash of more than 16 bytes, for comparison with hashes of equally many bytes.
 #[inline(never)]
 fn digest(bytes: &[u8], Sums { word: factors, start, place }: &Sums) -> u64 {
     let (blocks, rest) = bytes.as_chunks::<{ 8 * WORDS }>();

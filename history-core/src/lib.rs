@@ -1,19 +1,20 @@
-//! Histories of concurrent operations: reading and writing them, and the interface of what judges them.
+//! Histories of concurrent operations: reading and writing them, and the interface of checkers.
 //!
-//! A **history** is what clients of a database (or a queue, or a lock) recorded: who invoked what, when, and what came
-//! back. A **checker** folds over its ops and says whether they obey some model, or proves that they do not. This crate
-//! is what all checkers share:
+//! A **history** is a record of all requests and responses of the clients of a database (or a queue, or a lock), with
+//! their order. A **checker** processes its ops in order, and reports whether they obey some model, or proves that they
+//! do not. This crate contains what all checkers share:
 //!
-//! - [`Reader`] streams [`Op`]s out of EDN, JSON and Jepsen's tables, compressed or not; [`History`] holds them all;
-//!   [`Writer`] writes them; [`HistoryBuilder`] makes them without text; [`validate`] says all that is wrong with a
-//!   text.
-//! - [`Checker`] and [`Run`] are what a checker implements, [`Options`] and [`Budget`] what it is given, [`Report`]
-//!   what it answers. [`Keyed`] judges each key of a history on its own, with any checker, and [`Compose`] runs several
-//!   checkers over one pass. With [`Coverage`] a checker answers [`Unknown`](Verdict::Unknown) for a history in which
-//!   it found nothing to check.
-//! - [`OpFault`], [`id!`](id), [`cast`] and [`explain`] are what checkers share in addition to that: why an op cannot
-//!   be taken, numbers of rows, and how a witness is explained.
-//! - [`HistoryError`] is what is said of a text that is not a history: where, what, and what was expected.
+//! - [`Reader`] streams [`Op`]s out of EDN, JSON and Jepsen's tables, compressed or not; [`History`] contains all ops
+//!   of a history; [`Writer`] writes them; [`HistoryBuilder`] builds histories without text; [`validate`] lists all
+//!   errors in a text.
+//! - [`Checker`] and [`Run`] are the interface of a checker, [`Options`] and [`Budget`] its input, [`Report`] its
+//!   result. [`Keyed`] checks each key of a history separately, with any checker, and [`Compose`] runs several checkers
+//!   in one pass. With [`Coverage`] a checker returns [`Unknown`](Verdict::Unknown) for a history in which it found
+//!   nothing to check.
+//! - [`OpFault`], [`id!`](id), [`cast`] and [`explain`] are what checkers share in addition: why an op cannot be
+//!   processed, numbers of rows, and explanations of witnesses.
+//! - [`HistoryError`] is the error for a text that is not a history: the position, what is wrong, and what was
+//!   expected.
 //!
 //! ```
 //! use history_core::{Reader, Verdict};
@@ -34,11 +35,11 @@
 //!
 //! # Features
 //!
-//! None is on by default.
+//! No feature is on by default.
 //!
 //! - `files`: `open` and `create`, histories by path.
-//! - `gzip`, `zstd`: histories compressed so.
-//! - `parallel`: keys are judged on several threads ([`Keyed`]). The answers are the same without.
+//! - `gzip`, `zstd`: histories with this compression.
+//! - `parallel`: keys are checked on several threads ([`Keyed`]). The results are the same without it.
 //! - `serde`: `Serialize` and `Deserialize` for reports and their parts, and `to_edn`, which writes EDN. The README has
 //!   the schema of a report.
 

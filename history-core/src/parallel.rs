@@ -1,19 +1,20 @@
-//! Work on several threads, with the same results in the same order as on one. Without the feature `parallel` it is
-//! one.
+//! Work on several threads, with the same results in the same order as on one. Without the feature `parallel`, there is
+//! one thread.
 //!
-//! For checkers. Threads are started for one call and end with it; a panic in one of them continues in the caller.
+//! For checkers. Threads are started for one call and end with it; a panic in a thread continues in the caller.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 
-/// The feature changes what is done and not what may be passed: a program that compiles with it compiles without.
+/// The feature changes the implementation, but not the types of arguments: a program that compiles with it compiles
+/// without it.
 const HAS_THREADS: bool = cfg!(feature = "parallel");
 
-/// Histories of fewer operations are judged before a thread has started.
+/// Histories of fewer operations are checked in less time than a thread needs to start.
 pub const WORTH_OPS: usize = 20_000;
 
-/// The results of two functions, called at once if it is `worth` it.
+/// The results of two functions, called in parallel if it is `worth` it.
 pub fn both<A, B: Send>(worth: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
     if !worth || !HAS_THREADS {
         return (a(), b());
@@ -35,7 +36,7 @@ pub fn both<A, B: Send>(worth: bool, a: impl FnOnce() -> A, b: impl FnOnce() -> 
     (a, result.expect("a function that was called"))
 }
 
-/// What `f` makes of each item, in their order; on several threads if it is `worth` it.
+/// The results of `f` for each item, in their order; on several threads if it is `worth` it.
 ///
 /// ```
 /// let squares = history_core::parallel::map(true, &[1, 2, 3], |item| item * item);
@@ -45,8 +46,8 @@ pub fn map<T: Sync, R: Send>(worth: bool, items: &[T], f: impl Fn(&T) -> R + Syn
     map_with(worth, items.len(), || (), |(), at| f(&items[at]))
 }
 
-/// What `f` makes of each number below `count`, in their order; on several threads if it is `worth` it. Each thread has
-/// a context of its own.
+/// The results of `f` for each number below `count`, in their order; on several threads if it is `worth` it. Each
+/// thread has its own context.
 pub fn map_with<C, R: Send>(
     worth: bool,
     count: usize,

@@ -1,10 +1,11 @@
-//! Text that others wrote, made safe to show: nothing hidden, nothing that moves or reorders what is around it.
+//! Text from untrusted sources, made safe to show: without hidden characters, and without characters that move or
+//! reorder the text around them.
 //!
-//! A history, or the name of its file, can hold escape sequences that make a terminal draw something else, and
-//! characters that no reader sees or that turn the text around them (Boucher, Anderson, "Trojan Source", 2021). Whoever
-//! prints such text, or puts it on a page or into a picture, prints what these functions make of it. Escaping for HTML
-//! or XML is not done here. What programs read keeps the value of a text, but not its bytes: strings of JSON and EDN
-//! have an escape for each of these characters ([`json`]).
+//! A history, or the name of its file, can contain escape sequences that make a terminal draw something else, and
+//! characters that are invisible or that reverse the text around them (Boucher, Anderson, "Trojan Source", 2021). Code
+//! that prints such text, or puts it on a page or into a picture, must use these functions. They do not escape HTML or
+//! XML. Output for programs keeps the value of a text, but not its bytes: strings of JSON and EDN have an escape for
+//! each of these characters ([`json`]).
 //!
 //! ```
 //! use history_core::visible;
@@ -17,9 +18,9 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-/// Whether a character must not be shown as it is: controls, marks of direction, what takes no room or shows nothing
-/// (Unicode's `Default_Ignorable_Code_Point`, tags, variation selectors and a few more), what has no meaning of its own
-/// (private use), and what is no character.
+/// Whether a character must not be shown unchanged: controls, marks of direction, characters without width or glyph
+/// (Unicode's `Default_Ignorable_Code_Point`, tags, variation selectors and a few more), characters without a meaning
+/// of their own (private use), and noncharacters.
 pub fn is_hidden(c: char) -> bool {
     if (' '..='~').contains(&c) {
         return false;
@@ -33,7 +34,7 @@ pub fn is_hidden(c: char) -> bool {
         || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// Appends a character, or the escape that represents it: `\n`, `\t`, `\r`, or `\u{202e}` and the like.
+/// Appends a character, or the escape that represents it: `\n`, `\t`, `\r`, or one like `\u{202e}`.
 pub fn push(out: &mut String, c: char) {
     match c {
         '\n' | '\r' | '\t' => out.extend(c.escape_default()),
@@ -42,18 +43,18 @@ pub fn push(out: &mut String, c: char) {
     }
 }
 
-/// The text in one line, with escapes in place of hidden characters and of the ends of lines.
+/// The text in one line, with escapes instead of hidden characters and line ends.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// The text with its lines, and with escapes in place of all other hidden characters.
+/// The text with its lines, and with escapes instead of all other hidden characters.
 pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n')
 }
 
-/// JSON that says the same, with `\u202e` and the like in place of hidden characters in its strings; its own ends of
-/// lines stay.
+/// JSON with the same value, and with escapes like `\u202e` instead of hidden characters in its strings; its own line
+/// ends remain.
 ///
 /// ```
 /// assert_eq!(history_core::visible::json("{\n\"a\u{202e}\":1}"), "{\n\"a\\u202e\":1}");
@@ -70,8 +71,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes a character as strings of JSON and EDN escape it: `\u` and four digits for each half of what UTF-16 makes of
-/// it.
+/// Writes a character as strings of JSON and EDN escape it: `\u` and four digits for each unit of its UTF-16 form.
 pub(crate) fn write_utf16(out: &mut impl Write, c: char) -> fmt::Result {
     c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))
 }

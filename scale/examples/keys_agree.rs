@@ -1,7 +1,7 @@
-//! Makes histories of keys from recorded histories of one object each, and compares what many workers say of them with
-//! what one machine says: `keys_agree CHECKER DIRECTORY`.
+//! Creates histories of keys from recorded histories of one object each, and compares the reports of many workers with
+//! those of one machine: `keys_agree CHECKER DIRECTORY`.
 //!
-//! Five histories at a time become one, in which each is a key and all are interleaved. It is judged with 1, 2, 4 and 7
+//! Every five histories become one, in which each is a key and all are interleaved. It is checked with 1, 2, 4 and 7
 //! workers, in ranges of different lengths, as EDN and as JSON Lines.
 
 use histcheck_scale::histcheck_front::history_core::{

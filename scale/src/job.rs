@@ -1,4 +1,4 @@
-//! What there is to do, and what comes of it.
+//! The input of a check, and its result.
 
 use crate::read::place;
 use histcheck_front::setup::WhetherKeyed;
@@ -9,19 +9,19 @@ use history_core::{HistoryError, Options, Reader, Report};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Bytes of a range, unless a job says otherwise: some ten thousand ops, so that what workers tell each other costs
-/// little beside reading.
+/// The default length of a range in bytes: some ten thousand ops, so that communication between workers costs little
+/// compared with reading.
 const RANGE_BYTES: u64 = 8 << 20;
 
-/// Histories to be judged, one after another, by all workers together.
+/// Histories to check, one after another, by all workers together.
 #[expect(missing_debug_implementations, reason = "a checker need not have one")]
 #[non_exhaustive]
 pub struct Job<'c> {
-    /// The checker and its options. Each key is judged on its own, but for transactions: see [`can_judge`].
+    /// The checker and its options. Each key is checked separately, except for transactions: see [`can_judge`].
     pub setup: &'c Setup<'c>,
     /// The histories.
     pub histories: Vec<History>,
-    /// Bytes of the ranges into which files are cut. Nothing but memory and time may depend on it.
+    /// The length of the ranges into which files are divided, in bytes. Only memory and time may depend on it.
     pub range_bytes: u64,
     /// A limit on the memory for a history of transactions, if there is one.
     pub spill: Option<Spill>,
@@ -42,7 +42,7 @@ pub struct Spill {
 }
 
 impl Spill {
-    /// A limit of so many bytes, of which `memory` says how many are in use.
+    /// A limit in bytes; `memory` returns the number of bytes in use.
     pub fn new(dir: impl Into<PathBuf>, bytes_max: u64, memory: fn() -> Option<u64>) -> Spill {
         Spill { dir: dir.into(), bytes_max, memory }
     }
@@ -54,7 +54,7 @@ impl<'c> Job<'c> {
         Job { setup, histories, range_bytes: RANGE_BYTES, spill: None }
     }
 
-    /// Whether the histories are of transactions, of which each worker judges a share.
+    /// Whether the histories are of transactions, of which each worker checks a share.
     pub(crate) fn is_of_transactions(&self) -> bool {
         has_shares(self.setup)
     }
@@ -72,18 +72,18 @@ pub struct History {
 }
 
 impl History {
-    /// The history at a path, read as `read_as` says.
+    /// The history at a path, read with the settings `read_as`.
     pub fn new(path: impl Into<PathBuf>, read_as: ReadAs) -> History {
         History { path: path.into(), read_as }
     }
 
-    /// Begins to read all of it; `reading` says how far that has come.
+    /// Begins to read all of it; `reading` has the progress.
     pub(crate) fn open(&self, reading: &Arc<Reading>) -> Result<Reader<'static>, HistoryError> {
         place::reader(&self.path, &self.read_as, reading)
     }
 }
 
-/// What is known of a history.
+/// The result for a history.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Judged {
@@ -91,15 +91,15 @@ pub struct Judged {
     pub outcome: Result<Report, HistoryError>,
     /// Names of the client rule that no process had; `None` if not all of the history was read.
     pub unmatched: Option<Vec<String>>,
-    /// What else the user should know about how it was read.
+    /// Further information for the user about how it was read.
     pub decisions: Vec<String>,
 }
 
-/// Why a checker's histories cannot be judged by many workers.
+/// Whether many workers can check a checker's histories; an error with the reason if not.
 ///
-/// Histories of keys can, if each key is judged on its own (`--keyed`), and histories of transactions of a checker that
-/// can judge the keys of each worker apart (list-append, rw-register). Other workloads whose ops have no keys are one
-/// history that has to be judged as a whole.
+/// Histories of keys can, if each key is checked separately (`--keyed`), and histories of transactions of a checker
+/// that can check the keys of each worker separately (list-append, rw-register). Other workloads whose ops have no keys
+/// are one history that has to be checked as a whole.
 ///
 /// # Errors
 ///
@@ -138,12 +138,12 @@ pub fn can_judge(setup: &Setup<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether many workers can judge the history without judging each key on its own.
+/// Whether many workers can check the history without checking each key separately.
 fn has_shares(setup: &Setup<'_>) -> bool {
     setup.keyed == WhetherKeyed::No && is_split(setup, &setup.options)
 }
 
-/// Whether the checker can judge the keys of each worker apart, with these options.
+/// Whether the checker can check the keys of each worker separately, with these options.
 fn is_split(setup: &Setup<'_>, options: &Options) -> bool {
     setup.checker.start_share(options, Share::All).is_ok_and(|run| run.is_some())
 }

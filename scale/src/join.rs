@@ -1,8 +1,9 @@
 //! Joining the ranges of a file: one worker walks over their summaries, in order.
 //!
-//! It knows of each client what it was doing at the end of the range before. So it finds the worker of each completion
-//! whose invocation is in an earlier range, and sees whether ranges fit together: if all do, and no range is irregular,
-//! the whole is a history whose ops pair as the ranges have paired them. Memory follows the number of clients.
+//! It stores for each client its operation at the end of the previous range. So it finds the worker of each completion
+//! whose invocation is in an earlier range, and determines whether ranges fit together: if all do, and no range is
+//! irregular, the whole is a history whose ops pair as the ranges have paired them. Memory grows with the number of
+//! clients.
 
 use crate::packet::{Base, Packet};
 use crate::read::part::{Doing, Summary};

@@ -1,14 +1,14 @@
-//! Judging one history: what every worker does, in the same steps.
+//! Checking one history: the steps of every worker, which are the same.
 //!
-//! 1. The first worker looks at the beginning of the file and says how it is read ([`plan`]).
+//! 1. The first worker examines the beginning of the file and determines how it is read ([`plan`]).
 //! 2. In rounds, each worker reads a range and sends its ops to the workers of their keys ([`part`]); the first
 //!    worker joins the ranges ([`join`](crate::join)), and each worker feeds its keys ([`keys`](crate::keys)).
 //! 3. If anything was irregular, all of that is dropped, and the first worker reads the history as a whole
 //!    ([`whole`](crate::read::whole)).
 //! 4. All search their keys, slice by slice, until one finds a violation or all are done, as one machine does.
-//! 5. The first worker merges the reports on all keys, in the order in which the keys came up.
+//! 5. The first worker merges the reports on all keys, in order of first occurrence.
 //!
-//! All that workers decide together they decide on what all of them have been told, so they take the same steps.
+//! All common decisions depend only on data that all workers have received, so they take the same steps.
 
 use crate::job::{History, Job, Judged};
 use crate::join::{Join, Joined};
@@ -72,7 +72,7 @@ enum HowEnded {
 }
 
 impl Session<'_> {
-    /// What is known of the history; the first worker gets it.
+    /// The result for the history; the first worker gets it.
     pub(crate) fn judge(mut self) -> Option<Judged> {
         let (path, read_as) = (&self.history.path, &self.history.read_as);
         let stamp = Stamp::of(path);
@@ -96,7 +96,7 @@ impl Session<'_> {
         })
     }
 
-    /// Reads the history by ranges, and judges it.
+    /// Reads the history by ranges, and checks it.
     fn by_ranges(&mut self, reading: Reading) -> Result<Option<Judged>, Irregular> {
         let (setup, unit) = (self.job.setup, self.history.read_as.time_unit);
         let form = reading.keys.form();
@@ -212,7 +212,7 @@ impl Session<'_> {
         }
     }
 
-    /// Reads the history as a whole, and judges it.
+    /// Reads the history as a whole, and checks it.
     fn whole(&mut self) -> Option<Judged> {
         let workers = self.meeting.workers();
         let is_first = self.meeting.is_first();

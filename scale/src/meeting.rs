@@ -1,8 +1,8 @@
-//! Meetings: rounds in which every worker sends bytes to any workers, and has all that was sent to it when the round
-//! ends.
+//! Meetings: rounds in which every worker sends bytes to any workers, and has received everything sent to it when the
+//! round ends.
 //!
-//! A round is a time of one timely dataflow: an exchange by the receiver's number, and a probe behind it, which says
-//! when nothing of that time can arrive any more. Every worker holds the same rounds in the same order.
+//! A round is a time of one timely dataflow: an exchange by the receiver's number, and a probe after it, which detects
+//! when nothing of that time can arrive any more. Every worker has the same rounds in the same order.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::cell::RefCell;

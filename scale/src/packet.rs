@@ -1,7 +1,7 @@
-//! A packet: ops of one range for one worker, as texts, and what the texts do not say.
+//! A packet: ops of one range for one worker, as texts, and data that the texts do not contain.
 //!
-//! Ops travel as the text that the file has: it is there already, and reading it again costs less than to write another
-//! form of it, and to keep that right.
+//! Ops are sent as the text in the file: it is available, and reading it again costs less than writing another form of
+//! it, and keeping that correct.
 
 use history_core::Position;
 use history_core::cast::Cast as _;

@@ -13,12 +13,12 @@ use timely::communication::allocator::ProcessBuilder;
 use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
 use timely::communication::{AllocatorBuilder, Hooks};
 
-/// Judges all histories with so many workers in this process: the same answers as of one machine. If the job has a
-/// limit on memory ([`Job::spill`]), one worker judges transactions.
+/// Checks all histories with this number of workers in this process: the same results as of one machine. If the job has
+/// a limit on memory ([`Job::spill`]), one worker checks transactions.
 ///
 /// # Panics
 ///
-/// If the system does not let it start a thread.
+/// If the system does not permit starting a thread.
 pub fn judge(job: &Job<'_>, workers: NonZeroUsize) -> Vec<Judged> {
     if let Some(spill) = job.spill.as_ref().filter(|_| job.is_of_transactions()) {
         return job.histories.iter().map(|history| passes::judge(job, history, spill)).collect();
@@ -30,15 +30,15 @@ pub fn judge(job: &Job<'_>, workers: NonZeroUsize) -> Vec<Judged> {
     work(builders, Box::new(()), job).unwrap_or_default()
 }
 
-/// Judges all histories together with other processes, each of which calls this with the same job, with so many workers
-/// in each. Only the first process gets the answers, once all others have said that they are done; the others get none.
+/// Checks all histories together with other processes, each of which calls this with the same job, with this number of
+/// workers in each. Only the first process gets the results, once all others are done; the others get none.
 ///
-/// There is no answer without all processes: if one cannot be reached, stops, ends early or is asked for something
-/// else, this process prints which one it is and exits with 255.
+/// There is no result without all processes: if one cannot be reached, stops, ends early or has another job, this
+/// process prints which one it is and exits with 255.
 ///
 /// # Panics
 ///
-/// If the system does not let it start a thread.
+/// If the system does not permit starting a thread.
 pub fn judge_with_others(job: &Job<'_>, workers: NonZeroUsize, cluster: &Cluster) -> Option<Vec<Judged>> {
     let fault = Arc::new(Fault::of_cluster(cluster));
     let mut peers = Peers::connect(cluster, &fault);

@@ -1,4 +1,4 @@
-//! To which workers an op goes: those of its keys.
+//! The workers that receive an op: those of its keys.
 
 use history_core::cast::Cast as _;
 use history_core::keyed_parts::{Form, place_of};

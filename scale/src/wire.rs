@@ -1,7 +1,7 @@
 //! Reports and errors on their way to the first worker, without loss.
 //!
-//! The JSON of a report is for readers: there a keyword is a string. So every value of the history that a report holds
-//! travels as a string that says what kind of value it is.
+//! The JSON of a report is for readers: a keyword becomes a string. So every value of the history in a report is sent
+//! as a string that includes its type.
 
 use history_core::keyed_parts::KeyEnd;
 use history_core::{Datum, ErrorKind, HistoryError, Position, Report, Snippet};

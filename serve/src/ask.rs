@@ -21,7 +21,7 @@ const FORM_BYTES_MAX: usize = 8 << 10;
 /// Why something was not done.
 struct Refused(StatusCode, String);
 
-/// Does what a request asks for.
+/// Executes the request.
 pub(crate) async fn answer(state: &Arc<State>, asked: &Asked, body: Incoming) -> Answer {
     let Some(checks) = &state.checks else {
         return said(
@@ -64,7 +64,8 @@ fn said(asked: &Asked, Refused(status, message): &Refused) -> Answer {
     }
 }
 
-/// What is asked for. A parameter that means nothing here is refused: what it should have changed would be missed.
+/// The requested check. An unknown parameter is rejected, because the change that it should make would otherwise be
+/// missing.
 fn wanted(checks: &Checks, query: &Query) -> Result<Wanted, Refused> {
     const KNOWN: [&str; 5] = ["checker", "levels", "keyed", "name", "run"];
     let wrong = |message: String| Refused(StatusCode::BAD_REQUEST, message);
@@ -136,7 +137,7 @@ async fn receive(
     started.map_err(|why| failed(StatusCode::SERVICE_UNAVAILABLE, why))
 }
 
-/// Says which checkers understand the beginning of a history, or the history of a run.
+/// Returns which checkers understand the beginning of a history, or the history of a run.
 async fn suggest(state: &Arc<State>, checks: &Arc<Checks>, asked: &Asked, body: Incoming) -> Answer {
     /// Bytes of the beginning.
     const BYTES_MAX: usize = 1 << 20;
@@ -213,7 +214,7 @@ pub(crate) fn of(record: &Record) -> Value {
     })
 }
 
-/// A check with what came of it.
+/// A check with its result.
 pub(crate) fn with_result(record: &Record, folder: &Folder) -> Value {
     let mut value = of(record);
     if record.stage == Stage::Done {

@@ -1,4 +1,4 @@
-//! What a server serves, to whom, and how histories are checked for it.
+//! What a server serves, to which clients, and how it checks histories.
 
 use crate::guard::token::Token;
 use crate::live::Live;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a server serves, and to whom.
+/// What a server serves, and to which clients.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
@@ -25,7 +25,7 @@ pub struct Config {
     pub is_read_only: bool,
     /// How histories are checked; without it, none is.
     pub judge: Option<Judge>,
-    /// A run that goes on, to be shown while it does.
+    /// A run in progress, to be shown meanwhile.
     pub live: Option<Live>,
 }
 
@@ -43,12 +43,12 @@ pub struct Judge {
     pub memory_bytes: u64,
     /// Bytes of a history that is received.
     pub history_bytes_max: u64,
-    /// Says which checkers understand a history.
+    /// Determines which checkers understand a history.
     pub suggest: Option<Suggest>,
 }
 
-/// Says which checkers understand a history, by its first bytes: the likeliest first; or, if not even its first op can
-/// be read, why.
+/// Determines which checkers understand a history, from its first bytes: the likeliest first; or, if not even its first
+/// op can be read, the reason.
 #[derive(Clone)]
 pub struct Suggest(pub SuggestFn);
 
@@ -98,7 +98,7 @@ impl Config {
         }
     }
 
-    /// Whether everybody who reaches the address may come in.
+    /// Verifies that a server which other machines can reach has a token.
     ///
     /// # Errors
     ///

@@ -114,7 +114,7 @@ fn show(state: &State, asked: &Asked) -> Answer {
     }
 }
 
-/// Says what is wrong, to a program or a person.
+/// Reports an error, to a program or a person.
 fn failed(asked: &Asked, status: StatusCode, message: &str) -> Answer {
     if asked.is_api() {
         return answer::error(status, message);

@@ -46,7 +46,7 @@ impl Log {
         witness.ops.iter().map(|op| self.described(op, workload)).collect()
     }
 
-    /// The transaction of a witness's op, if the op is described as it was recorded.
+    /// The transaction of a witness's op, if the op is described as recorded.
     fn described(&self, op: &WitnessOp, workload: &dyn Workload) -> Result<&Txn, Uncertified> {
         let index = op.index;
         let txn = self.txns.iter().find(|txn| txn.index == index);

@@ -1,11 +1,11 @@
-//! The anomalies that are not cycles and that all workloads define alike, but for what a read shows.
+//! Anomalies that are not cycles and that all workloads define in the same way, except for what a read shows.
 
 use super::log::{Mop, Txn};
 use super::workload::claim_write;
 use super::{Claim, Uncertified, claim};
 use history_core::{Datum, OpKind};
 
-/// An ok op read what a failed op wrote.
+/// An ok op read a value that a failed op wrote.
 pub(super) fn g1a(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [reader, writer] = claims.txns()?;
     let (key, value) = (claims.fact("key")?, claims.fact("element")?);
@@ -16,7 +16,7 @@ pub(super) fn g1a(claims: &Claim<'_>) -> Result<(), Uncertified> {
     claim(claims.workload.shows(&read.seen, value), || format!("the read does not show {value}"))
 }
 
-/// An ok op read a key as another transaction left it only for a while.
+/// An ok op read an intermediate version of another transaction.
 pub(super) fn g1b(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [reader, writer] = claims.txns()?;
     let (key, value) = (claims.fact("key")?, claims.fact("element")?);
@@ -31,7 +31,7 @@ pub(super) fn g1b(claims: &Claim<'_>) -> Result<(), Uncertified> {
     claim(overwritten, || format!("op {} did not overwrite {value} of key {key} later", writer.index))
 }
 
-/// An ok op read what was never written.
+/// An ok op read a value that was never written.
 pub(super) fn garbage_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [txn] = claims.txns()?;
     let (key, value) = (claims.fact("key")?, claims.fact("element")?);
@@ -44,7 +44,7 @@ pub(super) fn garbage_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
     claim(writer.is_none(), || format!("an op did {verb} {value} to key {key}"))
 }
 
-/// A transaction read what it wrote only later.
+/// A transaction read a value before it wrote it.
 pub(super) fn future_read(claims: &Claim<'_>) -> Result<(), Uncertified> {
     let [txn] = claims.txns()?;
     let (key, value) = (claims.fact("key")?, claims.fact("element")?);
@@ -79,7 +79,7 @@ pub(super) fn lost_update(claims: &Claim<'_>) -> Result<(), Uncertified> {
 /// A read, as a fact states it.
 pub(super) struct Read {
     pub(super) seen: Datum,
-    /// Where it is in its transaction.
+    /// Its position in its transaction.
     pub(super) places: Vec<usize>,
 }
 

@@ -1,7 +1,7 @@
-//! Cycles of which only the component is known: transactions that all come before each other.
+//! Cycles of which only the component is known: transactions that all precede each other.
 //!
-//! Along paths in which rw edges count, but no two of them may meet, it matters how one arrived. So each transaction
-//! has two nodes: an even one for arriving in any other way or not at all, an odd one for arriving by rw.
+//! On paths with rw edges of which no two may be adjacent, the last edge matters. So each transaction has two nodes: an
+//! even one for arriving in any other way or not at all, an odd one for arriving by rw.
 
 use super::log::{Log, Txn};
 use super::workload::{Succession, Version};
@@ -9,7 +9,7 @@ use super::{Claim, Uncertified, claim};
 use history_core::Datum;
 use history_core::cast::Cast as _;
 
-/// Which paths are steps of the cycles that rule a model out.
+/// Which paths are steps of the cycles that rule out a model.
 struct Steps {
     wr: bool,
     rw: Rw,
@@ -50,7 +50,7 @@ fn steps(model: &str) -> Option<Steps> {
     Some(Steps { wr, rw, order })
 }
 
-/// Checks that the transactions of the fact `scc` reach each other, and that as many do as `scc-size` says.
+/// Verifies that the transactions of the fact `scc` reach each other, and that their number is `scc-size`.
 pub(super) fn certify(claims: &Claim<'_>, model: &str) -> Result<(), Uncertified> {
     let steps = steps(model).ok_or_else(|| Uncertified::new(format!("no type of cycle rules out {model}")))?;
     let log = claims.log;
@@ -96,7 +96,7 @@ fn position(log: &Log, index: &Datum) -> Result<usize, Uncertified> {
     at.ok_or_else(|| Uncertified::new(format!("the history has no transaction with index {index}")))
 }
 
-/// What can be reached from a node in one step or more.
+/// The nodes that can be reached from a node in one step or more.
 fn closure(txns: usize, edges: impl Iterator<Item = (usize, usize)>, node: usize) -> Vec<bool> {
     let mut next = vec![Vec::new(); 2 * txns];
     for (from, to) in edges {
@@ -162,7 +162,7 @@ fn anti_dependencies(claims: &Claim<'_>) -> Vec<(usize, usize)> {
     edges
 }
 
-/// The positions of those who wrote a version.
+/// The positions of the transactions that wrote a version.
 fn writers(claims: &Claim<'_>, key: &Datum, version: &Version) -> Vec<usize> {
     let wrote = |txn: &Txn| claims.workload.written(claims.log, txn).contains(&(key, version.clone()));
     claims.log.possible().filter(|(_, txn)| wrote(txn)).map(|(at, _)| at).collect()

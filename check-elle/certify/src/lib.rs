@@ -1,11 +1,11 @@
-//! Certifying a witness: each of its claims is derived once more from the history, by definition, slowly and plainly.
+//! Certifies a witness: each of its claims is derived again from the history, by definition, in the simplest way.
 //!
-//! Nothing here is shared with the inference of edges or the search for cycles, so that an error there cannot hide an
-//! error here. Every test that finds an anomaly certifies it. "Certifying algorithms" (Computer Science Review 5,
-//! 2011).
+//! The certifier shares no code with the inference of edges or the search for cycles, so that an error there cannot
+//! hide an error here. Every test that finds an anomaly certifies it. "Certifying algorithms" (Computer Science Review
+//! 5, 2011).
 //!
-//! What a cycle is, and the order of processes and of real time, is the same for all workloads. What their reads and
-//! writes say of versions is not: `lists` and `registers` know it.
+//! The definition of a cycle, and the order of processes and of real time, are the same for all workloads. What their
+//! reads and writes show about versions is not: it is defined in `lists` and `registers`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -33,7 +33,7 @@ use workload::Workload;
 pub struct Uncertified {
     /// The step of a cycle that fails, as a position in [`Witness::steps`].
     pub step: Option<usize>,
-    /// What is wrong, as a sentence without its full stop.
+    /// The reason, as a sentence without its full stop.
     pub reason: String,
 }
 
@@ -56,7 +56,7 @@ impl std::error::Error for Uncertified {}
 
 /// Checks that a witness of list-append proves, by definition, that an anomaly is in a history.
 ///
-/// What is checked are the witness's ops, steps and facts; its prose is not.
+/// The witness's ops, steps and facts are verified; its explanation is not.
 ///
 /// O(ops of the history, for each step and fact), and as much memory as the history.
 ///
@@ -104,10 +104,10 @@ pub fn list_append(history: &History, anomaly: &str, witness: &Witness) -> Resul
     }
 }
 
-/// Checks that a witness of rw-register proves, by definition, that an anomaly is in a history, if the sources of
-/// version orders that were asked for hold.
+/// Verifies that a witness of rw-register proves, by definition, that an anomaly is in a history, if the requested
+/// sources of version orders hold.
 ///
-/// As with [`list_append`], the witness's prose is not checked. A step by ww or rw must rest on one edge between
+/// As in [`list_append`], the witness's explanation is not verified. A step by ww or rw must rest on one edge between
 /// versions that one of the sources in use gives, not on several.
 ///
 /// O(ops² of the history, for each step and fact), and as much memory for its versions.
@@ -163,9 +163,9 @@ pub fn rw_register(history: &History, sources: &Sources, anomaly: &str, witness:
     }
 }
 
-/// Checks that a witness of the checker isolation proves, by definition, that an anomaly is in a history of registers,
-/// which hold `initial` at first, or of lists: a derivation that no order of commits obeys a level, or what is wrong
-/// whatever the order.
+/// Verifies that a witness of the checker isolation proves, by definition, that an anomaly is in a history of
+/// registers, whose initial value is `initial`, or of lists: a derivation that no order of commits satisfies a level,
+/// or an anomaly that does not depend on the order.
 ///
 /// As with [`list_append`], the witness's prose is not checked.
 ///
@@ -207,7 +207,7 @@ pub fn isolation(history: &History, initial: &Datum, anomaly: &str, witness: &Wi
     isolation::certify(&claim, || Execution::of_registers(&log, &sources, false), anomaly)
 }
 
-/// What goes by one definition in all workloads.
+/// The anomalies with the same definition in all workloads.
 fn certify_common(claim: &Claim<'_>, anomaly: &str) -> Result<(), Uncertified> {
     if let Some(model) = anomaly.strip_suffix("-cycle-exists") {
         return exists::certify(claim, model);
@@ -222,7 +222,7 @@ fn certify_common(claim: &Claim<'_>, anomaly: &str) -> Result<(), Uncertified> {
     }
 }
 
-/// What a witness claims, and what its claims are held against.
+/// The claims of a witness, and the data to verify them.
 struct Claim<'a> {
     log: &'a Log,
     workload: &'a dyn Workload,
@@ -245,7 +245,7 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// The witness's transactions, if there are as many as there should be.
+    /// The witness's transactions, if it has the right number.
     fn txns<const N: usize>(&self) -> Result<[&'a Txn; N], Uncertified> {
         let got = self.txns.len();
         <[&Txn; N]>::try_from(&self.txns[..])

@@ -14,7 +14,7 @@ pub(super) struct Txn {
     /// The invocation's index, if that is known.
     pub(super) invoked: Option<u64>,
     pub(super) process: Option<Client>,
-    /// `Info` for what was never answered.
+    /// `Info` if there is no completion.
     pub(super) kind: OpKind,
     pub(super) mops: Vec<Mop>,
 }
@@ -25,7 +25,7 @@ pub(super) enum Mop {
         key: Datum,
         value: Datum,
     },
-    /// What the client saw, as a vector where it is a list; `None` if unknown.
+    /// The value that the client read, as a vector if it is a list; `None` if unknown.
     Read {
         key: Datum,
         seen: Option<Datum>,
@@ -88,7 +88,7 @@ impl Txn {
         self.is_ok() && other.invoked.is_some_and(|invoked| self.index < invoked)
     }
 
-    /// Whether these are its micro-ops, except that a read may be shown that says nothing.
+    /// Whether these are its micro-ops; a read without a result may have one in them.
     pub(super) fn is_described_by(&self, mops: &[Mop]) -> bool {
         let same = |(own, other): (&Mop, &Mop)| match (own, other) {
             (Mop::Read { key: a, seen: None }, Mop::Read { key: b, .. }) => a == b,

@@ -1,4 +1,4 @@
-//! What the certifier has to know of a workload: its micro-ops, and what they say of versions.
+//! The definition of a workload for the certifier: its micro-ops, and what they show about versions.
 
 use super::log::{Log, Mop, Txn};
 use super::{Claim, Uncertified, claim};
@@ -7,9 +7,9 @@ use history_core::{Datum, OpKind};
 /// A version of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Version {
-    /// What was written last; `None`: nothing yet.
+    /// The value that was written last; `None`: none yet.
     pub(super) value: Option<Datum>,
-    /// The index of the op that wrote it, where the value alone is ambiguous.
+    /// The index of the op that wrote it, if the value alone is ambiguous.
     pub(super) writer: Option<u64>,
 }
 
@@ -34,22 +34,22 @@ pub(super) struct Succession {
 
 /// A workload's micro-ops and versions.
 pub(super) trait Workload {
-    /// One micro-op of a transaction of this kind; of kind `Invoke`, what it says of reads is a wish.
+    /// One micro-op of a transaction of this kind; for kind `Invoke`, values of reads are only expectations.
     fn mop(&self, item: &Datum, kind: OpKind) -> Result<Mop, Uncertified>;
 
-    /// The value that was written last, by what a read shows.
+    /// The value that was written last, according to a read.
     fn last_written<'a>(&self, seen: &'a Datum) -> Option<&'a Datum>;
 
-    /// Whether a read shows what a write of `value` did.
+    /// Whether a read shows the effect of a write of `value`.
     fn shows(&self, seen: &Datum, value: &Datum) -> bool;
 
-    /// What a transaction that may have happened wrote for others to see: keys and versions.
+    /// The final writes of a transaction that may have happened: keys and versions.
     fn written<'a>(&self, log: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)>;
 
-    /// What it read of others, or of itself: keys and versions.
+    /// Its reads, from others or from itself: keys and versions.
     fn read<'a>(&self, log: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)>;
 
-    /// All versions that came directly after others.
+    /// All pairs of directly successive versions.
     fn successions(&self, log: &Log) -> Vec<Succession>;
 
     /// Checks that `next` came directly after a version of a key.

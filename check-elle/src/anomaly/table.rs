@@ -1,4 +1,4 @@
-//! The table of anomalies: name, what it also is, and what it is in a sentence.
+//! The table of anomalies: name, implied types, and definition in a sentence.
 //!
 //! Sources, by the name in brackets: Adya, "Weak Consistency" (thesis, MIT 1999); Berenson et al., "A Critique of ANSI
 //! SQL Isolation Levels" (SIGMOD 1995); Cerone, Bernardi, Gotsman, "A Framework for Transactional Consistency Models
@@ -9,7 +9,7 @@
 pub(crate) struct AnomalyRow {
     /// As Elle spells it.
     pub(crate) name: &'static str,
-    /// The names of what each anomaly of this type also is, directly.
+    /// The names of the types that each anomaly of this type also is, directly.
     pub(crate) implies: &'static [&'static str],
     /// A sentence.
     pub(crate) summary: &'static str,
@@ -19,7 +19,7 @@ const fn row(name: &'static str, implies: &'static [&'static str], summary: &'st
     AnomalyRow { name, implies, summary }
 }
 
-/// All of them: what the checkers find first, then what these are counted as.
+/// All anomalies: first those that the checkers find, then the types that they count as.
 #[rustfmt::skip] // A row is a name, its implications, and its sentence below.
 pub(crate) const ANOMALIES: &[AnomalyRow] = &[
     // Cycles, worst first.

@@ -42,12 +42,12 @@ impl Universe {
         self.interner.datum(code)
     }
 
-    /// The edge that a step of a relation rests on: of items, if there is one.
+    /// The edge of a step of a relation: of items, if there is one.
     fn edge(&self, relation: Relation, from: TxnId, to: TxnId) -> Option<&Edge> {
         self.inferred.between(from, to).iter().find(|edge| edge.relation == relation)
     }
 
-    /// A clause on what an edge's read saw, and who came before or after.
+    /// A clause on what an edge's read returned, and which transaction preceded or followed.
     fn because(&self, edge: &Edge, a: &str, b: &str) -> String {
         let key = self.key(edge.key);
         let did = |code: i64| match code {
@@ -189,7 +189,7 @@ impl Analysis for Universe {
         self.witnesses(anomaly, max)
     }
 
-    /// Nothing is proven by what was not found, unless the order of all versions is known.
+    /// The absence of anomalies proves nothing, unless the order of all versions is known.
     fn rests_on_order(_: Model) -> bool {
         true
     }
@@ -210,7 +210,7 @@ impl Analysis for Universe {
         "If the store was not empty at the start, let the first op, :init, name what it held.".to_owned()
     }
 
-    /// What `init` created and nobody deletes was not there, for a read.
+    /// The note on reads that did not return a key that `init` created and no transaction deletes.
     fn unexplained(&self) -> Option<String> {
         let Inferred { misses, early, .. } = &self.inferred;
         let look = misses.iter().chain(early).min()?;

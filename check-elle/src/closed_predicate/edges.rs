@@ -1,7 +1,7 @@
-//! Dependencies and anomalies, from what reads show.
+//! Dependencies and anomalies, from the results of reads.
 //!
-//! Adya, "Weak Consistency" (MIT, 1999), section 3.1: a predicate read depends on who wrote the version that it
-//! selected, and who changes afterwards whether an object matches depends on it.
+//! Adya, "Weak Consistency" (MIT, 1999), section 3.1: a predicate read depends on the transaction that wrote the
+//! version it selected, and a transaction that later changes whether an object matches depends on the read.
 
 use super::keys::{Key, Keys, Mutation};
 use super::mop::{Mop, Selects};
@@ -22,14 +22,14 @@ pub(crate) struct Edge {
     /// Whether it is of a predicate: wrp or rwp.
     pub(crate) of_predicate: bool,
     pub(crate) key: KeyId,
-    /// What the key held before, and after; nil if it was not there. The same for wr.
+    /// The value of the key before, and after; nil if it was absent. The same for wr.
     pub(crate) before: i64,
     pub(crate) after: i64,
-    /// What was read, unless it is ww.
+    /// The read, unless it is ww.
     pub(crate) look: Option<Look>,
 }
 
-/// What was found, each list in the order of the history.
+/// The results, each list in the order of the history.
 #[derive(Debug, Default)]
 pub(crate) struct Inferred {
     /// Ascending; of several of one relation between two transactions one.
@@ -42,17 +42,17 @@ pub(crate) struct Inferred {
     pub(crate) garbage: Vec<Look>,
     pub(crate) mismatches: Vec<Look>,
     pub(crate) misses: Vec<Look>,
-    /// Reads that saw nothing where there always was something.
+    /// Reads that returned nothing for a key that always had a value.
     pub(crate) early: Vec<Look>,
     /// A version, and the transactions that read it and then wrote its key.
     pub(crate) lost_updates: Vec<((KeyId, Version), Vec<TxnId>)>,
-    /// A read that saw one of several versions, but not any of them.
+    /// A read that saw one of several versions, which is not determined.
     pub(crate) ambiguous: Option<Look>,
-    /// Why not all reads were looked at, if so.
+    /// Why not all reads were examined, if so.
     pub(crate) spent: Option<Spent>,
 }
 
-/// Looks at all reads, within the budget: a step is a read of a key.
+/// Examines all reads, within the budget: a step is a read of a key.
 pub(super) fn infer(keys: &Keys, selects: &Selects, txns: &Txns<Mop>, budget: &Budget) -> Inferred {
     let mut inferred = Inferred::default();
     let mut update = Vec::new();
@@ -131,7 +131,7 @@ impl Inferred {
         }
     }
 
-    /// What follows from a read of a version.
+    /// Adds what follows from a read of a version.
     fn depend(&mut self, key: &Key, look: Look, version: Version) {
         match version {
             // Who created the universe comes before all who mutated it.
@@ -146,7 +146,7 @@ impl Inferred {
         }
     }
 
-    /// The read follows a mutation that it saw.
+    /// The read follows a mutation that it observed.
     fn follows(&mut self, look: Look, mutation: &Mutation) {
         let (from, to) = (mutation.txn, look.txn);
         let of_predicate = !matches!(look.seen, Seen::Item(_));
@@ -163,7 +163,7 @@ impl Inferred {
         });
     }
 
-    /// Mutations follow a read that saw the version before them.
+    /// Mutations follow a read of the version before them.
     fn followed_by<'a>(&mut self, look: Look, before: i64, mutations: impl Iterator<Item = &'a Mutation>) {
         let of_predicate = matches!(look.seen, Seen::Hidden(_));
         for mutation in mutations {
@@ -173,7 +173,7 @@ impl Inferred {
         }
     }
 
-    /// All who mutated a key follow who created it with the universe.
+    /// All transactions that mutated a key follow the one that created it with the universe.
     fn replaced(&mut self, key: &Key, id: KeyId) {
         let Some(base) = key.base.filter(|_| !key.left_out) else { return };
         for mutation in key.external() {

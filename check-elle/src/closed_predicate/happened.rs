@@ -1,4 +1,4 @@
-//! Which transactions happened and whom their reads saw, for levels that cycles do not decide.
+//! The transactions that happened and the versions that they read, for levels that cycles do not decide.
 
 use super::analysis::Universe;
 use super::edges::Inferred;
@@ -10,10 +10,10 @@ use crate::txn::analysis::Analysis as _;
 use history_core::cast::Cast as _;
 
 impl Universe {
-    /// The transactions that happened; `None` if some read shows what nobody left behind, or one of several versions
-    /// but not any, or what was there before the universe.
+    /// The transactions that happened; `None` if some read shows a value that no transaction left, or one of several
+    /// versions that is not determined, or the state before the universe.
     ///
-    /// A transaction whose end is unknown and that nobody saw can be left out, or be behind all others.
+    /// A transaction whose outcome is unknown and that was not read can be omitted, or follow all others.
     pub(super) fn transactions(&self) -> Option<Happened> {
         let Inferred { aborted, intermediate, future, garbage, mismatches, misses, early, ambiguous, spent, .. } =
             &self.inferred;
@@ -80,7 +80,7 @@ impl Universe {
         Some(happened)
     }
 
-    /// Who wrote a version; nobody what was there before all.
+    /// The writer of a version; none for the state before all.
     fn writer(&self, look: Look, version: Version) -> Option<TxnId> {
         let key = self.keys.of(look.key);
         match version {
@@ -105,19 +105,19 @@ impl Reads {
     }
 }
 
-/// Finds predicate reads that saw some transaction in part.
+/// Finds predicate reads that observed some transaction partially.
 ///
-/// A transaction's reads have an order, on which monotonic atomic view rests. A predicate read looks at all keys at
-/// once, so what it shows of two keys has none.
+/// A transaction's reads have an order, on which monotonic atomic view is based. A predicate read is of all keys at
+/// once, so its results for two keys have none.
 struct Parts<'a> {
     universe: &'a Universe,
     /// How many micro-ops were looked at.
     count: usize,
-    /// For each key the last micro-op that read it, and which of its reads that was.
+    /// For each key the last micro-op that read it, and the number of that read.
     read: Vec<(usize, usize)>,
     /// For each transaction the last micro-op that read from it.
     read_from: Vec<usize>,
-    /// For each read of the micro-op whether it missed a transaction that another read of it saw.
+    /// For each read of the micro-op, whether it missed a transaction that another of its reads observed.
     missed: Vec<bool>,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Adds the reads of a micro-op. `strict`: each of them is before and after each other one. `lenient`: they have an
-    /// order in which none misses what one before it saw, and lack some if there is none.
+    /// order in which none misses what a previous one observed; some are omitted if there is no such order.
     fn order(&mut self, looks: &[(u32, External)], strict: &mut Vec<External>, lenient: &mut Vec<External>) {
         let all = || looks.iter().map(|(_, external)| *external);
         strict.extend(all());
@@ -145,7 +145,8 @@ impl<'a> Parts<'a> {
         lenient.extend(all().zip(&self.missed).filter(|(_, missed)| !**missed).map(|(external, _)| external));
     }
 
-    /// Whether a read of the micro-op missed what another one saw, and which do. O(reads + writes of those read from).
+    /// Whether a read of the micro-op missed what another one observed, and which do. O(reads + writes of those read
+    /// from).
     fn is_partial(&mut self, looks: &[(u32, External)]) -> bool {
         self.count += 1;
         self.missed.clear();

@@ -1,14 +1,14 @@
-//! What each key held: its first version, and all that mutated it.
+//! The versions of each key: its first version, and all mutations.
 
 use crate::ids::{KeyId, TxnId};
 use history_core::Interner;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
-/// What became of a mutation.
+/// The status of a mutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Others may have seen it: its transaction happened, or may have.
+    /// Others may have observed it: its transaction happened, or may have.
     External,
     /// Its transaction mutated the key again.
     Intermediate,
@@ -30,31 +30,31 @@ pub(crate) struct Mutation {
 #[derive(Debug)]
 pub(crate) struct Key {
     pub(crate) code: i64,
-    /// Whether it is not judged.
+    /// Whether it is excluded from the check.
     pub(crate) left_out: bool,
-    /// Who created it with the universe, and as what. Otherwise it begins unborn.
+    /// The transaction that created it with the universe, and its value. Otherwise it is initially absent.
     pub(crate) base: Option<Mutation>,
     /// All others, in the order of the history.
     pub(crate) mutations: Vec<Mutation>,
 }
 
 impl Key {
-    /// What it held first; nil if it was unborn.
+    /// Its first value; nil if it was absent.
     pub(crate) fn base_code(&self) -> i64 {
         self.base.map_or(Interner::NIL, |base| base.code)
     }
 
-    /// The mutations that others may have seen.
+    /// The mutations that others may have observed.
     pub(crate) fn external(&self) -> impl Iterator<Item = &Mutation> + Clone {
         self.mutations.iter().filter(|mutation| mutation.fate == Fate::External)
     }
 
-    /// Whether the order of its versions is known: there is a first one, and another at the most.
+    /// Whether the order of its versions is known: there is a first one, and at most one other.
     pub(crate) fn is_ordered(&self) -> bool {
         self.external().nth(1).is_none()
     }
 
-    /// Whether anyone ever wrote it.
+    /// Whether it was ever written.
     pub(crate) fn is_written(&self) -> bool {
         self.base.is_some() || !self.mutations.is_empty()
     }
@@ -84,7 +84,7 @@ impl Keys {
         &self.keys[key.at()]
     }
 
-    /// Notes a mutation by the transaction looked at.
+    /// Adds a mutation by the current transaction.
     pub(super) fn mutate(&mut self, key: KeyId, (txn, mop): (TxnId, usize), code: i64, failed: bool) {
         let mutations = &mut self.keys[key.at()].mutations;
         if let Some(last) = mutations.last_mut().filter(|last| last.txn == txn && last.fate == Fate::External) {

@@ -1,4 +1,4 @@
-//! Micro-ops, and what predicate reads showed, as columns.
+//! Micro-ops, and the results of predicate reads, as columns.
 
 use super::predicate::Predicate;
 use crate::ids::KeyId;
@@ -14,7 +14,7 @@ pub(crate) enum How {
     Delete,
 }
 
-/// A micro-op. Contents are codes; that of nil is there for what is absent.
+/// A micro-op. Contents are codes; the code of nil represents absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mop {
     Mutate {
@@ -26,7 +26,7 @@ pub(crate) enum Mop {
         key: KeyId,
         code: i64,
     },
-    /// A read of which it is unknown what it saw.
+    /// A read whose result is unknown.
     Unseen {
         key: KeyId,
     },
@@ -48,7 +48,7 @@ impl Mop {
 #[derive(Debug, Default)]
 pub(crate) struct Selects {
     predicates: Vec<Predicate>,
-    /// Where what each showed ends in `shown`; `None` if it is unknown what it showed. Nondecreasing.
+    /// The end of each result in `shown`; `None` if it is unknown. Nondecreasing.
     ends: Vec<(u32, bool)>,
     /// Keys and codes, those of one predicate read by ascending key.
     shown: Vec<(KeyId, i64)>,
@@ -71,7 +71,7 @@ impl Selects {
         self.predicates[row.to_usize()]
     }
 
-    /// What it showed, if that is known.
+    /// Its result, if known.
     pub(super) fn shown(&self, row: u32) -> Option<&[(KeyId, i64)]> {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before.to_usize()].0);
         let (end, is_known) = self.ends[row.to_usize()];

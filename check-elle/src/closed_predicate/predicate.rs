@@ -2,12 +2,12 @@
 
 use history_core::{Datum, Interner, Value};
 
-/// What a predicate read looks for.
+/// The condition of a predicate read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Predicate {
-    /// Whatever is there.
+    /// Any content.
     True,
-    /// What equals the value of this code.
+    /// Content that equals the value of this code.
     Equals(i64),
     /// Integers with this remainder, which has the sign of the modulus. The modulus is not zero.
     Mod { modulus: i64, remainder: i64 },
@@ -28,7 +28,7 @@ impl Predicate {
         (f.as_name()? == "mod" && modulus != 0).then_some(Predicate::Mod { modulus, remainder })
     }
 
-    /// Whether what a key holds matches, by its code. Nil is there for what is absent, which matches nothing.
+    /// Whether the content of a key matches, by its code. Nil represents absence, which never matches.
     pub(super) fn matches(self, code: i64) -> bool {
         code != Interner::NIL
             && match self {
@@ -45,12 +45,12 @@ impl Predicate {
             }
     }
 
-    /// Whether it is known of every content whether it matches: there is no remainder of what is no integer.
+    /// Whether the predicate requires integers: other contents have no remainder.
     pub(super) fn takes_integers(self) -> bool {
         matches!(self, Predicate::Mod { .. })
     }
 
-    /// As it was recorded.
+    /// In its recorded form.
     pub(super) fn datum(self, interner: &Interner) -> Datum {
         match self {
             Predicate::True => Datum::keyword("true"),

@@ -1,4 +1,4 @@
-//! What each read of a transaction shows of the versions of keys, one transaction at a time.
+//! What each read of a transaction shows about the versions of keys, one transaction at a time.
 
 use super::keys::{Fate, Key, Keys, Mutation};
 use super::mop::{Mop, Selects};
@@ -9,19 +9,19 @@ use history_core::Interner;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
-/// What a read shows of a key.
+/// The result of a read for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Seen {
     /// A read of the key: this content.
     Item(i64),
     /// A predicate read showed this content.
     Shown(i64),
-    /// A predicate read did not show the key: it held nothing that matches.
+    /// A predicate read did not return the key: its content did not match.
     Hidden(Predicate),
 }
 
 impl Seen {
-    /// Whether this may be seen of a content.
+    /// Whether this may be the result for a content.
     pub(super) fn fits(self, code: i64) -> bool {
         match self {
             Seen::Item(seen) | Seen::Shown(seen) => seen == code,
@@ -30,7 +30,7 @@ impl Seen {
     }
 }
 
-/// A read of a key: by whom, as part of which micro-op, and what it shows.
+/// A read of a key: its transaction, its micro-op, and its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Look {
     pub(crate) txn: TxnId,
@@ -39,41 +39,41 @@ pub(crate) struct Look {
     pub(crate) seen: Seen,
 }
 
-/// The version that a read saw.
+/// The version that a read observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Version {
-    /// What was there before the universe was created: nothing.
+    /// The state before the universe was created: nothing.
     Before,
-    /// What the key held first.
+    /// The first version of the key.
     Base,
-    /// What a mutation made, by its position among all of the key.
+    /// The version written by a mutation, by its position among all of the key.
     Mutation(u32),
 }
 
-/// What follows from a read.
+/// A conclusion from a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
-    /// It saw this version.
+    /// It observed this version.
     Of(Version),
-    /// It saw one of several versions, but not any of them.
+    /// It observed one of several versions, which is not determined.
     OneOfSeveral,
-    /// It contradicts what its transaction wrote (`is_own`) or read before, which was this.
+    /// It contradicts a write (`is_own`) or an earlier read of its transaction, whose value was this.
     Internal { expected: i64, is_own: bool },
-    /// It saw what a failed transaction did.
+    /// It observed a write of a failed transaction.
     Aborted(u32),
-    /// It saw what its writer replaced.
+    /// It observed a write that its own transaction replaced.
     Intermediate(u32),
-    /// It saw what its own transaction wrote later.
+    /// It observed a later write of its own transaction.
     Future,
-    /// It saw what was never written.
+    /// It observed a value that was never written.
     Garbage,
-    /// A predicate read showed what does not match.
+    /// A predicate read returned an object that does not match.
     Mismatch,
     /// A predicate read omitted a key all of whose versions match.
     Miss,
 }
 
-/// What a transaction knows of a key.
+/// What is known of a key within a transaction.
 #[derive(Clone, Copy)]
 struct Known {
     code: i64,
@@ -94,8 +94,7 @@ impl<'a> Reader<'a> {
         Reader { keys, selects, txns, known: HashMap::default() }
     }
 
-    /// Calls `found` for each read of an `ok` transaction from which something follows. O(micro-ops + predicate reads *
-    /// keys).
+    /// Calls `found` for each read of an `ok` transaction that has a conclusion. O(micro-ops + predicate reads * keys).
     pub(super) fn read(&mut self, txn: TxnId, found: &mut dyn FnMut(Look, Finding)) {
         self.known.clear();
         for (at, mop) in self.txns.mops(txn).iter().enumerate() {
@@ -150,12 +149,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a read shows what its own transaction wrote, now or earlier or later.
+/// Whether a read observed a write of its own transaction, at any position.
 fn of_own(key: &Key, look: Look) -> bool {
     key.mutations.iter().any(|mutation| mutation.txn == look.txn && look.seen.fits(mutation.code))
 }
 
-/// What a read shows of what others did, if it excludes anything.
+/// The conclusion from a read about writes of others, if it excludes anything.
 fn of_others(key: &Key, look: Look) -> Option<Finding> {
     let others = || key.external().filter(|mutation| mutation.txn != look.txn);
     let base = look.seen.fits(key.base_code());
@@ -173,7 +172,7 @@ fn of_others(key: &Key, look: Look) -> Option<Finding> {
     }
 }
 
-/// What a read shows that fits no version others left.
+/// The conclusion from a read that fits no committed version.
 fn of_none(key: &Key, look: Look) -> Finding {
     let fits = |mutation: &&Mutation| look.seen.fits(mutation.code);
     let of_fate = |fate| key.mutations.iter().filter(move |mutation| mutation.fate == fate).find(fits);

@@ -1,4 +1,4 @@
-//! The workload: what its micro-ops mean.
+//! The workload: the meaning of its micro-ops.
 
 use super::analysis::Universe;
 use super::keys::Keys;
@@ -11,13 +11,13 @@ use crate::txn::{Txns, mop};
 use history_core::hash::HashSet;
 use history_core::{Budget, Interner, Op, OpKind, Value};
 
-/// A history on its way through the closed-predicate checker.
+/// The check of one history by the closed-predicate checker.
 pub(crate) struct PredicateRun {
     expected: Expected,
     interner: Interner,
     keys: Keys,
     selects: Selects,
-    /// Keys and codes of mutations that completions hold.
+    /// Keys and codes of mutations in completions.
     completed: HashSet<(KeyId, i64)>,
     shown: Vec<(KeyId, i64)>,
 }
@@ -73,8 +73,8 @@ impl PredicateRun {
         !value.is_nil()
     }
 
-    /// The transaction that created the universe: the first one, if it did nothing else, is `ok`, and was over when any
-    /// other began.
+    /// The transaction that created the universe: the first one, if it did nothing else, is `ok`, and completed before
+    /// any other began.
     fn creator(txns: &Txns<Mop>) -> Option<TxnId> {
         let is_init = |mop: &Mop| matches!(mop, Mop::Mutate { how: How::Init, .. });
         let creates =
@@ -120,7 +120,7 @@ impl Workload for PredicateRun {
         Some(Mop::Mutate { key: self.key(key), code: self.interner.code(value), how })
     }
 
-    /// The op that creates the universe: a map of what each key begins with.
+    /// The op that creates the universe: a map with the first value of each key.
     fn decode_whole(&mut self, op: &Op<'_>, mops: &mut Vec<Mop>) -> Option<Result<(), String>> {
         let (Some("init"), Value::Map(entries)) = (op.f, op.value) else { return None };
         for (key, value) in entries {
@@ -174,7 +174,7 @@ impl Workload for PredicateRun {
         }
     }
 
-    /// Leaves out the keys of which a predicate does not say whether they match.
+    /// Excludes the keys for which a predicate does not determine whether they match.
     fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
         if let Some(creator) = Self::creator(txns) {
             self.keys.found_universe(creator);

@@ -44,7 +44,7 @@ impl Universe {
         self.mop(self.txns.mops(look.txn)[look.mop.to_usize()])
     }
 
-    /// What a read showed, as a value.
+    /// The result of a read, as a value.
     fn shown(&self, look: Look) -> Datum {
         match look.seen {
             Seen::Item(code) | Seen::Shown(code) => self.value(code),

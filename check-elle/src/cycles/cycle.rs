@@ -1,4 +1,4 @@
-//! A cycle: transactions and the relations that lead from each to the next, and of which type that makes it.
+//! A cycle: transactions and the relations from each to the next, and the type that follows from these.
 
 use crate::anomaly::AnomalyType;
 use crate::cycle_spec::{CYCLES, Family, Suffix};
@@ -42,7 +42,7 @@ impl Cycle {
         steps.max_by_key(|(from, to)| i64::from(*from) - i64::from(*to)).map_or(0, |(_, to)| to)
     }
 
-    /// Of a closed walk the part that passes no transaction twice and still holds a step of this relation.
+    /// The part of a closed walk that passes no transaction twice and still contains a step of this relation.
     pub(crate) fn simplified(mut self, relation: Relation) -> Cycle {
         'again: loop {
             for (at, (node, _)) in self.0.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Which models some cycle rules out: a pass of strongly connected components each, without looking for the cycle.
+//! The models that some cycle rules out: one pass of strongly connected components each, without a search for the
+//! cycle.
 
 use super::{Ordered, order_relations};
 use crate::anomaly::AnomalyType;
@@ -7,14 +8,14 @@ use crate::graph::scc::{Components, components};
 use crate::graph::views::{Masked, Nonadjacent};
 use crate::graph::{Graph, Mask, Relation};
 
-/// The models ruled out in a graph, each with its smallest component. Those that a weaker one rules out too are among
-/// them: someone may have asked for just these. O(nodes + edges) for each.
+/// The models ruled out in a graph, each with its smallest component. Those that a weaker one also rules out are
+/// included, because the user may have requested only these. O(nodes + edges) for each.
 pub(super) fn find(graph: &Graph, ordered: Ordered) -> Vec<(AnomalyType, Vec<u32>)> {
     let specs = CYCLE_EXISTS.iter().filter(|spec| ordered.includes(spec.suffix()));
     specs.filter_map(|spec| Some((spec.anomaly, smallest(graph, *spec)?))).collect()
 }
 
-/// The transactions of the smallest component that holds more than one.
+/// The transactions of the smallest component with more than one.
 fn smallest(graph: &Graph, spec: CycleExistsSpec) -> Option<Vec<u32>> {
     let mask = order_relations(spec.suffix()).iter().fold(Mask::from(spec.relations), |mask, own| mask.with(*own));
     let found: Components = match spec.rw {

@@ -1,10 +1,10 @@
 //! Cycles: for each type, whether one exists, and a short one if so.
 //!
-//! The graph is cut into its strongly connected components, outside of which there are no cycles, and each is searched
-//! for each type in the order of [`CYCLES`], worst first. A type that one already found in the component implies is
-//! skipped there. That is what makes the search both complete and polynomial: by the time a type is searched for, the
+//! The graph is divided into its strongly connected components, outside of which there are no cycles, and each is
+//! searched for each type in the order of [`CYCLES`], worst first. A type that is implied by one already found in the
+//! component is skipped there. This makes the search both complete and polynomial: when a type is searched for, the
 //! types that imply it are known to be absent from the component, and a cycle found under weaker conditions must be of
-//! the type. Each search in [`search`] says why.
+//! the type. Each search in [`search`] explains this.
 
 pub(crate) mod cycle;
 mod exists;
@@ -33,7 +33,7 @@ pub(crate) fn order_relation(order: Suffix) -> Option<Relation> {
 }
 
 /// The relations in addition to ww, wr and rw that a cycle with this suffix may have. Process edges are added to
-/// realtime edges where it is not known when transactions were invoked.
+/// realtime edges if the invocations of some transactions are unknown.
 fn order_relations(suffix: Suffix) -> &'static [Relation] {
     match suffix {
         Suffix::None => &[],
@@ -42,7 +42,7 @@ fn order_relations(suffix: Suffix) -> &'static [Relation] {
     }
 }
 
-/// What edges a graph has in addition to ww, wr and rw.
+/// The edges of a graph in addition to ww, wr and rw.
 #[derive(Clone, Copy)]
 struct Ordered {
     by: Suffix,
@@ -57,8 +57,8 @@ impl Ordered {
         Ordered { by, by_process, lacks_invocations }
     }
 
-    /// Whether the graph has all edges of a level with this suffix. Those of processes are in it also if those of real
-    /// time were asked for and some are not known.
+    /// Whether the graph has all edges of a level with this suffix. It also has those of processes if those of real
+    /// time were requested and some are unknown.
     fn includes(self, suffix: Suffix) -> bool {
         let is_by_process = self.by == Suffix::Realtime && self.lacks_invocations;
         suffix == Suffix::None || suffix == self.by || suffix == Suffix::Process && is_by_process
@@ -70,7 +70,7 @@ impl Ordered {
     }
 }
 
-/// What cycles a graph has.
+/// The cycles of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// One for each type in each component, in the order of components and then of the search. Nodes are the graph's.
@@ -83,19 +83,19 @@ pub(crate) struct Found {
     pub(crate) spent: Option<Spent>,
 }
 
-/// What was found in one component, and how many states it took.
+/// The result for one component, and the number of states it took.
 #[derive(Default)]
 struct Part {
     found: Found,
     states: u64,
 }
 
-/// Finds them in a graph whose edges in addition to ww, wr and rw are of `order`. `lacks_invocations` if it is not
-/// known when some transaction of a client was invoked.
+/// Finds the cycles in a graph whose edges in addition to ww, wr and rw are those of `order`. `lacks_invocations`:
+/// whether the invocation of some transaction of a client is unknown.
 ///
-/// The budget is looked at before each search of a component for a type; a search counts as many states as the
-/// component has nodes and edges. Whatever the number of threads, components count in their order, up to the first that
-/// goes beyond the limit of states. Components: O(nodes + edges). Within a component see [`search`].
+/// The budget is checked before each search of a component for a type; a search counts as many states as the component
+/// has nodes and edges. For any number of threads, components count in their order, up to the first that exceeds the
+/// limit of states. Components: O(nodes + edges). Within a component see [`search`].
 pub(crate) fn find(graph: &Graph, order: Suffix, lacks_invocations: bool, budget: &Budget) -> Found {
     let components = components(&Masked { graph, mask: Mask::ALL }).large;
     let worth = components.len() > 1 && graph.txns.to_usize() >= parallel::WORTH_OPS;
@@ -118,7 +118,7 @@ pub(crate) fn find(graph: &Graph, order: Suffix, lacks_invocations: bool, budget
 }
 
 impl Found {
-    /// Adds what was found in the next component.
+    /// Adds the result for the next component.
     fn add(&mut self, next: Found) {
         self.cycles.extend(next.cycles);
         for (anomaly, txns) in next.exists {

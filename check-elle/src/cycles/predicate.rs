@@ -1,11 +1,11 @@
 //! Cycles with predicate rw edges: the same search twice, without these edges and with them.
 //!
 //! A cycle with an rwp edge has the name of its shape without `-item`: G-single, G-nonadjacent, G2. Without such edges
-//! the search finds every type of cycle of items. With them it finds every type that some cycle has, whatever its
-//! edges. A cycle of this second search without an rwp edge is of a type that the first one found, or that one of its
-//! types implies. One that the second search did not look for, because it found a cycle whose type implies it, is
-//! implied by a type that is reported: by the first search if that cycle is of items, else by the second. So every
-//! level that some cycle rules out is ruled out by a reported one.
+//! the search finds every type of cycle of items. With them it finds every type of any cycle, with any edges. A cycle
+//! of this second search without an rwp edge is of a type that the first one found, or that one of its types implies. A
+//! type that the second search skipped, because it found a cycle whose type implies it, is implied by a type that is
+//! reported: by the first search if that cycle is of items, else by the second. So every level that some cycle rules
+//! out is ruled out by a reported one.
 
 use super::{Cycle, Found};
 use crate::anomaly::AnomalyType;
@@ -14,7 +14,7 @@ use crate::graph::{Graph, Relation};
 use history_core::Budget;
 use history_core::cast::Cast as _;
 
-/// What [`super::find`] finds, where some rw edges are of predicates: these pairs of transactions, ascending.
+/// The result of [`super::find`] if some rw edges are of predicates: these pairs of transactions, ascending.
 pub(crate) fn find(
     graph: &Graph,
     predicates: &[(u32, u32)],

@@ -1,9 +1,9 @@
 //! The search of one strongly connected component for a cycle of each type.
 //!
-//! Write d for the relations that a family allows in addition to rw: ww and wr, and for a suffixed type also its own
-//! relation (process or realtime). Beside realtime edges there may be process edges: the types with these are searched
-//! for first, and the types with realtime take them in. In each search the types that imply the one searched for are
-//! absent from the component; else it would have been skipped. From that:
+//! Let d be the relations that a family permits in addition to rw: ww and wr, and for a suffixed type also its own
+//! relation (process or realtime). With realtime edges there may be process edges: the types with these are searched
+//! for first, and the types with realtime include them. In each search the types that imply the one searched for are
+//! absent from the component; otherwise it would have been skipped. From that:
 //!
 //! - **G0, G1c** ([`Search::through`], on ww; on ww and wr). Any edge between two nodes of one strongly connected
 //!   component of the d edges lies on a cycle, and any cycle stays within one. For G0 every such cycle is one. For G1c
@@ -11,7 +11,7 @@
 //!   G1c-process and -realtime too; and were it without wr, it would be a suffixed G0, which implies the type and so is
 //!   absent.
 //! - **G-single** ([`Search::single`]). One rw edge from a to b, and a path of d edges back from b to a: all rw edges
-//!   are tried, so one is found if there is one. With a suffix, a path without the suffix's relation would make a plain
+//!   are tried, so one is found if it exists. With a suffix, a path without the suffix's relation would make a plain
 //!   G-single, which is absent.
 //! - **G-nonadjacent** ([`Search::nonadjacent`]). A cycle without adjacent rw edges is a cycle of the graph
 //!   [`Nonadjacent`], so an rw edge of it lies within one of that graph's components. Conversely such an edge lies on a
@@ -22,11 +22,12 @@
 //!   walks without there being cycles; there all simple paths are tried, up to a limit. Either way the models that
 //!   forbid G-nonadjacent forbid G1 too.
 //! - **G2** ([`Search::through`] with rw). An rw edge within a component of the d and rw edges lies on a cycle. One rw
-//!   edge would make it a G-single, several without adjacent ones a G-nonadjacent: both are absent. Where the limit
-//!   above kept a G-nonadjacent from being found, this finds one or the other, and the cycle is reported as what it is.
+//!   edge would make it a G-single, several without adjacent ones a G-nonadjacent: both are absent. If the limit above
+//!   prevented a G-nonadjacent from being found, this finds one or the other, and the cycle is reported with its actual
+//!   type.
 //!
-//! Existence is always decided. How short the cycle is depends on [`EFFORT_EDGES`]: within it, it is a shortest of its
-//! kind. So it is where a few edges close all cycles of a component, however large that is: see
+//! Existence is always decided. The length of the cycle depends on [`EFFORT_EDGES`]: within it, the cycle is a shortest
+//! of its kind. So it is if a few edges close all cycles of a component, however large that is: see
 //! [`Search::shortest_of_all`].
 
 use super::{Cycle, order_relation, order_relations};
@@ -40,10 +41,10 @@ use crate::graph::{Graph, Mask, Relation};
 use history_core::cast::Cast as _;
 use std::iter;
 
-/// Edges looked at in search of a shorter cycle of one type, once one is known to exist.
+/// The maximum number of edges examined in search of a shorter cycle of one type, once one is known to exist.
 const EFFORT_EDGES: u64 = 20_000_000;
 
-/// Steps in search of a cycle that passes no transaction twice, where short walks all do.
+/// The maximum number of steps in search of a cycle that passes no transaction twice, if short walks all do.
 const SIMPLE_STEPS_MAX: u64 = 1_000_000;
 
 pub(super) struct Search<'g> {

@@ -1,4 +1,4 @@
-//! Small random graphs: what is found is of its type and of the least length, and nothing that exists is missed.
+//! Small random graphs: each cycle found is of its type and of the minimum length, and no existing type is missed.
 
 use super::{Cycle, find};
 use crate::anomaly::AnomalyType;

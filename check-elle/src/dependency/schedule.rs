@@ -1,26 +1,26 @@
-//! Whether transactions can be put in an order that agrees with dependencies and real time, found without a graph.
+//! Whether transactions have an order that agrees with dependencies and real time, determined without a graph.
 //!
 //! Time is counted in transactions that completed `ok`. The **moment** of a transaction is the earliest time at which
-//! it may have taken effect: that of its invocation, or of something on which it depends, if that is later. There is an
-//! order exactly if dependencies form no cycle and no moment lies behind the completion of its transaction, where that
+//! it may have taken effect: that of its invocation, or of something on which it depends, if that is later. An order
+//! exists if and only if dependencies form no cycle and no moment is after the completion of its transaction, if that
 //! is `ok`:
 //!
-//! - A moment is the invocation of some transaction that comes before, by dependencies. Where it lies behind a
-//!   completion, real time leads from there to that invocation, and a cycle is closed.
-//! - Else order all by their moments, those of one moment by dependencies. What completed `ok` before an invocation has
-//!   an earlier moment.
+//! - A moment is the invocation of some transaction that precedes, by dependencies. If it is after a completion, real
+//!   time leads from there to that invocation, and a cycle is closed.
+//! - Otherwise order all by their moments, those of one moment by dependencies. A transaction that completed `ok`
+//!   before an invocation has an earlier moment.
 //!
-//! Nearly all dependencies are timely: on what completed `ok` before. Their moments need not be known: if one of those
-//! lies behind its completion, so does, along the path that makes it so, one that comes there by a dependency that is
-//! untimely. Only what such dependencies lead from is looked at, and in turn what that depends on, as far as it had not
-//! completed `ok` when the other was invoked.
+//! Nearly all dependencies are timely: on transactions that completed `ok` before. Their moments need not be known: if
+//! one of those is after its completion, so is, along the path that causes it, one whose dependency is untimely. Only
+//! transactions from which such dependencies lead are examined, and in turn those on which these depend, as far as they
+//! had not completed `ok` when the other was invoked.
 
 use super::{Dependencies, Txn};
 use history_core::cast::Cast as _;
 
-/// The moment of a transaction that was not looked at.
+/// The moment of a transaction that was not examined.
 const UNKNOWN: u32 = u32::MAX;
-/// The moment of one that is being looked at.
+/// The moment of one that is being examined.
 const OPEN: u32 = u32::MAX - 1;
 
 /// Whether there is an order. O(transactions + untimely dependencies + dependencies of those that these lead from).

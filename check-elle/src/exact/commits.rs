@@ -1,8 +1,8 @@
 //! The dependencies of one order of commits that explains all transactions which may have happened, at strict
 //! serializability.
 //!
-//! In such an order a read shows what the last writer of its key before it wrote. So the order is one of each key's
-//! versions, too; and any other order of the transactions that keeps the dependencies of this one, as does one of
+//! In such an order a read returns the value of the last writer of its key before it. So the order also orders each
+//! key's versions; and any other order of the transactions that keeps the dependencies of this one, as does one of
 //! several shares together, explains the same reads.
 
 use super::{Exact, decide, unseen};
@@ -12,8 +12,8 @@ use check_isolation::TxnId as Row;
 use check_isolation::{Axiom, Base, Level, Moment, Outcome, Transactions};
 use history_core::Budget;
 
-/// Tells each two transactions of which one comes directly before the other on some key, more than once if on several.
-/// `None` if no order was found, or if `tell` says so.
+/// Passes each pair of transactions of which one directly precedes the other on some key to `tell`, possibly several
+/// times. `None` if no order was found, or if `tell` returns so.
 pub(crate) fn dependencies<A: Analysis>(
     analysis: &A,
     exact: Exact,
@@ -48,7 +48,7 @@ pub(crate) fn has_serial_order(txns: &Transactions, base: Base, exact: Exact, mo
     check_isolation::serial_order(txns, base, &decide::limited(budget, exact, mops)).is_some()
 }
 
-/// Runs an order like a store; `None` if it does not explain some read.
+/// Executes an order like a store; `None` if it does not explain some read.
 fn replay(txns: &Transactions, order: &[Row], mut tell: impl FnMut(Row, Row) -> Option<()>) -> Option<()> {
     const FIRST: Row = Row::NONE;
     let mut last = vec![FIRST; txns.keys()];

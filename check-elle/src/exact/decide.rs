@@ -1,4 +1,4 @@
-//! Decides levels one after another, and what each answer implies for others.
+//! Decides levels one after another, and what each result implies for others.
 
 use super::levels::{around, axiom_of, broken_by, implied_by};
 use super::recorded::AsRecorded;
@@ -10,15 +10,15 @@ use check_isolation::{Axiom, Base, Level, Outcome, Refutation, Undecided};
 use history_core::cast::Cast as _;
 use history_core::{Anomaly, Budget};
 
-/// Steps that any history may take: a fraction of a second.
+/// The number of steps available to any history: a fraction of a second.
 const STEPS_MIN: u64 = 20_000_000;
 /// Steps for each micro-op of a larger one.
 const STEPS_PER_MOP: u64 = 16;
-/// Bytes that any history may take, and for each micro-op.
+/// The number of bytes available to any history, and per micro-op.
 const BYTES_MIN: u64 = 64 << 20;
 const BYTES_PER_MOP: u64 = 200;
 
-/// The level that differs from the one of its axiom by what it allows predicate reads to miss.
+/// The level that differs from the one of its axiom in what predicate reads may miss.
 const REPEATABLE_READ: Model = model::named("repeatable-read");
 
 const PARTLY_SEEN: &str = "a predicate read saw a part of a transaction and missed another part, and the definition \
@@ -26,8 +26,8 @@ const PARTLY_SEEN: &str = "a predicate read saw a part of a transaction and miss
 const MISSED_BY_PREDICATES: &str = "there is no serial order, and it is unknown whether there is one without what \
     predicate reads missed, which the level allows";
 
-/// Decides these levels, of transactions that are `prepared` or taken from the analysis. `witnesses_max` are told of
-/// each type of anomaly.
+/// Decides these levels, for transactions that are `prepared` or taken from the analysis. At most `witnesses_max`
+/// witnesses per type of anomaly are returned.
 pub(crate) fn decide<A: Analysis>(
     analysis: &A,
     prepared: Prepared,
@@ -108,7 +108,7 @@ impl Answers {
     }
 }
 
-/// The budget, within what is in proportion to the history.
+/// The budget, limited in proportion to the history.
 pub(super) fn limited(budget: &Budget, exact: Exact, mops: usize) -> Budget {
     let mut budget = budget.clone();
     if exact == Exact::Limited {
@@ -119,7 +119,7 @@ pub(super) fn limited(budget: &Budget, exact: Exact, mops: usize) -> Budget {
     budget
 }
 
-/// Why a level is open, as a clause, and what to do if the steps were too few.
+/// Why a level is open, as a clause, and the next step if the steps were too few.
 fn because(why: Undecided, exact: Exact) -> String {
     match why {
         Undecided::Spent { what, decided } => {

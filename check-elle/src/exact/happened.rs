@@ -1,4 +1,4 @@
-//! The transactions that happened, as `check-isolation` takes them.
+//! The transactions that happened, in the form of `check-isolation`.
 
 use crate::ids::{KeyId, TxnId};
 use crate::txn::Txns;
@@ -6,7 +6,7 @@ use check_isolation::{KnownOrder, NewTxn, Read, Transactions, TxnId as Row};
 use history_core::IntMap;
 use history_core::cast::Cast as _;
 
-/// An external read: a key and who wrote what was read; `None` for what was there first.
+/// An external read: a key and the writer of the value that was read; `None` for the initial value.
 pub(crate) type External = (KeyId, Option<TxnId>);
 
 /// The transactions of a history that happened.
@@ -29,8 +29,8 @@ pub(crate) struct Happened {
 }
 
 impl Happened {
-    /// Rows for these transactions, of which `look` gives the external reads and the keys written: `None` if one saw
-    /// what nobody left behind. Such histories have anomalies that rule out every level without this.
+    /// Rows for these transactions; `look` returns the external reads and the written keys of each. `None` if one read
+    /// a value that no transaction left. Such histories have anomalies that rule out every level anyway.
     pub(crate) fn new<M: Copy>(
         txns: &Txns<M>,
         happened: impl Fn(TxnId) -> bool,

@@ -1,4 +1,4 @@
-//! Which levels have an axiom, and which of them to decide for one that is asked for.
+//! Which levels have an axiom, and which of them to decide for a requested level.
 
 use crate::model::{Model, ModelSet};
 use crate::set::Row as _;

@@ -1,10 +1,9 @@
-//! Levels decided exactly, where cycles of known dependencies do not decide them: is there an order of commits that
+//! Levels decided exactly, if cycles of known dependencies do not decide them: is there an order of commits that
 //! explains the history?
 //!
-//! `check-isolation` looks for one. It is asked only for what the search for cycles leaves open: levels that are
-//! defined by which transactions a read sees, and others if the order of some versions is not known. What a level's
-//! answer implies holds for others: a level that does not hold rules out the stronger ones, and one that holds brings
-//! the weaker ones with it.
+//! `check-isolation` searches for one. It decides only what the search for cycles leaves open: levels that are defined
+//! by which transactions a read observes, and others if the order of some versions is unknown. Each result has
+//! implications: a level that does not hold rules out the stronger ones, and one that holds implies the weaker ones.
 
 #[cfg(feature = "exact")]
 mod commits;
@@ -28,14 +27,15 @@ pub(crate) use decide::decide;
 pub(crate) use happened::{External, Happened, key_of};
 use history_core::{Anomaly, OptionError, OptionKind, OptionSpec};
 
-/// Whether levels are decided exactly that the search for cycles leaves open.
+/// Whether levels that the search for cycles leaves open are decided exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exact {
     /// They are not: such a level is unknown, or holds as far as was searched.
     No,
-    /// In so many steps that it takes about as long as the rest. A level that takes more is left as with [`Exact::No`].
+    /// With a number of steps that takes about as long as the rest of the check. A level that takes more is left as
+    /// with [`Exact::No`].
     Limited,
-    /// In as many steps as the budget allows.
+    /// With as many steps as the budget permits.
     Full,
 }
 
@@ -78,34 +78,34 @@ impl Exact {
     }
 }
 
-/// What a decision begins with, if it was made before: while something else was searched for.
+/// The start of a decision, if it was made earlier, during another search.
 #[derive(Debug, Default)]
 pub(crate) enum Prepared {
     #[default]
     Nothing,
-    /// What an analysis gives.
+    /// The transactions of an analysis.
     #[cfg(feature = "exact")]
     Transactions(Option<Box<Happened>>),
 }
 
-/// What was decided.
+/// The results of the decisions.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    /// Levels of which an order was found.
+    /// Levels for which an order was found.
     pub(crate) holds: ModelSet,
-    /// Levels of which there is none, and all stronger ones.
+    /// Levels without an order, and all stronger ones.
     pub(crate) violated: ModelSet,
-    /// Levels that were not decided, each with a clause that says why.
+    /// Levels that were not decided, each with the reason as a clause.
     pub(crate) open: Vec<(Model, String)>,
-    /// Levels of which no definition, or no search, says whether predicate reads obey them, each with a clause that
-    /// says why.
+    /// Levels for which no definition, or no search, determines whether predicate reads satisfy them, each with the
+    /// reason as a clause.
     pub(crate) ambiguous: Vec<(Model, &'static str)>,
-    /// What shows that the violated ones do not hold.
+    /// The anomalies that show that the violated ones do not hold.
     pub(crate) anomalies: Vec<Anomaly>,
-    /// Whether a transaction's read after its own write shows something else. That rules out all of these levels, and
+    /// Whether a transaction's read after its own write returns another value. That rules out all of these levels, and
     /// is an [`INTERNAL`](crate::anomaly::AnomalyType::INTERNAL).
     pub(crate) contradicts_itself: bool,
-    /// Whether each level that was asked for is among those that hold or do not.
+    /// Whether each requested level is among those that hold or do not.
     pub(crate) is_complete: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What was recorded of the transactions that happened, for witnesses.
+//! The recorded ops of the transactions that happened, for witnesses.
 
 use super::Happened;
 use crate::ids::{KeyId, TxnId};

@@ -1,13 +1,13 @@
-//! Where in an order to have what may have happened, but nobody saw.
+//! The place in an order for transactions that may have happened, but were not observed.
 //!
-//! Behind everything is always a place. But another share may show that such a transaction did happen, and then mostly
-//! soon after its invocation. So it gets the first place behind all that was over by then at which none of its writes
-//! hides what somebody reads: the next to use the key writes it.
+//! The end of the order is always possible. But another share may show that such a transaction did happen, and then
+//! mostly soon after its invocation. So it gets the first place after all that was complete by then at which none of
+//! its writes hides a value that is read: the next use of the key writes it.
 
 use check_isolation::{Transactions, TxnId};
 use history_core::cast::Cast as _;
 
-/// Steps from one place to the next, for one transaction. After these it is left behind everything.
+/// The maximum number of steps from one place to the next, for one transaction. After these it is left at the end.
 const STEPS_MAX: usize = 4096;
 
 /// The order with those as early as may be that are not certain, and not seen.

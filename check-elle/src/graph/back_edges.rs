@@ -1,4 +1,4 @@
-//! Back edges of a depth-first search: every cycle holds at least one of them.
+//! Back edges of a depth-first search: every cycle contains at least one of them.
 //!
 //! Of the nodes of a cycle let v be the one that the search reached first. From v it reaches all others before it
 //! leaves v, so the cycle's edge into v was looked at while v was still open: a back edge. (Tarjan, "Depth-first search

@@ -1,7 +1,8 @@
 //! Chains of a process: one step from each transaction to each later one, so that no cycle lists all those between.
 //!
 //! The order of a process is transitive, but its edges lead from each transaction only to the next. As for realtime,
-//! gates make up for that without an edge for each pair: what leads to the next transaction leads to all after it too.
+//! gates make up for that without an edge for each pair: whatever leads to the next transaction leads to all after it
+//! too.
 
 use super::{Graph, Relation};
 use history_core::cast::Cast as _;

@@ -1,6 +1,6 @@
 //! Graphs of transactions: flat adjacency, each edge with the relation it represents.
 //!
-//! Relations that would take an edge between every two of many transactions go through **gates**: nodes that represent
+//! Relations that would need an edge between every two of many transactions go through **gates**: nodes that represent
 //! no transaction, joined by edges that represent no relation of their own ([`Relation::Through`]). A step of a path is
 //! an edge that leaves a transaction, with the `Through` edges after it.
 
@@ -14,17 +14,17 @@ pub(crate) mod views;
 use crate::cycle_spec::Relations;
 use history_core::cast::Cast as _;
 
-/// Why one transaction comes before another. The relations of what they wrote and read come first, strongest first:
-/// where two transactions are so related in several ways, on several keys, the strongest names the step between them,
-/// as it does in Elle. (Any cycle with a weaker one in its place is a cycle of a worse type as well.)
+/// Why one transaction precedes another. The relations of writes and reads come first, strongest first: if two
+/// transactions are related in several ways, on several keys, the strongest names the step between them, as in Elle.
+/// (Any cycle with a weaker one in its place is a cycle of a worse type as well.)
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub(crate) enum Relation {
     /// It wrote the version that the other's version replaced.
     Ww = 1,
-    /// It wrote what the other read.
+    /// It wrote the value that the other read.
     Wr = 2,
-    /// It read what the other replaced.
+    /// It read the value that the other replaced.
     Rw = 4,
     /// It came before the other in one process.
     Process = 8,

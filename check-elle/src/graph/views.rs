@@ -1,4 +1,4 @@
-//! What searches see of a graph: some of its edges, or two nodes for each, where a path is to remember something.
+//! Views of a graph for searches: some of its edges, or two nodes for each, if a path has to store a fact.
 
 use super::{Graph, Mask, Relation};
 use history_core::cast::Cast as _;
@@ -65,8 +65,8 @@ impl Digraph for Nonadjacent<'_> {
     }
 }
 
-/// A graph by paths that remember whether they took an edge of one relation, of those edges whose relation is in
-/// `mask`. Node `2n` represents node n before an edge of this `relation`, `2n + 1` for it after one.
+/// A graph by paths that record whether they took an edge of one relation, among those edges whose relation is in
+/// `mask`. Node `2n` represents node n before an edge of this `relation`, `2n + 1` after one.
 #[derive(Clone, Copy)]
 pub(crate) struct Counted<'g> {
     pub(crate) graph: &'g Graph,

@@ -21,10 +21,10 @@ use history_core::hash::HashMap;
 use history_core::parallel;
 use history_core::{Datum, Interner, Witness};
 
-/// Elements of one list that a report shows, at the most.
+/// The maximum number of elements of one list in a report.
 const SHOWN_ELEMS_MAX: usize = 4_096;
 
-/// Elements of all lists on a page, about.
+/// The approximate maximum number of elements of all lists on a page.
 const PAGE_ELEMS_MAX: usize = 1_000_000;
 
 #[derive(Debug)]
@@ -186,8 +186,8 @@ impl Analysis for Lists {
         self.witnesses(anomaly, max)
     }
 
-    /// Appends that were never read can be put in the order of an acyclic graph. Where it has cycles, but not of one
-    /// kind, that may make one of that kind.
+    /// Appends that were never read can be placed in the order of an acyclic graph. If it has cycles, but not of one
+    /// kind, that may create one of that kind.
     fn rests_on_order(model: Model) -> bool {
         let prohibited = model.prohibited();
         prohibited.contains(AnomalyType::G_SINGLE_ITEM) && !prohibited.contains(AnomalyType::G2_ITEM)

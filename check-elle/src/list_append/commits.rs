@@ -1,13 +1,13 @@
 //! An order of commits along all edges of the graph, found without the graph.
 //!
-//! Transactions are committed one by one: each when it completes, or before, if another needs it. What a transaction
-//! needs is what its edges in the graph come from: the writers of what it read and of what it appended behind, and all
-//! readers of the latter. As each is committed after what it needs and before all that were invoked after it completed,
-//! every edge leads along the order of commits, those of processes and of real time as well. So the graph has no cycle,
-//! and need not be built.
+//! Transactions are committed one by one: each when it completes, or before, if another needs it. A transaction needs
+//! the transactions from which its edges in the graph lead: the writers of the values that it read and of those after
+//! which it appended, and all readers of the latter. As each is committed after those it needs and before all that were
+//! invoked after it completed, every edge leads along the order of commits, including those of processes and of real
+//! time. So the graph has no cycle, and need not be built.
 //!
-//! Where a transaction needs itself, or one that was not invoked yet, data and real time contradict each other. Then
-//! the graph says what that means.
+//! If a transaction needs itself, or one that was not invoked yet, data and real time contradict each other. The graph
+//! then shows the consequences.
 
 use super::edges::Sources;
 use super::mop::What;

@@ -1,4 +1,4 @@
-//! Anomalies that are seen on one key or in one transaction, without cycles.
+//! Anomalies on one key or in one transaction, without cycles.
 //!
 //! G1a and G1b: Adya, "Weak Consistency", section 3.1. Dirty and lost updates, duplicate elements and incompatible
 //! orders: Kingsbury and Alvaro, "Elle" (VLDB 2020), sections 4 and 6. Cyclic versions: a transaction takes effect in
@@ -16,7 +16,7 @@ use crate::txn::{Txns, updates as lost_updates};
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
-/// What was found, each list in the order of the history (of keys, where it goes by keys).
+/// The results, each list in the order of the history (or of keys).
 #[derive(Debug, Default)]
 pub(crate) struct Direct {
     /// A reader, its micro-op, and an element that a failed transaction appended.

@@ -1,8 +1,9 @@
-//! Which transactions of lists happened, whom their reads saw, and which appends are known to be before others.
+//! Which transactions of lists happened, which writers their reads observed, and which appends are known to precede
+//! others.
 //!
-//! A read shows the list as it was before the transaction appended to it, and then what the transaction appended. So it
-//! saw the one whose element is last before its own appends. What no read shows was appended behind all that some read
-//! shows.
+//! A read returns the list as it was before the transaction appended to it, followed by the transaction's own appends.
+//! So it observed the transaction whose element is last before these. Appends that no read shows come after all that
+//! some read shows.
 
 use super::mop::{Mop, What};
 use super::orders::Orders;

@@ -5,12 +5,12 @@
 //! that the history cannot have had. Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental
 //! Observations" (VLDB 2020); Adya, "Weak Consistency" (MIT, 1999).
 //!
-//! Each stage is a module: `run` decodes ops into columns (`mop`, `states`), `within` looks at one transaction,
-//! `orders` infers version orders, `direct` finds what needs no cycles, `edges` makes the graph, `crate::cycles`
-//! searches it, `witnesses` says what was found. `online` is for histories that are still being written.
+//! Each stage is a module: `run` decodes ops into columns (`mop`, `states`), `within` examines one transaction,
+//! `orders` infers version orders, `direct` finds anomalies without cycles, `edges` builds the graph, `crate::cycles`
+//! searches it, `witnesses` explains the results. `online` is for histories that are still being written.
 //!
-//! Time is linear in the history, plus the search of components that hold cycles. Memory is linear in the number of
-//! micro-ops and distinct elements; lists that were read many times are kept once.
+//! Time is linear in the history, plus the search of components with cycles. Memory is linear in the number of
+//! micro-ops and distinct elements; lists that were read many times are stored once.
 
 mod analysis;
 mod commits;
@@ -35,7 +35,7 @@ use history_core::share::{Share, ShareRun, Totals};
 use history_core::{Checker, OptionError, OptionSpec, Options, Report, Run};
 use run::ListAppendRun;
 
-/// The list-append checker and what is asked of it.
+/// The list-append checker, with its options.
 ///
 /// ```
 /// use check_elle::list_append::ListAppend;
@@ -58,11 +58,11 @@ pub struct ListAppend {
     pub consistency_models: Vec<Model>,
     /// Anomalies that are not expected in addition to those that the models forbid.
     pub anomalies: AnomalySet,
-    /// Whether a read may show what was never written, because the store was not empty at the start.
+    /// Whether a read may return a value that was never written, because the store was not empty at the start.
     pub garbage_reads_allowed: bool,
-    /// Witnesses given for each type of anomaly, at the most. All are counted.
+    /// The maximum number of witnesses per type of anomaly. All anomalies are counted.
     pub witnesses_max: usize,
-    /// Whether levels that the search for cycles leaves open are decided by looking for a commit order.
+    /// Whether levels that the search for cycles leaves open are decided by a search for a commit order.
     pub exact: Exact,
 }
 
@@ -99,13 +99,13 @@ impl Checker for ListAppend {
         Ok(Box::new(TxnRun::new(ListAppendRun::new(expected))))
     }
 
-    /// Levels that cycles decide are judged op by op. With other levels, or with anomalies by name, the run keeps the
-    /// history, and judges it again whenever it has grown by an eighth. At read uncommitted, also with sessions or real
-    /// time, [`Run::is_violated`] is said of the history so far: a transaction that fails later, or a list that
-    /// contradicts an earlier one, can take it back.
+    /// Levels that cycles decide are checked op by op. With other levels, or with anomalies by name, the run keeps the
+    /// history, and checks it again whenever it has grown by an eighth. At read uncommitted, also with sessions or real
+    /// time, [`Run::is_violated`] refers to the history so far: a transaction that fails later, or a list that
+    /// contradicts an earlier one, can revoke it.
     ///
-    /// Once the history is longer than about 100,000 ops, a report of what is judged op by op names a violated level,
-    /// the op and the transactions; for all anomalies and their types, check the file.
+    /// Once the history is longer than about 100,000 ops, a report of an op-by-op check names a violated level, the op
+    /// and the transactions; for all anomalies and their types, check the file.
     ///
     /// ```
     /// use check_elle::list_append::ListAppend;

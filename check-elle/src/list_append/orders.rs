@@ -1,21 +1,21 @@
 //! Version orders: for each key, the order in which its elements were appended, as far as reads prove it.
 //!
-//! A read of `[a b c]` proves a << b << c. All reads being prefixes of the longest one, that gives the order. A key to
-//! which only one append was made has that for its order, read or not. What was appended and never read comes after all
-//! that was read. Kingsbury and Alvaro, "Elle" (VLDB 2020), section 4.2.
+//! A read of `[a b c]` proves a << b << c. If all reads are prefixes of the longest one, that gives the order. A key
+//! with only one append has that as its order, whether read or not. Appends that were never read come after all that
+//! were read. Kingsbury and Alvaro, "Elle" (VLDB 2020), section 4.2.
 //!
 //! # Reads that disagree
 //!
-//! Of two reads of which neither is a prefix of the other (`incompatible-order`) at most one shows the order, and
-//! nothing says which one. So only what holds whichever read is right is used. Let `p` be the common beginning of all
+//! Of two reads of which neither is a prefix of the other (`incompatible-order`) at most one shows the order, and it is
+//! unknown which one. So only what holds whichever read is right is used. Let `p` be the longest common prefix of all
 //! reads of the key.
 //!
 //! - Within `p` the order is that of `p`: every read shows it.
 //! - Any other element comes after all of `p`. Take the read that is right. If it shows the element, the element is
 //!   after `p` there, because it is not in `p`. If it does not, the element was appended after the read, and the read
 //!   shows `p`.
-//! - Nothing is said of two elements that are not in `p`: of `[1 2 4]` and `[1 2 3]`, 3 comes after 4 if the first is
-//!   right, and 4 after 3 if the second is.
+//! - There is no order between two elements that are not in `p`: for `[1 2 4]` and `[1 2 3]`, 3 comes after 4 if the
+//!   first is right, and 4 after 3 if the second is.
 //!
 //! So such a key is treated as if `p` were its longest read. Some pairs outside of `p` are in one order in all reads,
 //! as 2 and 3 in `[1 2 3]` and `[9 2 3]`; they are not used. (For dirty updates the order is the longest read, of

@@ -1,4 +1,4 @@
-//! The workload: what its micro-ops mean.
+//! The workload: the meaning of its micro-ops.
 
 use super::analysis::Lists;
 use super::mop::{Mop, What};
@@ -11,7 +11,7 @@ use crate::txn::{Txns, mop};
 use history_core::cast::Cast as _;
 use history_core::{Budget, Interner, OpKind, Value};
 
-/// A history on its way through the list-append checker.
+/// The check of one history by the list-append checker.
 #[derive(Clone)]
 pub(crate) struct ListAppendRun {
     expected: Expected,

@@ -1,4 +1,4 @@
-//! The states that each list was seen in: a trie per key, whose longest path is kept as a flat slice.
+//! The states of each list that were read: a trie per key, whose longest path is stored as a flat slice.
 //!
 //! In a sound history all reads of a key are prefixes of the longest one, so a read is one comparison of slices with
 //! that **trunk**, and is then a single number, its [`StateId`]. Reads that leave the trunk branch off it. Every state

@@ -1,4 +1,4 @@
-//! What a transaction's micro-ops say of each other: internal anomalies, future reads, and the reads that it
+//! What a transaction's micro-ops show about each other: internal anomalies, future reads, and the reads that it
 //! overwrites.
 //!
 //! INT and EXT of Cerone, Bernardi and Gotsman, "A Framework for Transactional Consistency Models with Atomic
@@ -66,7 +66,7 @@ pub(crate) struct Within {
 }
 
 impl Within {
-    /// Looks at a transaction. What one says that did not complete `ok` are only its appends.
+    /// Examines a transaction. Of one that did not complete `ok`, only its appends are used.
     #[inline]
     pub(crate) fn look(&mut self, states: &mut States, kind: OpKind, txn: TxnId, mops: &[Mop], found: &mut Findings) {
         if mops.len() > 1 {

@@ -1,5 +1,5 @@
-//! The table of consistency levels: name, aliases, what each implies and forbids directly, a sentence, and whether it
-//! is decided here.
+//! The table of consistency levels: name, aliases, the models implied and the anomalies forbidden directly, a
+//! definition in a sentence, and whether it is decided here.
 //!
 //! Sources, by the name in brackets: Adya, "Weak Consistency" (thesis, MIT 1999); Ahamad et al., "Causal Memory"
 //! (1995); Bailis et al., "Highly Available Transactions" (VLDB 2013) and "Scalable Atomic Visibility with RAMP
@@ -15,11 +15,11 @@
 
 /// One model.
 pub(crate) struct ModelRow {
-    /// The friendly name, which reports use.
+    /// The usual name, which reports use.
     pub(crate) name: &'static str,
     /// Its other names.
     pub(crate) aliases: &'static [&'static str],
-    /// Names of weaker models: what is valid under this one is valid under these, directly.
+    /// Names of weaker models: a history that is valid under this one is valid under these, directly.
     pub(crate) implies: &'static [&'static str],
     /// Names of anomalies that rule the model out, directly.
     pub(crate) forbids: &'static [&'static str],
@@ -29,12 +29,12 @@ pub(crate) struct ModelRow {
     pub(crate) decision: Decision,
 }
 
-/// Whether there is a complete search for what rules a model out; and the reason, as a clause.
+/// Whether there is a complete search for violations of a model; and the reason, as a clause.
 #[derive(Clone, Copy)]
 pub(crate) enum Decision {
     /// All that rules it out is searched for.
     Yes(&'static str),
-    /// It is by its axiom: an order of commits is looked for.
+    /// By its axiom: a search for an order of commits.
     Exactly(&'static str),
     /// It is not, or not all of it.
     No(&'static str),

@@ -1,4 +1,4 @@
-//! All that is known of a history once it was read: the order of versions, readers, and what needs no cycles.
+//! The data about a history after it was read: the order of versions, readers, and anomalies without cycles.
 
 use super::direct::{self, Direct, Found};
 use super::mop::{Mop, What};
@@ -40,7 +40,7 @@ pub(super) struct Known {
     pub(super) has_all_writes: bool,
     /// Whether other shares may show that a transaction happened.
     pub(super) is_share: bool,
-    /// Whether a serial order explains it: nothing else is found then.
+    /// Whether a serial order explains it: no other result exists then.
     pub(super) is_explained: bool,
 }
 
@@ -77,7 +77,7 @@ impl Registers {
         self.interner.datum(self.versions.version[version.at()].code)
     }
 
-    /// The key and versions on which two transactions meet.
+    /// The key and versions by which two transactions are related.
     fn meeting(&self, relation: Relation, from: TxnId, to: TxnId) -> Option<(KeyId, VersionId, VersionId)> {
         self.touches.of(from).iter().find_map(|touch| {
             let before = if relation == Relation::Rw { touch.read()? } else { touch.write()? };
@@ -91,7 +91,7 @@ impl Registers {
         })
     }
 
-    /// Which sources would order something, where none in use does.
+    /// Which sources would order something, if none in use does.
     fn advice(&self) -> Option<String> {
         if self.known.is_explained
             || !self.order.is_trivial()
@@ -222,7 +222,7 @@ impl Analysis for Registers {
         self.witnesses(anomaly, max)
     }
 
-    /// Nothing is proven by what was not found, unless the order of all versions is known.
+    /// The absence of anomalies proves nothing, unless the order of all versions is known.
     fn rests_on_order(_: Model) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Anomalies that are seen on one key or in one transaction, without cycles.
+//! Anomalies on one key or in one transaction, without cycles.
 //!
 //! G1a and G1b: Adya, "Weak Consistency", section 3.1. Lost updates and internal consistency: Kingsbury and Alvaro,
 //! "Elle" (VLDB 2020), sections 4 and 6.
@@ -10,24 +10,24 @@ use crate::ids::{TxnId, VersionId};
 use crate::txn::{Txns, updates as lost_updates};
 use history_core::cast::Cast as _;
 
-/// What was found, each list in the order of the history.
+/// The results, each list in the order of the history.
 #[derive(Debug, Default)]
 pub(crate) struct Direct {
-    /// Readers of what a failed transaction wrote, and where.
+    /// Readers of a value that a failed transaction wrote, with the position.
     pub(crate) g1a: Vec<(TxnId, u32)>,
-    /// Readers of what its writer overwrote, and where.
+    /// Readers of a value that its writer overwrote, with the position.
     pub(crate) g1b: Vec<(TxnId, u32)>,
-    /// Readers of what was never written, and where.
+    /// Readers of a value that was never written, with the position.
     pub(crate) garbage: Vec<(TxnId, u32)>,
-    /// Writers of what they themselves had read before, and where they wrote it.
+    /// Writers of a value that they had read before, with the position of the write.
     pub(crate) future_reads: Vec<(TxnId, u32)>,
-    /// A transaction, where it contradicts itself, and the version that it should have read there.
+    /// A transaction, the position where it contradicts itself, and the version that it should have read there.
     pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
     /// A version, and the transactions that read it and then wrote its key.
     pub(crate) lost_updates: Vec<(VersionId, Vec<TxnId>)>,
 }
 
-/// What was found when transactions were looked at one by one.
+/// The results of examining transactions one by one.
 pub(crate) struct Found {
     pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
     pub(crate) updates: Vec<(VersionId, TxnId)>,

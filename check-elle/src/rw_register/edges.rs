@@ -1,7 +1,7 @@
 //! The transaction graph: ww and rw from the order of versions, wr from reads, process and realtime from the history.
 //!
-//! Adya, "Weak Consistency" (MIT, 1999), section 3.1 (direct conflicts). All that wrote a version that comes after v
-//! come after all that read or wrote v: they are a crowd ([`Builder`]) where they are many, as after the initial
+//! Adya, "Weak Consistency" (MIT, 1999), section 3.1 (direct conflicts). All transactions that wrote a version that
+//! comes after v follow all that read or wrote v: they are a crowd ([`Builder`]) if they are many, as after the initial
 //! version.
 
 use super::analysis::Registers;

@@ -1,4 +1,4 @@
-//! On what ground one version is said to come directly before another: the transactions that show it, and a clause.
+//! The ground for the order of two successive versions: the transactions that show it, and a clause.
 
 use super::analysis::Registers;
 use super::sources::Source;

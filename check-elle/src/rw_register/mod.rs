@@ -1,16 +1,16 @@
 //! rw-register: transactions that write and read registers, no value twice.
 //!
-//! A read shows which version of a key a transaction saw, but not the order in which versions replaced each other. That
-//! order is partial, and follows from assumptions that the user makes about the store: the [`RwRegister`]'s fields.
-//! From it follow the dependencies between transactions, and from their cycles the isolation levels that the history
-//! cannot have had. Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations" (VLDB
-//! 2020), section 5; Adya, "Weak Consistency" (MIT, 1999).
+//! A read shows which version of a key a transaction observed, but not the order in which versions replaced each other.
+//! That order is partial, and follows from assumptions that the user makes about the store: the [`RwRegister`]'s
+//! fields. From it follow the dependencies between transactions, and from their cycles the isolation levels that the
+//! history cannot have had. Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations"
+//! (VLDB 2020), section 5; Adya, "Weak Consistency" (MIT, 1999).
 //!
-//! Each stage is a module: `run` decodes ops into columns (`mop`, `versions`), `within` looks at one transaction,
-//! `order` infers the order of versions from the `sources` in use, `edges` makes the graph, `crate::cycles` searches
-//! it, `witnesses` says what was found.
+//! Each stage is a module: `run` decodes ops into columns (`mop`, `versions`), `within` examines one transaction,
+//! `order` infers the order of versions from the `sources` in use, `edges` builds the graph, `crate::cycles` searches
+//! it, `witnesses` explains the results.
 //!
-//! Time is O(n log n) in the micro-ops of one key, plus the search of components that hold cycles; memory is linear.
+//! Time is O(n log n) in the micro-ops of one key, plus the search of components with cycles; memory is linear.
 
 mod analysis;
 mod direct;
@@ -42,10 +42,10 @@ use history_core::{About, Checker, Datum, OptionError, OptionKind, OptionSpec, O
 use run::RwRegisterRun;
 use sources::Sources;
 
-/// The rw-register checker, what is asked of it, and what it may assume.
+/// The rw-register checker, with its options and assumptions.
 ///
-/// Without assumptions only the initial version, nil, is known to come before the others. Each assumption orders more
-/// of them; one that contradicts what the others say is an anomaly, `cyclic-versions`, and is then not used.
+/// Without assumptions, it is only known that the initial version, nil, precedes the others. Each assumption orders
+/// more of them; one that contradicts the others is an anomaly, `cyclic-versions`, and is then not used.
 ///
 /// ```
 /// use check_elle::rw_register::RwRegister;
@@ -72,28 +72,28 @@ pub struct RwRegister {
     pub consistency_models: Vec<Model>,
     /// Anomalies that are not expected in addition to those that the models forbid.
     pub anomalies: AnomalySet,
-    /// Whether a read may show what was never written, because the store was not empty at the start.
+    /// Whether a read may return a value that was never written, because the store was not empty at the start.
     pub garbage_reads_allowed: bool,
-    /// Witnesses given for each type of anomaly, at the most. All are counted.
+    /// The maximum number of witnesses per type of anomaly. All anomalies are counted.
     pub witnesses_max: usize,
-    /// Whether levels that the search for cycles leaves open are decided by looking for a commit order.
+    /// Whether levels that the search for cycles leaves open are decided by a search for a commit order.
     pub exact: Exact,
-    /// Writes follow reads: what a transaction reads of a key and what it then writes to it are versions in this order.
+    /// Writes follow reads: the version of a key that a transaction reads precedes the one that it then writes.
     pub wfr_keys: bool,
     /// Each key is sequentially consistent: its versions follow the order of each process's transactions.
     pub sequential_keys: bool,
     /// Each key is linearizable: its versions follow real time.
     pub linearizable_keys: bool,
-    /// The order in which transactions are known to have happened: the index of each one's completion, or of its
-    /// invocation. Versions of keys follow it. Those that are omitted are in no order.
+    /// The known order of transactions: the index of each one's completion, or of its invocation. Versions of keys
+    /// follow it. Omitted transactions are not ordered.
     pub transaction_order: Option<Vec<u64>>,
-    /// What every register holds before anything is written to it: nil, unless the store begins with something else. In
-    /// all that is said of the initial version it takes the place of nil, which is then a value like any other.
+    /// The initial value of every register: nil by default. In everything about the initial version it replaces nil,
+    /// which is then an ordinary value.
     pub initial: Datum,
 }
 
 impl Default for RwRegister {
-    /// Expects strict serializability, and assumes nothing.
+    /// Strict serializability, without assumptions.
     fn default() -> RwRegister {
         let Expected { models, anomalies, garbage_reads_allowed, witnesses_max, exact } = Expected::default();
         RwRegister {
@@ -137,7 +137,7 @@ const TRANSACTION_ORDER: OptionSpec = OptionSpec::new(
 )
 .with_value_name("FILE");
 
-/// Named and explained as for other checkers that take it: a command line explains an option once.
+/// Its name and help are those of other checkers with this option: a command line explains an option once.
 const INITIAL: OptionSpec =
     OptionSpec::new("initial", OptionKind::Text, "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.")
         .with_value_name("VALUE")
@@ -185,12 +185,12 @@ impl Checker for RwRegister {
         Ok(Box::new(TxnRun::new(RwRegisterRun::new(expected, settings.sources(), &settings.initial))))
     }
 
-    /// Levels from read committed up are judged op by op, as by list-append. Memory has a bound at strict
-    /// serializability, with [`RwRegister::linearizable_keys`]: otherwise any version may be read at any time, and what
-    /// was kept up to a limit leaves the verdict unknown. At levels that cycles do not decide, at read uncommitted,
-    /// also with sessions or real time, and with anomalies by name, the run keeps the history, and judges it again
-    /// whenever it has grown by an eighth; at read uncommitted, [`Run::is_violated`] is said of the history so far.
-    /// With an order of transactions, the run says nothing before the end.
+    /// Levels from read committed up are checked op by op, as by list-append. Memory is bounded at strict
+    /// serializability, with [`RwRegister::linearizable_keys`]: otherwise any version may be read at any time, and
+    /// reaching a limit makes the verdict unknown. At levels that cycles do not decide, at read uncommitted, also with
+    /// sessions or real time, and with anomalies by name, the run keeps the history, and checks it again whenever it
+    /// has grown by an eighth; at read uncommitted, [`Run::is_violated`] refers to the history so far. With an order of
+    /// transactions, the run reports nothing before the end.
     fn start_online(&self, options: &Options) -> Result<Box<dyn Run>, OptionError> {
         let (settings, expected) = self.with_options(options)?;
         let batch = TxnRun::new(RwRegisterRun::new(expected.clone(), settings.sources(), &settings.initial));
@@ -208,8 +208,9 @@ impl Checker for RwRegister {
         Ok(online::start(expected, assumed, batch))
     }
 
-    /// None with an order of transactions: it is one of all keys. None without the search for a commit order either:
-    /// another share may show that a write happened of which this one does not know, so that it knows all dependencies.
+    /// None with an order of transactions, because it is an order across all keys. None without the search for a commit
+    /// order either: another share may show that a write happened that is unknown here, so this share would not have
+    /// all dependencies.
     fn start_share(&self, options: &Options, share: Share) -> Result<Option<Box<dyn ShareRun>>, OptionError> {
         let (settings, expected) = self.with_options(options)?;
         if settings.transaction_order.is_some() || expected.exact == Exact::No {
@@ -234,7 +235,7 @@ impl Checker for RwRegister {
 }
 
 impl RwRegister {
-    /// The same, but for what is given by name.
+    /// The same, with the options given by name.
     fn with_options(&self, options: &Options) -> Result<(RwRegister, Expected), OptionError> {
         let mut settings = self.clone();
         settings.wfr_keys |= options.flag(WFR_KEYS.name);

@@ -1,12 +1,12 @@
-//! The order of each key's versions: what the sources say, one after another, as long as it makes sense.
+//! The order of each key's versions: from the sources, one after another, as far as they do not contradict each other.
 //!
-//! A source whose edges would close a cycle with those before it contradicts them, or itself: it is omitted, and that
-//! it was is an anomaly.
+//! A source whose edges would close a cycle with those before it contradicts them, or itself: it is omitted, which is
+//! an anomaly.
 //!
-//! What a transaction overwrote itself is a version only to those that read it. So no source is held against the order
-//! in which one transaction wrote a key twice: nothing orders the earlier write unless another transaction read it,
-//! which is a G1b, or the transaction itself did before it wrote it, which is a future read. Read committed forbids
-//! both. Read uncommitted forbids neither, and lets reads show such versions in any order.
+//! A version that a transaction overwrote itself is a version only to those that read it. So no source is checked
+//! against the order in which one transaction wrote a key twice: nothing orders the earlier write unless another
+//! transaction read it, which is a G1b, or the transaction itself did before it wrote it, which is a future read. Read
+//! committed forbids both. Read uncommitted forbids neither, and permits reads to return such versions in any order.
 
 use super::sources::timing::Timing;
 use super::sources::{Edge, Inference, Source, Sources};
@@ -21,28 +21,28 @@ use history_core::parallel;
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     after: Successors,
-    /// The sources that `after` comes from, in the order in which they were taken.
+    /// The sources of `after`, in the order in which they were added.
     pub(crate) in_use: Vec<Source>,
     pub(crate) cyclic: Vec<CyclicVersions>,
-    /// The order of transactions that was given.
+    /// The given order of transactions.
     pub(crate) transactions: Vec<TxnId>,
-    /// How many of the given indices name no transaction, or one that was named before.
+    /// The number of given indices that name no transaction, or one that was named before.
     pub(crate) names_nothing: usize,
 }
 
-/// Versions of a key that come before each other.
+/// Versions of a key that form a cycle.
 #[derive(Debug)]
 pub(crate) struct CyclicVersions {
     pub(crate) key: KeyId,
     /// In ascending order.
     pub(crate) scc: Vec<VersionId>,
-    /// The sources that say so, the one that was omitted for it last.
+    /// The sources of its edges; the one that was omitted because of it is last.
     pub(crate) sources: Vec<Source>,
-    /// Edges between them, as many as it takes to see it.
+    /// The edges between them that show the cycle.
     pub(crate) edges: Vec<Edge>,
 }
 
-/// What comes directly after each version.
+/// The direct successors of each version.
 #[derive(Debug, Default)]
 struct Successors {
     /// Nondecreasing; its last entry is `to.len()`.

@@ -1,4 +1,4 @@
-//! The workload: what its micro-ops mean.
+//! The workload: the meaning of its micro-ops.
 
 use super::analysis::{Known, Registers};
 #[cfg(feature = "exact")]
@@ -14,13 +14,13 @@ use crate::txn::{Txns, mop};
 use history_core::cast::Cast as _;
 use history_core::{Budget, Datum, Interner, OpKind, Value};
 
-/// A history on its way through the rw-register checker.
+/// The check of one history by the rw-register checker.
 #[derive(Clone)]
 pub(crate) struct RwRegisterRun {
     expected: Expected,
     sources: Sources,
     interner: Interner,
-    /// The code of what registers hold before anything is written.
+    /// The code of the initial value of registers.
     initial: i64,
     versions: Versions,
     within: Within,
@@ -56,8 +56,8 @@ impl RwRegisterRun {
         if code == self.initial { self.versions.key[key.at()].initial } else { self.versions.version_id(key, code) }
     }
 
-    /// Where one value was written to a key several times: it is unknown which of the writes a read saw, so the key is
-    /// omitted. Writes that were never read are distinguished nevertheless, as versions of their own.
+    /// If one value was written to a key several times, it is unknown which of the writes a read observed, so the key
+    /// is omitted. Writes that were never read are nevertheless distinguished, as separate versions.
     fn part_repeated(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
         let mut malformed = None;
         for Repeated { txn, mop, shared, own } in std::mem::take(&mut self.found.repeated) {

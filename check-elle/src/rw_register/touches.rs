@@ -1,4 +1,4 @@
-//! What transactions did to keys, by transaction, by key and by version.
+//! The accesses of transactions to keys, by transaction, by key and by version.
 
 use super::versions::Versions;
 use super::within::Touch;

@@ -1,4 +1,4 @@
-//! Keys and the versions they were seen to have, and who wrote what.
+//! Keys and their known versions, and the writer of each.
 
 use crate::ids::{KeyId, TxnId, VersionId};
 use history_core::cast::Cast as _;
@@ -16,9 +16,9 @@ pub(crate) struct Versions {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub(crate) code: i64,
-    /// The version before anything was written: nil, if nothing else is said.
+    /// The initial version: nil, unless another one is given.
     pub(crate) initial: VersionId,
-    /// Whether it is not judged, because of ops that were not understood.
+    /// Whether it is excluded from the check, because of ops that were not understood.
     pub(crate) left_out: bool,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Key {
 pub(crate) struct Version {
     pub(crate) code: i64,
     pub(crate) key: KeyId,
-    /// The transaction that wrote it: `TxnId::NONE` if none is known.
+    /// The transaction that wrote it: `TxnId::NONE` if unknown.
     pub(crate) writer: TxnId,
     /// The transaction looked at last of those that read it.
     pub(crate) reader: TxnId,

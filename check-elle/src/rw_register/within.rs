@@ -1,4 +1,4 @@
-//! Transactions one at a time: what each read and wrote first and last of each key, and what contradicts itself.
+//! Transactions one at a time: the first and last read and write of each key, and contradictions within a transaction.
 
 use super::mop::{Mop, What};
 use super::versions::{Flags, Versions};
@@ -6,15 +6,15 @@ use crate::ids::{KeyId, TxnId, VersionId};
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
-/// What others can see of a transaction's work on one key, and what it saw of theirs.
+/// What others can observe of a transaction's work on one key, and what it observed of theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Touch {
     pub(crate) txn: TxnId,
     pub(crate) key: KeyId,
-    /// The external read: what its first micro-op on the key read. `VersionId::NONE` if that was not a read, or nobody
-    /// knows what it saw.
+    /// The external read: the version that its first micro-op on the key read. `VersionId::NONE` if that was not a
+    /// read, or its result is unknown.
     read: VersionId,
-    /// The external write, its last one; or `VersionId::NONE`.
+    /// The external write, which is its last one; or `VersionId::NONE`.
     write: VersionId,
 }
 
@@ -29,13 +29,13 @@ impl Touch {
         (self.write != VersionId::NONE).then_some(self.write)
     }
 
-    /// The first version of the key it had to do with.
+    /// The first version of the key that it read or wrote.
     #[inline]
     pub(crate) fn first(self) -> VersionId {
         if self.read == VersionId::NONE { self.write } else { self.read }
     }
 
-    /// The last version of the key it had to do with.
+    /// The last version of the key that it read or wrote.
     #[inline]
     pub(crate) fn last(self) -> VersionId {
         if self.write == VersionId::NONE { self.read } else { self.write }

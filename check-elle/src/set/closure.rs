@@ -1,6 +1,6 @@
-//! Transitive closure of what the rows of a table imply, a set of bits for each row, at compile time.
+//! Transitive closure of the implications of a table's rows, a set of bits for each row, at compile time.
 
-/// For each row, what follows from it in any number of steps, itself excluded.
+/// For each row, the rows that follow from it directly or indirectly, without itself.
 ///
 /// Row `i` follows directly from the rows of which bit `i` is set. Fails to compile if a row follows from itself.
 pub(crate) const fn transitive<const N: usize>(mut follows: [u128; N]) -> [u128; N] {

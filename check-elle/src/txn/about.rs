@@ -1,4 +1,4 @@
-//! What the checkers of transactions say about themselves: their tables of anomalies and consistency levels, as data.
+//! The descriptions of the transaction checkers: their tables of anomalies and consistency levels, as data.
 
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::cycle_spec::CYCLES;
@@ -6,7 +6,7 @@ use crate::lattice;
 use crate::model::{Model, ModelSet};
 use history_core::{About, AboutAnomaly, AboutLevel, Parts, Subject};
 
-/// What holds for every workload of transactions.
+/// The description that applies to every workload of transactions.
 pub(crate) fn about() -> About {
     let mut about = About::new(Subject::Transactions).with_parts(Parts::Transactions);
     about.anomalies = AnomalySet::ALL.iter().map(anomaly).collect();
@@ -24,7 +24,7 @@ fn anomaly(kind: AnomalyType) -> AboutAnomaly {
     about
 }
 
-/// What a level that is decided exactly is refused by, where no cycle of dependencies is.
+/// The anomaly of a level that is decided exactly, if there is no cycle of dependencies.
 #[cfg(feature = "exact")]
 fn no_commit_order() -> AboutAnomaly {
     let (name, summary) = check_isolation::NO_COMMIT_ORDER;

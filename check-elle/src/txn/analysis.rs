@@ -1,4 +1,4 @@
-//! What a workload must know of a history for a report on it.
+//! What a workload must determine about a history for a report on it.
 
 use super::{TxnGraph, Txns};
 use crate::anomaly::{AnomalySet, AnomalyType};
@@ -11,11 +11,11 @@ use crate::model::Model;
 use history_core::figure::Figure;
 use history_core::{Datum, Witness};
 
-/// Why one transaction comes before another: the key on which they meet, the version before and the version after.
+/// Why one transaction precedes another: the key by which they are related, the version before and the version after.
 pub(crate) struct Reason {
     pub(crate) key: Datum,
     pub(crate) value: Datum,
-    /// Absent where it is the same version.
+    /// Absent if it is the same version.
     pub(crate) next_value: Option<Datum>,
     /// As a clause.
     pub(crate) because: String,
@@ -28,8 +28,8 @@ pub(crate) struct Named<'a> {
     pub(crate) txn: TxnId,
 }
 
-/// Whether some `ok` transaction has a read with a result, of a key that any transaction writes: what a micro-op writes
-/// and what it reads are given.
+/// Whether some `ok` transaction has a read with a result, of a key that any transaction writes: given what a micro-op
+/// writes and reads.
 pub(crate) fn reads_what_is_written<M: Copy>(
     txns: &Txns<M>,
     keys: usize,
@@ -53,54 +53,53 @@ pub(crate) trait Analysis: Sync {
     /// How many keys there are.
     fn keys(&self) -> usize;
 
-    /// A key as it was recorded.
+    /// A key in its recorded form.
     fn key(&self, key: KeyId) -> Datum;
 
-    /// What a key holds before anything is written to it.
+    /// The initial value of a key.
     #[cfg(feature = "exact")]
     fn first(&self, key: KeyId) -> Datum;
 
     /// Whether an order of all transactions is known along which all edges of the graph lead, so that it has no cycle,
-    /// and some read showed another's write. `false` also if it would have to be searched for.
+    /// and some read returned another's write. `false` also if it would have to be searched for.
     fn is_ordered(&self) -> bool {
         false
     }
 
-    /// The transactions that happened; `None` if some read shows what nobody left behind.
+    /// The transactions that happened; `None` if some read shows a value that no transaction left.
     #[cfg(feature = "exact")]
     fn happened(&self) -> Option<Happened>;
 
-    /// These, and all that may have happened and write something: of a share, because other shares may show that they
-    /// did. `None` also if the graph has all dependencies there are.
+    /// These, and all that may have happened and write something: for a share, because other shares may show that they
+    /// did. `None` also if the graph has all existing dependencies.
     #[cfg(feature = "exact")]
     fn may_have_happened(&self) -> Option<Happened> {
         None
     }
 
-    /// Whether reads show the order of versions as far as it matters. Else there may be several orders that explain a
-    /// history.
+    /// Whether reads show the order of versions as far as it matters. Otherwise several orders may explain a history.
     const READS_SHOW_ORDER: bool = true;
 
-    /// Of a share: whether the whole may show the order of all versions, where this does not.
+    /// For a share: whether the whole may show the order of all versions, if this does not.
     fn order_depends_on_others(&self) -> bool {
         false
     }
 
-    /// Whether no key contradicts what is assumed of all.
+    /// Whether no key contradicts the assumptions about all keys.
     fn assumptions_hold(&self) -> bool {
         true
     }
 
-    /// A micro-op as it was recorded.
+    /// A micro-op in its recorded form.
     fn mop(&self, mop: Self::Mop) -> Datum;
 
     /// The graph, with process or realtime edges or neither.
     fn graph(&self, order: Suffix) -> TxnGraph;
 
-    /// Where two transactions meet whose relation is ww, wr or rw.
+    /// The key and versions by which two transactions with relation ww, wr or rw are related.
     fn reason(&self, relation: Relation, from: Named<'_>, to: Named<'_>) -> Option<Reason>;
 
-    /// What a step between two transactions is called.
+    /// The name of a step between two transactions.
     fn relation_name(&self, relation: Relation, _from: TxnId, _to: TxnId) -> &'static str {
         relation.name()
     }
@@ -124,38 +123,38 @@ pub(crate) trait Analysis: Sync {
     /// The key that a micro-op writes, if it is a write.
     fn writes_key(mop: Self::Mop) -> Option<KeyId>;
 
-    /// What should be known of the verdict in addition to the anomalies; `is_decided`: each level was decided exactly.
+    /// Notes on the verdict in addition to the anomalies; `is_decided`: each level was decided exactly.
     fn notes(&self, is_decided: bool) -> Vec<String>;
 
-    /// Whether [`Analysis::unordered`] is about cycles of this history, and not about all histories of this kind. If
-    /// so, a level that rests on the order is not known to hold.
+    /// Whether [`Analysis::unordered`] concerns cycles of this history, and not all histories of this kind. If so, a
+    /// level that is based on the order is not known to hold.
     const DOUBT_IS_OF_THIS_HISTORY: bool;
 
-    /// Whether a transaction that contradicts itself read what has no edge: of registers the graph has only what it
-    /// read of a key first.
+    /// Whether a transaction that contradicts itself read a value without an edge: for registers, the graph has only
+    /// the first read of a key.
     fn hides_reads(&self) -> bool {
         false
     }
 
-    /// Why some read may have seen what no level that is about reads allows, as a clause.
+    /// Why some read may have returned a value that no level about reads permits, as a clause.
     fn unexplained(&self) -> Option<String> {
         None
     }
 
-    /// Whether some predicate read missed what a transaction did: levels that are about items allow that.
+    /// Whether some predicate read missed a write of a transaction: levels about items permit that.
     fn misses_by_predicates(&self) -> bool {
         false
     }
 
-    /// Whether it takes the order of all versions to know that a decided model holds, if nothing that rules it out was
-    /// found.
+    /// Whether the order of all versions is needed to conclude that a decided model holds, if nothing that rules it out
+    /// was found.
     fn rests_on_order(model: Model) -> bool;
 
-    /// Why the order of all versions is not known, as far as it matters, as a clause; `None` if it is. `components` are
-    /// those of the graph that hold cycles.
+    /// Why the order of all versions is unknown, as far as it matters, as a clause; `None` if it is known. `components`
+    /// are those of the graph with cycles.
     fn unordered(&self, components: &[Vec<u32>]) -> Option<String>;
 
-    /// What may explain that something was read which was never written; may be empty.
+    /// A possible explanation for a read of a value that was never written; may be empty.
     fn garbage_hint(&self) -> String;
 
     /// Other figures of the anomalies shown: `max` of each type at most.

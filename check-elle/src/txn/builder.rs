@@ -1,5 +1,5 @@
-//! The graph of transactions on its way: what a workload says of data, transaction by transaction, and what processes,
-//! time and crowds add to it.
+//! The graph of transactions under construction: the data relations of a workload, transaction by transaction, and
+//! those that processes, time and crowds add.
 
 pub(crate) use super::crowd::is_worth_gates;
 use super::crowd::{self, Crowd};

@@ -6,13 +6,13 @@ use history_core::{Client, IntMap, Op, OpKind, Pair, Participants, Process, Unre
 
 /// Stands for no index, in a column of indices.
 const NO_INDEX: u64 = u64::MAX;
-/// Stands for no number of transactions.
+/// Represents an unknown number of transactions.
 const UNKNOWN: u32 = u32::MAX;
 /// Stands for no process or time.
 const NOTHING: i64 = i64::MIN;
 
-/// All transactions that happened, may have happened, or failed having written something; in the order in which they
-/// completed, those that never did at the end.
+/// All transactions that happened, may have happened, or failed after writing something; in the order of their
+/// completions, those without one at the end.
 #[derive(Clone, Debug)]
 pub(crate) struct Txns<M> {
     kind: Vec<OpKind>,
@@ -84,7 +84,7 @@ impl<M: Copy> Txns<M> {
         self.mops_end.push(self.mops.len().to_u32());
     }
 
-    /// A row for an invocation that was never answered.
+    /// A row for an invocation without a completion.
     pub(crate) fn push_open(&mut self, open: &Open<M>) {
         self.kind.push(OpKind::Info);
         self.index.push(open.index);
@@ -104,7 +104,7 @@ impl<M: Copy> Txns<M> {
         self.kind[txn.at()]
     }
 
-    /// The index of the completion; of the invocation, where there is no completion.
+    /// The index of the completion; of the invocation, if there is no completion.
     pub(crate) fn index(&self, txn: TxnId) -> u64 {
         self.index[txn.at()]
     }
@@ -116,7 +116,7 @@ impl<M: Copy> Txns<M> {
         (invoked != NO_INDEX).then_some(invoked)
     }
 
-    /// How many transactions had completed `ok` when this one was invoked, if it is known when that was.
+    /// The number of transactions that had completed `ok` when this one was invoked, if the time of that is known.
     #[inline]
     pub(crate) fn oks_before(&self, txn: TxnId) -> Option<u32> {
         let oks = self.oks_before[txn.at()];
@@ -200,10 +200,10 @@ pub(crate) struct Counts {
     pub(crate) ok: u64,
     pub(crate) fail: u64,
     pub(crate) info: u64,
-    /// The index of the first op that says neither when it is invoked nor when it completes what it does, and may have
-    /// happened: it may have written anything that no other op wrote.
+    /// The index of the first op that may have happened, but states neither at its invocation nor at its completion
+    /// what it does: it may have written anything that no other op wrote.
     pub(crate) unsaid: Option<u64>,
-    /// Those that do not say what they read.
+    /// Those without the results of their reads.
     pub(crate) unread: UnreadResults,
     /// Whether some invocation has no process.
     pub(crate) has_nameless: bool,

@@ -1,7 +1,8 @@
-//! Crowds: many transactions that all come after each of many others, without an edge for each pair.
+//! Crowds: many transactions that all follow each of many others, without an edge for each pair.
 //!
-//! The members of a crowd are the leaves of a tree of gates. Who comes before all of them leads into the few gates that
-//! have just the right leaves below them: all but itself, and those that it comes before for a stronger reason.
+//! The members of a crowd are the leaves of a tree of gates. A transaction that precedes all of them leads into the few
+//! gates that have exactly the right leaves below them: all but itself, and those that it precedes for a stronger
+//! reason.
 
 use crate::graph::{Graph, Relation};
 use crate::ids::TxnId;

@@ -1,12 +1,11 @@
-//! What is expected of a history, and how much of what was found is reported: the options that all checkers of
-//! transactions take.
+//! The expectation on a history, and how many results are reported: the options of all transaction checkers.
 
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::exact::{EXACT, Exact};
 use crate::model::Model;
 use history_core::{OptionError, OptionKind, OptionSpec, Options};
 
-/// Witnesses given for each type of anomaly, unless someone asks for another number.
+/// The default number of witnesses per type of anomaly.
 pub(crate) const WITNESSES_MAX: usize = 8;
 
 #[derive(Clone, Debug)]
@@ -15,7 +14,7 @@ pub(crate) struct Expected {
     pub(crate) models: Vec<Model>,
     /// Anomalies that are not expected in addition to those that the models forbid.
     pub(crate) anomalies: AnomalySet,
-    /// Whether a read may show what was never written.
+    /// Whether a read may return a value that was never written.
     pub(crate) garbage_reads_allowed: bool,
     pub(crate) witnesses_max: usize,
     /// Whether levels that cycles leave open are decided.
@@ -66,7 +65,7 @@ impl Default for Expected {
 }
 
 impl Expected {
-    /// The same, but for what is given by name.
+    /// The same, with the options given by name.
     pub(crate) fn with_options(mut self, options: &Options) -> Result<Expected, OptionError> {
         if options.text(CONSISTENCY_MODELS.name).is_some() {
             let wrong = |message: String| OptionError::new(CONSISTENCY_MODELS.name, message);

@@ -9,10 +9,10 @@ use history_core::explain::{self, Explanation};
 use history_core::{Datum, Step, Witness, WitnessOp};
 use std::fmt::Write;
 
-/// Values in one transaction that a report shows, about. Of a larger one the beginning is shown.
+/// The approximate number of values of one transaction in a report. Of a larger one the beginning is shown.
 const SHOWN_DATUMS_MAX: usize = 16_384;
 
-/// Transactions that one witness names, unless it is a cycle: that would prove nothing if some were missing.
+/// The number of transactions that one witness names, unless it is a cycle: an incomplete cycle would prove nothing.
 pub(crate) const SHOWN_TXNS_MAX: usize = 64;
 
 /// About how many values a micro-op holds.
@@ -84,7 +84,7 @@ pub(crate) fn component<A: Analysis>(
     (ops, steps)
 }
 
-/// Why one transaction comes before another. Each relation is looked for as it is defined, not as the graph has it.
+/// Why one transaction precedes another. Each relation is derived from its definition, not from the graph.
 fn step<A: Analysis>(
     analysis: &A,
     (from, a): (usize, Named<'_>),

@@ -1,6 +1,5 @@
-//! What all checkers of transactions share: how ops become columns, what follows from processes and time, how a verdict
-//! is reached and explained. What a workload adds is what its micro-ops mean: [`fold::Workload`] and
-//! [`analysis::Analysis`].
+//! What all checkers of transactions share: conversion of ops to columns, consequences of processes and time, verdicts
+//! and explanations. A workload adds the meaning of its micro-ops: [`fold::Workload`] and [`analysis::Analysis`].
 
 mod about;
 pub(crate) mod analysis;

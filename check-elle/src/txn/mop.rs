@@ -1,15 +1,15 @@
-//! A micro-op, packed into two words: its key, and what it wrote or read.
+//! A micro-op, packed into two words: its key, and the value that it wrote or read.
 
 use crate::ids::{Id, KeyId};
 use history_core::cast::Cast as _;
 use std::marker::PhantomData;
 
-/// What a micro-op does.
+/// The kind of a micro-op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What<W, R> {
     Write(W),
     Read(R),
-    /// A read of which it is unknown what it saw.
+    /// A read whose result is unknown.
     Unseen,
 }
 

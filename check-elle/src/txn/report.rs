@@ -32,24 +32,24 @@ pub(crate) const NO_READ: &str =
 /// How the note on garbage reads begins.
 pub(crate) const UNWRITTEN: &str = "A value was read that was never written.";
 
-/// What a violation is that the rest of the history may take back.
+/// The note on a violation that the rest of the history may revoke.
 pub(crate) const SO_FAR: &str = "The history up to here is violated. A transaction that fails later, or a read that \
                                  contradicts an earlier one, can take this back.";
 
-/// Transactions named for a component of which no cycle is shown.
+/// The number of transactions named for a component of which no cycle is shown.
 const COMPONENT_TXNS_MAX: usize = 64;
 
-/// What is certain of reads whoever wrote the values. All else rests on each value having one writer.
+/// The results of reads that hold whichever op wrote the values. All others require that each value has one writer.
 const WHOEVER_WROTE: AnomalySet = AnomalySet::from_bits(anomaly::bits_of(&["internal", "incompatible-order"]));
 
-/// A beginning was judged: of the levels that it does not rule out nothing is known.
+/// Handles the report on a prefix: the levels that it does not rule out are unknown.
 pub(crate) fn leave_others_open(report: &mut Report) {
     let is_ruled_out = |model: &&str| report.not.iter().chain(&report.also_not).any(|other| other == model);
     let open = lattice::names(ModelSet::ALL).into_iter().filter(|model| !is_ruled_out(model));
     report.not_checked = open.map(Into::into).collect();
 }
 
-/// Some invocations have no process: no level is known to hold.
+/// Handles invocations without a process: no level is known to hold.
 pub(crate) fn leave_nameless_open(report: &mut Report) {
     leave_others_open(report);
     if report.verdict != Verdict::Invalid {
@@ -132,15 +132,15 @@ pub(crate) fn report<A: Analysis>(
     report
 }
 
-/// Whether cycles alone leave open whether some of the models hold. Whoever knows the anomalies that were found then
-/// does not know what a search for an order would have shown.
+/// Whether cycles alone leave open whether some of the models hold. The anomalies found then do not show the result
+/// that a search for an order would have had.
 fn needs_search<A: Analysis>(analysis: &A, expected: &Expected, cycles: &Found) -> bool {
     let is_unordered = analysis.unordered(&cycles.components).is_some();
     let is_open = |model: &Model| !model.is_decided() || is_unordered && A::rests_on_order(*model);
     expected.exact != Exact::No && expected.models.iter().any(is_open)
 }
 
-/// Which edges the graph needs in addition to ww, wr and rw.
+/// The edges that the graph needs in addition to ww, wr and rw.
 pub(crate) fn edges_needed<A: Analysis>(expected: &Expected, allowed: AnomalySet) -> Suffix {
     let models = expected.models.iter().copied().collect();
     let reportable = lattice::reportable(models, expected.anomalies).difference(allowed);
@@ -148,10 +148,10 @@ pub(crate) fn edges_needed<A: Analysis>(expected: &Expected, allowed: AnomalySet
     undecided.order(lattice::order_needed(reportable))
 }
 
-/// What was searched for cycles, and what was found.
+/// The graph that was searched for cycles, and the result.
 #[derive(Default)]
 struct Searched {
-    /// Without nodes where it is known to have no cycle.
+    /// Without nodes if it is known to have no cycle.
     graph: TxnGraph,
     cycles: Found,
     prepared: Prepared,
@@ -159,7 +159,7 @@ struct Searched {
     has_read: bool,
 }
 
-/// Searches for cycles. Where that `leads_on`, levels will be decided exactly if there are none.
+/// Searches for cycles. If it `leads_on`, levels will be decided exactly if there are none.
 fn searched<A: Analysis>(analysis: &A, order: Suffix, leads_on: bool, budget: &Budget) -> Searched {
     if analysis.is_ordered() {
         return Searched { has_read: true, ..Searched::default() };
@@ -183,7 +183,7 @@ fn artifacts(anomalies: &[Anomaly]) -> Vec<Artifact> {
     anomalies.iter().filter(|anomaly| !anomaly.witnesses.is_empty()).map(history_core::explain::artifact).collect()
 }
 
-/// What the decision begins with.
+/// The start of the decision.
 #[cfg(feature = "exact")]
 fn prepared<A: Analysis>(analysis: &A) -> Prepared {
     Prepared::Transactions(analysis.happened().map(Box::new))
@@ -194,7 +194,7 @@ fn prepared<A: Analysis>(_: &A) -> Prepared {
     Prepared::Nothing
 }
 
-/// What a valid verdict rests on where it is no proof: which times are unknown, and which levels hold only as far as
+/// What a valid verdict is based on if it is no proof: which times are unknown, and which levels hold only as far as
 /// cycles were searched for.
 fn rests_on(standing: &Standing, answers: &Answers) -> impl Iterator<Item = String> {
     let open = answers.open.iter().map(|(model, why)| {
@@ -205,7 +205,7 @@ fn rests_on(standing: &Standing, answers: &Answers) -> impl Iterator<Item = Stri
     standing.unknown_order().map(str::to_owned).chain(open)
 }
 
-/// Adds the levels that are ruled out, and those of which it is not known whether they hold.
+/// Adds the levels that are ruled out, and those that are open.
 fn levels(
     report: &mut Report,
     (all, shown): (AnomalySet, AnomalySet),
@@ -293,7 +293,7 @@ fn notes<A: Analysis>(
 /// How the note on garbage reads begins that are allowed.
 pub(super) const GARBAGE_ALLOWED: &str = "garbage-read is allowed, and was found";
 
-/// What garbage reads were found and do not count: they are allowed, or this op may have written what they show.
+/// The garbage reads that were found but do not count: they are permitted, or this op may have written the values.
 fn garbage_left_out<A: Analysis>(analysis: &A, unsaid: Option<u64>) -> String {
     let (count, _) = analysis.direct_witnesses(AnomalyType::GARBAGE_READ, 0);
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
@@ -317,7 +317,7 @@ fn count<A: Analysis>(analysis: &A, Counts { ok, fail, info, .. }: Counts) -> Ve
     counts([ok, fail, info, others, analysis.keys().to_u64(), mops.to_u64()])
 }
 
-/// What a report counts: operations by how they ended, ops of others than clients, keys and micro-ops.
+/// The counts of a report: operations by outcome, ops of processes other than clients, keys and micro-ops.
 const COUNTS: [&str; 6] = ["ok-count", "fail-count", "info-count", "nonclient-op-count", KEYS, MOPS];
 
 /// The number of keys.
@@ -374,7 +374,7 @@ impl<A: Analysis> Witnesses<'_, A> {
         first(self.max, &all, |(_, cycle)| explain::explain_cycle(self.analysis, cycle))
     }
 
-    /// The smallest component in which a model's cycle is.
+    /// The smallest component with a cycle that rules out a model.
     fn component(&self, txns: &[u32]) -> Witness {
         let indices = txns.iter().take(COMPONENT_TXNS_MAX);
         let indices = indices.map(|txn| Datum::from(self.analysis.txns().index(TxnId::new(txn.to_usize()))));
@@ -385,7 +385,7 @@ impl<A: Analysis> Witnesses<'_, A> {
     }
 }
 
-/// The value that all keys show first, if there is one: keys with what they show, in the order in which it was shown.
+/// The first value of all keys, if they have the same: given keys with their values, in order of observation.
 pub(crate) fn shown_first(cases: impl Iterator<Item = (KeyId, i64)>) -> Option<i64> {
     let mut keys: HashSet<KeyId> = HashSet::default();
     let mut firsts = cases.filter(|(key, _)| keys.insert(*key)).map(|(_, value)| value);

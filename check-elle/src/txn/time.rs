@@ -1,13 +1,13 @@
-//! What processes and the clock say of the order of transactions.
+//! The order of transactions by processes and by the clock.
 //!
-//! In **realtime** order an edge for each pair would be too many. The completions form a chain of gates instead: a
+//! In **realtime** order an edge for each pair would be too many. Instead, the completions form a chain of gates: a
 //! transaction leads to the gate of its own completion, a gate to the next one and to the transactions invoked between
-//! the two. So there is a path exactly from each completed transaction to each one invoked later, with two edges a
-//! transaction and one a gate.
+//! the two. So there is a path exactly from each completed transaction to each one invoked later, with two edges per
+//! transaction and one per gate.
 //!
-//! A process does one thing after another, so its order is part of real time, and follows from it where invocations are
-//! recorded. Where they are not, the process edges are added to the realtime ones, of which there are few or none then.
-//! Without them a level with real time would let pass what the same level with the order of processes forbids.
+//! The operations of a process are sequential, so its order is part of real time, and follows from it if invocations
+//! are recorded. If they are not, the process edges are added to the realtime ones, of which there are few or none
+//! then. Without them a level with real time would permit what the same level with the order of processes forbids.
 
 use super::columns::Txns;
 use crate::cycle_spec::Suffix;
@@ -83,7 +83,7 @@ impl TimeEdges {
         next.is_some()
     }
 
-    /// Adds the gates. Whether any transaction comes after another.
+    /// Adds the gates. Returns whether any transaction follows another.
     pub(crate) fn push_gates(&self, graph: &mut Graph) -> bool {
         let mut related = false;
         for gate in 0..self.gates {
@@ -110,8 +110,8 @@ impl Groups {
     }
 }
 
-/// Whether a graph of this order has process edges: for real time only where some process did something of which it is
-/// not known when it was invoked.
+/// Whether a graph of this order has process edges: for real time only if the invocation of some op of a process is
+/// unknown.
 pub(crate) fn has_process_edges<M: Copy>(txns: &Txns<M>, order: Suffix) -> bool {
     let lacks_invocation = |txn| txns.is_possible(txn) && txns.oks_before(txn).is_none() && txns.process(txn).is_some();
     match order {
@@ -142,8 +142,8 @@ fn invoked_after<M: Copy>(txns: &Txns<M>) -> Groups {
     Groups { start, members }
 }
 
-/// A process that crashed does not come back, so its `info` transaction, or the one that it never completed, is its
-/// last one.
+/// A process that crashed does not continue, so its `info` transaction, or the one that it never completed, is its last
+/// one.
 fn next_of_process<M: Copy>(txns: &Txns<M>) -> Vec<TxnId> {
     let mut next = vec![TxnId::NONE; txns.len()];
     let mut last: HashMap<i64, TxnId> = HashMap::default();

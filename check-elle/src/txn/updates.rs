@@ -1,7 +1,7 @@
 //! Lost updates: several transactions that read one version of a key and then wrote the key.
 //!
 //! Berenson et al., "A critique of ANSI SQL isolation levels" (SIGMOD 1995), phenomenon P4. In whichever order they
-//! wrote, one of them overwrote what it had not read.
+//! wrote, one of them overwrote a version that it had not read.
 
 use crate::ids::TxnId;
 

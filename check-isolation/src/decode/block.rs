@@ -1,8 +1,8 @@
-//! Looking up what many operations read and wrote, at once.
+//! Looking up the reads and writes of many operations together.
 //!
-//! Each key and each value is somewhere else in memory. One after another, every look-up would wait for the one before
-//! it; in a loop that does nothing else, many are under way at a time. So operations are collected until there are some
-//! hundred micro-ops.
+//! Each key and each value is at a different place in memory. One after another, every look-up would wait for the
+//! previous one; in a loop that does nothing else, many are in progress at a time. So operations are collected until
+//! there are some hundred micro-ops.
 
 use super::decoded::Decoded;
 use super::raw::{Act, RawMop, RawOp};

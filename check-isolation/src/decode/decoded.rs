@@ -1,4 +1,4 @@
-//! What is known once all ops were decoded.
+//! The data of a history once all ops were decoded.
 
 use super::rows::Rows;
 use super::seen::Seen;
@@ -9,16 +9,16 @@ use crate::level::Level;
 use history_core::cast::Cast as _;
 use history_core::{Datum, Interner, OpKind, UnreadResults};
 
-/// What is asked of a history.
+/// The options of a check.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// The levels to decide; all, if nobody named any.
+    /// The levels to decide; all, if none were named.
     pub(crate) levels: Vec<Level>,
     pub(crate) initial: Datum,
     pub(crate) witnesses_max: usize,
     /// Whether to print the order that explains a level that holds.
     pub(crate) explain_valid: bool,
-    /// Whether to judge against the timestamps of the store.
+    /// Whether to check against the timestamps of the store.
     pub(crate) timestamps: bool,
     /// Whether no value is written to a key twice, so that violations of timestamps are certain at once.
     pub(crate) distinct_values: bool,
@@ -43,8 +43,8 @@ impl Decoded {
         self.writes_unknown || self.is_partial && self.unclear_keys.binary_search(&key).is_ok()
     }
 
-    /// A value that a transaction wrote to a key, as another one that may have happened had: what nobody may do if values
-    /// are distinct.
+    /// A value that a transaction wrote to a key, as another one that may have happened had: what nobody may do if
+    /// values are distinct.
     pub(super) fn twice(&self, row: Row) -> Option<String> {
         let rows = &self.rows;
         for mop in rows.mops(row).iter().filter(|_| rows.kind(row) != OpKind::Fail) {
@@ -80,7 +80,7 @@ impl Decoded {
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Decoded {
     pub(crate) settings: Settings,
-    /// The code of what registers hold before anything is written.
+    /// The code of the initial value of registers.
     pub(crate) initial: i64,
     pub(crate) interner: Interner,
     pub(crate) versions: Versions,

@@ -1,4 +1,4 @@
-//! What reads of lists show: whom each read saw, and in which order the transactions appended that it shows.
+//! The results of reads of lists: which writer each read observed, and in which order transactions appended.
 //!
 //! The elements of a transaction are appended together, so in a list they stand side by side, all of them, in their
 //! order. What a transaction appended itself before a read is at the end of that; the rest was there before, which is

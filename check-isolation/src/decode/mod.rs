@@ -1,7 +1,8 @@
 //! From ops to rows: each op is decoded once, into columns of micro-ops.
 //!
-//! A history holds registers (`:w`) or lists (`:append`), never both. Of a list only the longest read of each key is
-//! kept, its **trunk**: every other read is a prefix of that, and so a length, or else the reads contradict each other.
+//! A history is of registers (`:w`) or lists (`:append`), never both. For a list only the longest read of each key is
+//! stored, its **trunk**: every other read is a prefix of that, and so a length, or else the reads contradict each
+//! other.
 
 mod block;
 mod decoded;
@@ -31,7 +32,7 @@ history_core::id! {
     pub(crate) Row
 }
 
-/// What a history's keys hold.
+/// The type of a history's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
     Registers,
@@ -56,18 +57,18 @@ pub(crate) struct Mop {
     code: u32,
 }
 
-/// What a micro-op does.
+/// The kind of a micro-op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// Writes or appends this version.
     Write(VersionId),
-    /// Reads this: a version, or of a list so many elements.
+    /// Reads this: a version, or this number of elements of a list.
     Read(u32),
-    /// Reads what was there before all writes.
+    /// Reads the state before all writes.
     First,
     /// Reads a list that is no prefix of another read of the key: this one of [`Decoded::contradictions`].
     Contradicts(u32),
-    /// Reads something that nobody knows.
+    /// Reads an unknown value.
     Unseen,
 }
 

@@ -1,9 +1,9 @@
-//! A history that is still being written: whether what there is of it can be explained.
+//! A history that is still being written: whether its ops so far can be explained.
 //!
-//! No rule says at an op that now there is no order that explains the history. So the history so far is judged as a
-//! whole one, in which operations in flight may have happened, whenever it has grown by an eighth: at each op at first.
-//! If it is violated then, the first op up to which it is is found by bisection. That is later than the op, but names
-//! it.
+//! No rule detects at an op that no order explains the history any more. So the history so far is checked as a complete
+//! one, in which operations in flight may have happened, whenever it has grown by an eighth: at each op at first. If it
+//! is violated then, the first op up to which it is violated is found by bisection. The report is later than that op,
+//! but names it.
 //!
 //! *What is violated stays so*, if no value is written to a key twice. Take an order that explains the whole history.
 //! Without the transactions that nobody had invoked by then, and those in flight whose writes were not read, it
@@ -18,14 +18,14 @@ use crate::report::{self, THIN_AIR};
 use history_core::{Budget, HistoryError, Op, Report, Run, Verdict};
 use std::ops::ControlFlow;
 
-/// Beyond so many ops, the history is judged again when it has grown by one in [`GROWTH`].
+/// Beyond this number of ops, the history is checked again when it has grown by one in [`GROWTH`].
 const EACH_MAX: usize = 128;
 const GROWTH: usize = 8;
 
-/// States of a search within one judgement. Where that is too little, the next one or the end decides.
+/// The number of states of a search within one check. If that is not sufficient, the next one or the end decides.
 const STATES_MAX: u64 = 1_000_000;
 
-/// A history that is judged while it is being written.
+/// A history that is checked while it is being written.
 pub(crate) struct Prefixes {
     /// All of it.
     whole: IsolationRun,

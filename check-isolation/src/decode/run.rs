@@ -20,7 +20,7 @@ use history_core::{
 };
 use std::ops::ControlFlow;
 
-/// What counts of an op beside its micro-ops.
+/// The data of an op other than its micro-ops.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     kind: OpKind,
@@ -86,7 +86,7 @@ pub(super) struct Open {
     pub(super) undecoded: Option<Box<Doubted>>,
 }
 
-/// A history on its way through the checker.
+/// The check of one history.
 #[derive(Clone, Debug)]
 pub(crate) struct IsolationRun {
     pub(super) data: Decoded,

@@ -1,5 +1,5 @@
-//! Transactions of registers as they come: nearly every read returns a value whose writer completed before, so whom it
-//! saw is known at once.
+//! Transactions of registers as they arrive: nearly every read returns a value whose writer completed before, so the
+//! writer is known immediately.
 //!
 //! A row is a transaction here until the history has ended; those that did not happen are then dropped. As soon as
 //! something is not plain (a read that is wrong whatever the order, a value written twice), this ends, and

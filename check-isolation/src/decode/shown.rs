@@ -1,27 +1,27 @@
-//! What rows show: external reads, what is wrong whatever the order, and the order of writers in lists.
+//! The results of rows: external reads, anomalies that do not depend on the order, and the order of writers in lists.
 
 use super::Row;
 use crate::ids::KeyId;
 use history_core::cast::Cast as _;
 
-/// What is wrong whatever the order. Each rules out every level.
+/// An anomaly that does not depend on the order. Each rules out every level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Direct {
     /// A value was read that only a failed transaction wrote.
     G1a,
     /// A value was read that its transaction overwrote.
     G1b,
-    /// The elements of two transactions stand between each other in a list.
+    /// The elements of two transactions are interleaved in a list.
     G0,
-    /// Nobody wrote what was read.
+    /// The value that was read was never written.
     ThinAirRead,
-    /// The transaction itself wrote later what it read.
+    /// The transaction itself wrote the value after it read it.
     FutureRead,
-    /// A read after an own write does not show that write.
+    /// A read after the transaction's own write does not return that write.
     Internal,
     /// Two reads of a list, of which neither is a prefix of the other.
     IncompatibleOrder,
-    /// A list that holds one element twice.
+    /// A list that contains one element twice.
     DuplicateElements,
 }
 

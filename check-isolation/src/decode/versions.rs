@@ -1,4 +1,4 @@
-//! Keys and the values that were written to them or read: who wrote each, and whether it was there for others to see.
+//! Keys and the values that were written to them or read: the writer of each, and whether others could observe it.
 //!
 //! To find who wrote a value takes two lookups in memory that is far away, of key and of value, and histories have
 //! millions of them. So there is nothing else in between: the values of a key are in **pages** of sixteen neighbors,

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 use table::{Decision, LEVELS};
 
-/// Which writers a read must not miss: the part of a level's definition beside its [`Base`].
+/// The writers that a read must not miss: the part of a level's definition in addition to its [`Base`].
 ///
 /// A level holds if there is a total order of the transactions that happened, which extends the base and the relation
 /// of each writer to its readers, so that for every external read of x by t3 from t1, and every other t2 that writes x:
@@ -50,7 +50,7 @@ impl Axiom {
     }
 }
 
-/// What every order must extend, beside who read from whom.
+/// What every order must extend, in addition to the relation of writers to readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Base {
     /// Nothing.
@@ -103,12 +103,12 @@ impl Level {
         LEVELS[usize::from(self.0)].aliases
     }
 
-    /// What it is, in a sentence.
+    /// Its definition, in a sentence.
     pub fn summary(self) -> &'static str {
         LEVELS[usize::from(self.0)].summary
     }
 
-    /// The axiom and the base that decide it; `None` if it has no axiom of transactions.
+    /// The axiom and the base that decide it; `None` if it has no axiom about transactions.
     pub fn decided_by(self) -> Option<(Axiom, Base)> {
         match LEVELS[usize::from(self.0)].decision {
             Decision::By(axiom, base) => Some((axiom, base)),

@@ -1,4 +1,4 @@
-//! The table of levels: name, aliases, what each implies, a sentence, and what decides it.
+//! The table of levels: name, aliases, implied levels, a definition in a sentence, and the method that decides it.
 //!
 //! Names and implications are Elle's, with the `strong-session-` forms that it lacks. Sources, by the name in brackets:
 //! Adya, "Weak Consistency" (thesis, MIT 1999); Bailis et al., "Highly Available Transactions" (VLDB 2013) and
@@ -20,7 +20,7 @@ pub(super) struct Row {
     pub(super) decision: Decision,
 }
 
-/// What decides a level, or why nothing does.
+/// How a level is decided, or why it is not.
 #[derive(Clone, Copy)]
 pub(super) enum Decision {
     By(Axiom, Base),

@@ -9,16 +9,16 @@ use history_core::explain::{self, Explanation};
 use history_core::{Client, Datum, Step, Witness, WitnessOp};
 use std::fmt::Write as _;
 
-/// Steps of a derivation that are shown, at the most; all of them are in its data.
+/// The maximum number of steps of a derivation that are shown; all of them are in its data.
 const SHOWN_MAX: usize = 200;
 
-/// What a derivation is called that is not one cycle of Adya's, and what that is.
+/// The name of a derivation that is not one of Adya's cycles, and its description.
 pub const NO_COMMIT_ORDER: (&str, &str) = (
     "no-commit-order",
     "No order of commits explains what was read: what follows from the level, in each case, ends in a contradiction.",
 );
 
-/// A history as it was recorded: what a witness shows of [`Transactions`](crate::Transactions).
+/// A history as recorded: the data of [`Transactions`](crate::Transactions) for witnesses.
 pub trait Recorded {
     /// A transaction as an op of a witness, under this name.
     fn op(&self, txn: TxnId, name: String) -> WitnessOp;
@@ -26,7 +26,7 @@ pub trait Recorded {
     /// The index of the transaction's op: its completion or, where there is none, its invocation.
     fn index(&self, txn: TxnId) -> u64;
 
-    /// The index of its invocation; 0 if that is not known.
+    /// The index of its invocation; 0 if unknown.
     fn begin(&self, txn: TxnId) -> u64;
 
     /// Its process, if the history names it.
@@ -35,7 +35,7 @@ pub trait Recorded {
     /// A key.
     fn key(&self, key: KeyId) -> Datum;
 
-    /// What a transaction wrote to a key last; of `TxnId::NONE`, what was there first.
+    /// A transaction's last write of a key; for `TxnId::NONE`, the initial value.
     fn written(&self, txn: TxnId, key: KeyId) -> Datum;
 }
 
@@ -50,7 +50,7 @@ impl Refutation {
     /// The derivation as a witness: its transactions, a sentence for each step, the final cycle as steps, and all of it
     /// as data.
     ///
-    /// The facts are the `axiom` (the level that is broken, without a base), the `base` (`:none`, `:session` or
+    /// The facts are the `axiom` (the level that is violated, without a base), the `base` (`:none`, `:session` or
     /// `:realtime`) and the `derivation`: its items and its end, with transactions as the indices of their ops.
     pub fn witness(&self, recorded: &dyn Recorded) -> Witness {
         let mut shown = Shown { recorded, named: Vec::new() };

@@ -1,4 +1,4 @@
-//! Which levels to decide, in which order: what one answer implies for others is not asked again.
+//! Which levels to decide, in which order: results that are implied by others are not decided again.
 
 use super::explain;
 use crate::decide::decide;
@@ -143,8 +143,8 @@ impl Judgement {
     }
 }
 
-/// All decided levels: the strongest first, since if it holds all do; then those that take linear time from the weakest
-/// on, since if one is violated so are all above; then the others from the strongest on.
+/// All levels that are decided: the strongest first, since if it holds all do; then those that take linear time from
+/// the weakest on, since if one is violated so are all above; then the others from the strongest on.
 fn in_good_order() -> Vec<Level> {
     let decided = |level: &Level| level.decided_by();
     let mut all: Vec<Level> = Level::all().filter(|level| decided(level).is_some()).collect();

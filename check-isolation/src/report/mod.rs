@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 /// A value without a writer.
 pub(crate) const THIN_AIR: (&str, &str) = ("thin-air-read", "A transaction read a value that was never written.");
 
-/// What it can report: names, and what each is.
+/// The anomalies that it can report: names and descriptions.
 pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     ("G0", "A cycle of ww: transactions overwrote one another."),
     ("G1a", "A transaction read what a failed one had written."),
@@ -125,7 +125,7 @@ fn nothing_to_judge(run: &Decoded) -> Option<(String, NextStep)> {
     Some((note, NextStep::option("model", what)))
 }
 
-/// The levels that a history is expected to have, where these were named.
+/// The levels that a history is expected to satisfy, if these were named.
 pub(crate) fn expected(named: &[Level]) -> Vec<Level> {
     match named {
         [] => vec!["strict-serializable".parse().expect("a level")],

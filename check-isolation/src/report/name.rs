@@ -1,12 +1,12 @@
-//! Names of what was found: Adya's where it is one cycle, as readers know those.
+//! Names of results: Adya's for a single cycle, as readers know those.
 
 use super::derivation::NO_COMMIT_ORDER;
 use crate::evidence::{Link, Refutation, Relation};
 use crate::level::Axiom;
 
 impl Refutation {
-    /// The name of the anomaly. A cycle without rw is G0 or G1c only where it rules out read committed: at other
-    /// levels, orders in it follow from those levels.
+    /// The name of the anomaly. A cycle without rw is G0 or G1c only if it rules out read committed: at other levels,
+    /// orders in it follow from those levels.
     pub fn anomaly(&self) -> &'static str {
         let has_rw = self.cycle.iter().any(|link| matches!(link.relation, Relation::Rw(..)));
         if self.has_cases() || self.cycle.is_empty() || !has_rw && self.axiom != Axiom::ReadCommitted {

@@ -1,4 +1,4 @@
-//! What would give an answer where a level is open.
+//! What would give a verdict if a level is open.
 
 use super::names;
 use crate::level::{Axiom, Level};

@@ -1,9 +1,9 @@
-//! A derivation as readers know it: a cycle through the read that misses something, in place of one of ww and wr alone.
+//! A derivation in the usual form: a cycle through the read that misses something, instead of one of ww and wr alone.
 //!
-//! Let r read key k as b wrote it, and a be visible to r. From that follows that a wrote k before b, and a path from b
-//! to a is then a contradiction. The same steps, told from the other end: since there is this path, b wrote k before a;
-//! so r, which read what b wrote, is before a, to which it comes after. That is a cycle with a rw, which has a name:
-//! G-single-item where r misses what it depends on, G2-item for a write skew.
+//! Let r read key k in b's version, and a be visible to r. From that follows that a wrote k before b, and a path from b
+//! to a is then a contradiction. The same steps from the other end: since there is this path, b wrote k before a; so r,
+//! which read b's version, is before a, which it also follows. That is a cycle with a rw, which has a name:
+//! G-single-item if r misses what it depends on, G2-item for a write skew.
 
 use crate::evidence::{Because, Before, Fact, Item, Link, Refutation, Relation};
 

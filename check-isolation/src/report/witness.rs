@@ -1,4 +1,4 @@
-//! Witnesses: the transactions of an anomaly as they were recorded, and what is wrong as sentences.
+//! Witnesses: the transactions of an anomaly as recorded, and what is wrong in sentences.
 
 use super::derivation::Recorded;
 use super::explain::{first, key, mop, written};

@@ -1,5 +1,5 @@
-//! The graph that the history alone gives: base, reads, known orders, and that readers of a first state are before all
-//! writers.
+//! The graph that follows from the history alone: base, reads, known orders, and that readers of a first state precede
+//! all writers.
 //!
 //! A first state gives one more node a key, which its readers are before and its writers behind: linear, where pairs
 //! would be quadratic. Where a transaction is one node and itself replaces the first state that it read, it is between

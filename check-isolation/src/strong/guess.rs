@@ -1,5 +1,5 @@
-//! A first guess: transactions in the order in which they completed, unless something says otherwise, and what that
-//! order does not explain is repaired where it is met; no clocks, and no more steps than are linear.
+//! A first guess: transactions in the order in which they completed, unless something contradicts that, with repairs
+//! where that order does not explain the history; without clocks, and with a number of steps that is linear.
 //!
 //! Most stores run transactions in an order near that of completions. So such an order is replayed. A read that it does
 //! not explain has a writer of the key between the version that it shows and itself: either the reader is before that

@@ -1,5 +1,5 @@
-//! Learning from contradictions: which of the orders decided so far cannot be together, and which decision to take
-//! back.
+//! Learning from contradictions: which of the orders decided so far contradict each other, and which decision to
+//! revoke.
 //!
 //! From a contradiction the orders it follows from are replaced by what these follow from, the latest first, until one
 //! order of the latest level is left (the first unique implication point). These orders together are impossible: a

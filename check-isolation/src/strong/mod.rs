@@ -1,14 +1,14 @@
-//! The levels whose visibility depends on the order that is looked for: prefix to serializable. To decide them is
-//! NP-complete (Papadimitriou 1979; Biswas and Enea, OOPSLA 2019), so this is a ladder, each rung of which answers or
-//! hands on.
+//! The levels whose visibility depends on the order to be found: prefix to serializable. Deciding them is NP-complete
+//! (Papadimitriou 1979; Biswas and Enea, OOPSLA 2019), so this is a ladder, each rung of which decides or passes on to
+//! the next.
 //!
-//! 0. Known versions, where nothing is left to choose: one graph, in linear time (`versions`).
+//! 0. Known versions, if no choice is left: one graph, in linear time (`versions`).
 //! 1. An order near that of completions, repaired where it does not explain the history (`guess`): it explains every
-//!    weaker axiom, too. Most stores are nearly right. What the repairs find to contradict itself is mostly a part of
-//!    the history, which is decided by itself (`part`).
+//!    weaker axiom, too. Most stores are nearly correct. A contradiction found by the repairs mostly concerns a part of
+//!    the history, which is decided separately (`part`).
 //! 2. Stronger levels, each with a part of the steps: an order that explains one of them explains this one. With
-//!    sessions and real time there are few chains. Where sessions are not asked for, also what is left of them once
-//!    those who break them are taken out ([`crate::relax`]). At the same base, serializable leaves the fewest choices.
+//!    sessions and real time there are few chains. If sessions are not requested, also the rest of them once those that
+//!    violate them are removed ([`crate::relax`]). At the same base, serializable leaves the fewest choices.
 //! 3. Causal consistency, which every one of these levels implies, in linear time: [`crate::weak`].
 //! 4. Propagation of what follows to the fixpoint (`rules`), over clocks of chains (`state`).
 //! 5. Guess and repair (`replay`): an order is replayed, what it does not explain is decided, what follows is
@@ -16,14 +16,14 @@
 //! 6. A guess that propagation refutes is learned from (`learn`) and taken back: conflict-driven clause learning, whose
 //!    theory is that the graph has no cycle.
 //!
-//! Every answer is exact: an order that explains the history, or a derivation that there is none. Steps are counted,
-//! not timed; when they are spent the answer is that it is not known.
+//! Every result is exact: an order that explains the history, or a derivation that there is none. Steps are counted,
+//! not timed; when they are used up the result is unknown.
 //!
 //! # Why an order found by replay is one
 //!
-//! Arcs say only what every order must obey, given what was assumed. A topological order of start and commit nodes in
-//! which each read finds the last committed writer to be the one it read from is an order of commits that satisfies the
-//! axiom, by its definition.
+//! Arcs express only what every order must satisfy, given the assumptions. A topological order of start and commit
+//! nodes in which the last committed writer before each read is the one it read from is an order of commits that
+//! satisfies the axiom, by its definition.
 
 mod build;
 mod guess;
@@ -57,7 +57,8 @@ use replay::Replayed;
 use shape::Shape;
 use state::{Conflict, Reason, State};
 
-/// Steps unless the budget says otherwise: joins of clocks, one for each chain, and looks at writers. Some seconds.
+/// The number of steps unless the budget limits it: joins of clocks, one for each chain, and examined writers. Some
+/// seconds.
 const STEPS_MAX: u64 = 10_000_000_000;
 /// The part of the steps that each stronger level gets.
 const STEPS_PART: u64 = 16;

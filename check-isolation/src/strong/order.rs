@@ -1,4 +1,4 @@
-//! An order of all nodes that keeps to arcs as they are added and taken back.
+//! An order of all nodes that agrees with arcs as they are added and removed.
 //!
 //! An arc against the order moves the nodes that must be before its end, of those between its ends: what a walk back
 //! from its beginning meets there. Arcs that are taken back leave the order as it is, which the others still allow.

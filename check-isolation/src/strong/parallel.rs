@@ -1,5 +1,5 @@
-//! Replay at parallel snapshot isolation: the writers of each key see each other in one order, and nobody sees a writer
-//! behind the one that was read.
+//! Replay at parallel snapshot isolation: the writers of each key observe each other in one order, and no transaction
+//! observes a writer after the one from which it read.
 //!
 //! What is visible then is what reaches a transaction over all arcs and over those orders; its clocks are computed anew
 //! along the order. What is visible and should not be is a choice: the order of that writer and the one that was read

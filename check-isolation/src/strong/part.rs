@@ -1,4 +1,5 @@
-//! A contradiction is mostly between few transactions: where a first guess ends, what came before is decided by itself.
+//! A contradiction is mostly between few transactions: where a first guess ends, the transactions before are decided
+//! separately.
 //!
 //! If whoever is in a part reads only from what is in it, then an order that explains the history explains the part, so
 //! that a derivation that nothing explains the part is one for the history.

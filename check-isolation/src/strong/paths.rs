@@ -1,4 +1,4 @@
-//! Paths in the graph of a level, and how they are told: as steps from transaction to transaction.
+//! Paths in the graph of a level, and their form as steps from transaction to transaction.
 
 use super::build::Helpers;
 use super::state::{Conflict, NONE, Reason, State};

@@ -1,4 +1,4 @@
-//! Who read each write: of each chain the last reader, as those before it in the chain are before it in any order.
+//! The readers of each write: the last reader of each chain, as those before it in the chain precede it in any order.
 
 use crate::chains::Chains;
 use crate::csr::Csr;

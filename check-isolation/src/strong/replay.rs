@@ -1,4 +1,5 @@
-//! Replay: a topological order of what is known, run like a store; what it does not explain are choices still open.
+//! Replay: a topological order of what is known, executed like a store; what it does not explain are choices still
+//! open.
 //!
 //! A read of x by r from t1 that comes after another writer t2, which comes after t1, is explained by putting r before
 //! t2 or t2 before t1; at snapshot isolation two writers of one key that overlap are put one before the other.

@@ -1,4 +1,4 @@
-//! Propagation: orders of writers that follow from who reaches whom.
+//! Propagation: orders of writers that follow from reachability.
 //!
 //! For a read of x by r from t1 and another writer t2 of x:
 //!

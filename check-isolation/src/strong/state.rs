@@ -1,5 +1,5 @@
-//! What is known so far: arcs, what reaches what, and the orders of writers that follow or were assumed; all of it can
-//! be taken back.
+//! The state so far: arcs, reachability, and the orders of writers that follow or were assumed; all of it can be
+//! revoked.
 //!
 //! Reachability is a clock for each node: of each chain, how many nodes reach it. An arc joins the clock of its
 //! beginning into that of its end, and on along the arcs from there as far as clocks grow. Changes above the ground

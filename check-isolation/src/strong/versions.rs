@@ -1,5 +1,5 @@
-//! Known versions: where reads and known orders put the writers of each key into one order, a level is one graph,
-//! decided in linear time.
+//! Known versions: if reads and known orders put the writers of each key into one order, a level is one graph, decided
+//! in linear time.
 //!
 //! A transaction that reads a key and then writes it follows the one that it read from. If every write is like that
 //! (mini-transactions, of Huang et al., "MTC", 2025; any workload that only updates), or lists are read to their end,

@@ -1,4 +1,4 @@
-//! The clock of a store: when it says that transactions started and committed, and the moments that this makes of them.
+//! The clock of a store: its times of starts and commits of transactions, and the moments that follow from these.
 
 use crate::decode::Row;
 use history_core::{Fields, OpKind, Value};
@@ -11,7 +11,7 @@ pub(crate) struct Stamp {
     pub(crate) logical: i64,
 }
 
-/// What the completion of a transaction says.
+/// The timestamps in the completion of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamps {
     pub(crate) start: Option<Stamp>,
@@ -28,8 +28,8 @@ impl Stamps {
 pub(crate) const START: &str = "start-ts";
 pub(crate) const COMMIT: &str = "commit-ts";
 
-/// The fields of an op. Nil says that there is none. Anything else that is no timestamp is returned as what is wrong
-/// with it.
+/// The fields of an op. Nil means that there is none. For any other value that is not a timestamp, the error is
+/// returned.
 pub(crate) fn stamps(extra: Fields<'_>) -> Result<Stamps, String> {
     let mut stamps = Stamps::default();
     for (name, value) in extra.iter() {

@@ -1,7 +1,6 @@
-//! Timestamps: whether the times at which a store says that its transactions started and committed explain what they
-//! read.
+//! Timestamps: whether the start and commit times of a store explain the reads of its transactions.
 //!
-//! This is a question of its own, and stronger than that for a level: these times explain the history, not just some
+//! This is a separate question, and stronger than that for a level: these times explain the history, not just some
 //! order. So a mismatch refutes the times, not the level. Definitions are those of Chronos and Aion (Li et al., ICDE
 //! 2025), with bases:
 //!
@@ -21,9 +20,9 @@
 //! What happened is what is known to have happened: `ok` transactions, and those with an unknown end that have a commit
 //! timestamp. Where only one without a timestamp explains a read, the answer is that it is not known.
 //!
-//! Where some of these lack the timestamps that an order needs, a level is not known to hold. What the others violate is
-//! certain: overlaps, ties and faults of the clock are of two transactions, or of one, and what a key held at some time
-//! follows from the times of those who wrote that key. So only reads of keys do not count that are written by one
+//! Where some of these lack the timestamps that an order needs, a level is not known to hold. What the others violate
+//! is certain: overlaps, ties and faults of the clock are of two transactions, or of one, and what a key held at some
+//! time follows from the times of those who wrote that key. So only reads of keys do not count that are written by one
 //! without timestamps.
 
 mod clock;

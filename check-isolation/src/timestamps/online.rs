@@ -1,11 +1,11 @@
-//! Timestamps while the history is still being written: transactions come in any order of their timestamps, however
+//! Timestamps while the history is still being written: transactions arrive in any order of their timestamps, however
 //! late.
 //!
 //! Aion (Li et al., ICDE 2025) waits some time for late transactions before it reports. Here nothing is timed: if no
-//! value is written to a key twice, then what is found is certain whatever comes. Of each key the versions are kept by
-//! commit; a read of one is refuted by another version that was committed between it and the read, whichever of the
-//! three came last. A read of what nobody has written yet waits. Each transaction takes O(log n) for each of its
-//! operations, and memory grows with the history.
+//! value is written to a key twice, then every violation is certain whatever follows. The versions of each key are
+//! stored by commit; a read of one is refuted by another version that was committed between it and the read, whichever
+//! of the three arrived last. A read of a value that is not written yet waits. Each transaction takes O(log n) for each
+//! of its operations, and memory grows with the history.
 
 use super::clock::{Order, Point, Points, points};
 use super::{Case, Fault, order_of};

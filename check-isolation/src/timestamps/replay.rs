@@ -1,4 +1,4 @@
-//! Replay: transactions in the order of their timestamps, each read compared with the state that it should have seen.
+//! Replay: transactions in the order of their timestamps, each read compared with the state that it should have read.
 //!
 //! Chronos (Li et al., "Online Timestamp-based Transactional Isolation Checking of Database Systems", ICDE 2025), its
 //! axioms EXT and NOCONFLICT. Values are compared, not writers, so a value may be written twice. O(n log n) for the

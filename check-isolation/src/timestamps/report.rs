@@ -1,5 +1,5 @@
-//! What timestamps come to, as a report: anomalies with the transactions and times that show them, and the levels that
-//! they explain.
+//! The report on timestamps: anomalies with the transactions and times that show them, and the levels that the
+//! timestamps explain.
 
 use super::clock::Order;
 use super::{Case, Fault, Missing, Ordered, order_of, skew};

@@ -1,5 +1,5 @@
-//! What a clock says that cannot be: a commit before its start, times against the order of a session or real time, and
-//! one time for two writes that need an order.
+//! Impossible timestamps: a commit before its start, times against the order of a session or real time, and equal times
+//! for two writes that need an order.
 
 use super::clock::{Order, Point, Points, Timed};
 use super::{Case, Fault};

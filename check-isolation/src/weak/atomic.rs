@@ -1,4 +1,4 @@
-//! What monotonic atomic view and read atomic force: orders of writers that one transaction's reads show.
+//! What monotonic atomic view and read atomic require: orders of writers that follow from one transaction's reads.
 //!
 //! Time is O(n^1.5) in all reads and writes: for each writer that a transaction read from, the smaller of two sets of
 //! keys is walked, those that the one wrote and those that the other read. Møldrup and Pavlogiannis (PLDI 2025).

@@ -1,8 +1,8 @@
-//! A topological order found backwards: each transaction comes once all that it reads from and all before it in the
-//! base came.
+//! A topological order found backwards: each transaction after all that it reads from and all before it in the base.
 //!
-//! Reads say whom they are behind, so the columns of transactions are this graph already, and nothing has to be built.
-//! The walk is depth-first, from row to row, so that the order differs from that of completion only where it must.
+//! Reads name the transactions that they follow, so the columns of transactions are this graph already, and nothing has
+//! to be built. The walk is depth-first, from row to row, so that the order differs from that of completion only where
+//! it must.
 
 use crate::base::Frame;
 use crate::csr::Csr;

@@ -1,5 +1,5 @@
-//! What causal consistency forces: for each read and each chain the last visible writer of the key is before what was
-//! read.
+//! What causal consistency requires: for each read and each chain the last visible writer of the key is before the
+//! version that was read.
 //!
 //! What reaches a transaction along base and reads is a number for each chain. These are computed in topological order
 //! for some chains at a time, and forgotten once the last transaction behind this one was looked at, so memory is

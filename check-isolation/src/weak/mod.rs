@@ -1,8 +1,8 @@
-//! The levels whose visibility does not depend on the order that is looked for: read committed to causal.
+//! The levels whose visibility does not depend on the order to be found: read committed to causal.
 //!
-//! Which writers are visible to a read is known at once, so all orders of writers that an axiom forces are computed in
-//! one pass. The level holds exactly if base, reads and forced orders have no cycle: any topological order is then a
-//! commit order, and every commit order is one of them. Biswas and Enea (OOPSLA 2019); Møldrup and Pavlogiannis,
+//! The writers visible to a read are known immediately, so all orders of writers that an axiom requires are computed in
+//! one pass. The level holds if and only if base, reads and required orders have no cycle: any topological order is
+//! then a commit order, and every commit order is one of them. Biswas and Enea (OOPSLA 2019); Møldrup and Pavlogiannis,
 //! "AWDIT" (PLDI 2025).
 
 mod atomic;

@@ -90,8 +90,8 @@ fn lines(source: &mut Random, events: usize, lists: bool, wrong_in: usize) -> Ve
     lines
 }
 
-/// The first beginnings, by length, that are violated: if what was read may be written later, and if not. With real time
-/// it may not.
+/// The first beginnings, by length, that are violated: if what was read may be written later, and if not. With real
+/// time it may not.
 fn first_violated(checker: &Isolation, lines: &[String]) -> [Option<usize>; 2] {
     let has_real_time = checker
         .consistency_models

@@ -1,5 +1,5 @@
-//! Ops behind an invocation that stops a workload, held until it is known whether that failed: then it did not happen, and
-//! they are looked at in their order.
+//! Ops behind an invocation that stops a workload, held until it is known whether that failed: then it did not happen,
+//! and they are looked at in their order.
 
 use history_core::{Batch, BatchBuilder, HistoryError, NewOp, Op, OpKind, Pair, Position, UndecodedOps};
 use std::collections::{BTreeMap, VecDeque};

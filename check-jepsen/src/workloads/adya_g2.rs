@@ -1,15 +1,16 @@
-//! adya-g2: of the transactions that insert a row where they found none, one at most succeeds.
+//! adya-g2: of the transactions that insert a row where they found none, at most one succeeds.
 //!
-//! Each transaction reads two tables by a predicate that names its key, and inserts a row into one of them if neither
-//! shows a row of that key: `:insert` of `[key [a-id b-id]]`, one of the ids nil. If two such transactions commit for
-//! one key, each read before the other wrote. These are two anti-dependencies on a predicate, Adya's **G2**, which
+//! Each transaction reads two tables by a predicate with its key, and inserts a row into one of them if neither
+//! contains a row with that key: `:insert` of `[key [a-id b-id]]`, one of the ids nil. If two such transactions commit
+//! for one key, each read before the other wrote. These are two anti-dependencies on a predicate, Adya's **G2**, which
 //! `serializable` forbids.
 //!
-//! The `ok` inserts of each key are counted: more than one is wrong, wherever in the history they are. What failed did
-//! not happen, and what is `info` counts nothing; a note says how many keys have one of those beside one that was `ok`.
+//! The `ok` inserts of each key are counted: more than one is wrong, wherever in the history they are. Failed inserts
+//! did not happen, and `info` ones are not counted; a note gives the number of keys with one of those and one that was
+//! `ok`.
 //!
-//! What is **observed** is an `ok` insert: without one the verdict is unknown. A note says if no key has more
-//! than one insert.
+//! An `ok` insert is **observed**: without one the verdict is unknown. A note is added if no key has more than one
+//! insert.
 //!
 //! After Jepsen's `adya/g2-checker`. Time is linear. Memory: 72 bytes a key in addition to the key itself.
 
@@ -23,7 +24,7 @@ use history_core::{
     Verdict, Witness,
 };
 
-/// The adya-g2 checker. There is nothing to be set.
+/// The adya-g2 checker. It has no options.
 ///
 /// ```
 /// use check_jepsen::adya_g2::AdyaG2;
@@ -69,14 +70,14 @@ impl Checker for AdyaG2 {
     }
 }
 
-/// What is known of the inserts of a key.
+/// The inserts of a key.
 #[derive(Clone, Copy, Debug)]
 struct Inserts {
     begun: u64,
     ok: u64,
-    /// Those that may have happened, of which nobody knows.
+    /// Those with an unknown outcome.
     unknown: u64,
-    /// The first two that were `ok`, and which of the tables each inserted into.
+    /// The first two that were `ok`, and the table into which each inserted.
     first: OpRef,
     second: OpRef,
     tables: [Table; 2],

@@ -1,20 +1,20 @@
 //! bank: money moves between accounts, and every read must show all of it.
 //!
 //! Clients transfer amounts between accounts and read all balances at once. Transfers keep the total, so under snapshot
-//! isolation every read shows the same total, and no balance below zero where the store refuses such transfers. Each
-//! `ok` read, a map from accounts to balances, is looked at on its own; of what is wrong with it the first that applies
-//! counts:
+//! isolation every read returns the same total, and no balance below zero if the store rejects such transfers. Each
+//! `ok` read, a map from accounts to balances, is checked separately; it counts as the first of these errors that
+//! applies:
 //!
-//! 1. `unexpected-key`: it shows an account that does not exist. Accounts are those of the first `ok` read, unless
+//! 1. `unexpected-key`: it contains an account that does not exist. Accounts are those of the first `ok` read, unless
 //!    given.
 //! 2. `nil-balance`: an account has no balance.
 //! 3. `wrong-total`: the balances do not sum to the total, that of the first read whose accounts all exist and all have
 //!    balances, unless given.
 //! 4. `negative-value`: a balance is below zero, and that is not allowed.
 //!
-//! Transfers themselves are not looked at. What is **observed** is an `ok` read that shows an account: without one the
-//! verdict is unknown. After Jepsen's `jepsen.tests.bank`, as elle-cli has it; balances may be of any size here. Time
-//! is linear; memory follows the number of accounts.
+//! Transfers themselves are not checked. An `ok` read that contains an account is **observed**: without one the verdict
+//! is unknown. After Jepsen's `jepsen.tests.bank`, in the form of elle-cli; balances may be of any size here. Time is
+//! linear; memory grows with the number of accounts.
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, Workload, WorkloadRun};
@@ -43,7 +43,7 @@ use history_core::{
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bank {
-    /// What all balances sum to; that of the first good read if absent.
+    /// The sum of all balances; that of the first good read if absent.
     pub total_amount: Option<i64>,
     /// Whether balances may be below zero.
     pub allow_negative_balances: bool,
@@ -104,7 +104,7 @@ struct Bad {
 #[derive(Clone)]
 struct BankRun {
     allow_negative: bool,
-    /// Accounts that exist come first; the others were seen in reads.
+    /// Accounts that exist come first; the others occurred in reads.
     accounts: Elements,
     /// How many exist, once that is known.
     known: Option<usize>,
@@ -268,8 +268,8 @@ impl Workload for BankRun {
             other => Err(unreadable(format!("expected a map of account to balance, found {}", other.kind()))),
         };
         if let Err(trouble) = decoded {
-            // What accounts there are is not to be guessed from a later read. Whatever they are, a read with another sum
-            // than the total, or than another read, is wrong, and so is one without a balance or below 0: if its
+            // What accounts there are is not to be guessed from a later read. Whatever they are, a read with another
+            // sum than the total, or than another read, is wrong, and so is one without a balance or below 0: if its
             // accounts exist for this reason, else for that one.
             self.is_unsaid |= self.known.is_none() && matches!(trouble, OpFault::Undecodable(_));
             return Err(trouble);
@@ -332,7 +332,7 @@ impl BankRun {
         witness::witness(vec![bad.op.named("R1", OpKind::Ok, value)], facts, &[sentence])
     }
 
-    /// The accounts of a read for which something holds.
+    /// The accounts of a read that satisfy a condition.
     fn those(&self, bad: &Bad, is: impl Fn(ElemId, Option<i128>) -> bool) -> Vec<Datum> {
         let all = bad.balances.iter().filter(|(account, balance)| is(*account, *balance));
         all.map(|(account, _)| self.accounts.datum(*account)).collect()

@@ -1,23 +1,23 @@
-//! causal: a register that one client after another counts up, where each op names the one it depends on.
+//! causal: a register that one client after another increments, where each op names the one on which it depends.
 //!
-//! The register holds 0 at first. Each `ok` op has a `:position`, its own, and a `:link`: the position of the op before
-//! it, or `:init`. In the order of the history, which is that of one client at a time,
+//! The register is initially 0. Each `ok` op has a `:position`, its own, and a `:link`: the position of the previous
+//! op, or `:init`. In the order of the history, in which only one op is in flight at a time,
 //!
 //! - the link must be `:init` or the last position (`wrong-link`);
-//! - `:write v` must write one more than there is (`wrong-write`);
-//! - `:read v`, and `:read-init v` alike, must show what there is, or nil (`wrong-read`).
+//! - `:write v` must write one more than the current value (`wrong-write`);
+//! - `:read v`, and `:read-init v` alike, must return the current value, or nil (`wrong-read`).
 //!
-//! What failed did not happen. A write that is `info` may have happened, may happen later, or never: the register is in
-//! one of several states then, of which each op keeps those that explain it. As writes count up, a crashed write adds
-//! one state at the most. Its own position, if it has one, may be linked to where it happened.
+//! Failed ops did not happen. A write that is `info` may have happened, may happen later, or never: the register is
+//! then in one of several states, and each op keeps those that explain it. As writes increment, a crashed write adds at
+//! most one state. Its own position, if it has one, may be linked to where it happened.
 //!
-//! The check ends with the first op that no state explains. What is **observed** is an `ok` read that shows a number:
-//! links and what is written come from the client. Ops that overlap have no order, so the verdict is unknown from there
-//! on; a history of several keys needs `--keyed`.
+//! The check ends with the first op that no state explains. An `ok` read of a number is **observed**: links and written
+//! values come from the client. Ops that overlap have no order, so the verdict is unknown from there on; a history of
+//! several keys needs `--keyed`.
 //!
-//! After Jepsen's `tests/causal`, which takes a crashed write that is read for a violation, and a read of nil before
-//! the first write. Time is linear but for crashed writes: an op costs the number of states. Memory follows these
-//! alone.
+//! After Jepsen's `tests/causal`, which treats a read of a crashed write, and a read of nil before the first write, as
+//! a violation. Time is linear except for crashed writes: an op costs the number of states. Memory grows only with
+//! these.
 
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef};
@@ -26,7 +26,7 @@ use history_core::{
     Verdict, Witness,
 };
 
-/// The causal checker. There is nothing to be set.
+/// The causal checker. It has no options.
 ///
 /// ```
 /// use check_jepsen::causal::Causal;
@@ -68,24 +68,24 @@ impl Checker for Causal {
     }
 }
 
-/// What the register may be at some time.
+/// A possible state of the register.
 #[derive(Clone, Debug, PartialEq)]
 struct State {
     value: i64,
-    /// What the next op may link to, besides `:init`, as text in a normal form; nil before the first op.
+    /// The position to which the next op may link, besides `:init`, as text in a normal form; nil before the first op.
     position: String,
 }
 
-/// States and crashed writes, at the most.
+/// The maximum number of states and crashed writes.
 const STATES_MAX: usize = 256;
 
-/// What is wrong with an op.
+/// An error in an op.
 #[derive(Clone, Debug, PartialEq)]
 struct Bad {
     kind: Kind,
     op: OpRef,
     value: Datum,
-    /// The op before it, which says what there was.
+    /// The previous op, with the value at that time.
     before: Option<(OpRef, Datum)>,
     why: String,
 }
@@ -109,11 +109,11 @@ impl Kind {
 
 #[derive(Clone, Debug)]
 struct CausalRun {
-    /// All that explain the history so far, in the order in which they came up.
+    /// All states that explain the history so far, in order of occurrence.
     states: Vec<State>,
     /// Crashed writes: their values and positions.
     crashed: Vec<(i64, Option<String>)>,
-    /// Whether there is an op in flight, and what those that write are to write.
+    /// Whether there is an op in flight, and the values to be written by those that write.
     is_busy: bool,
     written: InFlight<i64>,
     /// The last op that counts.
@@ -136,7 +136,7 @@ impl Default for CausalRun {
     }
 }
 
-/// What an op claims.
+/// The claim of an op.
 #[derive(Clone, Copy)]
 enum Claim {
     Writes(i64),
@@ -145,8 +145,8 @@ enum Claim {
 }
 
 impl CausalRun {
-    /// Follows what is in flight, which is one op at a time: else there is no order. Returns what a completed write was
-    /// to write.
+    /// Processes the op in flight; there may be only one at a time: otherwise there is no order. Returns the value of a
+    /// completed write.
     fn follow(&mut self, op: &Op<'_>, writes: bool) -> Result<Option<i64>, OpFault> {
         match op.pair {
             Pair::Invokes { .. } => {
@@ -170,7 +170,7 @@ impl CausalRun {
         }
     }
 
-    /// What an op claims that completed.
+    /// The claim of a completed op.
     fn claim(op: &Op<'_>, writes: bool, invoked: Option<i64>) -> Result<Claim, OpFault> {
         match (op.value, invoked, writes) {
             (Value::Int(value), Some(invoked), true) if value != invoked => {
@@ -206,7 +206,7 @@ impl CausalRun {
         Ok(fold::observed_if(matches!(claim, Claim::Shows(_))))
     }
 
-    /// What the register may hold after an op, or why nothing explains it.
+    /// The possible states of the register after an op, or why no state explains it.
     fn explain(&self, link: Value<'_>, claim: Claim) -> Result<Vec<i64>, (Kind, String)> {
         let is_init = matches!(link, Value::Keyword("init") | Value::Str("init"));
         let link = canonical(link);
@@ -250,7 +250,7 @@ impl CausalRun {
         self.spread()
     }
 
-    /// Adds the states into which crashed writes lead, each at any time.
+    /// Adds the states to which crashed writes lead, each at any time.
     fn spread(&mut self) -> Result<(), OpFault> {
         let mut at = 0;
         while at < self.states.len() {

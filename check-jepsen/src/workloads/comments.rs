@@ -1,22 +1,24 @@
-//! comments: who sees a write sees all that was acknowledged before it began.
+//! comments: a read that contains a value contains every value whose write was acknowledged before that of the former
+//! was invoked.
 //!
-//! Clients write values, each once, and read all there are. In real time, a write that was acknowledged before another
-//! one was invoked comes before it. So a read that shows the later one must show the earlier one too; if not, that is a
-//! **causal reverse**, and the store is not strictly serializable, though it may be serializable.
+//! Clients write values, each once, and read all existing ones. In real time, a write that was acknowledged before
+//! another one was invoked precedes it. So a read that contains the later one must contain the earlier one too; if not,
+//! that is a **causal reverse**, and the store is not strictly serializable, though it may be serializable.
 //!
-//! For each `ok` read: of every value it shows, all values must be there whose writes were `ok` before the write of
-//! that value was invoked. What is `ok` before some op only grows with the op's place in the history, so all of that is
-//! what was `ok` before the latest-invoked write that the read shows: a beginning of the list of values in the order in
-//! which they were acknowledged. It is enough to count how many of them a read shows.
+//! For each `ok` read: of every value it contains, all values must be there whose writes were `ok` before the write of
+//! that value was invoked. The set of values that were `ok` before some op only grows with the op's place in the
+//! history, so all of that is what was `ok` before the latest-invoked write that the read contains: a prefix of the
+//! list of values in the order in which they were acknowledged. It is sufficient to count how many of them a read
+//! contains.
 //!
-//! A value that is shown before anyone began to write it says nothing until its write is invoked; such reads are kept
-//! to the end, though a write that proves one of them wrong is known for it at once (`early`). A value that is written
-//! a second time, unless what went before had failed, makes the verdict unknown, unless something else is wrong: what
-//! was acknowledged before the first of its writes must be there in any case.
+//! A value that is read before its write is invoked has no effect until then; such reads are kept to the end, though a
+//! write that proves one of them wrong is reported immediately (`early`). A value that is written a second time, unless
+//! earlier writes had failed, makes the verdict unknown, unless something else is wrong: what was acknowledged before
+//! the first of its writes must be there in any case.
 //!
-//! What is **observed** is an `ok` read that could have been wrong: some write began after another was acknowledged, so
-//! that it might have shown the one without the other. A read that shows only values that nobody began to write says
-//! nothing. Without an observation the verdict is unknown.
+//! An `ok` read that could have been wrong is **observed**: some write began after another was acknowledged, so that
+//! the read might have contained one without the other. A read that contains only values that were never written is no
+//! evidence. Without an observation the verdict is unknown.
 //!
 //! After `comments` of Jepsen's test of `CockroachDB` and its `tests/causal-reverse`, which are one check. Time is
 //! linear. Memory: 72 bytes a value in addition to the value itself.

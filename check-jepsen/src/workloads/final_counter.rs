@@ -1,19 +1,19 @@
-//! pn-counter and g-counter: once all is over, a counter shows the sum of what was added.
+//! pn-counter and g-counter: at the end, a counter has the sum of all added amounts.
 //!
-//! A store may be late as long as the test runs. Only the reads that the test marks as its last ones count: the `ok`
-//! ones with `:final? true`, at either end of the operation. Each must show the sum of all `ok` adds and of some of
-//! those that may have happened, which are `info` or never completed. What failed did not happen.
+//! A store may be late while the test runs. Only the reads that the test marks as its last ones count: the `ok` ones
+//! with `:final? true`, at either end of the operation. Each must return the sum of all `ok` adds and of some of those
+//! that may have happened, which are `info` or never completed. Failed adds did not happen.
 //!
-//! These sums are kept as **ranges** of consecutive integers: each add that may have happened joins the ranges with the
-//! same ranges moved by its amount. Where amounts differ widely there can be as many sums as subsets; beyond 2^22 steps
-//! only what lies outside of the least and the greatest sum is known to be wrong, and the verdict is unknown of the
-//! rest.
+//! These sums are stored as **ranges** of consecutive integers: each add that may have happened joins the ranges with
+//! the same ranges shifted by its amount. If amounts differ widely there can be as many sums as subsets; beyond 2^22
+//! steps only values outside of the least and the greatest sum are known to be wrong, and the verdict on the rest is
+//! unknown.
 //!
-//! `g-counter` takes no negative amounts: one of them makes its verdict unknown. What is **observed** is a final read
-//! after an add was begun.
+//! `g-counter` accepts no negative amounts: one of them makes its verdict unknown. A final read after an add was begun
+//! is **observed**.
 //!
-//! After `pn-counter` and `g-counter` of Maelstrom, which does not count adds that never completed. Time is linear but
-//! for the ranges. Memory: 16 bytes for each add that is in flight or may have happened, and each final read.
+//! After `pn-counter` and `g-counter` of Maelstrom, which does not count adds that never completed. Time is linear
+//! except for the ranges. Memory: 16 bytes for each add that is in flight or may have happened, and each final read.
 
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef, counted};
@@ -25,7 +25,7 @@ use history_core::{
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The pn-counter checker, or that of g-counter, which only grows.
+/// The pn-counter checker, or that of g-counter, which only increases.
 ///
 /// ```
 /// use check_jepsen::final_counter::FinalCounter;
@@ -44,7 +44,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FinalCounter {
-    /// Whether nothing negative is added: `g-counter`.
+    /// Whether only non-negative amounts are added: `g-counter`.
     pub grows: bool,
 }
 
@@ -86,10 +86,10 @@ impl Checker for FinalCounter {
 /// Amounts are below this, so that 2^37 of them have a sum.
 const AMOUNT_END: i128 = 1 << 90;
 
-/// Steps that all sums may take.
+/// The maximum number of steps to compute all sums.
 const STEPS_MAX: u64 = 1 << 22;
 
-/// Ranges of a note, at the most.
+/// The maximum number of ranges in a note.
 const SHOWN_MAX: usize = 16;
 
 /// A final read.
@@ -102,7 +102,7 @@ struct Read {
 #[derive(Clone, Debug, Default)]
 struct FinalRun {
     checker: FinalCounter,
-    /// The sum of what was `ok`.
+    /// The sum of the `ok` adds.
     certain: i128,
     /// How many adds of each amount may have happened.
     possible: BTreeMap<i128, u64>,
@@ -164,7 +164,7 @@ impl FinalRun {
         Ok(())
     }
 
-    /// Whether it says anything.
+    /// Returns whether it is evidence.
     fn read(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         let mark = match op.extra.get("final?") {
             None | Some(Value::Nil) => None,
@@ -231,7 +231,7 @@ impl Sums {
         self.ranges.get(at).is_some_and(|(first, _)| *first <= value)
     }
 
-    /// The nearest sums below and above one that is none.
+    /// The nearest sums below and above a value that is not one.
     fn nearest(&self, value: i128) -> (Option<i128>, Option<i128>) {
         let at = self.ranges.partition_point(|(_, last)| *last < value);
         let below = at.checked_sub(1).map(|at| self.ranges[at].1);

@@ -1,4 +1,4 @@
-//! The workloads, one a module. The modules beside this folder are what several of them share.
+//! The workloads, one per module. The modules outside this folder are shared by several of them.
 
 pub mod adya_g2;
 pub mod bank;

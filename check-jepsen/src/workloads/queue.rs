@@ -1,16 +1,16 @@
-//! queue: whatever is taken out was put in before.
+//! queue: every removed element was inserted before.
 //!
-//! Every `ok` dequeue takes something that was enqueued before it and not yet taken. An enqueue counts from its
-//! invocation on, whatever becomes of it, because it may take effect long before it completes; what is enqueued twice
-//! may be taken twice. The order in which things come out is not looked at. Dequeues that are wrong are of two kinds:
+//! Every `ok` dequeue returns an element that was enqueued before it and not yet dequeued. An enqueue counts from its
+//! invocation on, whatever its outcome, because it may take effect long before it completes; an element that is
+//! enqueued twice may be dequeued twice. The order of dequeues is not checked. Wrong dequeues are of two kinds:
 //!
-//! - `unexpected`: no op had tried to enqueue this before.
-//! - `duplicated`: it was enqueued, but has been taken as often already.
+//! - `unexpected`: no earlier op had tried to enqueue this.
+//! - `duplicated`: it was enqueued, but has already been dequeued as often.
 //!
-//! What is **observed** is an `ok` dequeue of something else than nil: without one the verdict is unknown.
+//! An `ok` dequeue of something other than nil is **observed**: without one the verdict is unknown.
 //!
-//! What is wrong takes nothing, so it makes no later dequeue wrong. After Jepsen's `checker/queue` with an unordered
-//! queue, which stops at the first wrong one. Time is linear; memory: 12 bytes an element, plus the element.
+//! A wrong dequeue removes nothing, so it makes no later dequeue wrong. After Jepsen's `checker/queue` with an
+//! unordered queue, which stops at the first wrong one. Time is linear; memory: 12 bytes per element, plus the element.
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{self, InFlight, Workload, WorkloadRun};
@@ -20,7 +20,7 @@ use history_core::{
     Witness,
 };
 
-/// The queue checker. There is nothing to be set.
+/// The queue checker. It has no options.
 ///
 /// ```
 /// use check_jepsen::queue::Queue;
@@ -62,7 +62,7 @@ impl Checker for Queue {
     }
 }
 
-/// How often something was put in at the most, and taken out.
+/// The maximum number of times an element was inserted, and the number of times it was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Balance {
     put: u32,

@@ -1,16 +1,15 @@
-//! sequential: what one client wrote in order shows in that order.
+//! sequential: the writes of one client are observed in their order.
 //!
 //! A client writes the subkeys of a key one after another, k₀ first, and others read all of them in the reverse order,
-//! so that each subkey is read after those that were written later: `[k [v_n ... v_1 v_0]]`, `nil` where there is
-//! nothing yet. If the store is sequentially consistent, a read that finds one of them finds all that were written
-//! before it: after a value that is not `nil` comes none that is. A read that shows a later subkey and not an earlier
-//! one is `out-of-order`.
+//! so that each subkey is read after those that were written later: `[k [v_n ... v_1 v_0]]`, `nil` if a subkey has no
+//! value yet. If the store is sequentially consistent, a read that finds one of them finds all that were written before
+//! it: after a value that is not `nil` comes none that is. A read that shows a later subkey and not an earlier one is
+//! `out-of-order`.
 //!
-//! Each `ok` read is looked at on its own. What is **observed** is one of two subkeys or more that shows at least one
-//! of them: without it the verdict is unknown. Writes are not looked at, nor what the values are. Reads are counted as
-//! Jepsen counts them: `all` shows every subkey, `some` lacks at least one, `none` shows nothing, `bad` is out of
-//! order; the latter two are among the second. After `sequential` of Jepsen's test of `CockroachDB`. Time is linear;
-//! memory is constant.
+//! Each `ok` read is checked separately. One of two subkeys or more that shows at least one of them is **observed**:
+//! without it the verdict is unknown. Writes and values are not checked. Reads are counted as in Jepsen: `all` shows
+//! every subkey, `some` lacks at least one, `none` shows nothing, `bad` is out of order; the latter two are among the
+//! second. After `sequential` of Jepsen's test of `CockroachDB`. Time is linear; memory is constant.
 
 use crate::fold::{self, Workload, WorkloadRun};
 use crate::witness::{self, Extremes, OpRef, counted};
@@ -37,7 +36,7 @@ use history_core::{
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sequential {
-    /// How many subkeys a key has; as many as the longest read shows if absent. At least 1. Only counts depend on it.
+    /// The number of subkeys of a key; if absent, the number in the longest read. At least 1. Only counts depend on it.
     pub key_count: Option<u32>,
 }
 

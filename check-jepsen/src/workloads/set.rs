@@ -1,14 +1,14 @@
 //! set: elements are added, and at the end all of them are read.
 //!
-//! Clients add elements; the last `ok` read shows what is left. With the elements whose adds were invoked (attempted)
-//! and those whose adds were `ok` (acknowledged), an element is
+//! Clients add elements; the last `ok` read shows the remaining ones. With the elements whose adds were invoked
+//! (attempted) and those whose adds were `ok` (acknowledged), an element is
 //!
 //! - **lost** if it was acknowledged and is not in the last read,
 //! - **unexpected** if it is in the last read and was never attempted,
 //! - **recovered** if it is in the last read, and was attempted but not acknowledged. That is not an anomaly.
 //!
 //! The history is valid if none is lost and none is unexpected, and unknown if no read was `ok` after an add was
-//! invoked: those are what is **observed**. Nothing is certain before the end, because any read may be followed by
+//! invoked: those reads are **observed**. Nothing is certain before the end, because any read may be followed by
 //! another one. After Jepsen's `checker/set`.
 //!
 //! Time is linear. Memory: 27 bytes an element, plus the element itself, and the last read.
@@ -23,7 +23,7 @@ use history_core::{
     Report, Run, Value, Verdict, Witness,
 };
 
-/// The set checker. There is nothing to be set.
+/// The set checker. It has no options.
 ///
 /// ```
 /// use check_jepsen::set::Set;
@@ -81,7 +81,7 @@ struct SetRun {
     /// By element: the completion of its add, where it is acknowledged. May be shorter.
     added: Vec<OpRef>,
     in_flight: InFlight<ElemId>,
-    /// Whether some op adds: until then reads say nothing.
+    /// Whether some op adds: until then reads are no evidence.
     has_added: bool,
     invocations: bool,
     reads: u64,

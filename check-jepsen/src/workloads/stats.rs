@@ -2,9 +2,9 @@
 //!
 //! For each `:f` of the clients' ops: how many completed `ok`, `fail` and `info`, how many never completed (`open`),
 //! and the latencies of those that were `ok`, from their invocations to their completions. The verdict is valid if each
-//! function was `ok` at least once, and there is one, else unknown: nothing wrong was seen, but something was not
-//! tested. What is **observed** is an `ok` op. After Jepsen's `checker/stats`, which has no latencies and ignores
-//! operations that never complete.
+//! function was `ok` at least once, and there is one, otherwise unknown: nothing was wrong, but something was not
+//! tested. An `ok` op is **observed**. After Jepsen's `checker/stats`, which has no latencies and ignores operations
+//! that never complete.
 //!
 //! Quantiles are by nearest rank, in microseconds, rounded down. Time is linear but for sorting; memory: 8 bytes an
 //! `ok` op.
@@ -18,7 +18,7 @@ use history_core::{
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The stats checker. There is nothing to be set.
+/// The stats checker. It has no options.
 ///
 /// ```
 /// use check_jepsen::stats::Stats;
@@ -59,7 +59,7 @@ impl Checker for Stats {
     }
 }
 
-/// Functions of one history, at the most: they are names of operations, not values.
+/// The maximum number of functions in a history: they are names of operations, not values.
 const FUNCTIONS_MAX: usize = 10_000;
 
 /// What is known of the ops of one function.

@@ -10,8 +10,8 @@
 //!
 //! The history is valid if nothing is lost and nothing unexpected; a queue may deliver twice. An `ok` `:drain` dequeues
 //! all elements of its value. Where a drain crashed, what is missing may be with it, and the verdict is unknown rather
-//! than invalid. An `ok` dequeue without a value took at most one element: if more are missing than there are such dequeues,
-//! some are lost. After Jepsen's `checker/total-queue`, which refuses crashed drains.
+//! than invalid. An `ok` dequeue without a value took at most one element: if more are missing than there are such
+//! dequeues, some are lost. After Jepsen's `checker/total-queue`, which refuses crashed drains.
 //!
 //! What is **observed** is an `ok` enqueue or dequeue of something else than nil, and an `ok` drain that took
 //! something: without one the verdict is unknown.
@@ -30,7 +30,7 @@ use history_core::{
     Options, Pair, Report, Run, Value, Verdict, Witness,
 };
 
-/// The total-queue checker. There is nothing to be set.
+/// The total-queue checker. It has no options.
 ///
 /// ```
 /// use check_jepsen::total_queue::TotalQueue;

@@ -1,14 +1,14 @@
-//! unhandled-exceptions: what clients did not expect, by how often it happened.
+//! unhandled-exceptions: errors that clients did not expect, by their number.
 //!
-//! An `info` op that carries an `:exception`, a map as Clojure makes of a throwable, is one whose client did not know
-//! what to make of it. These are grouped by the `:type` of the first entry of `:via`, the outermost exception. Ops that
-//! did not succeed and carry an `:error` instead are grouped by that: by its first element if it is a collection, as
-//! the others mostly say what was different this time. The nemesis's ops count as well.
+//! An `info` op with an `:exception`, a map that Clojure creates from a throwable, is one whose client did not handle
+//! it. These are grouped by the `:type` of the first entry of `:via`, the outermost exception. Ops that did not succeed
+//! and have an `:error` instead are grouped by that: by its first element if it is a collection, as the others mostly
+//! contain details of the single case. The nemesis's ops count as well.
 //!
 //! This is an overview, not a check: nothing in it is wrong, so the verdict is never false. It is valid if there was an
-//! operation that ended, else unknown. What is **observed** is the end of an operation.
+//! operation that ended, otherwise unknown. The end of an operation is **observed**.
 //!
-//! After Jepsen's `checker/unhandled-exceptions`, which has no table of errors. Time is linear. Memory follows the
+//! After Jepsen's `checker/unhandled-exceptions`, which has no table of errors. Time is linear. Memory grows with the
 //! number of different exceptions and errors.
 
 use crate::fold::{self, Workload, WorkloadRun};
@@ -20,7 +20,7 @@ use history_core::{
 };
 use std::collections::BTreeMap;
 
-/// The unhandled-exceptions checker. There is nothing to be set.
+/// The unhandled-exceptions checker. It has no options.
 ///
 /// ```
 /// use check_jepsen::unhandled_exceptions::UnhandledExceptions;
@@ -61,7 +61,7 @@ impl Checker for UnhandledExceptions {
     }
 }
 
-/// Different exceptions and errors that are counted apart, at the most.
+/// The maximum number of different exceptions and errors that are counted separately.
 const GROUPS_MAX: usize = 1_000;
 /// Of each of the two tables, how many rows notes show.
 const SHOWN_MAX: usize = 16;

@@ -1,8 +1,8 @@
 //! unique-ids: no id is generated twice.
 //!
-//! Every `ok` `:generate` says which id it made; the history is valid if all of these are distinct, and unknown if
-//! there is none: they are what is **observed**. After Jepsen's `checker/unique-ids`. Time is linear. Memory: 24 bytes
-//! an id in addition to the id itself.
+//! Every `ok` `:generate` contains a generated id; the history is valid if all of these are distinct, and unknown if
+//! there is none: they are **observed**. After Jepsen's `checker/unique-ids`. Time is linear. Memory: 24 bytes per id
+//! in addition to the id itself.
 
 use crate::elements::{ElemId, Elements};
 use crate::fold::{Workload, WorkloadRun};
@@ -14,7 +14,7 @@ use history_core::{
 };
 use std::collections::BTreeMap;
 
-/// The unique-ids checker. There is nothing to be set.
+/// The unique-ids checker. It has no options.
 ///
 /// ```
 /// use check_jepsen::unique_ids::UniqueIds;

@@ -1,19 +1,19 @@
 //! Just-in-time linearization: all configurations at once, from event to event; an operation takes effect no earlier
-//! than a return demands it.
+//! than a return requires.
 //!
 //! Lowe, "Testing for linearizability" (Concurrency and Computation 2017), section 3.2; the idea is Wing and Gong's. A
-//! configuration is a state of the model and the set of operations in flight that have taken effect. A call adds
-//! nothing to be decided. A return keeps the configurations in which its operation took effect, and in the others lets
-//! operations in flight take effect, in every order that ends with this one. So memory follows what is in flight and
-//! not the length of the history.
+//! configuration is a state of the model and the set of operations in flight that have taken effect. A call requires no
+//! decision. A return keeps the configurations in which its operation took effect; in the others, operations in flight
+//! take effect in every order that ends with this operation. So memory grows with the operations in flight and not with
+//! the length of the history.
 //!
-//! Three things keep the sets small:
-//! - An operation that only reads takes effect at the first instant that admits it: this hinders nothing later.
-//! - Of operations in flight that are equal, the one that returns first takes effect first: it may take the other's
-//!   place.
-//! - Operations that may have happened need not take effect at all ([`pile`](super::pile)); a configuration with no
-//!   more uses of any of them covers the others of its state and mask. Where many are left that do not cover each
-//!   other, only a few are kept ([`Detail`]), and [`basis`](super::part) decides what these few refuse.
+//! Three rules keep the sets small:
+//! - An operation that only reads takes effect at the first instant at which it is valid: this restricts no later
+//!   operation.
+//! - Of equal operations in flight, the one that returns first takes effect first, since they are interchangeable.
+//! - Operations that may have happened need not take effect at all ([`pile`](super::pile)); a configuration that uses
+//!   no more of any of them covers the others with its state and mask. If many configurations remain that do not cover
+//!   each other, only a few are kept ([`Detail`]), and [`basis`](super::part) decides what these few refuse.
 
 mod piled;
 
@@ -32,7 +32,7 @@ use check_register::engine::steps::Next;
 use check_register::engine::uses::{Uses, UsesId};
 use piled::After;
 
-/// What all parts of an object share.
+/// The data shared by all parts of an object.
 pub(crate) struct WorldOf<R: ?Sized> {
     pub(crate) ops: Ops,
     pub(crate) paths: Paths,
@@ -43,15 +43,16 @@ pub(crate) struct WorldOf<R: ?Sized> {
     after: After,
     /// Kernels that are free.
     pub(crate) spare: Vec<Kernel>,
-    /// As many configurations may be held of one part.
+    /// The maximum number of configurations of one part.
     pub(crate) configurations_max: usize,
-    /// As many configurations of one state and mask are kept at first.
+    /// The initial maximum number of configurations of one state and mask.
     pub(crate) width_min: usize,
-    /// As many are kept at the most.
+    /// The absolute maximum number of these.
     pub(crate) width_max: usize,
-    /// How many times as many are kept of all states and masks, where what may have happened makes them many.
+    /// The factor for the maximum number of configurations of all states and masks, if operations that may have
+    /// happened create many.
     pub(crate) crowd: usize,
-    /// As many events are kept since all of them were.
+    /// The maximum number of events kept since all configurations were kept.
     pub(crate) basis_max: usize,
     pub(crate) table: TableOf<R>,
 }
@@ -59,13 +60,13 @@ pub(crate) struct WorldOf<R: ?Sized> {
 /// The world of an object of any model.
 pub(crate) type World<'m> = WorldOf<dyn Rules + 'm>;
 
-/// Where more configurations of one state and mask do not cover each other, further ones seldom matter.
+/// If more configurations of one state and mask do not cover each other, further ones seldom matter.
 const WIDTH_MIN: usize = 4;
 
-/// What so many refuse is given up: the time for an event grows with the square.
+/// With this many, the part is given up if they refuse an operation: the time for an event grows with their square.
 const WIDTH_MAX: usize = 1 << 11;
 
-/// States of which each is another order of what may have happened seldom matter either.
+/// States that differ only in the order of operations that may have happened seldom matter either.
 const CROWD: usize = 1 << 8;
 
 /// About 100 bytes each, with the operations and linearizations that they refer to.
@@ -96,25 +97,24 @@ impl<R> WorldOf<R> {
 pub(crate) struct InFlight {
     pub(crate) op: OpIx,
     pub(crate) class: ClassId,
-    /// When it returns, as far as this decides which of two does first.
+    /// When it returns, as far as this determines which of two operations returns first.
     ret: u64,
 }
 
-/// Why it cannot go on.
+/// Why a kernel cannot continue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
     /// No configuration is left in which this operation took effect.
     Refused(OpIx),
-    /// There are more configurations than may be held.
+    /// There are more configurations than permitted.
     Full,
-    /// More is in flight than can be distinguished.
+    /// More operations are in flight than can be distinguished.
     InFlight,
-    /// More configurations were found than all that may be kept, of one state and mask or in all; those before the
-    /// event are left.
+    /// More configurations were found than may be kept, of one state and mask or in all; those before the event remain.
     Wide,
 }
 
-/// With so many configurations to be stepped from, their steps are taken at one time.
+/// If steps from this many configurations are needed, they are computed together.
 const AHEAD_MIN: usize = 1 << 11;
 
 /// The configurations of one part between two events.
@@ -124,9 +124,9 @@ pub(crate) struct Kernel {
     /// By slot.
     slots: Vec<InFlight>,
     free: Vec<u32>,
-    /// Slots of those that may change the state: the one that returns first stands first.
+    /// Slots of the operations that may change the state, in order of their returns.
     writes: Vec<u32>,
-    /// Slots of those that only read, in order of their returns as well.
+    /// Slots of the operations that only read, in order of their returns.
     reads: Vec<u32>,
 }
 
@@ -142,7 +142,7 @@ impl Clone for Kernel {
         }
     }
 
-    /// Without taking memory anew.
+    /// Reuses memory.
     fn clone_from(&mut self, from: &Kernel) {
         self.set.clone_from(&from.set);
         self.slots.clone_from(&from.slots);
@@ -157,7 +157,7 @@ impl Kernel {
         Kernel { set: Set::at(init, width), slots: Vec::new(), free: Vec::new(), writes: Vec::new(), reads: Vec::new() }
     }
 
-    /// Counts the uses of each configuration together from now on.
+    /// From now on counts the uses of each configuration together.
     pub(crate) fn sum_up(&mut self, world: &mut World<'_>) {
         if self.set.detail != Detail::Sum {
             self.set.sum_up(&mut world.index, &world.uses);
@@ -169,7 +169,7 @@ impl Kernel {
         self.writes.iter().chain(&self.reads).map(|slot| (*slot, &self.slots[ids::index(*slot)]))
     }
 
-    /// An operation is called that will return at `ret`.
+    /// Processes the call of an operation that will return at `ret`.
     pub(crate) fn call(&mut self, world: &mut World<'_>, op: OpIx, class: ClassId, ret: u64) -> Result<(), Stop> {
         let entry = InFlight { op, class, ret };
         let slot = if let Some(slot) = self.free.pop() {
@@ -197,7 +197,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// An operation that was called returns; it is event `now`.
+    /// Processes the return of an operation that was called; it is event `now`.
     pub(crate) fn ret(&mut self, world: &mut World<'_>, pile: &Pile, now: Seq, op: OpIx) -> Result<(), Stop> {
         let place = |list: &[u32]| list.iter().position(|slot| self.slots[ids::index(*slot)].op == op);
         let (is_read, at) = match place(&self.writes) {
@@ -218,7 +218,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Keeps and makes the configurations in which the operation in `slot` takes effect.
+    /// Keeps or creates the configurations in which the operation in `slot` takes effect.
     fn place(&mut self, world: &mut World<'_>, pile: &Pile, now: Seq, slot: u32) -> Result<(), Stop> {
         let (mut placed, mut crashed, mut ahead) = (0, 0, 0);
         let before = self.set.len();
@@ -274,8 +274,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Whether it can go on with what was found. Otherwise leaves the configurations from `before` if they will be of
-    /// use.
+    /// Whether the kernel can continue with the result. If not, it keeps the configurations from `before` if they will
+    /// be of use.
     #[inline]
     fn look(&mut self, world: &World<'_>, before: usize, found: Found) -> Result<(), Stop> {
         if found == Found::TooMany && self.set.detail == Detail::All {
@@ -294,7 +294,7 @@ impl Kernel {
         if self.set.detail == Detail::Sum { parent } else { world.paths.push(parent, op) }
     }
 
-    /// Takes the steps of all configurations from `from` on, as far as they are not known.
+    /// Computes the unknown steps of all configurations from `from` on.
     #[cold]
     fn step_ahead(&self, world: &mut World<'_>, from: usize, slot: u32) {
         let mut steps = Vec::new();
@@ -306,9 +306,9 @@ impl Kernel {
         world.table.step_ahead(steps);
     }
 
-    /// All configurations with one more of the operations in flight. `TooMany` if any was one too many.
+    /// All configurations with one more of the operations in flight. `TooMany` if any exceeded a limit.
     fn place_one(&mut self, world: &mut World<'_>, from: usize) -> Found {
-        /// Equal operations are distinguished by so many classes. It only saves work.
+        /// The number of classes by which equal operations are recognized. This only saves work.
         const CLASSES: usize = 16;
         let mut tried = [None; CLASSES];
         let mut next_tried = 0;
@@ -331,7 +331,7 @@ impl Kernel {
         found
     }
 
-    /// Adds what a step leads to.
+    /// Adds the configurations that a step leads to.
     #[inline]
     fn reach(&mut self, world: &mut World<'_>, from: usize, next: Next, placed: Placed) -> Found {
         match next {
@@ -384,12 +384,12 @@ impl Kernel {
     }
 }
 
-/// An operation that a configuration takes a step with.
+/// An operation with which a configuration takes a step.
 #[derive(Clone, Copy)]
 struct Placed {
     op: OpIx,
-    /// The uses then.
+    /// The uses after the step.
     uses: UsesId,
-    /// Where it is in flight; `None` if it is of the pile.
+    /// Its slot; `None` if it is an operation of the pile.
     slot: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! Operations that something still refers to: when they were in flight, and what has become of them.
+//! Operations that are still referenced: when they were in flight, and their outcome.
 
 use check_register::engine::ids::ClassId;
 use check_register::engine_id;
@@ -9,80 +9,80 @@ engine_id! {
 }
 
 impl OpIx {
-    /// Stands for no operation.
+    /// Represents no operation.
     pub(crate) const NONE: OpIx = OpIx(u32::MAX);
 }
 
-/// Counts calls and returns in the order in which they are taken.
+/// The number of a call or return in the order of processing.
 pub(crate) type Seq = u64;
 
-/// What happens to an operation.
+/// An event of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// It is called, and its result is known.
+    /// The operation is called, and its result is known.
     Known,
-    /// It is called.
+    /// The operation is called.
     Open,
-    /// It is called, and will never return.
+    /// The operation is called, and will never return.
     Crashed,
-    /// It returns as was known.
+    /// The operation returns with the known result.
     Returns,
-    /// It returns, and did this.
+    /// The operation returns, with this effect and result.
     Completes(Option<ClassId>),
-    /// It did not happen.
+    /// The operation did not happen.
     Fails,
-    /// It may have done this.
+    /// The operation may have happened, with this effect.
     Crashes(Option<ClassId>),
 }
 
-/// What is known of how an operation ends.
+/// The known outcome of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// Nothing yet.
+    /// Unknown so far.
     Open,
     /// It returns, and its result is known.
     Returns,
-    /// It may have happened, or may happen yet; its outcome stays unknown.
+    /// It may have happened, or may still happen; its outcome remains unknown.
     Crashed,
     /// It did not happen.
     Failed,
-    /// It was in flight for so long that it was passed over as if it had crashed.
+    /// It was in flight for so long that it was treated as crashed.
     PassedOver,
 }
 
 /// An operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpRow {
-    /// Who does it.
+    /// Its client.
     pub(crate) client: i64,
     /// When it was called, in the caller's unit.
     pub(crate) start: u64,
-    /// When it returned, as far as it is known.
+    /// When it returned, if known.
     pub(crate) finish: u64,
-    /// Compares which of two operations returns first.
+    /// Determines which of two operations returns first.
     pub(crate) ret: u64,
-    /// Its call.
+    /// The number of its call.
     pub(crate) seq: Seq,
-    /// What it does, as far as it is known.
+    /// The operation, as far as it is known.
     pub(crate) class: Option<ClassId>,
     pub(crate) fate: Fate,
-    /// Whether its end is still to come.
+    /// Whether it has not ended yet.
     pub(crate) in_flight: bool,
 }
 
 /// No time.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// The operations. Rows are used again: see [`Ops::collect`].
+/// The operations. Rows are reused: see [`Ops::collect`].
 #[derive(Debug, Default)]
 pub(crate) struct Ops {
     rows: Vec<OpRow>,
     free: Vec<OpIx>,
-    /// Rows that the last collection left.
+    /// The number of rows after the last collection.
     collected: usize,
 }
 
-/// With fewer rows than this it is not worth to look for those that are no longer used.
+/// With fewer rows than this, a collection is not worthwhile.
 const COLLECT_MIN: usize = 1 << 13;
 
 impl Ops {
@@ -116,12 +116,12 @@ impl Ops {
         (0..self.rows.len()).filter(|at| self.rows[*at].in_flight).map(OpIx::new)
     }
 
-    /// How many rows there are, free ones too.
+    /// The number of rows, including free ones.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Frees all rows but those to keep. Gives the classes of those that are kept to `mark`.
+    /// Frees all rows except those to keep. Passes the classes of the kept rows to `mark`.
     pub(crate) fn collect(&mut self, keep: &[bool], mut mark: impl FnMut(ClassId)) {
         self.free.clear();
         for (at, row) in self.rows.iter_mut().enumerate().rev() {

@@ -1,11 +1,10 @@
-//! One part of an object on its way: its configurations now, and as much of the past as may have to be looked at once
-//! more.
+//! One part of an object: its current configurations, and the past events that may have to be processed again.
 //!
-//! The future is not known, so an operation in flight is one that may have happened ([`pile`](super::pile)) until it
-//! returns. What its return adds to the knowledge counts from its call on. So at each call the configurations are kept,
-//! as a **checkpoint**, and the events since the first call that may matter, as the **log**; a return goes back to its
-//! call and takes the events from there on again. Over a history this takes as many steps as operations are in flight,
-//! for each event.
+//! The result of an operation in flight is unknown, so it is one that may have happened ([`pile`](super::pile)) until
+//! it returns. The result then applies from its call on. So the configurations at each call are kept, as a
+//! **checkpoint**, and the events since the first call that may matter, as the **log**; a return goes back to its call
+//! and processes the events from there on again. Over a history, this takes for each event as many steps as operations
+//! are in flight.
 
 mod basis;
 pub(crate) mod ledger;
@@ -26,16 +25,16 @@ pub(crate) struct Part {
     pub(crate) pile: Pile,
     /// Calls and returns from the first checkpoint on; empty if there is none.
     pub(crate) log: VecDeque<Logged>,
-    /// In order. There is one at the call of each operation that is held.
+    /// In order. There is one at the call of each operation that is still needed.
     pub(crate) checkpoints: VecDeque<Checkpoint>,
-    /// Where the kernel and the checkpoints from there on began to leave out configurations; `None` if nowhere. The log
-    /// goes back to there.
+    /// The point from which on the kernel and the checkpoints omit configurations; `None` if they omit none. The log
+    /// goes back to this point.
     basis: Option<Basis>,
-    /// As many configurations of one state and mask are kept.
+    /// The maximum number of configurations of one state and mask.
     width: usize,
-    /// Why it was given up, if it was. Nothing that happens to it matters then.
+    /// Why the part was given up, if it was. Its further events are then ignored.
     pub(crate) over: Option<Stop>,
-    /// Returns that have been taken since the uses of the pile were last reduced.
+    /// Returns that have been processed since the uses of the pile were last reduced.
     returns: u32,
 }
 
@@ -77,7 +76,7 @@ impl Part {
         }
     }
 
-    /// An operation is called whose result is known already.
+    /// Processes the call of an operation whose result is already known.
     pub(crate) fn call_known(&mut self, world: &mut World<'_>, op: OpIx) -> Result<(), Stop> {
         let row = *world.ops.get(op);
         let Some(class) = row.class else { return Ok(()) };
@@ -90,7 +89,7 @@ impl Part {
         self.kernel.call(world, op, class, row.ret)
     }
 
-    /// An operation is called whose result is not known.
+    /// Processes the call of an operation whose result is unknown.
     pub(crate) fn call_open(&mut self, world: &mut World<'_>, op: OpIx) {
         let row = *world.ops.get(op);
         self.hold(world, op, row.seq);
@@ -98,7 +97,7 @@ impl Part {
         self.pile_up(world, op);
     }
 
-    /// An operation is called of which it is known that it never returns.
+    /// Processes the call of an operation that is known never to return.
     pub(crate) fn call_crashed(&mut self, world: &mut World<'_>, op: OpIx) {
         if !self.pile_up(world, op) {
             return;
@@ -114,7 +113,7 @@ impl Part {
         }
     }
 
-    /// Puts an operation among those that may have happened. Whether it rests there.
+    /// Adds an operation to those that may have happened. Returns whether it rests.
     fn pile_up(&mut self, world: &mut World<'_>, op: OpIx) -> bool {
         let row = *world.ops.get(op);
         match row.class {
@@ -123,7 +122,7 @@ impl Part {
         }
     }
 
-    /// An operation that was called as [`Part::call_known`] returns.
+    /// Processes the return of an operation that was called with [`Part::call_known`].
     pub(crate) fn ret(&mut self, world: &mut World<'_>, op: OpIx, now: Seq) -> Result<(), Stop> {
         if world.ops.get(op).class.is_none() {
             return Ok(());
@@ -136,7 +135,8 @@ impl Part {
         Ok(())
     }
 
-    /// An operation in flight returns, with what it did. Its row says so already; `was` is what it was taken for.
+    /// Processes the return of an operation in flight, with its result, which its row already has; `was` is the class
+    /// that it was assumed to have.
     pub(crate) fn complete(
         &mut self,
         world: &mut World<'_>,
@@ -156,7 +156,7 @@ impl Part {
         Ok(())
     }
 
-    /// An operation in flight did not happen. Its row says so already.
+    /// Processes the failure of an operation in flight. Its row is already updated.
     pub(crate) fn fail(&mut self, world: &mut World<'_>, op: OpIx, was: Option<ClassId>) -> Result<(), Stop> {
         let call = world.ops.get(op).seq;
         let Some((entry, rested)) = was.and_then(|was| self.pile.remove(op, was, call)) else { return Ok(()) };
@@ -166,7 +166,7 @@ impl Part {
         Ok(())
     }
 
-    /// It is known of an operation in flight that it will not return; it may have happened. Its row says so already.
+    /// Processes the crash of an operation in flight, which may have happened. Its row is already updated.
     pub(crate) fn crash(&mut self, world: &mut World<'_>, op: OpIx, was: Option<ClassId>) -> Result<(), Stop> {
         let row = *world.ops.get(op);
         if row.class == was {
@@ -179,8 +179,8 @@ impl Part {
         self.rerun(world, row.seq)
     }
 
-    /// An operation whose part was not known until now turns out to be of this part. It was called at
-    /// `world.ops.get(op).seq`, and nothing since then was forgotten.
+    /// Adds an operation whose part was unknown until now. It was called at `world.ops.get(op).seq`, and nothing since
+    /// then was discarded.
     pub(crate) fn adopt(&mut self, world: &mut World<'_>, op: OpIx) {
         let seq = world.ops.get(op).seq;
         let at = self.log.partition_point(|logged| logged.seq < seq);
@@ -198,7 +198,7 @@ impl Part {
         self.kernels_with_uses().flat_map(|kernel| &kernel.set.heads).any(|head| world.uses.count(head.uses, entry) > 0)
     }
 
-    /// Whether it may be needed to go back to an operation's call.
+    /// Whether the call of an operation may be needed again.
     fn is_held(&self, world: &World<'_>, op: OpIx) -> bool {
         let row = world.ops.get(op);
         match row.fate {
@@ -224,7 +224,7 @@ impl Part {
         self.checkpoints.push_back(Checkpoint { seq, kernel, owner });
     }
 
-    /// Forgets what nobody goes back to. `pin` is the first call of an operation whose part is not known.
+    /// Discards everything that is not needed again. `pin` is the first call of an operation whose part is unknown.
     pub(crate) fn trim(&mut self, world: &mut World<'_>, pin: Seq) {
         while let Some(first) = self.checkpoints.front() {
             let is_needed = self.is_held(world, first.owner);
@@ -247,8 +247,7 @@ impl Part {
         }
     }
 
-    /// Forgets the checkpoint of an operation that is not held any more, unless it is the first, which `trim` looks
-    /// after.
+    /// Discards the checkpoint of an operation that is no longer needed, unless it is the first, which `trim` handles.
     pub(crate) fn release(&mut self, world: &mut World<'_>, op: OpIx) {
         if self.is_held(world, op) {
             return;
@@ -285,7 +284,7 @@ impl Part {
         Ok(is_open.then_some(owner))
     }
 
-    /// Forgets operations of the pile that every configuration has made use of.
+    /// Discards operations of the pile that every configuration has used.
     fn reduce(&mut self, world: &mut World<'_>) {
         self.returns += 1;
         let is_due = self.returns >= REDUCE_EVERY || !self.pile.awake().is_empty();
@@ -313,7 +312,7 @@ impl Part {
         }
     }
 
-    /// The first configurations that it may come back to; `None` if they do not say what use they made of what.
+    /// The first configurations that may be needed again; `None` if they do not contain their uses.
     fn first_kernel(&self) -> Option<&Kernel> {
         match (&self.basis, self.checkpoints.front()) {
             (Some(basis), _) if !basis.is_exact() => None,
@@ -323,12 +322,12 @@ impl Part {
         }
     }
 
-    /// Whether what happens is kept, to be looked at once more.
+    /// Whether events are kept to be processed again.
     pub(crate) fn is_logged(&self) -> bool {
         !self.checkpoints.is_empty() || self.basis.is_some()
     }
 
-    /// Whether the end of an operation that was passed over says something that cannot be made use of any more.
+    /// Whether the end of an operation that was treated as crashed has a result that can no longer be used.
     pub(crate) fn is_missed(&mut self, world: &mut World<'_>, op: OpIx, event: Event, was: Option<ClassId>) -> bool {
         match event {
             Event::Completes(Some(_)) => true,
@@ -344,7 +343,7 @@ impl Part {
         }
     }
 
-    /// Nothing of it is needed any more.
+    /// Discards everything.
     pub(crate) fn forget(&mut self, world: &mut World<'_>) {
         let over = self.over;
         *self = Part::new(world);
@@ -356,13 +355,13 @@ impl Part {
         self.kernel.set.len()
     }
 
-    /// The kernel, and those that it may go on from once more.
+    /// The kernel, and those from which the part may continue again.
     pub(crate) fn kernels(&self) -> impl Iterator<Item = &Kernel> {
         let basis = self.basis.iter().flat_map(|basis| [Some(&basis.kernel), basis.few.as_ref()]).flatten();
         basis.chain(self.checkpoints.iter().map(|checkpoint| &checkpoint.kernel)).chain([&self.kernel])
     }
 
-    /// Those that say what use their configurations made of what, and how they came about.
+    /// The kernels whose configurations contain their uses and their linearizations.
     pub(crate) fn kernels_with_uses(&self) -> impl Iterator<Item = &Kernel> {
         self.kernels().filter(|kernel| kernel.set.detail != Detail::Sum)
     }
@@ -372,14 +371,15 @@ impl Part {
         basis.chain(self.checkpoints.iter_mut().map(|checkpoint| &mut checkpoint.kernel)).chain([&mut self.kernel])
     }
 
-    /// The operations that it may come back to.
+    /// The operations that may be needed again.
     pub(crate) fn ops(&self) -> impl Iterator<Item = OpIx> {
         let in_flight = self.kernels().flat_map(Kernel::in_flight).map(|(_, in_flight)| in_flight.op);
         let owners = self.checkpoints.iter().map(|checkpoint| checkpoint.owner);
         in_flight.chain(owners).chain(self.log.iter().map(|logged| logged.op)).chain(self.pile.ops())
     }
 
-    /// Whether it keeps few configurations, and how many of each state and mask it keeps while it keeps all.
+    /// Whether the part keeps only a few configurations, and how many of each state and mask it keeps while it keeps
+    /// all.
     #[cfg(test)]
     pub(crate) fn width(&self) -> (bool, usize) {
         (self.basis.is_some(), self.width)

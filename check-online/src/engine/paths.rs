@@ -1,5 +1,5 @@
-//! How configurations came about: linearizations as a tree, each configuration a node of it; all but the end of what
-//! they have in common is forgotten.
+//! The linearizations of configurations, as a tree with a node for each configuration; all but the end of their common
+//! part is discarded.
 
 use super::ops::OpIx;
 use check_register::engine;
@@ -8,12 +8,12 @@ use check_register::engine::paths::PathId;
 /// The linearizations of all parts.
 pub(crate) type Paths = engine::paths::Paths<Node>;
 
-/// A linearization, its last operation on top.
+/// A linearization, represented by its last operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub(crate) op: OpIx,
     parent: PathId,
-    /// How many operations the linearization has, those that were forgotten as well.
+    /// The number of operations in the linearization, including discarded ones.
     pub(crate) len: u64,
 }
 
@@ -44,7 +44,7 @@ impl engine::paths::Node for Node {
     }
 }
 
-/// Of what all configurations of a part have in common, this much is kept.
+/// The length of the kept part of what all configurations of a part have in common.
 pub(crate) const TRUNK: usize = 4;
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
-//! Operations that may have happened, and may happen yet: those that crashed, and those in flight, the result of which
-//! is unknown.
+//! Operations that may have happened, and may still happen: those that crashed, and those in flight, whose result is
+//! unknown.
 //!
-//! Equal ones are one entry with a count. Three kinds of entries differ in when they are tried:
-//! - One whose effect does not last is tried where an operation in flight sees it: see [`Shortcuts::effect_lasts`].
-//! - Another one rests until some operation whose result is known may see it, or may see one that may see it: before,
-//!   by the law of [`Shortcuts::effect`], it affects no other operation. When it is woken, what has happened since its
-//!   call is looked at once more.
-//! - From then on it is tried wherever an operation returns, for who may see it later cannot be known.
+//! Equal operations are one entry with a count. Three kinds of entries differ in when they are tried:
+//! - An entry whose effect does not last is tried if an operation in flight can observe it: see
+//!   [`Shortcuts::effect_lasts`].
+//! - Another entry rests until some operation with a known result may observe it, directly or through others: before,
+//!   by the law of [`Shortcuts::effect`], it affects no other operation. When it becomes active, the events since its
+//!   call are processed again.
+//! - From then on it is tried at every return, because the operations that may observe it later are unknown.
 //!
 //! [`Shortcuts::effect`]: check_register::Model::effect
 //! [`Shortcuts::effect_lasts`]: check_register::Model::effect_lasts
@@ -23,7 +24,7 @@ use history_core::hash::HashMap;
 pub(crate) struct Entry {
     pub(crate) class: ClassId,
     effect: Option<u64>,
-    /// Whether its effect may still be seen when the state has changed again.
+    /// Whether its effect can still be observed after the state has changed again.
     lasts: bool,
     /// Whether it rests.
     rests: bool,
@@ -39,7 +40,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     pub(crate) list: Vec<u32>,
-    /// When each entry was last put in, in clearings; by entry.
+    /// For each entry, the clearing at which it was last inserted.
     since: Vec<u32>,
     clearings: u32,
 }
@@ -72,9 +73,9 @@ pub(crate) struct Pile {
     free: Vec<u32>,
     by_class: HashMap<ClassId, u32>,
     by_effect: HashMap<u64, u32>,
-    /// Those that are tried everywhere.
+    /// The entries that are tried at every return.
     awake: Vec<u32>,
-    /// Those that have no effect by number.
+    /// The entries whose effect has no number.
     unnumbered: Vec<u32>,
     /// How many entries rest.
     resting: usize,
@@ -95,7 +96,7 @@ impl Pile {
         &self.entries[ids::index(entry)]
     }
 
-    /// How many of an entry had been called by then.
+    /// The number of operations of an entry that were called before `now`.
     #[inline]
     pub(crate) fn called(&self, entry: u32, now: Seq) -> u32 {
         let ops = &self.entry(entry).ops;
@@ -105,8 +106,8 @@ impl Pile {
         }
     }
 
-    /// What uses cost where not all can be tried: the more of an entry are used, and the fewer are left, the more.
-    /// Entries with the numbers of operations that were used.
+    /// The cost of uses if not all can be tried: it is greater for more uses of an entry, and if fewer operations of it
+    /// remain. `uses`: entries with the number of operations that were used.
     pub(crate) fn price(&self, uses: &[(u32, u32)], now: Seq) -> u64 {
         const UNIT: u64 = 1 << 16;
         let of_entry = |(entry, used): &(u32, u32)| {
@@ -116,7 +117,7 @@ impl Pile {
         uses.iter().map(of_entry).sum()
     }
 
-    /// Adds an operation. Whether it rests.
+    /// Adds an operation. Returns whether it rests.
     pub(crate) fn add(&mut self, table: &Table<'_>, op: OpIx, class: ClassId, call: Seq) -> bool {
         self.len += 1;
         if let Some(entry) = self.by_class.get(&class) {
@@ -144,7 +145,7 @@ impl Pile {
         lasts
     }
 
-    /// Takes an operation away, if it is there. Gives its entry, and whether that rests.
+    /// Removes an operation, if it is there. Returns its entry, and whether that rests.
     pub(crate) fn remove(&mut self, op: OpIx, class: ClassId, call: Seq) -> Option<(u32, bool)> {
         let at = *self.by_class.get(&class)?;
         let entry = &mut self.entries[ids::index(at)];
@@ -158,7 +159,7 @@ impl Pile {
         Some((at, rests))
     }
 
-    /// Takes away the first `count` of an entry, which are used in whatever configuration is left.
+    /// Removes the first `count` operations of an entry, which every remaining configuration uses.
     pub(crate) fn take_first(&mut self, at: u32, count: u32) -> Vec<OpIx> {
         let entry = &mut self.entries[ids::index(at)];
         let taken: Vec<OpIx> = entry.ops.drain(..ids::index(count)).map(|(_, op)| op).collect();
@@ -207,7 +208,7 @@ impl Pile {
         (0..ids::number(self.entries.len())).filter(|at| !self.entry(*at).ops.is_empty())
     }
 
-    /// Adds to `into` the entries whose effects do not last and that operations of this class see.
+    /// Adds to `into` the entries whose effects do not last and that operations of this class can observe.
     pub(crate) fn fleeting_seen_by(&self, table: &mut Table<'_>, class: ClassId, into: &mut Entries) {
         let mut add = |at: u32| {
             if !self.entry(at).lasts {
@@ -222,13 +223,13 @@ impl Pile {
         }
     }
 
-    /// The entries that are tried everywhere.
+    /// The entries that are tried at every return.
     pub(crate) fn awake(&self) -> &[u32] {
         &self.awake
     }
 
-    /// Wakes the entries that operations of this class may see, and those that these may see. The first call among
-    /// them.
+    /// Activates the entries that operations of this class may observe, directly or through others. Returns the first
+    /// call among them.
     pub(crate) fn wake(&mut self, table: &mut Table<'_>, class: ClassId) -> Option<Seq> {
         if self.resting == 0 {
             return None;
@@ -266,7 +267,7 @@ impl Pile {
         self.awake.insert(place, at);
     }
 
-    /// Wakes all that rest. The first call among them.
+    /// Activates all resting entries. Returns the first call among them.
     pub(crate) fn wake_all(&mut self) -> Option<Seq> {
         let resting: Vec<u32> = self.live().filter(|at| self.entry(*at).rests).collect();
         for at in &resting {

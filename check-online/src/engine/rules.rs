@@ -1,4 +1,5 @@
-//! What a model says, by ids: states and operations are interned here, and all else is compiled once for all models.
+//! The rules of a model, by ids: states and operations are interned here, so that all other code is compiled once for
+//! all models.
 
 use crate::OnlineModel;
 use check_register::engine::ids::{ClassId, StateId, index};
@@ -7,10 +8,10 @@ use check_register::{Collection, Handling};
 use history_core::hash::hash_one;
 use history_core::{Budget, parallel};
 
-/// The effects that operations of a class see.
+/// The effects that operations of a class can observe.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Sees {
-    /// Nobody has asked.
+    /// Not determined yet.
     NotAsked,
     /// Any.
     Any,
@@ -39,7 +40,7 @@ impl Effects {
 /// A state, and the class of an operation to be taken in it.
 pub(crate) type Step = (StateId, ClassId);
 
-/// What there is to ask of a model, whichever it is.
+/// The queries to a model of any type.
 pub(crate) trait Rules {
     /// The state at the start.
     fn init(&mut self) -> StateId;
@@ -47,25 +48,26 @@ pub(crate) trait Rules {
     /// Appends the states to which `class` leads from `state`.
     fn step(&mut self, state: StateId, class: ClassId, budget: &Budget, into: &mut Vec<StateId>);
 
-    /// Takes many steps, on several threads, and gives each with the states to which it leads, in their order.
+    /// Computes many steps, on several threads, and passes each with the states to which it leads to `take`, in their
+    /// order.
     fn steps(&mut self, steps: &[Step], budget: &Budget, take: &mut dyn FnMut(Step, &[StateId]));
 
     /// Whether operations of a class never change the state.
     fn reads_only(&self, class: ClassId) -> bool;
 
-    /// What operations of a class see of the effects of others.
+    /// The effects of others that operations of a class can observe.
     fn sees(&mut self, class: ClassId) -> &Sees;
 
-    /// Whether an operation of one class may see that one of another happened.
+    /// Whether an operation of one class may observe an operation of another.
     fn may_see(&self, class: ClassId, other: ClassId) -> bool;
 
-    /// What others may see of operations of a class, and whether they always may.
+    /// The effect of operations of a class that others may observe, and whether they always may.
     fn effect(&self, class: ClassId) -> (Option<u64>, bool);
 
-    /// The part of the object that operations of a class are about.
+    /// The part of the object that operations of a class belong to.
     fn part(&self, class: ClassId) -> Option<u64>;
 
-    /// What operations of a class do with an element of a collection.
+    /// How operations of a class move an element of a collection.
     fn handling(&self, class: ClassId) -> Option<Handling<'_>>;
 
     /// Whether operations of a class put in or take out at the front, if there are two ends.
@@ -74,29 +76,29 @@ pub(crate) trait Rules {
     /// The priority of an element.
     fn priority(&self, value: i64) -> i64;
 
-    /// The collection that the object is, and what it holds at the start.
+    /// The type of the collection, if the object is one, and its initial content.
     fn collection(&self) -> Option<(Collection, Vec<i64>)>;
 
-    /// What a reader is shown of a state.
+    /// The description of a state for the reader.
     fn describe_state(&self, state: StateId) -> String;
 
-    /// What a reader is shown of an operation.
+    /// The description of an operation for the reader.
     fn describe_class(&self, class: ClassId) -> String;
 
-    /// What a reader is shown of a part.
+    /// The description of a part for the reader.
     fn describe_part(&self, part: u64) -> String;
 
-    /// Whether there are many states, with `choices` beside them, or many classes, since the last collection.
+    /// Whether there are many new states, together with `choices`, or many new classes, since the last collection.
     fn wants_collect(&self, choices: usize) -> bool;
 
-    /// Above all numbers of states and of classes.
+    /// Upper bounds of the numbers of states and of classes.
     fn numbers(&self) -> (usize, usize);
 
-    /// Forgets all states and classes but these.
+    /// Discards all states and classes except these.
     fn collect(&mut self, states: &[bool], classes: &[bool]);
 }
 
-/// An operation that some history has.
+/// An operation that occurs in a history.
 #[derive(Debug)]
 struct Class<O> {
     op: O,
@@ -104,7 +106,7 @@ struct Class<O> {
     sees: Sees,
 }
 
-/// A model, and what is in use of its operations and states. Memory follows these.
+/// A model, with its operations and states in use. Memory grows with these.
 pub(crate) struct ModelRules<M: OnlineModel> {
     pub(crate) model: M,
     classes: Rows<Class<M::Op>>,

@@ -10,51 +10,50 @@ use check_register::engine::uses::{Uses, UsesId};
 use history_core::hash::RandomState;
 use std::hash::{BuildHasher, Hash, Hasher};
 
-/// A configuration, but for its mask; and how it came about, which does not distinguish configurations.
+/// A configuration without its mask, and its linearization, which does not distinguish configurations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
     pub(crate) state: StateId,
-    /// What use it made of crashed operations.
+    /// Its uses of crashed operations.
     pub(crate) uses: UsesId,
     pub(crate) path: PathId,
 }
 
-/// Which configurations of one state and mask are kept of those that made different use of crashed operations.
+/// Which configurations are kept of those that have the same state and mask but use crashed operations differently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detail {
-    /// All that no other one covers: what is admitted and what is refused is so.
+    /// All that no other one covers: both admissions and refusals are final.
     All,
-    /// The first few of these: what is admitted is so.
+    /// The first few of these: admissions are final.
     Few,
-    /// One, and it makes no use of crashed operations as long as what returns is admitted without: what is admitted is
-    /// so.
+    /// One, which uses no crashed operations as long as returns are admitted without them: admissions are final.
     Least,
-    /// One, by how many uses it made of all operations together: what is refused is so.
+    /// One, by the total number of its uses: refusals are final.
     Sum,
 }
 
 impl Detail {
-    /// Whether what is refused may be admitted by a configuration that was left out.
+    /// Whether an omitted configuration may admit what is refused.
     pub(crate) fn leaves_out(self) -> bool {
         matches!(self, Detail::Few | Detail::Least)
     }
 }
 
-/// How many times fewer of one state and mask are kept where not all are.
+/// The factor by which fewer configurations of one state and mask are kept if not all are.
 const FEWER: usize = 4;
 
-/// What became of a configuration that was found.
+/// What was done with a configuration that was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
     New,
     /// Another one covers it.
     Covered,
-    /// As many of its state and mask as may be kept are there.
+    /// The limit of configurations of its state and mask is reached.
     TooMany,
 }
 
 impl Found {
-    /// What there is to say of both.
+    /// The combined result of both.
     #[inline]
     #[must_use]
     pub(crate) fn or(self, other: Found) -> Found {
@@ -70,7 +69,7 @@ pub(crate) struct Set {
     masks: Vec<u64>,
     words: usize,
     pub(crate) detail: Detail,
-    /// As many of one state and mask may be kept while all are.
+    /// The maximum number of configurations of one state and mask while all are kept.
     pub(crate) width: usize,
 }
 
@@ -80,7 +79,7 @@ impl Clone for Set {
         Set { heads: self.heads.clone(), masks: self.masks.clone(), words, detail, width }
     }
 
-    /// Without taking memory anew.
+    /// Reuses memory.
     fn clone_from(&mut self, from: &Set) {
         self.heads.clone_from(&from.heads);
         self.masks.clone_from(&from.masks);
@@ -89,7 +88,7 @@ impl Clone for Set {
 }
 
 impl Set {
-    /// Just this state, when nothing is in flight.
+    /// A single configuration with this state, when nothing is in flight.
     pub(crate) fn at(state: StateId, width: usize) -> Set {
         let heads = vec![Head { state, uses: Uses::NONE, path: PathId::ROOT }];
         Set { heads, masks: vec![0], words: 1, detail: Detail::All, width }
@@ -132,13 +131,13 @@ impl Set {
         self.words = words;
     }
 
-    /// How many words stand for the configurations: what bounds memory.
+    /// The number of words of all configurations, which bounds memory.
     pub(crate) fn weight(&self) -> usize {
         self.heads.len() * self.words.div_ceil(8)
     }
 
-    /// As many configurations may be stepped from with operations that may have happened: a `crowd` for each that
-    /// may be kept of one state and mask. If the width is the greatest there is, nothing but memory bounds them.
+    /// The maximum number of configurations from which steps with operations that may have happened are taken: a
+    /// `crowd` for each that may be kept of one state and mask. At the maximum width, only memory bounds them.
     pub(crate) fn crowd_max(&self, width_max: usize, crowd: usize) -> usize {
         match self.detail {
             Detail::Sum => usize::MAX,
@@ -148,7 +147,7 @@ impl Set {
         }
     }
 
-    /// Adds a copy of one configuration with another state and other uses, behind all.
+    /// Appends a copy of one configuration with another state and other uses.
     #[inline]
     pub(crate) fn push_like(&mut self, from: usize, state: StateId, uses: UsesId) -> usize {
         let head = self.heads[from];
@@ -187,7 +186,7 @@ impl Set {
         self.masks.truncate(kept * self.words);
     }
 
-    /// The same configurations, those first whose uses have the least `price`, without those that another covers.
+    /// The same configurations, sorted by the `price` of their uses, without those that another covers.
     pub(crate) fn without_covered(&mut self, index: &mut Index, uses: &Uses, price: impl Fn(UsesId) -> (u32, u64)) {
         let mut order: Vec<u32> = (0..ids::number(self.len())).collect();
         order.sort_by_cached_key(|at| price(self.heads[ids::index(*at)].uses));
@@ -202,7 +201,7 @@ impl Set {
         *self = left;
     }
 
-    /// Counts the uses of each configuration together from now on.
+    /// From now on counts the uses of each configuration together.
     pub(crate) fn sum_up(&mut self, index: &mut Index, uses: &Uses) {
         self.detail = Detail::Sum;
         for head in &mut self.heads {
@@ -211,8 +210,8 @@ impl Set {
         self.without_covered(index, uses, |sum| (sum.number(), 0));
     }
 
-    /// Takes the last configuration away if another one of its state and mask makes at most as much use of crashed
-    /// operations as it does, or if there are as many of these as may be kept.
+    /// Removes the last configuration if another one with its state and mask uses at most as many crashed operations,
+    /// or if the limit of these is reached.
     #[inline]
     pub(crate) fn keep_last(&mut self, index: &mut Index, uses: &Uses) -> Found {
         let last = self.heads.len() - 1;

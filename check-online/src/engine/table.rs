@@ -1,4 +1,4 @@
-//! The model as a table that forgets: states and operations are ids, and a step that was taken once is looked up.
+//! The model as a table that discards unused entries: states and operations are ids, and known steps are looked up.
 
 use super::rules::{Rules, Sees, Step};
 use check_register::engine::ids::{ClassId, StateId};
@@ -6,13 +6,13 @@ use check_register::engine::steps::{Next, Steps};
 use history_core::Budget;
 use history_core::hash::HashMap;
 
-/// The rules of a model, and the steps that were taken by them. Memory follows what is in use of operations and states:
-/// see [`Table::collect`].
+/// The rules of a model, and the known steps. Memory grows with the operations and states in use: see
+/// [`Table::collect`].
 pub(crate) struct TableOf<R: ?Sized> {
     steps: Steps,
-    /// Steps that were taken ahead, while there are very many to be taken.
+    /// Steps that were computed ahead, if there are very many.
     ahead: HashMap<Step, Next>,
-    /// Where a step leads.
+    /// The states that a step leads to.
     reached: Vec<StateId>,
     budget: Budget,
     pub(crate) rules: R,
@@ -40,7 +40,7 @@ impl Table<'_> {
         self.rules.reads_only(class)
     }
 
-    /// What operations of a class see of the effects of others.
+    /// The effects of others that operations of a class can observe.
     #[inline]
     pub(crate) fn sees(&mut self, class: ClassId) -> &Sees {
         self.rules.sees(class)
@@ -66,7 +66,7 @@ impl Table<'_> {
         self.steps.insert(state, class, &self.reached)
     }
 
-    /// Takes many steps at one time, for [`Table::next`] to look up until [`Table::forget_ahead`].
+    /// Computes many steps together, for [`Table::next`] to look up until [`Table::forget_ahead`].
     pub(crate) fn step_ahead(&mut self, mut steps: Vec<Step>) {
         steps.sort_unstable();
         steps.dedup();
@@ -77,7 +77,7 @@ impl Table<'_> {
         });
     }
 
-    /// The steps taken ahead are of no more use.
+    /// Discards the steps that were computed ahead.
     pub(crate) fn forget_ahead(&mut self) {
         if !self.ahead.is_empty() {
             self.ahead = HashMap::default();
@@ -90,19 +90,19 @@ impl Table<'_> {
         self.steps.choice(at)
     }
 
-    /// Whether a state admits operations of a class.
+    /// Whether an operation of a class is valid in a state.
     #[inline]
     pub(crate) fn admits(&mut self, state: StateId, class: ClassId) -> bool {
         self.next(state, class) != Next::Nowhere
     }
 
-    /// Whether it is time for [`Table::collect`].
+    /// Whether [`Table::collect`] is worthwhile.
     #[inline]
     pub(crate) fn wants_collect(&self) -> bool {
         self.rules.wants_collect(self.steps.choices())
     }
 
-    /// Forgets all states and classes but those that `mark` marks. Ids stay.
+    /// Discards all states and classes except those that `mark` marks. Ids do not change.
     pub(crate) fn collect(&mut self, mark: impl FnOnce(&mut Marks<StateId>, &mut Marks<ClassId>)) {
         let (states, classes) = self.rules.numbers();
         let (mut states, mut classes) = (Marks::new(states), Marks::new(classes));

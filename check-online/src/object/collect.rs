@@ -1,4 +1,4 @@
-//! Forgetting: what no part can come back to is swept, when there is much of it.
+//! Collection: discards what no part needs any more, if there is much of it.
 
 use super::AnyObject;
 use crate::engine::kernel::WorldOf;
@@ -10,7 +10,7 @@ use crate::violation::Violation;
 use check_register::engine::paths::PathId;
 
 impl AnyObject<'_> {
-    /// Forgets states, operations and paths that are no longer needed, if there are many.
+    /// Discards states, operations and paths that are no longer needed, if there are many.
     pub(super) fn collect(&mut self) {
         let WorldOf { table, ops, paths, uses, .. } = &mut self.world;
         if !(table.wants_collect() || ops.wants_collect() || paths.wants_prune() || uses.wants_collect()) {

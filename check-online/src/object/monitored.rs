@@ -1,4 +1,4 @@
-//! An object that a monitor decides in place of the search: see [`ledger`](crate::engine::part::ledger).
+//! An object that a monitor decides instead of the search: see [`ledger`](crate::engine::part::ledger).
 
 use super::{AnyObject, Input};
 use crate::Reason;
@@ -12,8 +12,8 @@ use check_register::engine::ids;
 use history_core::Budget;
 
 impl AnyObject<'_> {
-    /// Lets a monitor decide where it can and the search takes long. For objects whose operations come by
-    /// [`Event::Open`]; before the first one.
+    /// Makes a monitor decide if it can and the search takes long. For objects whose operations are called with
+    /// [`Event::Open`]; call it before the first one.
     pub(crate) fn keep_ledger(&mut self) {
         let rules = &self.world.table.rules;
         let priority = |value: i64| rules.priority(value);
@@ -21,7 +21,7 @@ impl AnyObject<'_> {
         self.limit_search();
     }
 
-    /// How much the search may hold, for whoever goes on in its place.
+    /// Limits the search, depending on the method that would replace it.
     fn limit_search(&mut self) {
         let most = match &self.ledger {
             None => usize::MAX,
@@ -49,7 +49,7 @@ impl AnyObject<'_> {
         self.ledger.as_ref().map_or(0, Ledger::len)
     }
 
-    /// Enters what came in into the ledger.
+    /// Adds an input to the ledger.
     pub(super) fn enter(&mut self, input: Input) {
         let Some(ledger) = &mut self.ledger else { return };
         let Input { op, class, seq, event } = input;
@@ -91,7 +91,7 @@ impl AnyObject<'_> {
         }
     }
 
-    /// What became of an operation, which the search notes where it decides.
+    /// Records the outcome of an operation, as the search does if it decides.
     fn note_end(&mut self, input: Input) {
         let row = self.world.ops.get_mut(input.op);
         match input.event {
@@ -102,7 +102,7 @@ impl AnyObject<'_> {
         }
     }
 
-    /// Gives the search up for the monitor if it holds too much, after what came in last.
+    /// Replaces the search by the monitor if it needs too many configurations, after the last input.
     pub(super) fn watch_search(&mut self, input: Input) {
         let Some(ledger) = self.ledger.as_ref().filter(|_| self.violations.is_empty()) else { return };
         let held_max = if ledger.may_be_searched() { usize::MAX } else { self.searched_max };
@@ -113,7 +113,7 @@ impl AnyObject<'_> {
         }
     }
 
-    /// Gives the search up for the monitor, after what came in last.
+    /// Replaces the search by the monitor, after the last input.
     #[cold]
     pub(super) fn monitor(&mut self, input: Input) {
         self.is_monitored = true;
@@ -128,7 +128,7 @@ impl AnyObject<'_> {
         _ = self.decide(FALLBACK_MAX.min(self.configurations_max), &Budget::default());
     }
 
-    /// Decides what has happened so far.
+    /// Decides the events so far.
     fn decide(&mut self, configurations_max: usize, budget: &Budget) -> Result<(), Reason> {
         let Some(ledger) = &mut self.ledger else { return Ok(()) };
         match ledger.decide(configurations_max, budget) {
@@ -145,7 +145,7 @@ impl AnyObject<'_> {
         }
     }
 
-    /// Decides what was put off: nothing more will happen.
+    /// Makes all pending decisions: no more events will follow.
     pub(crate) fn conclude(&mut self, budget: &Budget) {
         if matches!(self.unknown, Some(Reason::Spent(_))) {
             self.unknown = None;

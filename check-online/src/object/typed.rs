@@ -1,4 +1,4 @@
-//! An object of one model: what comes in is given by operations, and what is found is told by them.
+//! An object of one model, whose inputs and results are operations of the model.
 
 use super::{AnyObject, ObjectOf};
 use crate::engine::ops::{Event, OpIx};
@@ -9,7 +9,7 @@ use check_register::engine::ids::ClassId;
 use history_core::Budget;
 use std::sync::Arc;
 
-/// How an object's history is judged so far.
+/// The check of an object's history so far.
 pub(crate) struct Object<M: OnlineModel> {
     object: ObjectOf<ModelRules<M>>,
     violations: Vec<Arc<Violation<M::Op>>>,
@@ -21,7 +21,7 @@ impl<M: OnlineModel> Object<M> {
         Object { object, violations: Vec::new() }
     }
 
-    /// An operation is called. `event` is one of the three that say so.
+    /// Processes the call of an operation. `event` is one of the three events of calls.
     #[inline]
     pub(crate) fn call(&mut self, client: i64, start: u64, finish: u64, op: Option<&M::Op>, event: Event) -> OpIx {
         let class = self.class(op);
@@ -30,14 +30,14 @@ impl<M: OnlineModel> Object<M> {
         ix
     }
 
-    /// Something else happens to an operation that was called.
+    /// Processes another event of an operation that was called.
     #[inline]
     pub(crate) fn happen(&mut self, op: OpIx, event: Event) {
         self.any_mut().happen(op, event);
         self.note();
     }
 
-    /// Decides what was put off: nothing more will happen.
+    /// Makes all pending decisions: no more events will follow.
     pub(crate) fn conclude(&mut self, budget: &Budget) {
         self.any_mut().conclude(budget);
         self.note();
@@ -48,7 +48,7 @@ impl<M: OnlineModel> Object<M> {
         op.map(|op| self.object.world.table.rules.class(op))
     }
 
-    /// Notes the violations that were found last.
+    /// Records the violations that were found last.
     #[inline]
     fn note(&mut self) {
         if self.object.begins_again {
@@ -61,7 +61,7 @@ impl<M: OnlineModel> Object<M> {
         }
     }
 
-    /// What is known so far.
+    /// The outcome so far.
     pub(crate) fn outcome(&self) -> Outcome<M::Op> {
         match (self.violations.first(), self.object.unknown) {
             (Some(violation), _) => Outcome::Violation(violation.clone()),
@@ -70,7 +70,7 @@ impl<M: OnlineModel> Object<M> {
         }
     }
 
-    /// One violation a part, for the first parts.
+    /// One violation per part, for the first parts.
     pub(crate) fn violations(&self) -> &[Arc<Violation<M::Op>>] {
         &self.violations
     }
@@ -88,7 +88,7 @@ impl<M: OnlineModel> Object<M> {
         &self.object
     }
 
-    /// The same without its model. What calls and ends operations is here, since it may find violations.
+    /// The same without its model. Calls and ends of operations are not included, since they may find violations.
     pub(crate) fn any_mut(&mut self) -> &mut AnyObject<'_> {
         &mut self.object
     }

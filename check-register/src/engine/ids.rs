@@ -1,7 +1,7 @@
-//! Ids, and the only conversions between integers of different widths: each says what must hold, and debug builds check
-//! it.
+//! Ids, and the only conversions between integers of different widths: each states its precondition, and debug builds
+//! verify it.
 
-/// Makes an id: a number below 2^32 - 1 that indexes a column, with a type of its own so that it cannot be mixed up
+/// Declares an id: a number below 2^32 - 1 that indexes a column, with a type of its own so that it cannot be confused
 /// with others.
 #[macro_export]
 #[doc(hidden)]
@@ -40,7 +40,7 @@ engine_id! {
     pub OpId
 }
 engine_id! {
-    /// What an operation does: equal operations are one class.
+    /// The effect of an operation: equal operations are one class.
     pub ClassId
 }
 engine_id! {

@@ -1,4 +1,4 @@
-//! Finds configurations of a set by what they are: state and mask.
+//! Finds configurations of a set by their content: state and mask.
 //!
 //! A set is emptied at every event, most often of a handful; so the index is emptied in O(1), and below a handful the
 //! set is searched as a list.
@@ -20,7 +20,7 @@ pub trait Configurations {
 /// The index of one set at a time.
 #[derive(Debug, Default)]
 pub struct Index {
-    /// The next configuration of the same state and mask; `NONE` if there is none. As long as what was entered.
+    /// For each configuration that was entered, the next one with the same state and mask; `NONE` if there is none.
     next: Vec<u32>,
     /// The first one of its state and mask, by hash; with the generation in which it was put there. As long as a power
     /// of two, and at most half full.
@@ -41,8 +41,8 @@ impl Index {
         self.next.clear();
     }
 
-    /// Enters the last configuration of the set unless one of its state and mask is there that `covers` it. Whether it
-    /// was entered: otherwise the caller takes it away again.
+    /// Enters the last configuration of the set unless there is one with its state and mask that `covers` it. Returns
+    /// whether it was entered: otherwise the caller removes it again.
     #[inline]
     pub fn insert_last(&mut self, set: &impl Configurations, mut covers: impl FnMut(usize) -> bool) -> bool {
         let last = set.count() - 1;

@@ -1,31 +1,31 @@
-//! How configurations came about: linearizations as a tree, each configuration a node of it.
+//! The linearizations of configurations, as a tree with a node for each configuration.
 
 use super::ids::{index, number};
 
-/// A node of the tree: a linearization, what was placed last on top.
+/// A node of the tree: a linearization, represented by its last operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct PathId(u32);
 
 impl PathId {
-    /// The linearization of nothing.
+    /// The empty linearization.
     pub const ROOT: PathId = PathId(0);
 }
 
-/// What is kept of a node. The searches keep different things, in as few bytes as each can.
+/// The data of a node. The searches keep different data, in as few bytes as possible.
 pub trait Node: Copy {
-    /// What was placed last.
+    /// The operation that was placed last.
     type Placed;
 
-    /// The node of nothing, which is its own parent.
+    /// The root node, which is its own parent.
     const ROOT: Self;
 
     /// The node of `parent`, one of `nodes`, and one more.
     fn grow(nodes: &[Self], parent: PathId, placed: Self::Placed) -> Self;
 
-    /// What was placed last.
+    /// The operation that was placed last.
     fn placed(&self) -> Self::Placed;
 
-    /// What was placed before.
+    /// The linearization before it.
     fn parent(&self) -> PathId;
 
     /// Moves the node to another parent.
@@ -35,17 +35,17 @@ pub trait Node: Copy {
 /// The tree.
 #[derive(Debug)]
 pub struct Paths<N> {
-    /// The root first. Each stands behind its parent.
+    /// The root first. Each node is after its parent.
     nodes: Vec<N>,
-    /// Nodes that the last pruning left.
+    /// The number of nodes after the last pruning.
     pruned: usize,
 }
 
-/// With fewer nodes than this it is not worth to look for those that are no longer used.
+/// With fewer nodes than this, pruning is not worthwhile.
 const PRUNE_MIN: usize = 1 << 13;
 
 impl<N: Node> Paths<N> {
-    /// Nothing but the root.
+    /// Only the root.
     pub fn new() -> Paths<N> {
         Paths { nodes: vec![N::ROOT], pruned: 0 }
     }
@@ -84,7 +84,7 @@ impl<N: Node> Paths<N> {
         all
     }
 
-    /// What two linearizations have in common. Parents stand before their children, so the later one is never it.
+    /// The common part of two linearizations. Parents are before their children, so the later one is never it.
     pub fn common(&self, mut one: PathId, mut other: PathId) -> PathId {
         while one != other {
             let later = if one > other { &mut one } else { &mut other };
@@ -99,7 +99,7 @@ impl<N: Node> Paths<N> {
         self.nodes.len() > 2 * self.pruned + PRUNE_MIN
     }
 
-    /// Cuts a linearization off below its last `keep` nodes.
+    /// Cuts off a linearization before its last `keep` nodes.
     pub fn cut(&mut self, path: PathId, keep: usize) {
         let mut at = path;
         for _ in 1..keep {
@@ -110,7 +110,8 @@ impl<N: Node> Paths<N> {
         }
     }
 
-    /// Forgets what no live path needs. Gives each live one its new id, and the nodes that are kept to `mark`.
+    /// Discards nodes that no live path needs. Passes the new id of each live path, and the nodes that are kept, to
+    /// `mark`.
     pub fn prune<'p>(&mut self, live: impl Iterator<Item = &'p mut PathId>, mut mark: impl FnMut(&N)) {
         const DROPPED: u32 = u32::MAX;
         let live: Vec<&mut PathId> = live.collect();

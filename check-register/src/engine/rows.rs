@@ -1,4 +1,4 @@
-//! Rows of different things, each once, found by what they are; their numbers are used again when they are forgotten.
+//! Rows of distinct values, found by their content; numbers of discarded rows are reused.
 
 use super::ids::{index, number};
 use hashbrown::HashTable;
@@ -6,11 +6,11 @@ use hashbrown::hash_table::Entry;
 use history_core::hash::hash_one;
 use std::hash::Hash;
 
-/// Spreads what its argument's bits say, over the upper half of the result above all: a multiplication with an odd
-/// number whose bits look random (2^64 over the golden ratio), the upper half folded into the lower.
+/// Distributes the bits of its argument, mainly over the upper half of the result: a multiplication with an odd number
+/// whose bits look random (2^64 over the golden ratio), the upper half folded into the lower.
 ///
-/// For caches of fixed size only: whoever writes the history can make entries take each other's place, which costs a
-/// step each time, but a table that has to hold them all would be searched from end to end.
+/// For caches of fixed size only: the author of a history can make entries replace each other, which costs a step each
+/// time, but in a table that must contain all of them, a search would visit every entry.
 #[inline]
 pub fn mix(x: u64) -> u64 {
     let product = x.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -20,15 +20,15 @@ pub fn mix(x: u64) -> u64 {
 /// Different things, each once, with numbers that are used again.
 #[derive(Debug)]
 pub struct Rows<T> {
-    /// `None` where the number is free.
+    /// `None` if the number is free.
     all: Vec<Option<T>>,
     free: Vec<u32>,
     ids: HashTable<u32>,
-    /// Rows that the last collection left.
+    /// The number of rows after the last collection.
     collected: usize,
 }
 
-/// With fewer rows than this it is not worth to look for those that are no longer used.
+/// With fewer rows than this, a collection is not worthwhile.
 const COLLECT_MIN: usize = 1 << 12;
 
 impl<T> Rows<T> {
@@ -98,7 +98,7 @@ impl<T> Rows<T> {
         self.ids.len()
     }
 
-    /// Bytes held, not counting what rows hold on the heap.
+    /// Memory in bytes, without heap memory of rows.
     pub fn bytes(&self) -> usize {
         self.all.capacity() * (size_of::<Option<T>>() + 8)
     }
@@ -114,7 +114,7 @@ impl<T> Rows<T> {
         self.ids.len() + more > 2 * self.collected + COLLECT_MIN
     }
 
-    /// Forgets all rows but those that are marked.
+    /// Discards all rows except the marked ones.
     pub fn collect(&mut self, keep: &[bool]) {
         assert_eq!(keep.len(), self.all.len(), "a mark for every number");
         let Rows { all, free, ids, collected } = self;

@@ -1,10 +1,9 @@
-//! The steps of a model that were taken lately: a cache of fixed size, so memory follows the states in use and not the
-//! steps.
+//! Recent steps of a model: a cache of fixed size, so memory depends on the states in use and not on the steps.
 
 use super::ids::{ClassId, StateId, high_bits, index, number};
 use super::rows::mix;
 
-/// Where a step leads.
+/// The result of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// The model does not admit it.
@@ -46,14 +45,14 @@ impl Steps {
         Steps { cache: vec![empty; 1 << CACHE_BITS].into(), choices: Vec::new() }
     }
 
-    /// Where `class` leads from `state`, if that was found out lately.
+    /// The result of `class` in `state`, if it is cached.
     #[inline]
     pub fn get(&self, state: StateId, class: ClassId) -> Option<Next> {
         let cached = &self.cache[place(state, class)];
         if cached.state == state && cached.class == class { cached.next } else { None }
     }
 
-    /// Remembers where a step leads: the states in the model's order. One that is named twice does no harm.
+    /// Stores the result of a step: the states in the model's order. Duplicates are harmless.
     #[inline]
     pub fn insert(&mut self, state: StateId, class: ClassId, states: &[StateId]) -> Next {
         let next = match *states {
@@ -81,13 +80,13 @@ impl Steps {
         self.choices.len()
     }
 
-    /// Forgets all steps: before ids of states are used again.
+    /// Discards all steps: before ids of states are reused.
     pub fn clear(&mut self) {
         self.cache.iter_mut().for_each(|cached| cached.next = None);
         self.choices.clear();
     }
 
-    /// Bytes held by choices.
+    /// Memory of choices in bytes.
     pub fn bytes(&self) -> usize {
         self.choices.capacity() * size_of::<StateId>()
     }

@@ -1,4 +1,4 @@
-//! How many crashed operations of each class a configuration has made use of.
+//! The number of crashed operations of each class that a configuration has used.
 //!
 //! The batch search numbers the crashed classes of a part, the online search the entries of its pile: both are a `key`
 //! here.
@@ -136,7 +136,7 @@ impl Uses {
         self.rows.wants_collect(0)
     }
 
-    /// Forgets all but those in use. Their ids stay.
+    /// Discards all except those in use. Their ids do not change.
     pub fn collect(&mut self, live: impl Iterator<Item = UsesId>) {
         let mut keep = vec![false; self.rows.numbers()];
         keep[super::ids::index(Uses::NONE.0)] = true;
@@ -144,7 +144,7 @@ impl Uses {
         self.rows.collect(&keep);
     }
 
-    /// Bytes held, about.
+    /// Approximate memory in bytes.
     pub fn bytes(&self) -> usize {
         self.rows.numbers() * 48
     }

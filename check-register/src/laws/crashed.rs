@@ -1,4 +1,4 @@
-//! Laws of effects: when an operation that may not have happened can be left out or put off.
+//! Laws of effects: when an operation that may not have happened can be omitted or delayed.
 
 use super::{Broken, World};
 use history_core::hash::HashSet;
@@ -8,7 +8,7 @@ impl World<'_> {
         self.breaks_left_out().or_else(|| self.breaks_put_off()).or_else(|| self.breaks_needs())
     }
 
-    /// Whether one operation may see that another happened, by its effect or without one.
+    /// Whether one operation may observe another, by its effect or without one.
     fn sees(&self, op: usize, other: usize) -> bool {
         let mut effects = Vec::new();
         match self.shortcuts.effect(&other) {
@@ -17,13 +17,13 @@ impl World<'_> {
         }
     }
 
-    /// Whether each operation may see each other one.
+    /// Whether each operation may observe each other one.
     fn sight(&self) -> Vec<Vec<bool>> {
         let all = 0..self.ops;
         all.clone().map(|op| all.clone().map(|other| self.sees(op, other)).collect()).collect()
     }
 
-    /// Where no operation sees an operation, all are admitted without it.
+    /// If no operation observes an operation, all are permitted without it.
     fn breaks_left_out(&self) -> Option<Broken> {
         let sight = self.sight();
         let times = self.states.len() * self.ops;
@@ -45,8 +45,8 @@ impl World<'_> {
         None
     }
 
-    /// An operation whose effect does not last can be put off until just before one that sees it, and is not admitted
-    /// as it is.
+    /// An operation whose effect does not last can be delayed until just before one that observes it and is not
+    /// permitted without it.
     fn breaks_put_off(&self) -> Option<Broken> {
         let fleeting = self.which(|op| self.shortcuts.effect(op).is_some() && !self.shortcuts.effect_lasts(op));
         let sight = self.sight();

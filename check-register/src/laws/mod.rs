@@ -1,4 +1,4 @@
-//! The laws that a model's shortcuts must keep, held against its steps on all short sequences of some operations.
+//! The laws that a model's shortcuts must obey, compared with its steps on all short sequences of some operations.
 
 mod crashed;
 mod numbered;
@@ -12,13 +12,13 @@ use history_core::hash::HashSet;
 use numbered::{Numbered, Numbers};
 use std::fmt;
 
-/// Fails the test if a model's [`Shortcuts`] contradict its steps, and says which law is broken, in which state, by
-/// which operations.
+/// Fails the test if a model's [`Shortcuts`] contradict its steps, and reports which law is violated, in which state,
+/// by which operations.
 ///
-/// It takes operations that can see each other: a few of each kind, with few different values. It tries all short
-/// sequences of them, from the state at the start, from `states`, and from those that the operations lead to. `states`
-/// are further states that the object can come to; most tests need none. What it finds is a mistake; what it does not
-/// find may still be one, in longer sequences.
+/// It takes operations that can observe each other: a few of each kind, with few different values. It tries all short
+/// sequences of them, from the initial state, from `states`, and from those that the operations lead to. `states` are
+/// further possible states of the object; most tests need none. Whatever it finds is an error; errors that show only in
+/// longer sequences are not found.
 ///
 /// ```
 /// use check_register::{Model, Shortcuts, assert_model_laws};
@@ -76,7 +76,7 @@ pub fn assert_model_laws<M: Model<State: Send>>(model: &M, states: &[M::State], 
     }
 }
 
-/// A law that is broken, if one is: the first in the order in which one rests on another.
+/// A violated law, if any: the first in the order in which laws depend on each other.
 fn broken_law<M: Model<State: Send>>(model: &M, states: &[M::State], ops: &[M::Op]) -> Option<Broken> {
     let all = Numbered::new(model, ops);
     let numbers = |numbered: &Numbered<'_, M>| -> Vec<usize> {
@@ -133,7 +133,7 @@ struct World<'m> {
     budget: Budget,
 }
 
-/// States that are tried, unless more are given.
+/// The number of states that are tried, unless more are given.
 const STATES_MAX: usize = 24;
 
 /// Operations in a sequence.

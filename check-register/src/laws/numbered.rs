@@ -1,4 +1,4 @@
-//! A model whose operations and states are numbers, so that the laws, and the search in them, are compiled once for all
+//! A model whose operations and states are numbers, so that the laws, and their search, are compiled once for all
 //! models.
 
 use super::Broken;
@@ -46,7 +46,7 @@ impl<'m, M: Model> Numbered<'m, M> {
         self.model.shortcuts()
     }
 
-    /// Steps must be the same whenever they are taken, and a copy of a state is equal to it.
+    /// Steps must be the same whenever they are computed, and a copy of a state is equal to it.
     pub(super) fn breaks_steps(&self, states: &[usize]) -> Option<Broken> {
         let budget = Budget::default();
         for state in states.iter().map(|state| self.state(*state)) {

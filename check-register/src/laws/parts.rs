@@ -1,4 +1,4 @@
-//! Laws of parts, which do not see each other, and of registers, which hold what was written last.
+//! Laws of parts, which do not affect each other, and of registers, whose value is the one written last.
 
 use super::{Broken, World};
 use crate::Access;
@@ -42,7 +42,7 @@ impl World<'_> {
         None
     }
 
-    /// Operations of a register are admitted exactly if each read finds what was written last.
+    /// Operations of a register are permitted if and only if each read returns the value written last.
     pub(super) fn breaks_access(&self) -> Option<Broken> {
         let init = self.model.init();
         let mut parts: Vec<Option<u64>> = (0..self.ops).map(|op| self.part(op)).collect();

@@ -1,4 +1,4 @@
-//! Laws of states that remember operations: such a state admits what it would if they took effect somewhere.
+//! Laws of states that store operations: such a state permits what it would if they took effect at some point.
 
 use super::{Broken, World};
 
@@ -52,7 +52,7 @@ impl World<'_> {
         (0..=last).any(|at| self.admits(state, &[&word[..at], &[more], &word[at..]].concat()))
     }
 
-    /// What is pending may take effect anywhere, or nowhere.
+    /// A pending operation may take effect anywhere, or nowhere.
     fn breaks_pend(&self) -> Option<Broken> {
         let init = self.model.init();
         let pending = self.which(|op| self.shortcuts.pend(&init, op).is_some());
@@ -73,7 +73,8 @@ impl World<'_> {
         None
     }
 
-    /// What is under way takes effect before it ends; and what may wait is admitted after that end as before it.
+    /// An operation in progress takes effect before it ends; and an operation that may wait is permitted after that end
+    /// as before it.
     fn breaks_begin(&self) -> Option<Broken> {
         let init = self.model.init();
         let begun = self.which(|op| self.shortcuts.begin(&init, op, FLIGHT).is_some());

@@ -1,11 +1,11 @@
-//! All objects that are here, for whoever does something with each of them.
+//! All objects of this crate, for code that handles each of them.
 
 use super::{
     CasRegister, Counter, Deque, FifoQueue, Kv, MultiRegister, Mutex, OwnerMutex, PlainRegister, PriorityQueue,
     ReentrantMutex, Semaphore, Set, Spec, Stack, UnorderedQueue,
 };
 
-/// What is done with each object.
+/// Code that handles each object.
 ///
 /// ```
 /// use check_register::models::{self, Spec, Visitor};
@@ -23,11 +23,11 @@ use super::{
 /// assert_eq!(names.0[..3], ["register", "cas-register", "multi-register"]);
 /// ```
 pub trait Visitor {
-    /// Does it with the object whose model is `S`.
+    /// Handles the object whose model is `S`.
     fn visit<S: Spec<State: Send + Sync + 'static> + Clone + Default + 'static>(&mut self);
 }
 
-/// Shows the visitor each object of this module, in the order in which to list them. This is the only list of objects;
+/// Passes each object of this module to the visitor, in the order of lists. This is the only list of objects;
 /// `check-online` uses it, too.
 pub fn visit_all(visitor: &mut impl Visitor) {
     visitor.visit::<PlainRegister>();

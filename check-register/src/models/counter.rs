@@ -7,21 +7,21 @@ use history_core::{Budget, Datum, Op, OpKind, Value};
 /// A counter. It starts with 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counter {
-    /// What it starts with.
+    /// Its initial value.
     pub initial: i64,
 }
 
 /// An operation on a [`Counter`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CounterOp {
-    /// It added this, which may be negative.
+    /// It added this number, which may be negative.
     Add(i64),
     /// It returned this.
     Read(i128),
 }
 
 impl Model for Counter {
-    /// Wider than what is added, so that nothing overflows.
+    /// Wider than the added numbers, so that nothing overflows.
     type State = i128;
     type Op = CounterOp;
     type Next = Option<i128>;

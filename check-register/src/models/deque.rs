@@ -14,7 +14,7 @@ pub struct Deque {
     initial: Vec<i64>,
 }
 
-/// What a [`Deque`] holds, from front to back.
+/// The content of a [`Deque`], from front to back.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct DequeState {
     items: Sequence,
@@ -32,7 +32,7 @@ pub enum End {
 /// An operation on a [`Deque`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DequeOp {
-    /// It put this value in at an end.
+    /// It inserted this value at an end.
     Push(End, i64),
     /// It took something out at an end.
     Pop(End, Removed),

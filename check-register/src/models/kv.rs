@@ -1,4 +1,4 @@
-//! A map from keys to strings: got, put and appended to.
+//! A map from keys to strings, with get, put and append.
 
 use super::shared::text::Text;
 use super::spec::{Shows, Spec, unknown_op};
@@ -7,7 +7,7 @@ use history_core::hash::HashMap;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 use std::sync::Arc;
 
-/// A map from keys to strings. A key that is not there holds the empty string. Each key is a part of its own.
+/// A map from keys to strings. A key that is absent has the empty string. Each key is a separate part.
 #[derive(Clone, Debug, Default)]
 pub struct Kv {
     keys: Interner,
@@ -19,25 +19,25 @@ pub struct Kv {
 pub struct KvOp {
     /// The key, as the code of an [`Interner`].
     pub key: i64,
-    /// What was done to it.
+    /// The operation on the key.
     pub action: KvAction,
 }
 
-/// What a [`KvOp`] does to its key.
+/// The operation of a [`KvOp`] on its key.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum KvAction {
     /// It found this string.
     Get(Arc<str>),
-    /// It put this string in place of what was there.
+    /// It replaced the string by this one.
     Put(Arc<str>),
-    /// It put this string after what was there.
+    /// It appended this string.
     Append(Arc<str>),
 }
 
-/// What a key of a [`Kv`] holds.
+/// The value of a key of a [`Kv`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct KvState {
-    /// `None` as long as no operation has changed it.
+    /// `None` until an operation has changed it.
     held: Option<Text>,
 }
 

@@ -1,22 +1,22 @@
-//! Locks: held by one at a time.
+//! Locks: with at most one holder at a time.
 
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::Model;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Process, Value};
 
-/// A mutex that anyone may release. It is free at first.
+/// A mutex that any client may release. It is initially free.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mutex {
-    /// Whether it is held at the start.
+    /// Whether it is initially held.
     pub held: bool,
 }
 
 /// An operation on a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LockOp {
-    /// The lock was taken by this owner.
+    /// This owner acquired the lock.
     Acquire(i64),
-    /// It was given back by this owner.
+    /// This owner released the lock.
     Release(i64),
 }
 
@@ -95,7 +95,7 @@ impl Spec for Mutex {
     }
 }
 
-/// An answer of `false` says that nothing was acquired or released.
+/// A result of `false` means that nothing was acquired or released.
 fn refused(op: &Op<'_>) -> Result<(), String> {
     if op.kind == OpKind::Ok && matches!(op.value, Value::Bool(false)) {
         return Err(bad_value(op, "another answer: an attempt that did not succeed has the type fail"));
@@ -103,16 +103,16 @@ fn refused(op: &Op<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// A mutex that its owner must release before anyone acquires it.
+/// A mutex that its owner must release before another acquires it.
 pub type OwnerMutex = OwnedLock<false>;
 /// A mutex that its owner may acquire again, and must release as often.
 pub type ReentrantMutex = OwnedLock<true>;
 
-/// A lock that only its owner may release: the process that acquired it, or whom the invocations' values name: the
-/// value itself, or its `:client`. It is free at first.
+/// A lock that only its owner may release: the process that acquired it, or the owner that the invocations' values
+/// name: the value itself, or its `:client`. It is initially free.
 ///
-/// A reader that gives a client further numbers or names has its own one in a field `original-client`, because the lock
-/// knows nothing of these.
+/// A reader that gives a client further numbers or names adds the original one in a field `original-client`, because
+/// the lock has no information about these.
 #[derive(Clone, Debug, Default)]
 pub struct OwnedLock<const REENTRANT: bool> {
     owners: Interner,
@@ -132,7 +132,7 @@ impl<const REENTRANT: bool> OwnedLock<REENTRANT> {
 }
 
 impl<const REENTRANT: bool> Model for OwnedLock<REENTRANT> {
-    /// Who holds it, and how often; never 0 times.
+    /// The holder, and how often it has acquired the lock; never 0 times.
     type State = Option<(i64, u32)>;
     type Op = LockOp;
     type Next = Option<Option<(i64, u32)>>;

@@ -1,6 +1,7 @@
 //! Models of the objects that Jepsen's tests, and many others, use.
 //!
-//! Each reads recorded ops by the conventions of Knossos: see [`Spec`]. Crashed reads are dropped: they say nothing.
+//! Each reads recorded ops by the conventions of Knossos: see [`Spec`]. Crashed reads are dropped, because they have no
+//! effect and no result.
 
 mod all;
 mod counter;

@@ -11,7 +11,7 @@ pub struct MultiRegister {
     initial: Vec<(i64, i64)>,
 }
 
-/// What a transaction did to one register.
+/// The access of a transaction to one register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RegisterAccess {
     /// It found this value under the key.

@@ -1,4 +1,4 @@
-//! A priority queue: the least value leaves first.
+//! A priority queue: the least value is removed first.
 
 use super::shared::queue_op::{Names, QueueOp, Removed};
 use super::shared::sequence::{Item, Sequence};
@@ -7,18 +7,18 @@ use crate::{Collection, Handling, Model, Shortcuts};
 use history_core::hash::HashMap;
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
-/// A collection of which the least value is taken out. Values are codes of an [`Interner`]: of an integer, which is its
-/// own priority, or of a vector that begins with its priority. Of several values of one priority any may leave first.
-/// It is empty at first.
+/// A collection from which the least value is removed. Values are codes of an [`Interner`]: of an integer, which is its
+/// own priority, or of a vector that begins with its priority. Of several values with one priority any may be removed
+/// first. It is initially empty.
 #[derive(Clone, Debug, Default)]
 pub struct PriorityQueue {
     values: Interner,
-    /// By code, where it is not the code itself: of vectors, and of integers so low that they have another code.
+    /// By code, if it differs from the code itself: for vectors, and for integers so low that they have another code.
     priorities: HashMap<i64, i64>,
     initial: Vec<i64>,
 }
 
-/// What a [`PriorityQueue`] holds.
+/// The content of a [`PriorityQueue`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct PriorityState {
     /// By priority, and then by code.
@@ -30,7 +30,7 @@ const DELETE: &str = "delete-min";
 const NAMES: Names = Names { put: INSERT, take: DELETE };
 
 impl PriorityQueue {
-    /// An empty queue, where some values have another priority than themselves.
+    /// An empty queue in which some values have another priority than themselves.
     #[must_use]
     pub fn with_priorities(priorities: impl IntoIterator<Item = (i64, i64)>) -> PriorityQueue {
         PriorityQueue { priorities: priorities.into_iter().collect(), ..PriorityQueue::default() }

@@ -1,4 +1,4 @@
-//! When the puts and takes of a queue took effect that its states remembered.
+//! When the puts and takes of a queue that its states stored took effect.
 
 use super::queue_state::{Discipline, QueueState, Source, Taken};
 use super::shared::queue_op::{QueueOp, Removed};

@@ -1,6 +1,7 @@
-//! What queues and stacks hold, and what operations under way and crashed ones may yet do to them, as one state.
+//! The content of queues and stacks, with the possible effects of operations in progress and of crashed ones, as one
+//! state.
 //!
-//! The search need not try when such operations take effect, because one state can represent all that they allow: see
+//! The search need not try when such operations take effect, because one state represents all possibilities: see
 //! [`Shortcuts::pend`](crate::Shortcuts::pend) and [`Shortcuts::begin`](crate::Shortcuts::begin).
 //!
 //! **Puts of a first-in-first-out queue.** Values leave in the order in which they were put in, so takes give the
@@ -35,7 +36,7 @@ use super::shared::sequence::{Item, Sequence};
 use crate::engine::ids;
 use history_core::hash::HashSet;
 
-/// In which order values leave.
+/// The order in which values are removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Discipline {
     /// The oldest first.
@@ -46,12 +47,12 @@ pub enum Discipline {
     Lifo,
 }
 
-/// What a [`Queue`](super::Queue) holds.
+/// The content of a [`Queue`](super::Queue).
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct QueueState {
-    /// In the order in which their puts returned; sorted if order does not matter.
+    /// In the order of the returns of their puts; sorted if order does not matter.
     items: Sequence,
-    /// Values whose puts are under way, in the order of their calls; in stacks puts are not remembered so.
+    /// Values whose puts are in progress, in the order of their calls; not used for stacks.
     flying: Vec<Flying>,
     /// Crashed puts that may have happened, sorted.
     puts: Vec<CrashedPut>,

@@ -1,4 +1,4 @@
-//! Queues and the stack: what is put in comes out once.
+//! Queues and the stack: each inserted value is removed once.
 
 use super::queue_state::{Discipline, QueueState};
 use super::shared::queue_op::{Names, QueueOp, Removed};
@@ -8,12 +8,13 @@ use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
 /// A first-in-first-out queue.
 pub type FifoQueue = Queue<0>;
-/// A queue that gives back values in any order: a bag.
+/// A queue that returns values in any order: a bag.
 pub type UnorderedQueue = Queue<1>;
 /// A stack.
 pub type Stack = Queue<2>;
 
-/// A collection that values are put into and taken out of. Values are codes of an [`Interner`]. It is empty at first.
+/// A collection into which values are inserted, and from which they are removed. Values are codes of an [`Interner`].
+/// It is initially empty.
 #[derive(Clone, Debug)]
 pub struct Queue<const DISCIPLINE: u8> {
     values: Interner,
@@ -27,7 +28,7 @@ impl<const DISCIPLINE: u8> Default for Queue<DISCIPLINE> {
 }
 
 impl<const DISCIPLINE: u8> Queue<DISCIPLINE> {
-    /// The order in which values leave.
+    /// The order in which values are removed.
     pub const DISCIPLINE: Discipline = match DISCIPLINE {
         0 => Discipline::Fifo,
         1 => Discipline::Unordered,

@@ -9,9 +9,9 @@ pub type PlainRegister = Register<false>;
 /// A register with reads, writes and compare-and-set.
 pub type CasRegister = Register<true>;
 
-/// A register that holds one value. Values are codes of an [`Interner`]; the register starts with nil.
+/// A register with one value. Values are codes of an [`Interner`]; the initial value is nil.
 ///
-/// `CAS` says whether it also compares and sets.
+/// `CAS`: whether it also supports compare-and-set.
 #[derive(Clone, Debug)]
 pub struct Register<const CAS: bool> {
     values: Interner,
@@ -25,7 +25,7 @@ pub enum RegisterOp {
     Read(i64),
     /// It wrote this value.
     Write(i64),
-    /// It found the first value and put the second in its place.
+    /// It found the first value and replaced it by the second.
     Cas(i64, i64),
 }
 

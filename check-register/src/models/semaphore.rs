@@ -4,7 +4,7 @@ use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::Model;
 use history_core::{Budget, Datum, Op, OpKind, Value};
 
-/// A counting semaphore. There is one permit at first; whoever releases adds permits, whether he held them or not.
+/// A counting semaphore. It initially has one permit; a release adds permits, whether or not the client held them.
 #[derive(Clone, Copy, Debug)]
 pub struct Semaphore {
     /// Permits at the start.
@@ -20,9 +20,9 @@ impl Default for Semaphore {
 /// An operation on a [`Semaphore`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SemaphoreOp {
-    /// So many permits were taken.
+    /// This number of permits was acquired.
     Acquire(u64),
-    /// So many were given back.
+    /// This number of permits was released.
     Release(u64),
 }
 

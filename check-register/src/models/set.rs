@@ -5,11 +5,10 @@ use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::{Collection, Handling, Model, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
-/// Stands among the values of a read that shows one of them twice, which no set does. It is the code of nothing else,
-/// so nobody adds it.
+/// Marks a read that returned one value twice, which no set does. It is the code of nothing else, so it is never added.
 const TWICE: i64 = Interner::NIL - 1;
 
-/// A set of values, which are codes of an [`Interner`]. It is empty at first.
+/// A set of values, which are codes of an [`Interner`]. It is initially empty.
 #[derive(Clone, Debug, Default)]
 pub struct Set {
     values: Interner,
@@ -19,13 +18,13 @@ pub struct Set {
 /// An operation on a [`Set`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum SetOp {
-    /// It put this value in.
+    /// It added this value.
     Add(i64),
-    /// It found these values, sorted; besides a code that no value has, if one was found twice.
+    /// It returned these values, sorted; with a code that no value has, if one was returned twice.
     Read(Box<[i64]>),
 }
 
-/// What a [`Set`] holds.
+/// The content of a [`Set`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SetState {
     /// Sorted.

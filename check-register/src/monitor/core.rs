@@ -1,8 +1,7 @@
 //! The reason for a refusal: values that contradict each other, as few as can be.
 //!
-//! A history of a collection is closed under leaving out a value, with the operations that moved it: who is left meets
-//! no more than before. So of the values that contradict each other one after the other can be left out for good, or
-//! must stay.
+//! A history of a collection remains valid if a value is omitted, with the operations that moved it. So of the values
+//! that contradict each other, each in turn can be omitted permanently, or must remain.
 
 use super::moments::Moments;
 use super::orders::order;

@@ -1,4 +1,4 @@
-//! Takes that crashed: each may have taken any value that nobody else took, from its call on, or nothing.
+//! Takes that crashed: each may have taken any value that no other operation took, from its call on, or nothing.
 //!
 //! A value that a crashed take took hinders nobody from the take's call on. So the question is which crashed take, if
 //! any, takes which *open* value: one that was put in for sure and taken by nobody who is known.

@@ -1,4 +1,4 @@
-//! A double-ended queue whose values come and go at both ends: what refutes it.
+//! A double-ended queue whose values are inserted and removed at both ends: conditions that refute it.
 //!
 //! No polynomial rule that decides it is known to us. But leaving out a value, with the operations that moved it,
 //! leaves a history of a deque: who is left meets no more than before. So of the values that came in at one end and

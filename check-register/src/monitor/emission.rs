@@ -1,4 +1,4 @@
-//! A linearization of a queue, from when each value is moved if nobody finds nothing.
+//! A linearization of a queue, from the times when each value is moved if no operation finds it empty.
 
 use super::moments::Moments;
 use super::sheet::NONE;

@@ -1,4 +1,4 @@
-//! A first-in-first-out queue: refused exactly if one value was put in behind another and came out before it.
+//! A first-in-first-out queue: refused if and only if one value was inserted after another and removed before it.
 //!
 //! Let a be put in before b is (`put(a).ret <= put(b).call`) and b be taken out before a is (`take(b).ret <=
 //! take(a).call`): no order is right. If no two values are so, there is an order of all that agrees with both interval

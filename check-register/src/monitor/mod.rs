@@ -1,29 +1,30 @@
-//! Monitors: collections into which no value is put twice, decided in O(n log n), however much is in flight.
+//! Monitors: collections into which no value is put twice, decided in O(n log n), however many operations are in
+//! flight.
 //!
-//! What the search needs exponential time for is easy if no value is put in twice: Henzinger, Sezgin and Vafeiadis,
-//! "Aspect-oriented linearizability proofs" (CONCUR 2013), for queues; Lee and Mathur, "Efficient decrease-and-conquer
-//! linearizability monitoring" (OOPSLA 2025, arXiv 2410.04581) for all; Abdulla, Grahn, Jonsson, Krishna and Mishra,
-//! "Efficient linearizability monitoring" (arXiv 2509.17795) for stacks. What is said of crashed operations is not in
-//! them; each module proves its own rules, and the tests hold them to all orders of small histories.
+//! The search needs exponential time, but the problem is easy if no value is put in twice: Henzinger, Sezgin and
+//! Vafeiadis, "Aspect-oriented linearizability proofs" (CONCUR 2013), for queues; Lee and Mathur, "Efficient
+//! decrease-and-conquer linearizability monitoring" (OOPSLA 2025, arXiv 2410.04581) for all; Abdulla, Grahn, Jonsson,
+//! Krishna and Mishra, "Efficient linearizability monitoring" (arXiv 2509.17795) for stacks. These do not cover crashed
+//! operations; each module proves its own rules, and the tests compare them with all orders of small histories.
 //!
 //! A monitor runs before the search, on the same [`Part`]. Where none applies, the search decides.
 //!
 //! **Moments.** An operation takes effect at a point between its call and its return. Only points that directly follow
-//! a call and precede a return matter: between two of these there are returns and then calls; who takes effect among
-//! the returns could as well have done so before them, who does among the calls could after them, and all in the same
-//! order. These points are the *moments*, numbered from 0, and an operation can take effect at those in a range
-//! `call..ret`. One operation had returned when another was called exactly if its range ends before the other's begins
-//! or just there. Values that were there at the start were put in one after another, at moments before all others;
-//! those that nobody took out are taken out at a last moment behind all others, all at one time.
+//! a call and precede a return matter: between two of these there are returns and then calls; an operation that takes
+//! effect among the returns could as well have done so before them, one among the calls could after them, and all in
+//! the same order. These points are the *moments*, numbered from 0, and an operation can take effect at those in a
+//! range `call..ret`. One operation had returned when another was called if and only if its range ends before the
+//! other's begins or exactly there. Initial values were inserted one after another, at moments before all others;
+//! values that were never removed are removed at a last moment after all others, all at the same time.
 //!
-//! **Spans.** Between the last moment of its put and the first one of its take a value is there in any order: its span
-//! is `put.ret..take.call`. If put and take have a moment in common the value bothers nobody who may take any other,
-//! because they can then stand next to each other: the value is *flushed*.
+//! **Spans.** Between the last moment of its put and the first one of its take a value is present in any order: its
+//! span is `put.ret..take.call`. If put and take have a moment in common the value does not affect other operations,
+//! because put and take can then be adjacent: the value is *flushed*.
 //!
-//! **The first refusal.** A beginning of the history is decided like the whole. Operations that return later are
-//! pending: a put may have happened or not; a take of a value that was put in by then may happen at any time from its
-//! call on; others are left out. By bisection this finds the first return up to which there is no linearization, which
-//! is the one that the search finds.
+//! **The first refusal.** A prefix of the history is decided like the whole. Operations that return later are pending:
+//! a put may have happened or not; a take of a value that was inserted by then may happen at any time from its call on;
+//! others are omitted. By bisection this finds the first return up to which there is no linearization, which is the one
+//! that the search finds.
 
 mod bag;
 mod core;
@@ -47,7 +48,7 @@ use history_core::Budget;
 use moments::Moments;
 use sheet::Sheet;
 
-/// How a collection gives its values back, for [`Shortcuts::collection`](crate::Shortcuts::collection).
+/// The order in which a collection returns its values, for [`Shortcuts::collection`](crate::Shortcuts::collection).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Collection {
     /// In any order.
@@ -58,22 +59,22 @@ pub enum Collection {
     Stack,
     /// The least first: see [`Shortcuts::priority`](crate::Shortcuts::priority).
     Priority,
-    /// The first or the last: see [`Shortcuts::is_at_front`](crate::Shortcuts::is_at_front).
+    /// The first or the last one: see [`Shortcuts::is_at_front`](crate::Shortcuts::is_at_front).
     Deque,
-    /// All at one time, and they stay.
+    /// All at the same time, without being removed.
     Set,
 }
 
-/// What an operation does to a collection, for [`Shortcuts::handling`](crate::Shortcuts::handling).
+/// The effect of an operation on a collection, for [`Shortcuts::handling`](crate::Shortcuts::handling).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Handling<'a> {
-    /// It put this value in.
+    /// It inserted this value.
     Put(i64),
     /// It took this value out.
     Take(i64),
-    /// It wanted to take something out, and nothing was there.
+    /// It tried to remove a value, but the collection was empty.
     Nothing,
-    /// It took something out, or found nothing: it is not known. Only for crashed operations.
+    /// It removed a value, or found the collection empty, which is unknown. Only for crashed operations.
     Any,
     /// It found all these values, sorted.
     All(&'a [i64]),
@@ -109,18 +110,18 @@ pub(crate) enum Decided {
     },
 }
 
-/// What is known of a beginning of a part.
+/// The result for a prefix of a part.
 enum Known {
     /// A linearization.
     Linearizable(Vec<u32>),
     /// There is none.
     Refused,
-    /// The monitor cannot say.
+    /// The monitor cannot decide.
     Unknown,
 }
 
-/// A linearization of a part, or the first event up to which there is none and why; `None` if no monitor can say. O(n
-/// log n); O(n log^2 n) if there is none.
+/// A linearization of a part, or the first event up to which there is none and why; `None` if no monitor can decide.
+/// O(n log n); O(n log^2 n) if there is none.
 pub(crate) fn decide(part: &Part, object: &Object<'_>, budget: &Budget) -> Option<Decided> {
     if object.collection == Collection::Set {
         let sets = sets::Sets::new(part, object)?;

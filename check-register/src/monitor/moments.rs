@@ -1,4 +1,4 @@
-//! A beginning of a history of distinct values, as ranges of moments: see the [module](super).
+//! A prefix of a history of distinct values, as ranges of moments: see the [module](super).
 
 use super::sheet::{Doing, NONE, Sheet};
 use crate::search::part::{NEVER, Part};

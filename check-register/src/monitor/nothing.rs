@@ -1,4 +1,4 @@
-//! Operations that found nothing: each fits exactly if some moment of its own is in no span.
+//! Operations that found the collection empty: each is possible if and only if one of its moments is in no span.
 //!
 //! At such a moment each value that is not flushed lies wholly before it (`take.call <= moment`) or wholly behind
 //! (`moment < put.ret`), and never both. So any linearization of the values can be changed to one in which the

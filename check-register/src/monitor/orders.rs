@@ -1,4 +1,4 @@
-//! A linearization without crashed takes, by how the collection gives its values back.
+//! A linearization without crashed takes, by the order in which the collection returns its values.
 
 use super::moments::Moments;
 use super::{Collection, bag, fifo, priority, stack};

@@ -1,4 +1,4 @@
-//! A priority queue: the least value leaves first.
+//! A priority queue: the least value is removed first.
 //!
 //! A value hinders only those above it. So the history is linearizable exactly if each take of a value has a moment
 //! that is in no span of a value below it, and each operation that found nothing has one in no span at all. (Lee and

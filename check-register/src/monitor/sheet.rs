@@ -1,4 +1,4 @@
-//! What the operations of a part do to a collection, with its values numbered; or that no monitor can decide it.
+//! The effects of the operations of a part on a collection, with numbered values; or that no monitor can decide it.
 
 use super::{Handling, Object};
 use crate::search::part::Part;

@@ -1,4 +1,5 @@
-//! A stack: values are peeled off from the bottom, those first that can lie there from one empty moment to another.
+//! A stack: values are peeled off from the bottom, first those that can be at the bottom from one empty moment to
+//! another.
 //!
 //! Let `cover` of a moment be the number of spans that hold it. A moment that none holds is *free*. A value whose put
 //! and whose take both have a free moment is *peeled*: its span no longer counts, which frees more moments. The history

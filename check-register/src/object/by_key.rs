@@ -23,7 +23,7 @@ use std::sync::LazyLock;
 #[non_exhaustive]
 pub struct LinearizableRegister {}
 
-/// What judges each key.
+/// The checker of each key.
 static REGISTER: LazyLock<Linearizable<CasRegister>> = LazyLock::new(Linearizable::default);
 
 impl Checker for LinearizableRegister {

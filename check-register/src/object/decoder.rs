@@ -1,4 +1,4 @@
-//! From recorded ops to what happens to operations of an object.
+//! From recorded ops to events of operations on an object.
 
 use crate::engine::ids;
 use crate::models::{Shows, Spec};
@@ -6,7 +6,7 @@ use history_core::{
     Coverage, Expected, FunctionsInFlight, NextStep, Op, OpKind, OpUse, Pair, Report, UndecodedOps, UnreadKeys, Verdict,
 };
 
-/// Reads the ops of clients one after another, each with what its invocation said.
+/// Decodes the ops of clients in order, each with the data of its invocation.
 ///
 /// ```
 /// use check_register::models::{CasRegister, RegisterOp};
@@ -31,11 +31,11 @@ pub struct Decoder<O> {
     open: Vec<Option<InFlight<O>>>,
     functions: FunctionsInFlight,
     keys: UnreadKeys,
-    /// What they all show.
+    /// What all results show.
     shown: Shown,
-    /// How many of those in flight do not say what they may change.
+    /// The number of operations in flight that leave open what they may change.
     hidden_in_flight: usize,
-    /// The index of the first such invocation that got no answer that says it, but may have happened.
+    /// The index of the first such invocation without a completion that states it, if it may have happened.
     hidden: Option<u64>,
     /// The first of these that cannot be decoded at all.
     fault: Option<Fault>,
@@ -58,7 +58,7 @@ struct Fault {
     place: String,
 }
 
-/// How many answers show what.
+/// The number of results that show something.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
     returned: u64,
@@ -89,33 +89,33 @@ struct InFlight<O> {
     is_late: bool,
 }
 
-/// What happens to an operation. Its slot is that of its ops: see [`Pair`].
+/// An event of an operation. Its slot is that of its ops: see [`Pair`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DecodedEvent<'d, O> {
     /// It is called.
     Called {
         /// Unique among those in flight.
         slot: usize,
-        /// What it does, as one that may have any result; `None` if that says nothing.
+        /// Its operation, with any result; `None` if that has no known effect.
         op: Option<&'d O>,
     },
     /// It returned.
     Returned {
-        /// That of its call.
+        /// The slot of its call.
         slot: usize,
-        /// What it did; `None` if it does not matter.
+        /// Its operation; `None` if it does not matter.
         op: Option<O>,
     },
     /// It did not happen.
     Failed {
-        /// That of its call.
+        /// The slot of its call.
         slot: usize,
     },
     /// It may have happened, and may yet.
     Crashed {
-        /// That of its call.
+        /// The slot of its call.
         slot: usize,
-        /// What it then does.
+        /// Its effect in that case.
         op: Option<O>,
     },
 }
@@ -141,14 +141,14 @@ impl<O> Default for Decoder<O> {
 }
 
 impl<O> Decoder<O> {
-    /// What an op of a client says.
+    /// Decodes an op of a client.
     ///
     /// An invocation that cannot be decoded is one that says nothing of what it changes: if it fails it did not happen,
     /// and is ignored; else see [`Decoder::first_hidden`] and [`Decoder::is_blocked`].
     ///
     /// # Errors
     ///
-    /// Why nothing can be said of what follows this op. What its invocation said stays in flight.
+    /// Why nothing can be concluded after this op. The operation of its invocation remains in flight.
     pub fn decode<S: Spec<Op = O>>(&mut self, model: &mut S, op: &Op<'_>) -> Result<DecodedEvent<'_, O>, String> {
         self.ops += 1;
         self.shown.has_value |= !op.value.is_nil();
@@ -350,7 +350,7 @@ impl<O> Decoder<O> {
         }
     }
 
-    /// Takes out the operations that are in flight, by slot, and what each may do.
+    /// Removes the operations in flight, by slot, with the possible effect of each.
     pub fn take_in_flight(&mut self) -> impl Iterator<Item = (usize, O)> {
         let open = std::mem::take(&mut self.open);
         for in_flight in open.iter().flatten() {

@@ -54,7 +54,7 @@ impl<S: Spec + Clone + 'static> Linearizable<S> {
     ///
     /// # Errors
     ///
-    /// If the history is too large to be judged.
+    /// If the history is too large to be checked.
     pub fn check(&self, history: &History) -> Result<Report, HistoryError> {
         self.check_within(history, &Budget::default())
     }
@@ -63,16 +63,16 @@ impl<S: Spec + Clone + 'static> Linearizable<S> {
     ///
     /// # Errors
     ///
-    /// If the history is too large to be judged.
+    /// If the history is too large to be checked.
     pub fn check_within(&self, history: &History, budget: &Budget) -> Result<Report, HistoryError> {
         history_core::check_history(Box::new(ObjectRun::new(self.clone())), history, budget)
     }
 
-    /// The same checker, but for what the options say.
+    /// The same checker with these options applied.
     ///
     /// # Errors
     ///
-    /// If an option's value makes no sense.
+    /// If the value of an option is not valid.
     pub fn with_options(&self, options: &Options) -> Result<Linearizable<S>, OptionError> {
         let mut this = self.clone();
         options::apply(&mut this, options)?;
@@ -137,7 +137,7 @@ impl Checker for AnyObject {
     }
 }
 
-/// What the checkers of an object say about themselves, here and while it is watched.
+/// The description of the checkers of an object, here and while it is watched.
 pub fn about<S: Spec>() -> About {
     let refused = "Some operation cannot be placed: for every order of the operations before it, the object would \
         have returned something else.";
@@ -147,7 +147,7 @@ pub fn about<S: Spec>() -> About {
         .with_anomaly(AboutAnomaly::new(NONLINEARIZABLE, refused).with_refused_first())
 }
 
-/// What `--spec` calls the object of a checker.
+/// The name of a checker's object in `--spec`.
 fn spec_name(checker: &str) -> &str {
     checker.trim_start_matches("linearizable-")
 }
@@ -165,8 +165,8 @@ fn objects() -> Vec<Box<dyn Checker>> {
     all.0
 }
 
-/// All checkers of this crate, in the order in which to list them: of versioned registers, one for each object, one for
-/// a register of each key, and one that is given which.
+/// All checkers of this crate, in the order of lists: of versioned registers, one for each object, one for a register
+/// of each key, and one whose object is an option.
 pub fn checkers() -> Vec<Box<dyn Checker>> {
     let mut all: Vec<Box<dyn Checker>> = vec![Box::new(VersionedRegister::default())];
     all.extend(objects());

@@ -1,4 +1,4 @@
-//! What a report says of operations: who did them, and where in the history they stand.
+//! The data about operations in a report: their clients, and their places in the history.
 
 use crate::engine::ids;
 use crate::engine::ids::OpId;

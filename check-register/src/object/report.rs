@@ -1,4 +1,4 @@
-//! From an answer to a report.
+//! From a result to a report.
 
 use super::decoder::Decoder;
 use super::explanation::Explainer;

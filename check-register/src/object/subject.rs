@@ -1,5 +1,5 @@
-//! An object as explanations and timelines see it: its operations by number, and texts. So these are compiled once, and
-//! not for each object.
+//! An object as used by explanations and timelines: its operations by number, and texts. So these are compiled once,
+//! and not for each object.
 
 use crate::engine::ids::{OpId, index};
 use crate::history::Columns;

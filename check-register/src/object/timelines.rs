@@ -211,7 +211,7 @@ impl Statuses<'_> {
     }
 }
 
-/// What became of an operation that returned before the refused one, where no order is known.
+/// The status of an operation that returned before the refused one, if no order is known.
 fn without_order(outcome: &Outcome) -> BarStatus {
     match outcome {
         Outcome::Refused(refusal) if refusal.is_first => BarStatus::Placed,

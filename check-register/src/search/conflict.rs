@@ -1,12 +1,12 @@
 //! Conflicts: a few operations that contradict each other, whatever else happened.
 
-/// Operations that contradict each other. `O` stands for an operation.
+/// Operations that contradict each other. `O` represents an operation.
 ///
-/// Found where values are distinct, so that no search is needed; the operations alone show that it is one.
+/// Found if values are distinct, so that no search is needed; the operations alone prove it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Conflict<O = usize> {
-    /// The read returned a value that nobody wrote.
+    /// The read returned a value that was never written.
     NeverWritten {
         /// The read.
         read: O,
@@ -30,7 +30,7 @@ pub enum Conflict<O = usize> {
         /// It wrote or read the other value, and was called after all others.
         other_last: O,
     },
-    /// A value was taken out that nobody had begun to put in.
+    /// A value was removed that no operation had begun to insert.
     NeverPut {
         /// Who took it.
         take: O,
@@ -46,37 +46,38 @@ pub enum Conflict<O = usize> {
     TakenTwice {
         /// Who took it.
         take: O,
-        /// Who took it as well.
+        /// The operation that also removed it.
         other: O,
     },
-    /// The collection cannot have been empty while the operation was in flight, which found nothing: each value had
-    /// been put in before the one before it was taken out, the first of them before the operation was called.
+    /// The collection cannot have been empty while the operation was in flight that found it empty: each value was
+    /// inserted before the previous one was removed, the first of them before the operation was called.
     NeverEmpty {
-        /// It found nothing.
+        /// The operation that found the collection empty.
         nothing: O,
         /// The values that were there, in the order of time.
         values: Vec<Held<O>>,
     },
-    /// No order of these operations is right, whatever else happened. None of the values can be left out.
+    /// No order of these operations is right, whatever else happened. None of the values can be omitted.
     Values {
-        /// What was done with each value.
+        /// The operations on each value.
         values: Vec<Held<O>>,
     },
-    /// Two reads of a set, each of which shows a value that the other does not.
+    /// Two reads of a set, each of which returned a value that the other did not.
     Reads {
         /// The one.
         read: O,
         /// The other.
         other: O,
     },
-    /// A read of a set that does not show a value that was there from the start.
+    /// A read of a set that did not return an initial value.
     WithoutInitial {
         /// The read.
         read: O,
     },
-    /// What sets show says that `first` took effect before `second`, which had returned when `first` was called.
+    /// The results of reads of a set require that `first` took effect before `second`, which had returned when `first`
+    /// was called.
     Backwards {
-        /// It must come first, but was called when the other had returned.
+        /// It must be first, but was called after the other had returned.
         first: O,
         /// It returned before the other was called.
         second: O,
@@ -88,9 +89,9 @@ pub enum Conflict<O = usize> {
 /// A value, with the operations that moved it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Held<O = usize> {
-    /// Who put it in; `None` if it was there from the start.
+    /// The operation that inserted it; `None` if it is an initial value.
     pub put: Option<O>,
-    /// Who took it out; `None` if nobody did.
+    /// The operation that removed it; `None` if none did.
     pub take: Option<O>,
 }
 

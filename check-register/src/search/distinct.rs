@@ -1,4 +1,4 @@
-//! Registers to which no value is written twice: decided in O(n log n), however much is in flight.
+//! Registers to which no value is written twice: decided in O(n log n), however many operations are in flight.
 //!
 //! Gibbons and Korach, "Testing Shared Memories" (SIAM J. Comput. 1997), section 4; in the form of Golab, Li and Shah,
 //! "Analyzing consistency properties for fun and profit" (PODC 2011), section 3. A value's write and the reads that saw

@@ -1,4 +1,4 @@
-//! The engines on one part, which take turns.
+//! The engines for one part, which alternate.
 
 use super::just_in_time::JustInTime;
 use super::part::Part;

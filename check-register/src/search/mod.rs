@@ -1,8 +1,9 @@
-//! The search for a linearization of one part of an object: engines behind one interface, and which of them runs when.
+//! The search for a linearization of one part of an object: engines with a common interface, and the choice between
+//! them.
 //!
-//! Engines take turns, each turn longer than the one before, and the first answer wins. Wing and Gong's begins, as long
-//! as it does not have to step back. Turns are counted in steps of the model and not in time, so which engine answers
-//! is the same on every machine.
+//! Engines alternate, each turn longer than the one before, and the first answer is used. Wing and Gong's begins, as
+//! long as it does not have to step back. Turns are counted in steps of the model and not in time, so the engine that
+//! answers is the same on every machine.
 
 pub(crate) mod conflict;
 pub(crate) mod distinct;
@@ -32,7 +33,7 @@ use part::{Kind, Part};
 use std::cell::Cell;
 use transitions::Transitions;
 
-/// Where an engine stands.
+/// The progress of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
     /// Its turn is over.
@@ -44,22 +45,22 @@ pub(crate) enum Progress {
         /// Its position in the part.
         event: usize,
     },
-    /// It holds as many configurations as it may.
+    /// It has reached the limit of configurations.
     Full,
     /// The budget ran out.
     Spent(Spent),
 }
 
-/// Events up to which a search is tried before a monitor: it is faster, most of the time.
+/// The number of events up to which a search is tried before a monitor: it is usually faster.
 const SEARCHED_FIRST: usize = 32;
 
-/// Bytes that a configuration may take, with all that an engine remembers of it.
+/// The maximum memory per configuration in bytes, with all data that an engine stores for it.
 const CONFIG_BYTES: usize = 100;
 
 /// Bytes that an engine may take however few configurations it may hold: tables have a size from which they begin.
 const BYTES_MIN: usize = 1 << 24;
 
-/// What an engine may use.
+/// The limits of an engine.
 pub(crate) struct Limits<'b> {
     pub(crate) budget: &'b Budget,
     /// Configurations held at one time, and at `CONFIG_BYTES` each the bytes.
@@ -94,7 +95,7 @@ impl<'b> Limits<'b> {
     }
 }
 
-/// What was found out about a part.
+/// The result for a part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
     /// Operations of the part in an order that the model admits.
@@ -108,7 +109,7 @@ pub(crate) enum Decision {
 /// Why a part is not linearizable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Refused {
-    /// Up to and with this event there is no linearization.
+    /// Up to and including this event there is no linearization.
     pub(crate) event: usize,
     /// Whether there is one up to any event before.
     pub(crate) is_first: bool,
@@ -116,24 +117,24 @@ pub(crate) struct Refused {
     pub(crate) conflict: Option<Conflict<u32>>,
 }
 
-/// Why an answer was not found.
+/// Why no answer was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Reason {
     /// The budget ran out.
     Spent(Spent),
-    /// All engines held as many configurations as they may: see
+    /// All engines reached the limit of configurations: see
     /// [`Settings::configurations_max`](crate::Settings::configurations_max).
     Full,
     /// More than 8,192 operations were in flight at one time.
     InFlight,
-    /// Another part is not linearizable, and the search had not come to an end when that was found.
+    /// Another part is not linearizable, and the search had not ended when that was found.
     OtherPart,
-    /// Only a [monitor](crate::Engine::Monitor) was to decide, and there is none that can for such operations.
+    /// Only a [monitor](crate::Engine::Monitor) was permitted, and none can decide such operations.
     NoMonitor,
 }
 
 impl Reason {
-    /// What would give an answer; nothing where another part decided.
+    /// What would give an answer; nothing if another part decided.
     pub fn next(self) -> Option<NextStep> {
         Some(match self {
             Reason::Spent(spent) => NextStep::spent(spent),
@@ -170,7 +171,7 @@ impl Reason {
     }
 }
 
-/// A part and the model, as the engines see them.
+/// A part and the model, as used by the engines.
 pub(crate) struct Question<'q, 'm> {
     pub(crate) part: &'q Part,
     /// Those of the part before can be used again.

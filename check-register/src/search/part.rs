@@ -1,4 +1,4 @@
-//! What the engines search: the calls and returns of one part of an object, in order.
+//! The input of the engines: the calls and returns of one part of an object, in order.
 
 pub(crate) mod visible;
 

@@ -1,4 +1,4 @@
-//! What a model says of the operations of a history, by their classes: what searches is compiled once for all models.
+//! The rules of a model for the operations of a history, by their classes: the search is compiled once for all models.
 
 use super::origins::Origin;
 use super::part::Kind;
@@ -9,7 +9,7 @@ use crate::{Access, Model};
 use history_core::Budget;
 use indexmap::set::Slice;
 
-/// What there is to ask of a model, whichever it is: see [`Shortcuts`](crate::Shortcuts) for most of it.
+/// The queries to a model of any type: see [`Shortcuts`](crate::Shortcuts) for most of them.
 pub(crate) trait Rules: Sync {
     /// How operations of each class are searched.
     fn kinds(&self) -> Vec<Kind>;

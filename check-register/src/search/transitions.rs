@@ -1,4 +1,4 @@
-//! The model as a table: states and operations are ids, and a step that was taken once is looked up.
+//! The model as a table: states and operations are ids, and known steps are looked up.
 
 use super::part::Part;
 use super::paths::Placed;

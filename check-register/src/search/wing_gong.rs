@@ -1,12 +1,12 @@
-//! Wing and Gong's search: one linearization at a time, depth first, stepping back where it cannot go on.
+//! Wing and Gong's search: one linearization at a time, depth first, stepping back if it cannot continue.
 //!
 //! Wing and Gong, "Testing and verifying concurrent objects" (J. Parallel and Distributed Computing 1993), with
 //! Lowe's memoisation: a configuration that was met before leads nowhere new. What was placed is, as everywhere here,
 //! the place of the first return whose operation was not placed, and a bit for each operation in flight there; so a
 //! configuration is small however long the history is. The operation that returns first is tried first.
 //!
-//! Where much is in flight and all is well this finds a linearization where just-in-time linearization would look at
-//! all there are.
+//! If many operations are in flight and the history is linearizable, this finds a linearization where just-in-time
+//! linearization would examine all.
 
 use super::mask::Mask;
 use super::open::Open;

@@ -1,5 +1,5 @@
-//! Clocks and orders: what orders the ops, whether the order of the file is the order of the times, and whether there
-//! is one at all.
+//! Clocks and orders: what determines the order of ops, whether the order of the file is the order of the times, and
+//! whether there is an order at all.
 
 use super::versions::{At, ClientId, NO_TIME};
 use crate::engine::ids;

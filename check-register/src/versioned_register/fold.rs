@@ -1,4 +1,4 @@
-//! The fold: each op is looked at once, and what it says goes to its register.
+//! The fold: each op is processed once, and passed to its register.
 
 mod completions;
 

@@ -1,26 +1,26 @@
-//! versioned-register: registers whose every write names the version it replaces, judged in linear time.
+//! versioned-register: registers whose every write names the version it replaces, checked in linear time.
 //!
-//! Each write carries an id of its own, the **write-id**, and the id of the version that it replaces, the
-//! **prev-write-id**: it is a compare-and-set on the version. Reads return the value and its write-id. Then the
-//! versions that were ever there form one chain, and whether a history is linearizable can be decided in one pass:
-//! Gibbons and Korach, "Testing Shared Memories" (SIAM J. Comput. 26(4), 1997), theorem 4.13.
+//! Each write has its own id, the **write-id**, and the id of the version that it replaces, the **prev-write-id**: it
+//! is a compare-and-set on the version. Reads return the value and its write-id. Then all versions form one chain, and
+//! linearizability can be decided in one pass: Gibbons and Korach, "Testing Shared Memories" (SIAM J. Comput. 26(4),
+//! 1997), theorem 4.13.
 //!
 //! # What is decided
 //!
 //! The object's state is a version: an id and a value. A read returns it. A write (id, prev, value) may happen only
 //! when the state's id is prev, and makes the state (id, value). A history is valid if there is a sequence of its
-//! operations that this object allows, in which all `ok` ones occur, none that failed, any of those that were left open
-//! or ended with `info`, and in which an operation that completed before another was invoked comes before it. Why a
-//! write failed is not looked at. **Ids are unique**: no two writes that may have happened propose the same, and none
-//! proposes the initial one, which, unless it is given, may be any other, with any value. Where two do, the verdict on
-//! that register is unknown.
+//! operations that this object permits, which contains all `ok` ones, none that failed, any of those that were left
+//! open or ended with `info`, and in which an operation that completed before another was invoked comes before it. The
+//! reason why a write failed is not examined. **Ids are unique**: no two writes that may have happened propose the
+//! same, and none proposes the initial one, which, unless it is given, may be any other, with any value. If two do, the
+//! verdict on that register is unknown.
 //!
 //! # How
 //!
 //! At a completion that shows a version (the `ok` of its write, or an `ok` read) that is not in the chain yet, its
 //! prev-ids are followed through the writes invoked so far. They must lead to the chain's last version, its *head*; all
-//! of them are added, and it is the new head. At a read's invocation the head is remembered; the version that it
-//! returns must be that or a later one.
+//! of them are added, and it is the new head. At a read's invocation the head is recorded; the version that it returns
+//! must be that or a later one.
 //!
 //! This is exact. *If the history is valid*, take a sequence that proves it, cut off after each completion: its writes
 //! are the versions in their order, each the prev of the next. A version shown by now is in it and so are its prevs,
@@ -33,34 +33,34 @@
 //! completed, against what we supposed. Else a comes before b in the sequence. A write that fails after it was shown is
 //! found at its completion.
 //!
-//! What is found in the beginning of a history stays: no continuation makes a beginning linearizable. So a violation is
-//! known at the op that proves it, as soon as it is certain what the beginning is: see the end of the next section.
+//! An anomaly in a prefix of a history is permanent: no continuation makes the prefix linearizable. So a violation is
+//! known at the op that proves it, as soon as it is certain what the prefix is: see the end of the next section.
 //!
 //! # Order
 //!
-//! By `:time` where all ops of clients have one, else by index. Where the file is in the order of the times, ops of one
-//! time stand as in the file, as Jepsen records them. Where it is not, it is unknown how ops of one time stood to each
-//! other: if the verdict depends on that, it is unknown. A file that is out of order is not read twice, nor held: see
-//! `replay`. In a history without invocations, or of ops without processes, reads may have begun at any time.
+//! The order is by `:time` if all ops of clients have one, else by index. If the file is in the order of the times, ops
+//! of one time are in the order of the file, as Jepsen records them. If it is not, the order of ops of one time is
+//! unknown: if the verdict depends on that, it is unknown. A file that is out of order is not read twice, nor stored:
+//! see `replay`. In a history without invocations, or of ops without processes, reads may have begun at any time.
 //!
 //! While all ops have times nothing is certain before the end, because an op with an earlier time may follow: it may
 //! propose a version that no write had proposed, or propose one a second time, and then it is unknown what others
-//! replaced or read. If some op has no time, or with [`VersionedRegister::in_order`], what is found is certain: later
-//! ops cannot have happened before. It stays where a later op cannot be read, or names no process; then the verdict
-//! covers only the ops before it. A read of a version that no write has proposed is a `garbage-read`, and a
-//! `future-read` if a later write proposes it.
+//! replaced or read. If some op has no time, or with [`VersionedRegister::in_order`], anomalies are certain: later ops
+//! cannot have happened before. They remain if a later op cannot be read, or names no process; then the verdict covers
+//! only the ops before it. A read of a version that no write has proposed is a `garbage-read`, and a `future-read` if a
+//! later write proposes it.
 //!
 //! # Cost
 //!
-//! O(1) an op, and O(v log v) in the versions for a file that is not sorted. Memory: about 160 bytes for each version
+//! O(1) per op, and O(v log v) in the versions for a file that is not sorted. Memory: about 160 bytes for each version
 //! of the chain and each write in flight or of unknown outcome, and up to 16,384 failed ones. With
 //! [`VersionedRegister::forget`] the chain is a window: the verdict is the same, except for reads that began before the
-//! window, and those are reported. (Each id or value that is a string of more than 11 bytes and no UUID, or no scalar,
-//! is kept as well.)
+//! window, which are reported. (Each id or value that is a string of more than 11 bytes and no UUID, or no scalar, is
+//! stored as well.)
 //!
-//! Each stage is a module: `request` takes ops apart, `fold` pairs them and finds their register, `registers` records
-//! them, keeps the chains (`walk`) and what may be forgotten (`fates`); `versions` has the rows, `packed` the ids,
-//! `clock` the order. `findings` and `explain` say what was found, `outcome` sums it up.
+//! Each stage is a module: `request` decodes ops, `fold` pairs them and finds their register, `registers` records them,
+//! keeps the chains (`walk`) and determines what may be discarded (`fates`); `versions` has the rows, `packed` the ids,
+//! `clock` the order. `findings` and `explain` describe the anomalies, `outcome` combines them.
 
 mod clock;
 mod explain;
@@ -115,25 +115,25 @@ const NAME: &str = "versioned-register";
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct VersionedRegister {
-    /// The id of the version that is there at first. If absent, the first version that is read, or replaced, without
-    /// any write having proposed it.
+    /// The id of the initial version. If absent, the first version that is read, or replaced, without any write having
+    /// proposed it.
     pub initial_write_id: Option<Datum>,
-    /// The value of that version. If absent, what is first read of it.
+    /// The value of that version. If absent, the first value read of it.
     pub initial_value: Option<Datum>,
     /// How many versions of each chain are kept, the newest ones. All are if this is absent.
     ///
     /// This bounds the memory of long runs, and costs names: a version read that is not in the window any more is
     /// `unknown-version`, whatever it once was.
     pub forget: Option<NonZeroU32>,
-    /// Whether the ops are in the order in which they happened, whatever their times say. Then a violation is known at
-    /// the op that proves it.
+    /// Whether the ops are in the order in which they happened, independently of their times. Then a violation is known
+    /// at the op that proves it.
     pub in_order: bool,
-    /// Witnesses given for each type of anomaly, at the most: the first one of each key. All are counted.
+    /// The maximum number of witnesses per type of anomaly: the first one of each key. All anomalies are counted.
     pub witnesses_max: usize,
 }
 
 impl Default for VersionedRegister {
-    /// Nothing is known of the initial version, and nothing is forgotten.
+    /// The initial version is unknown, and nothing is discarded.
     fn default() -> VersionedRegister {
         VersionedRegister {
             initial_write_id: None,
@@ -149,7 +149,7 @@ impl Default for VersionedRegister {
 ///
 /// # Errors
 ///
-/// If the history is too large to be judged, or an initial value nests too deeply.
+/// If the history is too large to be checked, or an initial value nests too deeply.
 pub fn check(history: &History, checker: &VersionedRegister) -> Result<Report, HistoryError> {
     let run = Box::new(VersionedRun::new(checker.clone())?);
     history_core::check_history(run, history, &Budget::default())
@@ -241,13 +241,13 @@ impl Checker for VersionedRegister {
     }
 }
 
-/// What is known of where keys stand.
+/// The known place of keys.
 enum Stage {
-    /// No op has said anything.
+    /// No op has shown it.
     Start,
     /// It is known.
     One(Box<Fold>),
-    /// Every value so far is a pair. They may be plain values, or hold keys: both are tried.
+    /// Every value so far is a pair. They may be plain values, or contain keys: both are tried.
     Either { plain: Box<Fold>, keyed: Box<Fold> },
 }
 
@@ -263,7 +263,7 @@ impl Stage {
         }
     }
 
-    /// Whether it is violated wherever keys stand, if no later op is of an earlier time.
+    /// Whether it is violated wherever keys are, if no later op is of an earlier time.
     fn is_violated_so_far(&self) -> bool {
         match self {
             Stage::Start => false,
@@ -273,13 +273,13 @@ impl Stage {
     }
 }
 
-/// A history on its way through the checker.
+/// The check of one history.
 struct VersionedRun {
     checker: VersionedRegister,
     stage: Stage,
     /// Who they are.
     participants: Participants,
-    /// The first op that cannot be taken, and why.
+    /// The first op that cannot be processed, and why.
     malformed: Option<String>,
     /// `ok` reads that do not say what they read.
     unread: UndecodedOps,

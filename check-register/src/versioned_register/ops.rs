@@ -1,4 +1,4 @@
-//! Ops of registers, taken apart: writes as they were asked for, reads, and completions that show a version.
+//! Decoded ops of registers: proposed writes, reads, and completions that show a version.
 
 use super::packed::Packed;
 use super::versions::{At, ClientId, Version};

@@ -29,12 +29,12 @@ pub(crate) const NAMELESS_FORGOTTEN: &str = "Some ops have no process, or no inv
 pub(crate) const TIED: &str = "Some ops begin at the same time as others end. If those of the later lines began \
     later, this history is not linearizable; if they overlapped, it is. Record more precise times.";
 
-/// What gives an answer where versions were forgotten.
+/// What would give an answer if versions were discarded.
 pub(crate) fn keep_all() -> NextStep {
     NextStep::option("forget", "Keep all versions: check the history without --forget.")
 }
 
-/// What gives an answer where times contradict themselves, or are too coarse.
+/// What would give an answer if times contradict each other, or are too coarse.
 pub(crate) fn record_times() -> NextStep {
     NextStep::option(
         "in-order",
@@ -42,7 +42,7 @@ pub(crate) fn record_times() -> NextStep {
     )
 }
 
-/// A report that says nothing but why, and what would give an answer.
+/// A report that contains only the reason, and what would give an answer.
 pub(crate) fn unknown(note: String, next: NextStep) -> Report {
     let mut report = Report::new(NAME, Verdict::Unknown);
     report.notes.push(note);

@@ -1,4 +1,4 @@
-//! Packed values: an id or a register's value in 16 bytes, so that they lie flat in columns and are compared as two
+//! Packed values: an id or a register's value in 16 bytes, so that they are stored flat in columns and compared as two
 //! words.
 
 use history_core::cast::Cast as _;
@@ -9,8 +9,8 @@ use indexmap::{IndexMap, IndexSet};
 /// A value in 16 bytes. Two are equal exactly if the values are, as EDN has it: a list equals a vector of the same
 /// elements, and the order in a set or map does not matter.
 ///
-/// Canonical UUIDs (36 characters, lower case), integers, names of up to 11 bytes, booleans and nil are held whole.
-/// Others are numbers that an [`Interner`] gives out.
+/// Canonical UUIDs (36 characters, lower case), integers, names of up to 11 bytes, booleans and nil are stored
+/// completely. Others are numbers that an [`Interner`] assigns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Packed {
     high: u64,
@@ -33,9 +33,9 @@ const STRING: u8 = 16;
 /// And the length.
 const KEYWORD: u8 = 32;
 
-/// Values too large to be held whole, by number.
+/// Values too large to be stored completely, by number.
 ///
-/// They are kept for good: a history whose ids are long strings other than UUIDs takes memory for each of them.
+/// They are stored permanently: a history whose ids are long strings other than UUIDs takes memory for each of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interner {
     strings: IndexSet<Box<str>, RandomState>,

@@ -1,4 +1,4 @@
-//! What is known of one register, and of all of them before the history begins.
+//! The state of one register, and the settings of all of them.
 
 use super::packed::Packed;
 use super::versions::VersionId;

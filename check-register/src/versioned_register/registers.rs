@@ -1,4 +1,4 @@
-//! Registers: the chain of accepted versions of each, which every observed version must lead back to.
+//! Registers: the chain of accepted versions of each, to which every observed version must lead back.
 
 pub(crate) mod by_time;
 mod fates;

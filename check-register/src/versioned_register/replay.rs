@@ -1,9 +1,9 @@
 //! Replay: the same judgement in another order of the ops than that of the file.
 //!
-//! Of a version three moments decide: when its write was invoked, when it was first shown, and the latest invocation of
-//! a read that shows it. Of two ops that show it the one that completed later says nothing more of when it was known,
-//! and of two reads the one that was invoked earlier is stale only if the other is. So a history whose ops came in a
-//! disorder needs no second look: at most three events a version are sorted and gone through again.
+//! Three moments of a version decide: when its write was invoked, when it was first observed, and the latest invocation
+//! of a read that returned it. Of two ops that observed it the later completion adds nothing about when it was known,
+//! and of two reads the one that was invoked earlier is stale only if the other is. So a history whose ops are out of
+//! order need not be read again: at most three events per version are sorted and processed again.
 
 use super::clock::Order;
 use super::findings::Kind;

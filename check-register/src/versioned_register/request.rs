@@ -1,4 +1,4 @@
-//! Requests: what one op says of a register, taken from its fields but not yet looked at.
+//! Requests: the content of one op for a register, decoded from its fields but not yet examined.
 
 use history_core::{Op, OpKind, Seq, Value};
 

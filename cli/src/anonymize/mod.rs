@@ -1,7 +1,7 @@
 //! `histcheck anonymize`: the same history with other names, keys and values, which can be shown to others.
 //!
 //! What may be renamed depends on the workload: balances must keep their sum, and strings that are appended to each
-//! other must stay such strings. So there are several ways, from the one that hides most on, and the first is taken
+//! other must remain such strings. So there are several ways, from the one that hides most on, and the first is used
 //! whose history has the same report: the same verdict, the same types of anomalies and as many of each.
 
 mod rename;
@@ -25,7 +25,7 @@ pub(crate) struct Anonymize<'c> {
     pub(crate) output: Option<OsString>,
 }
 
-/// Does what the command line asks for.
+/// Runs the command.
 pub(crate) fn run(job: &Anonymize<'_>) -> Exit {
     let Some(input) = job.check.inputs.first() else { return Exit::FAILED };
     job.check.warnings.iter().for_each(|warning| diagnose::warning(warning));
@@ -80,7 +80,7 @@ fn rename_and_write(job: &Anonymize<'_>) -> Result<String, Stopped> {
     Err(Stopped::Other(message.to_owned()))
 }
 
-/// Whether two reports say the same, but for names.
+/// Whether two reports agree except for names.
 fn is_same(one: &Report, other: &Report) -> bool {
     let found = |report: &Report| -> Vec<(String, u64)> {
         report.anomalies.iter().map(|anomaly| (anomaly.name.to_string(), anomaly.count)).collect()

@@ -1,6 +1,6 @@
-//! Other names for what a history holds: clients, names, and where it may be, numbers.
+//! Other names for the content of a history: clients, names, and, if possible, numbers.
 //!
-//! Functions, types of ops, names of fields, indices and times stay: they say what was done, and when.
+//! Functions, types of ops, names of fields, indices and times remain: they determine what was done, and when.
 
 use history_core::{Datum, History, HistoryBuilder, HistoryError, NewOp, Process};
 use std::collections::{BTreeSet, HashMap};

@@ -135,7 +135,7 @@ fn convert(job: &Convert) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// Says that what was written no longer has the order of some clients' operations.
+/// Notes that the output no longer has the order of some clients' operations.
 pub(crate) fn note_dropped_orders(reader: &Reader<'_>) {
     let dropped = reader.dropped_client_orders();
     if dropped > 0 {

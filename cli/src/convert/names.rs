@@ -20,7 +20,7 @@ const MICRO_OPS: [&str; 12] =
     ["r", "w", "append", "read", "write", "insert", "delete", "rp", "send", "poll", "assign", "subscribe"];
 
 impl Names {
-    /// Refuses an op with a value that would become the same as another one that it is not.
+    /// Rejects an op with a value that would become equal to a different one.
     pub(super) fn verify(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
         if op.process.is_client() {
             verify_keys(op)?;
@@ -104,7 +104,7 @@ fn as_string(value: Value<'_>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Refuses an op with a text that has been another kind of value before: in JSON both would be one string.
+/// Rejects an op with a text that was another kind of value before: in JSON both would be one string.
 fn note(kinds: &mut Kinds, text: Cow<'_, str>, kind: Cow<'static, str>, op: &Op<'_>) -> Result<(), HistoryError> {
     match kinds.get(&*text) {
         Some(known) if *known == kind => Ok(()),

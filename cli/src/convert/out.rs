@@ -23,7 +23,7 @@ enum Sink {
 }
 
 impl Out {
-    /// A file, compressed as its name says; standard output if there is none.
+    /// A file, compressed according to its name; standard output if there is none.
     pub(super) fn create(path: Option<&Path>) -> io::Result<Out> {
         let Some(path) = path else {
             return Ok(Out { sink: Some(Sink::Stdout(BufWriter::new(io::stdout()))), paths: None });

@@ -1,9 +1,10 @@
-//! `--timeout` and `--max-memory`: each history is judged in a process of its own, which can be ended.
+//! `--timeout` and `--max-memory`: each history is checked in a separate process, which can be ended.
 //!
-//! A checker that looks at its budget stops by itself, and answers `unknown`. One that does not (a plugin that never
-//! returns, or takes memory without end) cannot be stopped from within: a thread cannot be ended, and what it allocated
-//! cannot be taken back. So this program calls itself for each history, passes on what that prints when it ends, and
-//! ends it when it must; the other histories never know. A plugin that aborts ends no more than its own process, too.
+//! A checker that examines its budget stops by itself, and returns `unknown`. One that does not (a plugin that never
+//! returns, or allocates memory without limit) cannot be stopped from within: a thread cannot be ended, and its
+//! allocations cannot be released. So this program starts itself for each history, passes on the output when that
+//! process ends, and ends it when a limit is reached; the other histories are not affected. A plugin that aborts ends
+//! only its own process, too.
 
 use crate::job::Check;
 use crate::judge::child::{self, Ended, Ran};
@@ -27,7 +28,7 @@ pub(crate) enum Judged {
     GivenUp { stderr: Vec<u8>, judged: Result<Report, HistoryError> },
 }
 
-/// Has a history judged in a process of its own, which reports into this folder of the directory for reports.
+/// Checks a history in a separate process, which writes reports into this folder of the directory for reports.
 pub(crate) fn judge(
     job: &Check<'_>,
     input: &Input,
@@ -61,7 +62,7 @@ fn is_answer(status: ExitStatus, output: &[u8]) -> bool {
     }
 }
 
-/// What is said of a history whose process did not end well.
+/// The result for a history whose process did not end normally.
 fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> Result<Report, HistoryError> {
     let name = job.setup.checker.name();
     if matches!(ended, Ended::ByItself(status) if cancel.is_cancelled() && is_by_interrupt(*status)) {
@@ -89,8 +90,8 @@ fn given_up(job: &Check<'_>, ended: &Ended, stderr: &[u8], cancel: &Cancel) -> R
     Ok(report)
 }
 
-/// What is said of a process that ended in a way of its own. The system ends what takes the last of its memory, and a
-/// process that gets no more ends itself: neither is a bug.
+/// The result for a process that ended abnormally. The system kills a process that takes the last memory, and a process
+/// that gets no more ends itself: neither is a bug.
 fn crashed(name: &str, status: ExitStatus, stderr: &[u8]) -> HistoryError {
     const NO_MEMORY: &[u8] = b"memory allocation of ";
     let is_out_of_memory = is_killed(status) || stderr.windows(NO_MEMORY.len()).any(|text| text == NO_MEMORY);

@@ -1,9 +1,8 @@
-//! Judging histories: one after another or several at once, here or each in a process of its own, until all are
-//! reported or an interrupt comes.
+//! Checking histories: one after another or several in parallel, here or each in a separate process, until all are
+//! reported or an interrupt arrives.
 //!
-//! Results are printed in the order given, whatever ends first, so `--jobs` changes no byte of what is written. What
-//! takes memory is the histories that are being judged, as many as there are jobs, and as many reports again that wait
-//! for their turn.
+//! Results are printed in the given order, whichever ends first, so `--jobs` changes no byte of the output. Memory is
+//! taken by the histories being checked, one per job, and as many reports again that wait to be printed.
 
 use crate::job::Check;
 use crate::judge::apart::{self, Judged};
@@ -24,7 +23,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Judges all histories.
+/// Checks all histories.
 pub(crate) fn run(job: &Check<'_>) -> Exit {
     let (elsewhere, cancel) = (job.limits.are_any() && job.child.is_none(), Cancel::default());
     if job.child.is_none() {
@@ -92,7 +91,7 @@ pub(crate) fn run(job: &Check<'_>) -> Exit {
     terminal.write(|| results.finish(exit))
 }
 
-/// Checks the first history only, and prints what there is to say in addition to the verdict.
+/// Checks the first history only, and prints the notes in addition to the verdict.
 pub(crate) fn check_alone(job: &Check<'_>) -> Result<Report, HistoryError> {
     let progress = Progress::begin(1, !job.inputs[0].is_stdin());
     let checked = check_here(job, 0, &progress, &Cancel::default());
@@ -186,7 +185,7 @@ fn check_here(job: &Check<'_>, at: usize, progress: &Progress, cancel: &Cancel) 
     checked
 }
 
-/// What the user should know about a decision that was made from the first ops.
+/// Notes about decisions that were made from the first ops.
 fn decisions(checked: &Checked) -> Vec<String> {
     checked.decisions.iter().map(|decision| format!("note: {decision}")).collect()
 }

@@ -1,7 +1,7 @@
 //! A process of this program that does a part of the work: ended when it takes too much, and over when it ends.
 //!
-//! Whatever it started may live on and hold its pipes open. So what it wrote is read while it runs and once more when
-//! it has ended, and nobody waits for the end of the pipes.
+//! Processes that it started may live on and keep its pipes open. So its output is read while it runs and once more
+//! when it has ended, without waiting for the end of the pipes.
 
 use super::program;
 use crate::judge::limits::Limits;
@@ -10,11 +10,11 @@ use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Between two looks at a process.
+/// The time between two checks of a process.
 const PAUSE: Duration = Duration::from_millis(5);
 /// What a process gets beyond its time to come to an end by itself, at least.
 const GRACE: Duration = Duration::from_millis(500);
-/// What is kept of what a process says on standard error.
+/// The maximum length of the stored part of a process's standard error, in bytes.
 const STDERR_BYTES_MAX: usize = 16 << 20;
 
 /// Why a process was ended.
@@ -24,18 +24,18 @@ pub(crate) enum Ended {
     Memory(u64),
 }
 
-/// What became of a process.
+/// The result of a process.
 pub(crate) struct Ran {
     pub(crate) ended: Ended,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
 }
 
-/// This program once more, with no words yet.
+/// A command that starts this program again, without arguments.
 ///
 /// # Errors
 ///
-/// If the system does not say what this program is.
+/// If the system does not return the path of this program.
 pub(crate) fn this_program() -> io::Result<Command> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only some systems have a name apart from the file"))]
     let mut command = Command::new(program::path()?);
@@ -50,7 +50,7 @@ pub(crate) fn this_program() -> io::Result<Command> {
 ///
 /// # Errors
 ///
-/// If it cannot be started, or not be looked after.
+/// If it cannot be started or monitored.
 pub(crate) fn run(mut command: Command, limits: &Limits, cancel: &Cancel) -> io::Result<Ran> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let ran = Pipes::new(&mut child).and_then(|mut pipes| {
@@ -213,7 +213,8 @@ fn collect(
     })
 }
 
-/// Asks a process to end with what it knows. A terminal asks all processes at once; others ask this one only.
+/// Interrupts a process, which then ends with its results so far. A terminal interrupts all processes; other senders
+/// only this one.
 #[cfg(unix)]
 fn interrupt(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process};

@@ -1,7 +1,7 @@
-//! How this program calls itself to have one history judged in a process of its own.
+//! How this program starts itself to check one history in a separate process.
 //!
-//! The words of the command line stay; what is here is put before them. The history is given by its path: what is in a
-//! directory may change between two looks at it.
+//! The words of the command line remain; these are put before them. The history is given by its path: the content of a
+//! directory may change between two listings.
 
 use crate::judge::input::Unmatched;
 use crate::output::terminal::Terminal;
@@ -73,7 +73,7 @@ impl ChildJob {
         words
     }
 
-    /// Ends this process when the one that wants to know has ended, however that came.
+    /// Ends this process when the one that started it has ended, for whatever reason.
     pub(crate) fn end_with_parent(&self) {
         end_with(self.parent);
     }

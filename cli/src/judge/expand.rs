@@ -1,16 +1,16 @@
 //! Directories of histories: Jepsen's store, one test's part of it, or any folder of files.
 //!
-//! What is looked for:
+//! What is searched for:
 //!
-//! - A **test** of Jepsen's is a directory with a history in it (`history.edn` and the like, as
-//!   [`history_core::history_in`] says), or with what else Jepsen leaves there (`test.jepsen`, `test.fressian`,
-//!   `jepsen.log`). It is one history, and nothing below it counts: results, and the histories of single keys. A test
-//!   whose history is missing is reported as an error.
+//! - A **test** of Jepsen's is a directory with a history in it (`history.edn` and the like, see
+//!   [`history_core::history_in`]), or with other files of Jepsen (`test.jepsen`, `test.fressian`, `jepsen.log`). It is
+//!   one history, and nothing below it counts: results, and the histories of single keys. A test whose history is
+//!   missing is reported as an error.
 //! - A **file** counts by its name: `.edn`, `.json`, `.jsonl`, `.ndjson`, alone or with `.gz` or `.zst` behind. `.txt`
 //!   does not: too much else is called so (a `history.txt` makes its directory a test).
-//! - Names that begin with a dot are ignored; a note says how many files named like histories that were.
-//! - A symbolic link counts as what it leads to, unless that was found without it (`latest`, `current`) or holds the
-//!   directory itself. So no history is judged twice, and no walk is without end.
+//! - Names that begin with a dot are ignored; a note gives the number of files named like histories among them.
+//! - A symbolic link counts as its target, unless that was found without it (`latest`, `current`) or contains the
+//!   directory itself. So no history is checked twice, and every walk ends.
 //!
 //! Histories are in the order of the bytes of their paths, whatever order the file system has.
 

@@ -1,4 +1,4 @@
-//! Runs jobs in parallel and hands over their results in the order of the jobs.
+//! Runs jobs in parallel and returns their results in the order of the jobs.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -12,8 +12,8 @@ use std::thread::{Builder, Scope};
 /// What the main thread has, which does the work where there is one worker only.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Does `work` for each number below `count`, `workers` at once, and gives what comes of it to `consume`, on this
-/// thread, in the order of the numbers.
+/// Calls `work` for each number below `count`, with this number of `workers` in parallel, and passes the results to
+/// `consume`, on this thread, in the order of the numbers.
 ///
 /// One worker is this thread, which holds one result. Otherwise no more than twice as many are begun as there are
 /// workers before the first of them is consumed: that bounds what waits.

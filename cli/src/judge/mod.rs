@@ -1,4 +1,4 @@
-//! Judging histories: where they come from, what they may take, and running checkers over them.
+//! Checking histories: their sources, their limits, and running checkers on them.
 
 pub(crate) mod apart;
 pub(crate) mod check;

@@ -57,7 +57,7 @@ impl NodeLogs {
         Ok(NodeLogs { pattern, file: file.to_owned() })
     }
 
-    /// The report on a history, and beside it what the logs of its test hold.
+    /// The report on a history, together with findings in the logs of its test.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
-//! `histcheck scale`: large histories, judged by many workers.
+//! `histcheck scale`: large histories, checked by many workers.
 //!
 //! The library `histcheck-scale` has the workers; this is the command around it. Results are written when all histories
-//! are judged, and by one process.
+//! are checked, and by one process.
 
 use crate::job::Check;
 use crate::judge::input::Unmatched;
@@ -11,7 +11,7 @@ use crate::output::results::Results;
 use histcheck_scale::{Cluster, History, Job, Spill};
 use std::num::NonZeroUsize;
 
-/// Histories to be judged by many workers.
+/// Histories to be checked by many workers.
 pub(crate) struct Scale<'c> {
     pub(crate) check: Check<'c>,
     /// Of this process.
@@ -22,7 +22,7 @@ pub(crate) struct Scale<'c> {
     pub(crate) cluster: Option<Cluster>,
 }
 
-/// Judges all histories; the first process writes what is known of them.
+/// Checks all histories; the first process writes the results.
 pub(crate) fn run(scale: &Scale<'_>) -> Exit {
     let check = &scale.check;
     let is_first = scale.cluster.as_ref().is_none_or(|cluster| cluster.process == 0);

@@ -4,7 +4,7 @@
 
 use std::io;
 
-/// Calls `handle` on a thread of its own each time that SIGINT or SIGTERM comes.
+/// Calls `handle` on a separate thread whenever SIGINT or SIGTERM arrives.
 ///
 /// # Errors
 ///
@@ -16,7 +16,7 @@ pub(crate) fn on_each(mut handle: impl FnMut() + Send + 'static) -> io::Result<(
     std::thread::Builder::new().spawn(move || signals.forever().for_each(|_| handle())).map(drop)
 }
 
-/// Calls `handle` on a thread of its own each time that Ctrl-C comes.
+/// Calls `handle` on a separate thread whenever Ctrl-C is pressed.
 ///
 /// # Errors
 ///

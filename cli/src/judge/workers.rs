@@ -15,7 +15,8 @@ pub(super) fn that_fit(jobs: usize) -> usize {
     limit_bytes().map_or(jobs, |limit_bytes| within(limit_bytes, jobs))
 }
 
-/// On how many threads each of so many histories is read that are checked at a time: their share of the cores.
+/// The number of threads that read each history, if this number of histories are checked in parallel: its share of the
+/// cores.
 pub(super) fn that_read(jobs: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     share(cores, jobs, that_fit)

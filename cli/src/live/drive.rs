@@ -1,4 +1,4 @@
-//! A run, where it happens: start the store, drive it, judge, and say what came of it.
+//! A run, in the process where it happens: starts the store, drives it, checks, and reports the result.
 
 use super::status::Status;
 use super::{Live, evidence, page, place, replay};
@@ -104,7 +104,7 @@ struct Ending {
 }
 
 impl Ending {
-    /// The first interrupt ends the run, the next one the search that then may still go on, the third one everything.
+    /// The first interrupt ends the run, the next one a search that may still be in progress, the third one everything.
     fn interrupt(&self) {
         if self.rest.interrupt() {
             return;
@@ -159,7 +159,7 @@ fn driven(job: &Live<'_>, nodes: Nodes<'_>, place: &Place) -> Result<Exit, Faile
     Ok(exit)
 }
 
-/// The page of the run, if one was asked for.
+/// The page of the run, if requested.
 fn open_page(job: &Live<'_>, nodes: Nodes<'_>, place: &Place) -> Result<Option<Page>, String> {
     #[cfg(target_os = "linux")]
     if matches!(nodes, Nodes::Namespaces) {
@@ -314,14 +314,14 @@ fn steps(job: &Live<'_>, store: &dyn Store) -> Result<Option<Vec<Step>>, LiveErr
     path.map(|path| Step::read_all(&path, store.nodes())).transpose()
 }
 
-/// Whether one of the checkers judges transactions.
+/// Whether one of the checkers checks transactions.
 fn judges_transactions(job: &Live<'_>) -> bool {
     let about = job.check().setup.checker.about();
     about.subject == Subject::Transactions
         || about.members.iter().any(|(_, member)| member.subject == Subject::Transactions)
 }
 
-/// Says what came of the run, and writes the evidence.
+/// Reports the result of the run, and writes the evidence.
 fn conclude(
     job: &Live<'_>,
     place: &Place,

@@ -1,8 +1,8 @@
-//! `histcheck live`: a real store under faults, judged while it runs.
+//! `histcheck live`: a real store under faults, checked while it runs.
 //!
-//! The library `record-live` starts the store, drives it and records; this is the command around it: the surroundings
-//! of the nodes ([`outside`]), work on other machines ([`worker`]), the directory ([`place`]), what the user sees
-//! ([`status`]), and what becomes of the verdict ([`evidence`]).
+//! The library `record-live` starts the store, drives it and records; this is the command around it: the environment of
+//! the nodes ([`outside`]), work on other machines ([`worker`]), the directory ([`place`]), the status for the user
+//! ([`status`]), and the evidence for the verdict ([`evidence`]).
 
 mod drive;
 mod evidence;
@@ -37,7 +37,7 @@ pub(crate) enum Around {
 
 /// A run.
 pub(crate) struct Live<'c> {
-    /// How the history is judged, and a small part of it found.
+    /// How the history is checked, and a small part of it found.
     pub(crate) minimal: Minimize<'c>,
     pub(crate) kind: &'static Kind,
     /// The command that the store is started with, if it takes one.
@@ -47,14 +47,14 @@ pub(crate) struct Live<'c> {
     pub(crate) nodes: Nodes,
     pub(crate) around: Around,
     pub(crate) workload: &'static Workload,
-    /// How many clients; if nobody said, that depends on the workload.
+    /// The number of clients; the default depends on the workload.
     pub(crate) clients: Option<u32>,
     pub(crate) stands: Stands,
     /// Operations per second, of all clients together.
     pub(crate) rate: Option<u64>,
     pub(crate) time_limit: Duration,
     pub(crate) ops_max: Option<u64>,
-    /// Whether to go on behind a violation.
+    /// Whether to continue after a violation.
     pub(crate) keep_going: bool,
     /// Where a page shows it while it goes on.
     pub(crate) serve: Option<PageAt>,
@@ -65,14 +65,14 @@ pub(crate) struct Live<'c> {
     pub(crate) target: Target,
     pub(crate) every: Option<Duration>,
     pub(crate) longer: Option<Duration>,
-    /// The directory of an earlier run, whose faults are to come again.
+    /// The directory of an earlier run, whose faults are replayed.
     pub(crate) steps: Option<PathBuf>,
-    /// The words of the command line that say all this.
+    /// The words of the command line with these settings.
     pub(crate) words: Vec<OsString>,
 }
 
 impl<'c> Live<'c> {
-    /// How the history is judged.
+    /// How the history is checked.
     fn check(&self) -> &Check<'c> {
         &self.minimal.check
     }
@@ -83,7 +83,7 @@ pub(crate) fn serve() -> Option<std::io::Result<()>> {
     record_live::store::serve()
 }
 
-/// Runs it, in a world of its own where the store needs one.
+/// Runs it, in a separate world if the store needs one.
 pub(crate) fn run(job: &Live<'_>) -> crate::output::exit::Exit {
     outside::run(job)
 }

@@ -27,7 +27,7 @@ pub(super) fn run(job: &Live<'_>) -> Exit {
     }
 }
 
-/// Whether these programs are installed; says which are not, and how to get them.
+/// Whether these programs are installed; reports which are not, and how to install them.
 fn has(name: &str, needs: &[Need]) -> bool {
     let missing = Need::missing(needs);
     if missing.is_empty() {
@@ -49,7 +49,7 @@ fn proxied(job: &Live<'_>) -> Exit {
     drive::run(job, drive::Nodes::Proxied(job.kind.ports().unwrap_or_default()))
 }
 
-/// Goes on with proxies if that is possible, and says why.
+/// Continues with proxies if possible, and reports why.
 fn without_namespaces(job: &Live<'_>, why: &str) -> Exit {
     let is_possible = |fault: &Fault| !matches!(fault, Fault::PowerCut | Fault::FullDisk);
     if job.around == Around::Any && job.kind.ports().is_some() && job.faults.iter().all(is_possible) {

@@ -1,4 +1,4 @@
-//! Where the files of a run go: the user's directory, and one that is gone with the run.
+//! The places of the files of a run: the user's directory, and one that is removed with the run.
 
 use std::env;
 use std::fs;
@@ -71,7 +71,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Where the evidence goes: the user's directory, without the files of an earlier run, or a scratch directory.
+/// The directory for evidence: the user's directory, without the files of an earlier run, or a scratch directory.
 pub(super) fn evidence(given: Option<&Path>, scratch: &Scratch) -> Result<PathBuf, String> {
     let Some(directory) = given else { return scratch.below("run") };
     let directory = made(directory.to_owned())?;

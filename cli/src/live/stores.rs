@@ -1,4 +1,4 @@
-//! `histcheck live --stores`: what there is, what each needs, and whether it is here.
+//! `histcheck live --stores`: the stores, their requirements, and whether they are available here.
 
 use crate::job::OutputFormat;
 use crate::output::exit::{self, Exit};

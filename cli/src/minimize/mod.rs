@@ -43,7 +43,7 @@ pub(crate) struct Minimize<'c> {
     pub(crate) anomaly: Option<String>,
     /// Where to write what is left; standard output if it is absent.
     pub(crate) output: Option<OsString>,
-    /// Sub-histories that are judged, at the most.
+    /// The maximum number of sub-histories that are checked.
     pub(crate) checks_max: u64,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Minimized {
     pub(crate) whole: Option<String>,
 }
 
-/// Does what the command line asks for.
+/// Runs the command.
 pub(crate) fn run(job: &Minimize<'_>) -> Exit {
     let Some(input) = job.check.inputs.first() else { return Exit::FAILED };
     job.check.warnings.iter().for_each(|warning| diagnose::warning(warning));
@@ -95,7 +95,7 @@ pub(crate) fn run(job: &Minimize<'_>) -> Exit {
     verdict
 }
 
-/// Writes a part of a history that shows what a report says is wrong with it. Nothing, if no part of it does.
+/// Writes a part of a history with the anomaly of a report. Nothing, if no part has it.
 ///
 /// # Errors
 ///
@@ -243,11 +243,11 @@ fn whole_of(history: &History, rule: ClientRule, kind: &str, checks: u64, why: S
     })
 }
 
-/// Makes a history smaller that a report says is invalid. Where no part of it will do, it is the whole.
+/// Minimizes a history that is invalid according to a report. If no part of it is invalid, the result is the whole.
 ///
 /// # Errors
 ///
-/// If the anomaly that was asked for is not there, as a sentence.
+/// If the requested anomaly does not exist, as a sentence.
 pub(crate) fn minimize(job: &Minimize<'_>, history: &History, report: &Report) -> Result<Minimized, String> {
     let rule = job.check.inputs.first().map(|input| input.how().clients.clone()).unwrap_or_default();
     let about = job.check.setup.checker.about();

@@ -1,7 +1,7 @@
 //! Delta debugging: takes parts away, many at a time and then one by one, as long as what remains still shows it.
 //!
-//! Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): the algorithm ddmin, its test a
-//! check of the sub-history. What needs a part that goes, goes with it, so every set that is tried is closed.
+//! Zeller, Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002): the algorithm ddmin, whose test is a
+//! check of the sub-history. Removing a part also removes the parts that need it, so every set that is tried is closed.
 
 use super::needs::Needs;
 use super::whole::{Unit, Whole};

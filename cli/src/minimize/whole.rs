@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A position in the list of all units.
 pub(super) type Unit = u32;
 
-/// An operation of a client: an invocation with its completion, or what there is of it.
+/// An operation of a client: an invocation with its completion, or the one that exists.
 pub(super) struct Operation {
     /// The position of its first half.
     pub(super) first: usize,
@@ -63,7 +63,7 @@ impl Operation {
         self.second.unwrap_or(self.first)
     }
 
-    /// What became of it; an invocation if it is in flight for ever.
+    /// Its outcome; an invocation if it never completed.
     pub(super) fn kind(&self, history: &History) -> OpKind {
         history.op(self.last()).kind
     }

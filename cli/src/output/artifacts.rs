@@ -25,7 +25,7 @@ pub(crate) struct Directory {
     shared: bool,
     /// Whether the path itself is named after a history, and not by the user.
     is_below: bool,
-    /// Folders in use, in lower case: some file systems know no other.
+    /// Folders in use, in lower case: some file systems do not distinguish case.
     used: BTreeSet<String>,
     plots: Plots,
 }
@@ -64,7 +64,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// If a folder or file cannot be written; says which.
+    /// If a folder or file cannot be written; the error names it.
     pub(crate) fn write(&mut self, input: &Input, report: &Report, artifacts: &[Artifact]) -> Result<(), String> {
         let folder = self.own_folder_of(input, "report.txt")?;
         let mut text = Vec::new();

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 const PLACE: Style = Style::new().bold();
 const GUTTER: Style = AnsiColor::Blue.on_default();
 
-/// Something to be said of a text.
+/// A message about a text.
 pub(crate) struct Diagnostic<'a> {
     severity: Severity,
     /// The name of the rule that was broken, if it has one.
@@ -45,7 +45,7 @@ fn style(severity: Severity) -> Style {
     }
 }
 
-/// Writes what is to be said, its place first, so that editors find it:
+/// Writes the message, its place first, so that editors find it:
 ///
 /// ```text
 /// history.edn:2:1: error: process 0 completes an op without having invoked one
@@ -54,7 +54,7 @@ fn style(severity: Severity) -> Style {
 ///   expected an invocation by that process before it
 /// ```
 ///
-/// Styles are written as escape sequences; give a stream that knows whether it wants them.
+/// Styles are written as escape sequences; pass a stream that removes them if necessary.
 pub(crate) fn write(out: &mut dyn Write, file: &str, diagnostic: &Diagnostic<'_>) -> io::Result<()> {
     let style = style(diagnostic.severity);
     write!(out, "{PLACE}{file}:")?;
@@ -94,13 +94,13 @@ fn source(out: &mut dyn Write, position: Position, snippet: &Snippet, style: Sty
     writeln!(out, "  {GUTTER}{:1$} |{GUTTER:#} {2:3$}{style}^{style:#}", "", line.len(), "", shift)
 }
 
-/// Says on standard error why a history cannot be judged.
+/// Reports on standard error why a history cannot be checked.
 pub(crate) fn history(place: &str, error: &HistoryError) {
     // Where standard error is closed nobody listens.
     let _ = write(&mut terminal::stderr(), place, &error.into());
 }
 
-/// Adds to a line on standard output what its reader may want to know.
+/// Adds a hint to a line on standard output.
 pub(crate) fn hint(place: &str, hint: &str) {
     let hint = visible::line(hint);
     let mut stderr = terminal::stderr();
@@ -112,22 +112,22 @@ pub(crate) fn hint(place: &str, hint: &str) {
     };
 }
 
-/// Says on standard error what became of all histories.
+/// Prints the summary of all histories on standard error.
 pub(crate) fn summary(line: &str) {
     let _ = writeln!(terminal::stderr(), "{line}");
 }
 
-/// Says on standard error what could not be done.
+/// Prints an error on standard error.
 pub(crate) fn error(message: &str) {
     print(Severity::Error, message);
 }
 
-/// Says on standard error what may not be as it seems.
+/// Prints a warning on standard error.
 pub(crate) fn warning(message: &str) {
     print(Severity::Warning, message);
 }
 
-/// Says on standard error what is good to know.
+/// Prints a note on standard error.
 pub(crate) fn note(message: &str) {
     print(Severity::Note, message);
 }

@@ -5,12 +5,12 @@ use history_core::{Verdict, visible};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-/// A file could not be judged, or a result could not be written.
+/// A file could not be checked, or a result could not be written.
 const NOT_JUDGED: u8 = 255;
-/// The command line makes no sense.
+/// The command line is not valid.
 const USAGE: u8 = 254;
 
-/// What has become of the histories so far.
+/// The combined result of the histories so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Exit {
     verdict: Option<Verdict>,
@@ -18,7 +18,7 @@ pub(crate) struct Exit {
 }
 
 impl Exit {
-    /// All went well, and nothing was judged.
+    /// Success, without any check.
     pub(crate) const OK: Exit = Exit { verdict: None, not_judged: false };
     /// Something could not be done.
     pub(crate) const FAILED: Exit = Exit { verdict: None, not_judged: true };
@@ -37,7 +37,7 @@ impl Exit {
         }
     }
 
-    /// Both together: a file that was not judged outweighs all verdicts, the worst verdict the others.
+    /// The combination of both: a file that was not checked outweighs all verdicts, the worst verdict the others.
     #[must_use]
     pub(crate) fn and(self, other: Exit) -> Exit {
         Exit { verdict: self.verdict.max(other.verdict), not_judged: self.not_judged || other.not_judged }
@@ -63,7 +63,7 @@ impl Exit {
     }
 }
 
-/// Prints what clap has to say: help and versions to standard output, wrong usage to standard error.
+/// Prints the output of clap: help and versions to standard output, wrong usage to standard error.
 pub(crate) fn usage(said: &clap::Error) -> ExitCode {
     match print(said).and_then(|()| io::stdout().flush()) {
         _ if said.use_stderr() => ExitCode::from(USAGE),
@@ -80,8 +80,7 @@ fn print(said: &clap::Error) -> io::Result<()> {
     said.print()
 }
 
-/// What it means that standard output cannot be written to. Whoever closed it has seen enough; anything else is an
-/// error.
+/// Handles an error of standard output. A closed pipe means that the reader needs no more; anything else is an error.
 pub(crate) fn stopped(error: &io::Error) -> Exit {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Exit::OK;
@@ -90,8 +89,7 @@ pub(crate) fn stopped(error: &io::Error) -> Exit {
     Exit::FAILED
 }
 
-/// The same where verdicts are written. Whoever reads only the code must not take those that were not written for valid
-/// ones.
+/// The same if verdicts are written. A caller that reads only the exit code must not treat unwritten verdicts as valid.
 pub(crate) fn unwritten(error: &io::Error) -> Exit {
     if error.kind() == io::ErrorKind::BrokenPipe { Exit::FAILED } else { stopped(error) }
 }

@@ -1,10 +1,10 @@
 //! A folder of files that this program writes: a new set of files takes the place of the one before, and of nothing
 //! else.
 //!
-//! The files are written into a new folder first, and renamed from there: so nothing that is in their place (a pipe, a
-//! symbolic link) is opened or followed. A list of them, which is locked meanwhile, says which files are to go when
-//! others come; two processes that write into one folder do it one after the other. What is not in the list is someone
-//! else's and stays.
+//! The files are written into a new folder first, and renamed from there: so nothing that exists in their place (a
+//! pipe, a symbolic link) is opened or followed. A list of them, which is locked meanwhile, determines which files to
+//! remove when new ones are written; two processes that write into one folder do it one after the other. Files that are
+//! not in the list belong to others and remain.
 
 use crate::output::diagnose;
 use std::borrow::Cow;

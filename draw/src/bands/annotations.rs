@@ -1,4 +1,4 @@
-//! What a user's own harness saw, placed among the ops by its time.
+//! Observations of a user's own harness, placed among the ops by time.
 
 use super::Band;
 use crate::text;
@@ -18,11 +18,11 @@ pub struct Annotation {
     pub lane: String,
     /// When it began, in nanoseconds, as the ops have them.
     pub from_ns: i64,
-    /// When it ended: where it began, if it is a moment.
+    /// When it ended: its beginning, if it is a moment.
     pub until_ns: i64,
 }
 
-/// Annotations, and the ops that they stand beside.
+/// Annotations, and the ops beside which they are placed.
 #[derive(Clone, Debug, Default)]
 pub struct Annotations {
     all: Vec<Placed>,
@@ -60,7 +60,7 @@ impl Annotations {
         Annotations { all, ahead, next_index: 0 }
     }
 
-    /// Places what is not later than an op.
+    /// Places annotations that are not later than an op.
     pub(super) fn observe(&mut self, op: &Op<'_>) {
         self.next_index = op.index + 1;
         let Some(time) = op.time else { return };
@@ -81,7 +81,7 @@ impl Annotations {
         self.all.len().to_u64()
     }
 
-    /// The annotations as bands. What is later than all ops stands behind the last one.
+    /// The annotations as bands. Those later than all ops are placed after the last one.
     pub(super) fn bands(&self) -> impl Iterator<Item = Band> + '_ {
         self.all.iter().map(|Placed { annotation, first, last }| Band {
             what: annotation.text.clone(),

@@ -1,8 +1,8 @@
 //! The faults of a nemesis.
 //!
-//! record-live writes `:fault :begin` and `:fault :end` into its ops. Jepsen has names instead: one op begins a fault
-//! and another ends it, each written twice, when it is called and when it returns. What is neither is a moment without
-//! an end.
+//! record-live writes `:fault :begin` and `:fault :end` into its ops. Jepsen uses names instead: one op begins a fault
+//! and another ends it, each written twice, when it is called and when it returns. Any other op is a moment without an
+//! end.
 
 use super::Band;
 use crate::text;
@@ -18,7 +18,7 @@ const NAME_CHARS_MAX: usize = 60;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Faults {
     known: Vec<Band>,
-    /// Those that are on, by what ends them, each with the nodes that its op names.
+    /// The active faults, by what ends them, each with the nodes that its op names.
     open: BTreeMap<String, Vec<(usize, String)>>,
     /// The function of the last op, if that was the first of two: another op of it is the one that returned.
     called: Option<String>,
@@ -26,11 +26,11 @@ pub(super) struct Faults {
     ended: Option<(String, Vec<usize>)>,
     /// How many are not kept.
     omitted: u64,
-    /// Whether a fault ends where an op has the name for that, and no op says so itself.
+    /// Whether a fault ends at an op with the corresponding name, because no op states it explicitly.
     by_names: bool,
 }
 
-/// What a nemesis op does.
+/// The effect of a nemesis op.
 enum Role<'a> {
     /// Begins a fault of this name, which an op of that name ends.
     Begins(&'a str, String),
@@ -39,7 +39,7 @@ enum Role<'a> {
 }
 
 impl Faults {
-    /// Takes note of an op of a nemesis.
+    /// Processes an op of a nemesis.
     pub(super) fn observe(&mut self, op: &Op<'_>) {
         let (Process::Other(_), Some(f)) = (op.process, op.f) else { return };
         match op.extra.get("fault").and_then(Value::as_name) {
@@ -59,7 +59,7 @@ impl Faults {
         self.omitted
     }
 
-    /// Whether only the names of ops show which op ended which fault.
+    /// Whether the end of faults is determined only by the names of ops.
     pub(super) fn are_paired_by_name(&self) -> bool {
         self.by_names
     }

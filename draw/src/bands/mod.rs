@@ -1,4 +1,4 @@
-//! What lies over pictures of time: the faults of a run, and annotations of whoever ran it.
+//! Overlays for pictures of time: the faults of a run, and annotations by the user.
 
 mod annotations;
 mod faults;
@@ -10,10 +10,10 @@ use faults::Faults;
 use history_core::Op;
 use history_core::cast::Cast as _;
 
-/// Something that was so for some time, or at a moment: then it ends where it begins.
+/// An interval of time with a description, or a moment: then it ends where it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Band {
-    /// What it was: a fault's name with the nodes that it hit, or an annotation's text. Safe to show.
+    /// Its description: a fault's name with the affected nodes, or an annotation's text. Safe to show.
     pub what: String,
     /// The lane that an annotation belongs to. None for faults.
     pub lane: Option<String>,
@@ -56,7 +56,7 @@ impl Bands {
         Bands { faults: Faults::default(), annotations }
     }
 
-    /// Takes in an op that was paired, as all readers give them.
+    /// Processes an op that was paired, as returned by all readers.
     pub fn observe(&mut self, op: &Op<'_>) {
         if !op.process.is_client() {
             self.faults.observe(op);
@@ -64,7 +64,7 @@ impl Bands {
         self.annotations.observe(op);
     }
 
-    /// What a picture of a run between these times does not show of them, and what it guesses: sentences.
+    /// Sentences about what a picture of a run between these times omits, and what it guesses.
     pub(crate) fn notes(&self, range: (i64, i64)) -> Vec<String> {
         let mut notes: Vec<String> = self.annotations_note(range).into_iter().collect();
         let (shown, omitted) = (self.faults.all().len().to_u64(), self.faults.omitted());
@@ -78,7 +78,7 @@ impl Bands {
         notes
     }
 
-    /// Says of annotations that are outside of these times that they are not drawn.
+    /// A note that annotations outside of these times are not drawn.
     pub(crate) fn annotations_note(&self, range: (i64, i64)) -> Option<String> {
         let (outside, all) = (self.annotations.outside(range), self.annotations.len());
         let noun = if all == 1 { "annotation is" } else { "annotations are" };

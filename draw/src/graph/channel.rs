@@ -1,4 +1,4 @@
-//! Channel routing: wires between two rows of ends get tracks so that no two wires ever lie upon each other.
+//! Channel routing: wires between two rows of ends get tracks so that no two wires overlap.
 //!
 //! A wire comes down from an end above, runs along a track, and goes down to an end below; or it comes from, or goes
 //! to, a lane at the side. Where a wire's end above stands over another's end below, the first must have the higher

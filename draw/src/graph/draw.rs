@@ -1,4 +1,4 @@
-//! From geometry to SVG text, which never grows beyond its limit.
+//! Converts geometry to SVG text, whose size is limited.
 
 use super::layout::{Edge, Layout};
 use super::style::{self, CSS, LOOKS, Look, OTHER};

@@ -1,4 +1,4 @@
-//! Lanes: where edges over several ranks pass them, at the left and the right of all boxes.
+//! Lanes: the paths of edges over several ranks, at the left and the right of all boxes.
 
 use crate::text::px;
 

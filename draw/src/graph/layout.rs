@@ -1,9 +1,9 @@
-//! A picture's geometry: boxes on ranks, and edges that go straight, along tracks between ranks, or by lanes beside
+//! A picture's geometry: boxes on ranks, and edges that are straight, along tracks between ranks, or in lanes beside
 //! them.
 //!
-//! Edges leave boxes at the bottom and reach boxes at the top, or the other way round where they lead back. Between two
-//! ranks lie a channel, a row of labels, and another channel. An edge over several ranks passes them in a lane at the
-//! left or the right of all boxes. So no edge crosses a box or a label, and no two edges lie upon each other.
+//! Edges leave boxes at the bottom and reach boxes at the top, or the other way round if they lead back. Between two
+//! ranks are a channel, a row of labels, and another channel. An edge over several ranks passes them in a lane at the
+//! left or the right of all boxes. So no edge crosses a box or a label, and no two edges overlap.
 
 use super::lanes::{self, Lane};
 use super::mops;

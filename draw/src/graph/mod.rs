@@ -20,11 +20,11 @@ use std::fmt;
 /// How to draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlotOptions {
-    /// Stands above the picture, if it is not empty: `"G-single-item"`.
+    /// The title above the picture; none if empty: `"G-single-item"`.
     pub title: String,
-    /// Bytes of what is made, at most.
+    /// The maximum size of the output in bytes.
     pub max_plot_bytes: usize,
-    /// Faults of the run: each transaction says during which it completed.
+    /// Faults of the run: each transaction names those during which it completed.
     pub faults: Vec<Band>,
 }
 
@@ -38,7 +38,7 @@ impl Default for PlotOptions {
 /// A picture that was not drawn. Its `Display` is a sentence that can be in the picture's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLarge {
-    /// It would take more bytes than [`PlotOptions::max_plot_bytes`].
+    /// It would exceed [`PlotOptions::max_plot_bytes`].
     Bytes {
         /// The limit.
         bytes_max: usize,
@@ -76,21 +76,20 @@ impl std::error::Error for TooLarge {}
 
 /// Draws transactions and the relations between them as SVG.
 ///
-/// Serves a single cycle, as a [`Witness`](history_core::Witness) has it, and a component with several relations
-/// between two transactions alike. A transaction is a box of its micro-ops; the edge of a step leads from the micro-op
-/// that it is about to the other one, or, where it is about none (`process`, `realtime`), from box to box. A ring
-/// is in its order from top to bottom, so that only its last edge leads up; anything else is in the order of
-/// indices, so that what leads up leads back in time. A step that leads from an op to itself or points at none of `ops`
-/// is not drawn, and a line below the picture counts these. Of a long list its ends are shown, and of more than two
-/// dozen micro-ops those that edges lead to, and the first.
+/// Draws both a single cycle, as in a [`Witness`](history_core::Witness), and a component with several relations
+/// between two transactions. A transaction is a box with its micro-ops; the edge of a step leads from one of its two
+/// micro-ops to the other, or, if it has none (`process`, `realtime`), from box to box. A cycle is drawn in its order
+/// from top to bottom, so that only its last edge leads up; any other graph is in the order of indices, so that an edge
+/// that leads up leads back in time. A step from an op to itself, or to none of `ops`, is not drawn, and a line below
+/// the picture counts these. Of a long list the ends are shown, and of more than two dozen micro-ops those with edges,
+/// and the first.
 ///
 /// Equal arguments give equal bytes. Takes time quadratic in the number of steps, and linear in that of micro-ops for
 /// each step.
 ///
 /// # Errors
 ///
-/// If the picture is too large in one way or another. None has more than [`TXNS_MAX`] transactions or [`STEPS_MAX`]
-/// steps.
+/// If the picture exceeds a limit. None has more than [`TXNS_MAX`] transactions or [`STEPS_MAX`] steps.
 ///
 /// ```
 /// use check_elle::list_append::ListAppend;

@@ -1,4 +1,4 @@
-//! Micro-ops: what a transaction consists of, and which part of it a step is about.
+//! Micro-ops: the parts of a transaction, and the part to which a step belongs.
 
 use crate::text;
 use history_core::{Datum, Step, WitnessOp};
@@ -46,8 +46,8 @@ pub(super) fn show(mop: &Datum, is_aside: bool) -> String {
     format!("{f} {key} {}", text::datum(value, room))
 }
 
-/// The micro-ops, by position, from and to which a step leads. None where it is about the whole transaction, or about
-/// nothing that the transaction holds.
+/// The micro-ops, by position, from and to which a step leads. None if it concerns the whole transaction, or no
+/// micro-op of it.
 pub(super) fn ends(step: &Step, from: &WitnessOp, to: &WitnessOp) -> [Option<usize>; 2] {
     let Some(key) = &step.key else { return [None, None] };
     let value = step.value.as_ref().unwrap_or(&Datum::Nil);

@@ -1,4 +1,4 @@
-//! Boxes on their ranks: in which order from left to right, and where.
+//! Boxes on their ranks: their order from left to right, and their positions.
 
 use super::spread::spread_within;
 use crate::text::px;

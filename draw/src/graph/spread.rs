@@ -1,5 +1,5 @@
-//! Things side by side, each as near as can be to where it would like to stand: isotonic regression by pooling
-//! neighbours that push each other.
+//! Items side by side, each as near as possible to its preferred position: isotonic regression by pooling neighbours
+//! that push each other.
 
 /// Left ends of things of these widths, in this order, with a gap between neighbours, for which the squares of the
 /// distances to the ends they would like add up to the least (but for rounding). Linear.

@@ -1,5 +1,5 @@
-//! How pictures look: colours that colour-blind readers can distinguish, in light and in dark, and a dash pattern for
-//! each.
+//! The style of pictures: colours that colour-blind readers can distinguish, in light and dark mode, and a dash pattern
+//! for each.
 //!
 //! The hues are those of Okabe and Ito, darkened or lightened until they stand out from their ground. Those of process
 //! and realtime are the nearest to each other for some; a graph has edges of one of them only. Relations of predicates

@@ -1,8 +1,8 @@
-//! Plots of a run over time: how long operations took, how many there were, and which faults were on.
+//! Plots of a run over time: latencies, rates, and active faults.
 //!
-//! [`Performance`] takes in the ops of a history, in memory that does not grow with it; [`plots`] draws what it
-//! counted. A history of any length makes pictures of at most a few hundred kilobytes: up to 3000 operations are
-//! points, more are a heat map.
+//! [`Performance`] processes the ops of a history, in memory that does not grow with it; [`plots`] draws the counts. A
+//! history of any length results in pictures of at most a few hundred kilobytes: up to 3000 operations are points, more
+//! are a heat map.
 
 mod axis;
 mod bins;
@@ -24,8 +24,8 @@ use frame::{Entry, Mark};
 use history_core::figure::Series;
 use performance::Function;
 
-/// Draws what was counted: `latency-raw.svg`, `latency-quantiles.svg`, `rate.svg` and `clock-skew.svg`, those for which
-/// the history has the times.
+/// Draws the counts: `latency-raw.svg`, `latency-quantiles.svg`, `rate.svg` and `clock-skew.svg`, those for which the
+/// history has the times.
 ///
 /// ```
 /// use histcheck_draw::plot::{Performance, plots};

@@ -1,4 +1,4 @@
-//! What the plots of a history need, counted while its ops pass.
+//! The data for the plots of a history, counted op by op.
 
 use super::bins::{LATENCIES, TIMES, TimeBins, latency_bin};
 use crate::bands::{Annotations, Band, Bands};
@@ -62,7 +62,7 @@ pub(super) struct Point {
 pub(super) const PER_TIME: usize = LATENCIES * OUTCOMES;
 
 impl Performance {
-    /// Takes in an op that was paired, as all readers give them.
+    /// Processes an op that was paired, as returned by all readers.
     pub fn observe(&mut self, op: &Op<'_>) {
         self.bands.observe(op);
         let Some(time) = op.time else { return };
@@ -124,12 +124,12 @@ impl Performance {
         self.bands.all()
     }
 
-    /// What plots do not show of faults and annotations, and what they guess: sentences.
+    /// Sentences about faults and annotations that plots omit, and what they guess.
     pub fn notes(&self) -> Vec<String> {
         self.bins.range().map(|range| self.bands.notes(range)).unwrap_or_default()
     }
 
-    /// Says of annotations outside of the run's times that they are not drawn.
+    /// A note that annotations outside of the run's times are not drawn.
     pub fn annotations_note(&self) -> Option<String> {
         self.bands.annotations_note(self.bins.range()?)
     }

@@ -1,5 +1,6 @@
-//! The way by which every text of a history gets into a picture or a page: nothing hidden, nothing that reorders what
-//! is around it ([`history_core::visible`]), nothing endless, and nothing that markup or a script would understand.
+//! Every text of a history passes through this module into a picture or a page: without hidden characters, without
+//! characters that reorder the text around them ([`history_core::visible`]), limited in length, and without markup or
+//! script.
 
 use history_core::cast::Cast as _;
 

@@ -13,7 +13,7 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-/// So many of something: `1 op`, `2,000 ops`.
+/// A number of items: `1 op`, `2,000 ops`.
 pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
@@ -30,7 +30,7 @@ pub fn duration(time_ns: i64) -> String {
     format!("{sign}{}{part} {unit}", grouped(whole))
 }
 
-/// A share as percent, with as many digits as say something.
+/// A share in percent, with the significant digits.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "0%".into();

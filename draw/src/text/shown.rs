@@ -1,15 +1,15 @@
-//! Text from histories, made safe to look at: nothing invisible, nothing that turns what follows around, nothing
-//! endless.
+//! Text from histories, made safe to show: nothing invisible, nothing that reverses the following text, and limited in
+//! length.
 
 use super::grouped;
 use history_core::cast::Cast as _;
 use history_core::visible;
 use std::fmt::Write as _;
 
-/// The text as a page may show it, at most so many characters of it. What is cut is counted.
+/// The text in the form that a page may show, with a maximum number of characters. The omitted characters are counted.
 ///
-/// Escaping for HTML comes later; this is about what escaping does not help against: controls that cannot be seen, and
-/// those that reorder the text around them (Boucher, Anderson, "Trojan Source", 2021).
+/// Escaping for HTML comes later; this handles what escaping does not: invisible controls, and those that reorder the
+/// text around them (Boucher, Anderson, "Trojan Source", 2021).
 pub fn shown(text: &str, chars_max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(chars_max + 32));
     for (at, c) in text.chars().enumerate() {
@@ -26,7 +26,8 @@ pub fn shown(text: &str, chars_max: usize) -> String {
     out
 }
 
-/// The same without saying how much was cut: for places with little room, of which another one shows more.
+/// The same without the number of omitted characters: for places with little room, if the complete text is shown
+/// elsewhere.
 pub fn clipped(text: &str, chars_max: usize) -> String {
     let mut out = String::new();
     for (at, c) in text.chars().enumerate() {

@@ -1,4 +1,5 @@
-//! Timelines of several keys as one, with the rows of each key together: what went on elsewhere when one failed.
+//! Timelines of several keys as one, with the rows of each key together: shows the activity on other keys when one
+//! failed.
 
 use super::{BARS_MAX, Bar, BarStatus, Scale, Timeline};
 use history_core::cast::Cast as _;

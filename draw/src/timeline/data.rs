@@ -1,6 +1,6 @@
 //! The data of a page: columns of numbers, and a table of texts, as JSON.
 //!
-//! Bars are sorted by their starts, so that starts and indices are small differences, and each text stands once.
+//! Bars are sorted by their starts, so that starts and indices are small differences, and each text is stored once.
 
 use super::{Bar, BarStatus, Order, Scale, Timeline, instants};
 use crate::text::{push_json, shorten_chars};

@@ -1,4 +1,4 @@
-//! Instants of an order: one in each operation's interval, none before that of the step before.
+//! Instants of an order: one in each operation's interval, none before that of the previous step.
 //!
 //! A step can come no earlier than any operation up to it starts (E), and no later than any from it on ends (L). The
 //! order has instants if and only if E <= L at each step; both are nondecreasing, and so is whatever is chosen between

@@ -1,9 +1,9 @@
-//! Timelines: a history as one page that stands alone, with a row for each process and a bar for each operation.
+//! Timelines: a history as one self-contained page, with a row for each process and a bar for each operation.
 //!
-//! Pure data goes in, HTML comes out: whoever judged the history says what to show in a [`Timeline`], and [`html`]
-//! writes it. The page needs no network and no other file. It draws on a canvas only what can be seen, so that it stays
-//! quick to 100,000 bars; of a longer history a checker chooses the part around the failure. Whoever reads it without
-//! script finds the verdict, the operation that does not fit, and the steps before it as text.
+//! The input is pure data, the output HTML: the checker of the history describes the content as a [`Timeline`], and
+//! [`html`] writes it. The page needs no network and no other file. It draws on a canvas only what is visible, so that
+//! it is fast up to 100,000 bars; of a longer history a checker chooses the part around the failure. Without script,
+//! the page contains the verdict, the operation that does not fit, and the steps before it as text.
 //!
 //! A linearization is drawn as instants: each operation takes effect at one, between its start and its end
 //! (Herlihy and Wing, "Linearizability: A Correctness Condition for Concurrent Objects", TOPLAS 1990, section 2).
@@ -40,7 +40,7 @@ impl Default for PageOptions {
     }
 }
 
-/// A timeline of which no page was made. Its `Display` is a sentence that can be in the page's place.
+/// A timeline without a page. Its `Display` is a sentence that can replace the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimelineError {
     /// It has more than [`BARS_MAX`] bars.
@@ -53,7 +53,7 @@ pub enum TimelineError {
         /// How many.
         count: usize,
     },
-    /// Even with its texts shortened it would take more than [`PageOptions::bytes_max`].
+    /// Even with shortened texts it would exceed [`PageOptions::bytes_max`].
     Bytes {
         /// The limit.
         bytes_max: usize,
@@ -95,8 +95,9 @@ impl std::error::Error for TimelineError {}
 ///
 /// Equal timelines give equal bytes. Takes time in proportion to the length of all texts, and n log n in bars.
 ///
-/// The page does not prove its orders: it draws each step as near to the one before as its operation's bar allows, and
-/// a sentence on it says how many could not keep their order. [`instants`] finds out beforehand.
+/// The page does not verify its orders: it draws each step as near to the previous one as its operation's bar permits,
+/// and a sentence on it gives the number of steps that could not keep their order. [`instants`] determines this
+/// beforehand.
 ///
 /// # Errors
 ///

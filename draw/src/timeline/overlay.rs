@@ -10,7 +10,7 @@ const ROWS_MAX: usize = 40;
 /// Adds a row for the faults, and one for each lane of annotations, above the rows of a timeline: more where some
 /// overlap.
 ///
-/// Only what is within the timeline's extent is added, and no more than its bars leave room for.
+/// Only bands within the timeline's extent are added, up to the maximum number of bars.
 pub fn lay_over(timeline: &mut Timeline, bands: &[Band]) {
     let (first, last) = timeline.extent.unwrap_or_else(|| extent(&timeline.bars));
     let mut rows: Vec<Row> = Vec::new();

@@ -1,4 +1,4 @@
-//! The page: a template, and what readers without script need of it as plain HTML.
+//! The page: a template, and its essential content as plain HTML for readers without script.
 
 use super::data::{Shown, time};
 use super::{Bar, BarStatus, CHARS_MAX, Order, Scale, Timeline};

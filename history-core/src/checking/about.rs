@@ -1,13 +1,13 @@
-//! What a checker says about itself, for programs that show, shrink or watch what it finds.
+//! Description of a checker, for programs that show, minimize or watch its results.
 
 use std::borrow::Cow;
 
-/// Text that a built-in checker has as a literal and a plugin sends.
+/// Text: a literal in a built-in checker, owned if a plugin sends it.
 type Text = Cow<'static, str>;
 
-/// What a checker says about itself ([`Checker::about`](crate::Checker::about)).
+/// The description of a checker ([`Checker::about`](crate::Checker::about)).
 ///
-/// Every field has a default that promises nothing, so a checker fills in what it knows:
+/// Every field has a default that promises nothing, so a checker sets only the fields that apply to it:
 ///
 /// ```
 /// use history_core::{About, Parts, Subject};
@@ -19,51 +19,51 @@ type Text = Cow<'static, str>;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub struct About {
-    /// What it judges.
+    /// What the checker checks.
     pub subject: Subject,
-    /// Whether it checks each key separately on its own: histories of it are not to be split by key again.
+    /// Whether the checker itself checks each key separately: its histories must not be split by key again.
     pub is_keyed: bool,
-    /// What may be omitted from a history without making a violation.
+    /// What `minimize` may omit from a history without creating a violation.
     pub reduction: Reduction,
     /// Options to set while a history is watched, unless the user sets them: `("in-order", "true")`.
     pub watching: Vec<(Text, Text)>,
-    /// The anomalies it can report, if it lists them.
+    /// The anomalies that the checker can report, if it lists them.
     pub anomalies: Vec<AboutAnomaly>,
-    /// The consistency levels it knows; a level comes after those that it implies or before, in any order.
+    /// The consistency levels of the checker, in any order: a level may come before or after those that it implies.
     pub levels: Vec<AboutLevel>,
-    /// The same of the checkers under whose names it may report: its parts, or the objects among which an option
-    /// chooses.
+    /// The descriptions of the checkers under whose names this checker may report: its parts, or the objects among
+    /// which an option chooses.
     pub members: Vec<(Text, About)>,
 }
 
-/// What a checker judges.
+/// What a checker checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Subject {
-    /// Transactions, held against consistency levels.
+    /// Transactions, checked against consistency levels.
     Transactions,
-    /// One object, which is linearizable or not.
+    /// One object, checked for linearizability.
     Object,
     /// A workload with rules of its own.
     #[default]
     Workload,
 }
 
-/// What may be omitted from a history so that what is wrong with the rest is also wrong with the whole.
+/// What may be omitted from a history so that any violation of the rest is also a violation of the whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub struct Reduction {
     /// What one part of a history needs from the others.
     pub parts: Parts,
-    /// Whether an operation that fits nowhere still fits nowhere once all that was invoked after it, and all that
-    /// failed, is omitted.
+    /// Whether an operation that has no valid place in the order still has none after all operations invoked later, and
+    /// all that failed, are omitted.
     pub prefix_decides: bool,
-    /// Whether an operation that failed counts like one that did not.
+    /// Whether an operation that failed counts like one that did not fail.
     pub failed_count: bool,
-    /// For [`Parts::Transactions`]: options under which the order of versions comes from the order of transactions. The
-    /// first one that is set counts.
+    /// For [`Parts::Transactions`]: options under which the order of versions follows from the order of transactions.
+    /// The first option that is set applies.
     pub version_orders: Vec<(Text, VersionOrder)>,
     /// For [`Parts::Reads`]: reads that the anomalies of some types need.
     pub kept_reads: Vec<KeptReads>,
@@ -74,10 +74,10 @@ pub struct Reduction {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Parts {
-    /// Not known. What is left of a history has to be compared with the whole.
+    /// Unknown: the rest of a history has to be compared with the whole.
     #[default]
     Unknown,
-    /// Every operation counts: none can be left out.
+    /// Every operation counts: none can be omitted.
     Whole,
     /// Parts are micro-ops. A read needs all writes of the version it returned; of a list, of every element.
     Transactions,
@@ -87,16 +87,16 @@ pub enum Parts {
     Values,
     /// All changes count; reads do not.
     Sums,
-    /// Each read is judged alone or with another one, and keeps the writes of what it returned.
+    /// Each read is checked alone or together with one other read, and needs the writes of the values that it returned.
     Reads,
 }
 
-/// What relates the versions of a key.
+/// What determines the order of the versions of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum VersionOrder {
-    /// Each transaction, or any two that do not overlap in time.
+    /// The order within each transaction, or of any two transactions that do not overlap in time.
     Transactions,
     /// Each transaction and the next one of its process.
     Processes,
@@ -104,7 +104,7 @@ pub enum VersionOrder {
     Given,
 }
 
-/// Reads without which an anomaly would not show.
+/// Reads without which an anomaly would not be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub struct KeptReads {
@@ -112,7 +112,7 @@ pub struct KeptReads {
     pub anomaly: Text,
     /// Which reads.
     pub which: WhichReads,
-    /// An option that, if it is set, makes them superfluous.
+    /// An option that makes these reads unnecessary if it is set.
     pub unless: Option<Text>,
 }
 
@@ -121,9 +121,9 @@ pub struct KeptReads {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum WhichReads {
-    /// The first one, which says what keys there are.
+    /// The first read, which determines the set of keys.
     First,
-    /// The first one of known keys without nil, which says what they sum to; and the first one, if its keys are others.
+    /// The first read of known keys without nil, which determines their sum; and the first read, if it has other keys.
     FirstSum,
 }
 
@@ -141,15 +141,15 @@ pub struct AboutAnomaly {
     pub implies: Vec<Text>,
     /// Whether its witnesses are cycles.
     pub is_cycle: bool,
-    /// Whether it casts doubt on the history and is not a violation.
+    /// Whether the anomaly casts doubt on the history, but is not a violation.
     pub is_doubt: bool,
-    /// Whether a witness begins with the operation that no order of the operations before it admits.
+    /// Whether a witness begins with an operation that is not valid after any order of the operations before it.
     pub begins_with_refused: bool,
-    /// Whether it says that a consistency level does not hold, and is nothing to forbid by its own name.
+    /// Whether the anomaly only reports that a consistency level does not hold: nothing forbids it by its own name.
     pub is_of_a_level: bool,
 }
 
-/// A consistency level that a checker knows.
+/// A consistency level of a checker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, rename_all = "kebab-case"))]
 #[non_exhaustive]
@@ -164,27 +164,27 @@ pub struct AboutLevel {
     pub implies: Vec<Text>,
     /// Types of anomalies that it forbids, in addition to those that a weaker level forbids.
     pub forbids: Vec<Text>,
-    /// Whether a history is always decided: the search for what breaks the level is complete.
+    /// Whether every history is decided: the search for violations of the level is complete.
     pub is_decided: bool,
-    /// Why it is, or why it is not.
+    /// Why every history is decided, or why not.
     pub because: Text,
 }
 
 impl About {
-    /// Says what the checker judges and nothing else.
+    /// Describes only the subject of the checker.
     #[must_use]
     pub fn new(subject: Subject) -> About {
         About { subject, ..About::default() }
     }
 
-    /// Says what one part of a history needs from the others.
+    /// Sets what one part of a history needs from the others.
     #[must_use]
     pub fn with_parts(mut self, parts: Parts) -> About {
         self.reduction.parts = parts;
         self
     }
 
-    /// Says that later and failed operations cannot matter ([`Reduction::prefix_decides`]).
+    /// Declares that later and failed operations do not affect the result ([`Reduction::prefix_decides`]).
     #[must_use]
     pub fn with_prefix_deciding(mut self) -> About {
         self.reduction.prefix_decides = true;
@@ -198,12 +198,12 @@ impl About {
         self
     }
 
-    /// What is known about the checker under whose name a report came: one of the members, or else this one.
+    /// The description of the checker with this name: one of the members, or else this one.
     pub fn of(&self, checker: &str) -> &About {
         self.members.iter().find(|(name, _)| name == checker).map_or(self, |(_, about)| about)
     }
 
-    /// The anomaly of this type, if the checker lists it; upper and lower case are one.
+    /// The anomaly of this type, if the checker lists it. Upper and lower case are treated as equal.
     pub fn anomaly(&self, name: &str) -> Option<&AboutAnomaly> {
         self.anomalies.iter().find(|anomaly| anomaly.name.eq_ignore_ascii_case(name))
     }
@@ -215,7 +215,7 @@ impl About {
 }
 
 impl AboutLevel {
-    /// A level of this name, and what it is. Nothing implies that it is decided.
+    /// Creates a level with this name and description. It is not decided by default (`is_decided`).
     #[must_use]
     pub fn new(name: impl Into<Text>, summary: impl Into<Text>) -> AboutLevel {
         AboutLevel { name: name.into(), summary: summary.into(), ..AboutLevel::default() }
@@ -229,7 +229,7 @@ impl AboutAnomaly {
         AboutAnomaly { name: name.into(), summary: summary.into(), ..AboutAnomaly::default() }
     }
 
-    /// Says that a witness begins with the operation that no order admits.
+    /// Declares that a witness begins with an operation that is not valid after any order.
     #[must_use]
     pub fn with_refused_first(mut self) -> AboutAnomaly {
         self.begins_with_refused = true;

@@ -4,30 +4,30 @@ use crate::error::HistoryError;
 use crate::{Batch, Budget, Op, Report, Run};
 use std::ops::ControlFlow;
 
-/// Where a history ends for a run.
+/// Where a history ended for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// With its last op.
     Whole,
-    /// Before it, because a violation was found.
+    /// Before its last op, because a violation was found.
     Early,
     /// Before an op that cannot be read.
     Unread,
 }
 
 impl End {
-    /// This end, unless there `is_unread` text.
+    /// Returns this end, or `End::Unread` if `is_unread`.
     pub(crate) fn or_unread(self, is_unread: bool) -> End {
         if is_unread { End::Unread } else { self }
     }
 
-    /// The report of a run. What cannot be read is not heeded.
+    /// Returns the report of a run. Text that cannot be read has no effect on it.
     pub(crate) fn finish(self, run: Box<dyn Run + '_>, budget: &Budget) -> Result<Report, HistoryError> {
         if self == End::Early { run.finish_early(budget) } else { run.finish(budget) }
     }
 }
 
-/// A run, and its result, which may be needed only later.
+/// A run and its result, which may be used only later.
 pub(crate) struct Branch<'c> {
     run: Box<dyn Run + 'c>,
     ended: Option<Result<(), HistoryError>>,
@@ -38,7 +38,7 @@ impl<'c> Branch<'c> {
         Branch { run, ended: None }
     }
 
-    /// Hands on ops, unless it has ended.
+    /// Passes on ops, unless the run has ended.
     pub(crate) fn feed_batch(&mut self, batch: &Batch) {
         if self.ended.is_none() {
             self.ended = match self.run.observe_batch(batch) {
@@ -71,7 +71,7 @@ impl<'c> Branch<'c> {
         }
     }
 
-    /// Hands on an op, unless it has ended.
+    /// Passes on an op, unless the run has ended.
     #[inline]
     pub(crate) fn feed(&mut self, op: &Op<'_>) {
         if self.ended.is_none() {
@@ -87,13 +87,13 @@ impl<'c> Branch<'c> {
         }
     }
 
-    /// Whether it has seen all that it wants to see.
+    /// Whether the run needs no more ops.
     #[inline]
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.is_some()
     }
 
-    /// Why it cannot judge the history, if that is how it ended.
+    /// Why the run cannot check the history, if that is how it ended.
     pub(crate) fn error(&self) -> Option<&HistoryError> {
         self.ended.as_ref()?.as_ref().err()
     }
@@ -104,7 +104,7 @@ impl<'c> Branch<'c> {
         self.error().is_none() && self.run.is_violated()
     }
 
-    /// What may need more and more memory.
+    /// What may need an unbounded amount of memory.
     pub(crate) fn growth(&self) -> Option<String> {
         self.run.growth()
     }
@@ -114,12 +114,12 @@ impl<'c> Branch<'c> {
         if self.error().is_none() { self.run.doubt() } else { None }
     }
 
-    /// What is certain already.
+    /// The report on what is already certain.
     pub(crate) fn violation(&self) -> Option<Report> {
         if self.is_violated() { self.run.violation() } else { None }
     }
 
-    /// What it has to say before an op that cannot be read.
+    /// The result of the run before an op that cannot be read.
     pub(crate) fn finish_before_unread(self, budget: &Budget) -> Result<Option<Report>, HistoryError> {
         match self.ended {
             Some(Err(_)) => Ok(None),
@@ -127,7 +127,7 @@ impl<'c> Branch<'c> {
         }
     }
 
-    /// What it has to say in the end, or before it.
+    /// The result of the run at the end of the history, or earlier.
     pub(crate) fn finish(self, budget: &Budget, end: End) -> Result<Report, HistoryError> {
         match self.ended {
             Some(Err(error)) => Err(error),

@@ -1,4 +1,4 @@
-//! What a search may spend before it must say that it does not know.
+//! Limits on a search, which returns "unknown" when it reaches one.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,8 +6,9 @@ use std::time::Instant;
 
 /// Limits on a search. The default has none.
 ///
-/// Running out gives [`Verdict::Unknown`](crate::Verdict::Unknown), never a guess. Limits on states and bytes are
-/// deterministic; a deadline and a cancellation are not, and only ever take a verdict away.
+/// A search that reaches a limit returns [`Verdict::Unknown`](crate::Verdict::Unknown), never a guess. Limits on states
+/// and bytes are deterministic. A deadline and a cancellation are not, but they can only replace a verdict by
+/// "unknown".
 ///
 /// ```
 /// use history_core::{Budget, Spent};
@@ -23,19 +24,19 @@ use std::time::Instant;
 pub struct Budget {
     /// States (configurations, nodes of a search) that may be visited.
     pub states_max: Option<u64>,
-    /// Bytes that the search may hold at once.
+    /// Bytes that the search may use at a time.
     pub bytes_max: Option<u64>,
     /// When to stop.
     pub deadline: Option<Instant>,
-    /// A flag that others may raise. Code of models can see it too, and should look at it in long steps.
+    /// A flag that other code may raise. The code of a model can read it too, and should do so in long steps.
     pub cancel: Cancel,
-    /// Whether whoever asks will draw figures: a report has [`Report::figures`](crate::Report::figures) only then.
+    /// Whether the caller draws figures: a report has [`Report::figures`](crate::Report::figures) only then.
     pub figures: bool,
-    /// Where a search notes what it is doing, if anyone watches. Nothing else depends on it.
+    /// Where a search records its progress, if a caller displays it. Nothing else depends on it.
     pub activity: Option<Arc<Activity>>,
 }
 
-/// What a search is doing, for another thread to look at: [`Budget::begin`] and [`Budget::check`] note it.
+/// The progress of a search, for another thread to read: [`Budget::begin`] and [`Budget::check`] update it.
 ///
 /// ```
 /// use history_core::{Activity, Budget};
@@ -54,25 +55,25 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// What is being done, as `"searching for cycles"`; empty until the first phase begins.
+    /// The name of the current phase, such as `"searching for cycles"`; empty until the first phase begins.
     pub fn phase(&self) -> &'static str {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The most states that any one search of this phase has visited.
+    /// The number of states visited by the largest search of this phase.
     pub fn states(&self) -> u64 {
         self.states.load(Ordering::Relaxed)
     }
 }
 
-/// A flag that says "stop", shared by all its clones.
+/// A flag that stops a search. All its clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Flag);
 
 #[derive(Clone, Debug)]
 enum Flag {
     Shared(Arc<AtomicBool>),
-    /// Of another library, which will never free it.
+    /// A flag of another library, which never frees it.
     Lent(&'static AtomicBool),
 }
 
@@ -83,7 +84,7 @@ impl Default for Flag {
 }
 
 impl Cancel {
-    /// Raises the flag, for good.
+    /// Raises the flag permanently.
     pub fn cancel(&self) {
         self.flag().store(true, Ordering::Relaxed);
     }
@@ -100,7 +101,7 @@ impl Cancel {
         }
     }
 
-    /// The flag, kept for good: for a library that may hold on to it. A few bytes are lost with each call.
+    /// The flag, which is never freed, for a library that may keep the reference. Each call leaks a few bytes.
     #[doc(hidden)]
     pub fn lend(&self) -> &'static AtomicBool {
         match &self.0 {
@@ -166,19 +167,19 @@ impl Budget {
         Budget { cancel, ..self }
     }
 
-    /// The same budget, asking for figures or not.
+    /// The same budget, with or without figures.
     #[must_use]
     pub fn with_figures(self, figures: bool) -> Budget {
         Budget { figures, ..self }
     }
 
-    /// The same budget with a place where searches note what they are doing.
+    /// The same budget with a place where searches record their progress.
     #[must_use]
     pub fn with_activity(self, activity: Arc<Activity>) -> Budget {
         Budget { activity: Some(activity), ..self }
     }
 
-    /// Notes that another phase begins, named as in `"searching for cycles"`: only for progress displays.
+    /// Records that another phase begins, such as `"searching for cycles"`. Only progress displays use it.
     pub fn begin(&self, phase: &'static str) {
         if let Some(activity) = &self.activity {
             *activity.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
@@ -186,7 +187,7 @@ impl Budget {
         }
     }
 
-    /// Whether a search that has visited `states` and holds `bytes` may continue. Reads the clock if there is a
+    /// Whether a search that has visited `states` and uses `bytes` may continue. It reads the clock if there is a
     /// deadline, so call it every few thousand steps.
     ///
     /// # Errors

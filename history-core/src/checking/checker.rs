@@ -1,4 +1,4 @@
-//! The spine: a checker is a fold over ops.
+//! The central interface: a checker is a fold over ops.
 
 use super::options::{OptionError, OptionSpec, Options};
 use super::share::{KnotsRun, Share, ShareRun, Totals};
@@ -7,7 +7,7 @@ use crate::state::Damaged;
 use crate::{About, Batch, Budget, History, Op, Reader, Report};
 use std::ops::ControlFlow;
 
-/// A checker, as the registry and the command line know it.
+/// A checker, as used by the registry and the command line.
 pub trait Checker: Send + Sync {
     /// Its name: `"list-append"`.
     fn name(&self) -> &str;
@@ -18,21 +18,21 @@ pub trait Checker: Send + Sync {
     /// The options it takes.
     fn options(&self) -> &[OptionSpec];
 
-    /// What programs that show, shrink or watch need to know about it. Of a checker that says nothing, nothing is
-    /// assumed.
+    /// A description for programs that show, minimize or watch the results. The default makes no assumptions about the
+    /// checker.
     fn about(&self) -> About {
         About::default()
     }
 
-    /// Begins a history.
+    /// Starts a run for one history.
     ///
     /// # Errors
     ///
-    /// If an option's value makes no sense.
+    /// If the value of an option is not valid.
     fn start(&self, options: &Options) -> Result<Box<dyn Run>, OptionError>;
 
-    /// Begins a history that is still being written. The verdict is the one of a run of [`Checker::start`], or unknown;
-    /// but the run may decide earlier ([`Run::decides_early`]), keep less, and say less of what it found.
+    /// Starts a run for a history that is still being written. The verdict is that of a run of [`Checker::start`], or
+    /// unknown; but the run may decide earlier ([`Run::decides_early`]), keep less in memory, and report fewer details.
     ///
     /// # Errors
     ///
@@ -41,7 +41,8 @@ pub trait Checker: Send + Sync {
         self.start(options)
     }
 
-    /// Begins a share of a history, for `histcheck-scale`. The default has none: its histories are judged as a whole.
+    /// Starts a run for a share of a history, for `histcheck-scale`. The default returns none: the history is then
+    /// checked as a whole.
     ///
     /// # Errors
     ///
@@ -52,16 +53,16 @@ pub trait Checker: Send + Sync {
         Ok(None)
     }
 
-    /// The report on a history from those on its shares, given that all their dependencies together have no cycle.
-    /// None if they do not say enough, so that the history has to be judged as a whole.
+    /// Combines the reports on the shares of a history into one report, given that all their dependencies together have
+    /// no cycle. Returns `None` if the reports are not sufficient, so that the history has to be checked as a whole.
     #[doc(hidden)]
     fn join_shares(&self, reports: Vec<Report>, totals: &Totals) -> Option<Report> {
         let _ = (reports, totals);
         None
     }
 
-    /// Begins to look for orders of what lies on cycles between shares, so many sets of transactions. The default does
-    /// not.
+    /// Starts a search for orders of the transactions that lie on cycles between shares; `count` is the number of such
+    /// sets of transactions. The default returns none.
     ///
     /// # Errors
     ///
@@ -72,11 +73,11 @@ pub trait Checker: Send + Sync {
         Ok(None)
     }
 
-    /// Checks a history that is in memory, without limits and with the options that the checker has.
+    /// Checks a history in memory, without limits and with the checker's own options.
     ///
     /// # Errors
     ///
-    /// If the history is not one that the checker can judge, or the checker's options make no sense.
+    /// If the checker cannot check the history, or the checker's options are not valid.
     fn check(&self, history: &History) -> Result<Report, HistoryError> {
         self.check_within(history, &Budget::default())
     }
@@ -93,7 +94,7 @@ pub trait Checker: Send + Sync {
     }
 }
 
-/// A checker that is lent is one, too.
+/// A reference to a checker is a checker too.
 impl<C: Checker + ?Sized> Checker for &C {
     fn name(&self) -> &str {
         (**self).name()
@@ -132,17 +133,17 @@ impl<C: Checker + ?Sized> Checker for &C {
     }
 }
 
-/// One history on its way through a checker.
+/// The processing of one history by a checker.
 pub trait Run: Send {
-    /// Takes the next op. `Break` once the verdict can no longer change.
+    /// Processes the next op. Returns `Break` once the verdict can no longer change.
     ///
     /// # Errors
     ///
-    /// If the history cannot be judged. That is not a verdict.
+    /// If the history cannot be checked. An error is not a verdict.
     fn observe(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError>;
 
-    /// Takes the next ops, as [`Run::observe`] takes one after another. Those who read histories call this; a run that
-    /// does something else with a whole batch than with its ops (hand it on to another library) has its own.
+    /// Processes the next ops in order, as [`Run::observe`] would one by one. Code that reads histories calls this
+    /// method. Override it if a run processes a batch as a whole, for example to pass it to another library.
     ///
     /// # Errors
     ///
@@ -151,114 +152,117 @@ pub trait Run: Send {
         batch.each(&mut |op| self.observe(op))
     }
 
-    /// Whether the history is certainly invalid by now, whatever comes next. A checker that cannot decide before the
-    /// end returns `false`. Only a checker that says so may mean the history up to here, where what comes next can take
-    /// the violation back: then so does its report, and [`Run::finish_before_unread`] does not count it. O(1).
+    /// Whether the history is certainly invalid already, whatever follows. A checker that cannot decide before the end
+    /// returns `false`. Only a checker whose documentation says so may refer to the history up to this op, if later ops
+    /// can revoke the violation. Its report then states this too, and [`Run::finish_before_unread`] does not count the
+    /// violation. O(1).
     fn is_violated(&self) -> bool {
         false
     }
 
-    /// Whether it is a run of [`Checker::start_online`] that finds each violation at the op that proves it, where a run
-    /// of [`Checker::start`] does not.
+    /// Whether this is a run of [`Checker::start_online`] that reports each violation at the op that proves it, where a
+    /// run of [`Checker::start`] does not.
     fn decides_early(&self) -> bool {
         false
     }
 
-    /// What of this run may need more and more memory while a history goes on, and what happens at a limit, as a
-    /// sentence; `None` if memory has a bound, or nothing is known of it.
+    /// The data of this run that may grow without bound with a history, and what happens at a limit, as a sentence;
+    /// `None` if memory is bounded, or if that is not known.
     fn growth(&self) -> Option<String> {
         None
     }
 
-    /// Why the verdict can only be a violation or unknown by now, whatever comes next, as a sentence; `None` as long as
-    /// it may be `true`, or if that is known at the end only. O(1) while there is none.
+    /// Why the verdict can only be a violation or unknown, whatever follows, as a sentence; `None` while it may still
+    /// be `true`, or if that is known only at the end. O(1) while it is `None`.
     fn doubt(&self) -> Option<String> {
         None
     }
 
-    /// The part of the history that matters to the violation found, if reading it again tells more than the run's
-    /// report does.
+    /// The part of the history that is relevant to the violation found, if checking that part again gives more detail
+    /// than the report of the run.
     fn evidence(&self) -> Option<Evidence> {
         None
     }
 
-    /// The report on what [`Run::is_violated`] knows of; `None` as long as that says `false`. It holds only what stays
-    /// true whatever comes next, and its verdict is [`Invalid`](crate::Verdict::Invalid). It may take as long as a
+    /// The report on the violation of [`Run::is_violated`]; `None` while that returns `false`. It contains only what
+    /// remains true whatever follows, and its verdict is [`Invalid`](crate::Verdict::Invalid). It may take as long as a
     /// report at the end.
     fn violation(&self) -> Option<Report> {
         None
     }
 
-    /// Looks for further violations after the first one, from now on. Whether it does: the default knows of one only.
-    /// Called before the first op.
+    /// Makes the run search for further violations after the first one. Returns whether it does; the default reports
+    /// only one violation. Call it before the first op.
     fn keep_going(&mut self) -> bool {
         false
     }
 
-    /// How many ops have proved a violation so far. It grows beyond one only if the run [keeps going](Run::keep_going).
+    /// The number of ops that have proved a violation so far. It exceeds one only if the run [keeps
+    /// going](Run::keep_going).
     fn violations(&self) -> u64 {
         u64::from(self.is_violated())
     }
 
-    /// The report on what the last op proved that proved a violation, as [`Run::violation`] is on the first.
+    /// The report on the violation proved by the most recent such op, as [`Run::violation`] is on the first.
     fn last_violation(&self) -> Option<Report> {
         self.violation()
     }
 
-    /// How many configurations of its search the checker keeps at the moment, if it has such a search: their growth
-    /// shows how hard the history is.
+    /// The number of configurations that the search of the checker currently keeps, if it has such a search. Their
+    /// growth shows how hard the history is.
     fn configurations(&self) -> Option<u64> {
         None
     }
 
-    /// Does a slice of the search that [`Run::finish`] would do, for whoever has several runs on parts of one history:
-    /// once one of them is invalid the others need not search on. Called after the last op, with slices 0, 1, 2 and so
-    /// on; each may take many times the steps of the one before. A slice is measured in steps and never by a clock.
+    /// Performs a slice of the search that [`Run::finish`] would perform, for a caller with several runs on parts of
+    /// one history: once one of them is invalid, the others need not continue. Call it after the last op, with slices
+    /// 0, 1, 2 and so on; each may take many times the steps of the one before. A slice is measured in steps, never by
+    /// a clock.
     ///
-    /// A checker that does not search in slices has nothing to do here.
+    /// A checker that does not search in slices need not implement this method.
     fn search(&mut self, budget: &Budget, slice: u32) -> Searched {
         let _ = (budget, slice);
         Searched::Done
     }
 
-    /// The state of the run, at most so many bytes, with which a run in another process continues. The default has
-    /// none: then that run needs the ops again, from the first on.
+    /// The state of the run, in at most `bytes_max` bytes, from which a run in another process can continue. The
+    /// default saves none: the other run then needs all ops again.
     ///
-    /// A run continues like this: it starts as this one did, takes the first ops again (`first_ops` of them, or all),
-    /// and then [`Run::restore`], if there is a state. From there on it does what this one would do.
+    /// To continue, start a run in the same way, pass it the first ops again (`first_ops` of them, or all), and call
+    /// [`Run::restore`] if there is a state. It then behaves like this run.
     fn save(&self, bytes_max: usize) -> Saved {
         let _ = bytes_max;
         Saved::default()
     }
 
-    /// Takes over the state that a run of the same checker, with the same options, has [saved](Run::save).
+    /// Restores the state that a run of the same checker, with the same options, has [saved](Run::save).
     ///
     /// # Errors
     ///
-    /// If it is no such state. Nothing can be said of this run then.
+    /// If the bytes are not such a state. The run must not be used after that.
     fn restore(&mut self, state: &[u8]) -> Result<(), Damaged> {
         let _ = state;
         Err(Damaged)
     }
 
-    /// Ends the search where its slices have come to: [`Run::finish`] does not continue with it.
+    /// Ends the search after the slices performed so far: [`Run::finish`] does not continue it.
     fn stop_search(&mut self) {}
 
-    /// Ends the history before an op that cannot be read, so that what comes next is not known: the report if the ops
-    /// so far are invalid whatever comes next, and `None` if they are not or if that was not found out. The default
-    /// knows what [`Run::violation`] knows; a checker that searches at the end searches here too.
+    /// Ends the history before an op that cannot be read, so that the following ops are unknown. Returns the report if
+    /// the ops so far are invalid whatever follows; `None` if they are not, or if that was not determined. The default
+    /// uses [`Run::violation`]; a checker that searches at the end also searches here.
     ///
     /// # Errors
     ///
-    /// If the history as a whole cannot be judged.
+    /// If the history as a whole cannot be checked.
     fn finish_before_unread(self: Box<Self>, budget: &Budget) -> Result<Option<Report>, HistoryError> {
         let _ = budget;
         Ok(if self.is_violated() { self.violation() } else { None })
     }
 
-    /// Ends the history before its own end, because this run, or another one on the same history, has proved a
-    /// violation. The report holds nothing that only the end of a history shows, such as what was never read. The
-    /// default is [`Run::finish`], for checkers to which the end says nothing.
+    /// Ends the history before its own end, because this run, or another run on the same history, has proved a
+    /// violation. The report omits everything that only the end of a history shows, such as values that were never
+    /// read. The default is [`Run::finish`], for checkers that draw no conclusion from the end.
     ///
     /// # Errors
     ///
@@ -267,25 +271,25 @@ pub trait Run: Send {
         self.finish(budget)
     }
 
-    /// Ends the history. A search that spends the budget gives [`Unknown`](crate::Verdict::Unknown).
+    /// Ends the history. A search that exceeds the budget returns [`Unknown`](crate::Verdict::Unknown).
     ///
     /// # Errors
     ///
-    /// If the history as a whole cannot be judged.
+    /// If the history as a whole cannot be checked.
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError>;
 }
 
-/// What a run continues from: see [`Run::save`].
+/// What another run continues from: see [`Run::save`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Saved {
-    /// Nothing but the ops.
+    /// Only the ops.
     #[default]
     Ops,
     /// A state.
     State {
         /// Its bytes.
         state: Vec<u8>,
-        /// How many ops, from the first on, a run needs before it takes them.
+        /// The number of ops, from the first on, that a run needs before it restores the state.
         first_ops: u64,
     },
     /// The state has more bytes than allowed.
@@ -296,7 +300,8 @@ pub enum Saved {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Evidence {
-    /// Where its first op begins in the text, in bytes. Operations that were in flight before may complete in it.
+    /// The position of its first op in the text, in bytes. Operations that were in flight before may complete in this
+    /// part.
     pub begins: u64,
     /// The index of that op.
     pub first: u64,
@@ -306,7 +311,7 @@ pub struct Evidence {
     pub options: Vec<(&'static str, &'static str)>,
     /// Notes that belong in a report on this part.
     pub notes: Vec<String>,
-    /// How notes begin that do not, as they are about these options.
+    /// Prefixes of the notes that do not belong in the report, because they concern these options.
     pub omitted_notes: Vec<&'static str>,
 }
 
@@ -324,32 +329,32 @@ impl Evidence {
     }
 }
 
-/// How far the slices of a search have come: see [`Run::search`].
+/// The progress of a search in slices: see [`Run::search`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Searched {
-    /// More slices may find more.
+    /// Further slices may find more.
     More,
-    /// More slices find nothing more.
+    /// Further slices find nothing more.
     Done,
     /// The history is invalid.
     Invalid,
 }
 
-/// Runs a checker over everything that a reader holds.
+/// Runs a checker over all ops of a reader.
 ///
 /// # Errors
 ///
-/// If the text is not a history, or not one that the checker can judge.
+/// If the text is not a history, or if the checker cannot check it.
 pub fn check(mut run: Box<dyn Run + '_>, reader: &mut Reader<'_>, budget: &Budget) -> Result<Report, HistoryError> {
     reader.for_each_batch(|batch| run.observe_batch(batch))?;
     run.finish(budget)
 }
 
-/// Runs a checker over a history that is in memory.
+/// Runs a checker over a history in memory.
 ///
 /// # Errors
 ///
-/// If the history is not one that the checker can judge.
+/// If the checker cannot check the history.
 pub fn check_history<R: Run + ?Sized>(
     mut run: Box<R>,
     history: &History,
@@ -363,11 +368,11 @@ pub fn check_history<R: Run + ?Sized>(
     run.finish(budget)
 }
 
-/// The same answer as [`check`], with reading on a thread of its own.
+/// Returns the same result as [`check`], but reads on a separate thread.
 ///
 /// # Errors
 ///
-/// If the text is not a history, or not one that the checker can judge.
+/// If the text is not a history, or if the checker cannot check it.
 pub fn check_ahead(
     mut run: Box<dyn Run + '_>,
     reader: &mut Reader<'_>,

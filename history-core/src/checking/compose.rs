@@ -1,4 +1,4 @@
-//! Several checkers over one pass of a history: each sees every op, and the worst verdict is that of all.
+//! Several checkers in one pass over a history: each receives every op, and the worst verdict is the verdict of all.
 
 use super::branch::{Branch, End};
 use crate::error::HistoryError;
@@ -8,19 +8,19 @@ use crate::{
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// Several checkers as one, named after all of them: `bank,stats`.
+/// Several checkers combined into one, named after all of them: `bank,stats`.
 ///
-/// The verdict is that on a history of which each judged a part ([`Verdict::and`]): one invalid decides, one unknown
-/// spoils. [`Report::checkers`] has the report of each, the same as if it had been alone, in the order in which they
+/// The verdict combines those of the checkers ([`Verdict::and`]): invalid if any is invalid, else unknown if any is
+/// unknown. [`Report::checkers`] has the report of each, the same as if it had run alone, in the order in which they
 /// were given.
 ///
-/// A checker that has seen enough, or that cannot judge the history, does not keep the others from continuing. Of one
-/// that cannot, the verdict is unknown, and a note says why; it is an error only if none can.
+/// If a checker has finished early or cannot check the history, the others continue. A checker that cannot check the
+/// history has the verdict unknown, and a note gives the reason; it is an error only if no checker can.
 ///
-/// An option goes to every checker that declares it. Limits on states and bytes are for each checker; a deadline and a
-/// cancellation for all.
+/// An option applies to every checker that declares it. Limits on states and bytes apply to each checker; a deadline
+/// and a cancellation apply to all together.
 ///
-/// O(1) an op in addition to what the checkers do, and no memory but theirs.
+/// O(1) per op in addition to the checkers, and no additional memory.
 ///
 /// ```
 /// use history_core::{
@@ -70,7 +70,7 @@ pub struct Compose<'c> {
     name: String,
     summary: String,
     checkers: Vec<Box<dyn Checker + 'c>>,
-    /// The options of all, each once, in the order in which they first come up.
+    /// The options of all checkers, each once, in order of first occurrence.
     options: Vec<OptionSpec>,
 }
 
@@ -84,15 +84,15 @@ impl fmt::Debug for Compose<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ComposeError {
-    /// There is none.
+    /// There are no checkers.
     Nothing,
-    /// Two have this name, so their reports could not be distinguished.
+    /// Two checkers have this name, so their reports could not be distinguished.
     Twice(String),
-    /// Two take this option, and mean different things by it.
+    /// Two checkers declare this option with different meanings.
     Option {
         /// The option's name.
         option: &'static str,
-        /// The checkers, and what each takes.
+        /// The checkers, and the kind of value that each expects.
         takers: [(String, OptionKind); 2],
     },
 }
@@ -115,12 +115,12 @@ impl fmt::Display for ComposeError {
 impl std::error::Error for ComposeError {}
 
 impl<'c> Compose<'c> {
-    /// These checkers as one. Where several declare an option, what is said of it ([`OptionSpec`]) is what the first
-    /// one says; each goes by its own default.
+    /// Combines these checkers into one. If several declare an option, its description ([`OptionSpec`]) is that of the
+    /// first; each uses its own default.
     ///
     /// # Errors
     ///
-    /// If there is none, if two have the same name, or if two take one option in different ways.
+    /// If there are no checkers, if two have the same name, or if two declare one option in different ways.
     pub fn new(checkers: Vec<Box<dyn Checker + 'c>>) -> Result<Compose<'c>, ComposeError> {
         let mut options: Vec<OptionSpec> = Vec::new();
         for (i, checker) in checkers.iter().enumerate() {
@@ -188,7 +188,7 @@ impl Checker for Compose<'_> {
 }
 
 impl Compose<'_> {
-    /// Starts a run of each checker on its own options.
+    /// Starts a run of each checker with its own options.
     fn start_by(
         &self,
         options: &Options,
@@ -206,16 +206,16 @@ impl Compose<'_> {
     }
 }
 
-/// One history on its way through several checkers.
+/// The processing of one history by several checkers.
 struct ComposeRun {
     name: String,
     branches: Vec<(String, Branch<'static>)>,
-    /// How many of them have not ended.
+    /// The number of runs that have not ended.
     going_on: usize,
 }
 
 impl ComposeRun {
-    /// The first error, if there is nothing else.
+    /// The first error, if there is no result.
     #[cold]
     fn error(&self) -> Option<HistoryError> {
         let mut first: Option<HistoryError> = None;

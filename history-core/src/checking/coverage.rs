@@ -6,48 +6,48 @@ use std::fmt::Write;
 /// What a checker did with an op of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpUse {
-    /// Nothing: it does not understand the op's `:f`, or its value.
+    /// Nothing: the checker does not support the op's `:f`, or its value.
     PassedOver,
-    /// It understood the op, which alone cannot contradict anything: an invocation, a failure, a write.
+    /// The checker understood the op, which alone cannot contradict anything: an invocation, a failure, a write.
     Understood,
-    /// It understood the op and compared the answer with what must hold: an `ok` read of a bank.
+    /// The checker understood the op and compared the result with what must hold: an `ok` read of a bank.
     Observed,
 }
 
-/// What a checker looks for in a history, in words for its notes.
+/// The ops that a checker expects in a history, as phrases for its notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// The ops that it understands, and their values: `":add of an integer, and :read of the sum"`.
     pub ops: &'static str,
-    /// What it observes, behind "no": `"ok :read"`.
+    /// What the checker observes, as a phrase that follows "no": `"ok :read"`.
     pub observation: &'static str,
 }
 
-/// The note on a history whose operations are unknown as a whole, and what gives an answer.
+/// The note on a history in which some invocations have no process, and the next step.
 pub const NAMELESS: (&str, &str) = (
     "No verdict, because some invocations have no process: which completions are theirs is unknown, and so is which \
      operations failed, and when they began.",
     "Record the process of every op, in a field process.",
 );
 
-/// The note on a history of transactions of which levels with real time hold, where not all of it is known.
+/// The note if a history of transactions satisfies levels with real time, but real time is only partly known.
 pub const UNTIMED: &str = "Some transactions have no invocation. When they began is unknown, so of real time only the order \
                            of each process was checked for them.";
 
-/// The note on a history of transactions of which levels with sessions hold, where not all sessions are known.
+/// The note if a history of transactions satisfies levels with sessions, but not all sessions are known.
 pub const SESSIONLESS: &str = "Some transactions have no process, so the order of sessions was not checked for them.";
 
-/// Counts the ops of a history by what the checker did with them, and keeps a report from saying `true` of nothing.
+/// Counts the ops of a history by what the checker did with them, and prevents a report of `true` without evidence.
 ///
 /// A [`Run`](crate::Run) calls [`Coverage::count`] for each op and [`Coverage::conclude`] at the end. The rules are the
 /// same for all checkers:
 ///
-/// - The verdict is unknown if no op is a client's, if the checker understood none of them, or if it observed none.
-///   A note says what it expected and what the history holds. An invalid verdict stays as it is.
+/// - The verdict is unknown if no op belongs to a client, if the checker understood none of them, or if it observed
+///   none. A note says what the checker expected and what the history contains. An invalid verdict remains invalid.
 /// - `passed-over-count` and `observed-count` are among the counts. A note names the functions of the ops that were
 ///   ignored if they are at least 1 % of the clients' ops.
 ///
-/// O(1) an op, and no allocation but for the names of functions that are ignored, of which it keeps 16.
+/// O(1) per op. It allocates only for the names of ignored functions, of which it keeps 16.
 ///
 /// ```
 /// use history_core::{Budget, Checker, Coverage, Expected, HistoryError, Op, OpKind, OpUse};
@@ -121,11 +121,11 @@ pub struct Coverage {
     clients: u64,
     passed_over: u64,
     observed: u64,
-    /// Of the ops that were ignored: the names of the first different functions, and how many ops each has.
+    /// Of the ignored ops: the names of the first different functions, and the number of ops of each.
     functions: Vec<(Option<Box<str>>, u64)>,
 }
 
-/// Functions whose ops are counted apart. A history of more has the rest as "other ops".
+/// Functions whose ops are counted separately. Ops of further functions are counted as "other ops".
 const FUNCTIONS_MAX: usize = 16;
 /// Functions that a note names.
 const NAMED_MAX: usize = 4;
@@ -133,14 +133,14 @@ const NAMED_MAX: usize = 4;
 const NAME_CHARS_MAX: usize = 40;
 
 impl Coverage {
-    /// The coverage of a checker that counts ops itself and ignores none: so many ops of clients, of which it observed
-    /// so many.
+    /// The coverage of a checker that counts ops itself and ignores none: the number of ops of clients, and how many of
+    /// them it observed.
     #[must_use]
     pub fn of_counts(clients: u64, observed: u64) -> Coverage {
         Coverage { clients, observed, ..Coverage::default() }
     }
 
-    /// Counts the next op. Ops of others than clients are not part of what a checker has to understand.
+    /// Counts the next op. A checker need not understand ops that do not belong to clients, so they are not counted.
     #[inline]
     pub fn count(&mut self, op: &Op<'_>, op_use: OpUse) {
         if !op.process.is_client() {
@@ -169,15 +169,15 @@ impl Coverage {
         }
     }
 
-    /// Adds the counts to a report, and nothing else: for a report on a history that is not over
+    /// Adds only the counts to a report: for a report on a history that has not ended
     /// ([`Run::violation`](crate::Run::violation)).
     pub fn add_counts(&self, report: &mut Report) {
         report.counts.push((PASSED_OVER.into(), self.passed_over));
         report.counts.push((OBSERVED.into(), self.observed));
     }
 
-    /// Ends the history: adds counts and notes to the checker's report, and makes a valid verdict unknown if it rests
-    /// on nothing.
+    /// Ends the history: adds counts and notes to the checker's report, and changes a valid verdict without evidence to
+    /// unknown.
     pub fn conclude(&self, expected: &Expected, report: &mut Report) {
         if let Some((note, next)) = self.why_nothing_is_known(expected, report) {
             report.verdict = Verdict::Unknown;
@@ -203,7 +203,7 @@ impl Coverage {
         self.add_counts(report);
     }
 
-    /// Why the verdict is unknown, if that is so because of what the history holds, and what would change it.
+    /// Why the verdict is unknown because of the content of the history, if it is, and what would change it.
     fn why_nothing_is_known(&self, expected: &Expected, report: &Report) -> Option<(String, NextStep)> {
         let (checker, Expected { ops, observation }) = (&report.checker, expected);
         if report.verdict == Verdict::Invalid {
@@ -262,8 +262,8 @@ fn shown(name: &str) -> String {
 const PASSED_OVER: &str = "passed-over-count";
 const OBSERVED: &str = "observed-count";
 
-/// Whether a verdict is unknown for no other reason than that the history holds nothing to observe. Where ops were
-/// ignored, some of them might have been observed.
+/// Whether a verdict is unknown only because the history has nothing to observe. If ops were ignored, some of them
+/// might have been observed.
 pub(crate) fn is_unobserved(report: &Report) -> bool {
     let is_zero = |name: &str| report.counts.iter().any(|(known, count)| known == name && *count == 0);
     report.verdict == Verdict::Unknown && is_zero(PASSED_OVER) && is_zero(OBSERVED)

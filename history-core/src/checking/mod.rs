@@ -1,4 +1,4 @@
-//! Checking: what a checker implements, what it is given, and what it answers; and checkers that run others.
+//! Checking: the interface of checkers, their input and their results; and checkers that run other checkers.
 
 pub(crate) mod about;
 mod branch;

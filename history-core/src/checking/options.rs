@@ -1,19 +1,19 @@
-//! Options of checkers, by name: what a command line, a plugin's host or a configuration file can set.
+//! Options of checkers, by name: settings from a command line, a plugin's host or a configuration file.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// One option of a checker, for help texts and for checking what was given.
+/// One option of a checker, for help texts and to verify the given values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptionSpec {
-    /// As on the command line, without dashes: `"consistency-models"`.
+    /// The name on the command line, without dashes: `"consistency-models"`.
     pub name: &'static str,
-    /// What it takes.
+    /// The kind of its value.
     pub kind: OptionKind,
-    /// What represents its value in help texts: `"MODELS"`.
+    /// The placeholder for its value in help texts: `"MODELS"`.
     pub value_name: &'static str,
-    /// What holds if it is not given, in words; empty if nothing does.
+    /// The default, in words; empty if there is none.
     pub default: &'static str,
     /// One or two sentences.
     pub help: &'static str,
@@ -35,7 +35,7 @@ impl OptionSpec {
         OptionSpec { name, kind, value_name: "", default: "", help }
     }
 
-    /// The same option with another name of its value.
+    /// The same option with another placeholder for its value.
     #[must_use]
     pub const fn with_value_name(self, value_name: &'static str) -> OptionSpec {
         OptionSpec { value_name, ..self }
@@ -48,11 +48,11 @@ impl OptionSpec {
     }
 }
 
-/// What an option takes.
+/// The kind of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OptionKind {
-    /// Nothing; it is on if it is given.
+    /// No value; the option is on if it is given.
     Flag,
     /// An integer.
     Integer,
@@ -65,7 +65,7 @@ pub enum OptionKind {
 }
 
 impl OptionKind {
-    /// What it takes, in words: `"an integer"`.
+    /// The kind in words: `"an integer"`.
     pub fn phrase(self) -> &'static str {
         match self {
             OptionKind::Flag => "nothing",
@@ -91,12 +91,12 @@ impl OptionKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options(BTreeMap<String, String>);
 
-/// An option that cannot be taken as it was given.
+/// An error about an option whose value is not valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionError {
     /// The option's name, without dashes.
     pub option: String,
-    /// What is wrong with it, and what would be right.
+    /// What is wrong with the option, and what was expected.
     pub message: String,
 }
 
@@ -138,16 +138,16 @@ impl Options {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Whether a flag was given, and not as `"false"`.
+    /// Whether a flag was given, with a value other than `"false"`.
     pub fn flag(&self, name: &str) -> bool {
         self.text(name).is_some_and(|value| value != "false")
     }
 
-    /// An integer.
+    /// The value of an option that is an integer.
     ///
     /// # Errors
     ///
-    /// If what was given is none.
+    /// If the value is not an integer.
     pub fn integer(&self, name: &str) -> Result<Option<i64>, OptionError> {
         let parse = |text: &str| {
             text.parse().map_err(|_| {
@@ -163,25 +163,24 @@ impl Options {
         self.text(name).map(parse).transpose()
     }
 
-    /// An integer from 0 on: how many, or how large at the most.
+    /// The value of an option that is an integer of 0 or more: a count or a maximum size.
     ///
     /// # Errors
     ///
-    /// If what was given is none.
+    /// If the value is not such an integer.
     pub fn size(&self, name: &str) -> Result<Option<usize>, OptionError> {
         let Some(size) = self.integer(name)? else { return Ok(None) };
         let wrong = |_| OptionError::new(name, format!("expected a number from 0 on, found {size}"));
         usize::try_from(size).map(Some).map_err(wrong)
     }
 
-    /// Names given with commas between them; empty ones are omitted, and a colon before one is EDN's and means
-    /// nothing.
+    /// Names separated by commas. Empty names are omitted; a colon before a name comes from EDN and is ignored.
     pub fn names(&self, name: &str) -> Vec<&str> {
         let text = self.text(name).unwrap_or_default();
         text.split(',').map(|name| name.trim().trim_start_matches(':')).filter(|name| !name.is_empty()).collect()
     }
 
-    /// All of them, by name.
+    /// All options, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }

@@ -1,28 +1,29 @@
-//! What a checker has to say in the end: a verdict, and the evidence for it.
+//! The result of a checker: a verdict, and the evidence for it.
 
 use super::figure::Figure;
 use crate::{Client, Datum, NextStep, OpKind};
 use std::borrow::Cow;
 
-/// Whether a history obeys what was asked of it.
+/// Whether a history satisfies the requirement that a checker checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
-    /// It does.
+    /// It satisfies the requirement.
     Valid,
-    /// It could not be found out.
+    /// The checker could not decide.
     Unknown,
-    /// It does not, and the report proves it.
+    /// It violates the requirement, and the report proves it.
     Invalid,
 }
 
 impl Verdict {
-    /// The verdict on a history of which both parts were judged: one invalid part decides, one unknown spoils.
+    /// The verdict on a history from those on two parts: invalid if either is invalid, else unknown if either is
+    /// unknown.
     #[must_use]
     pub fn and(self, other: Verdict) -> Verdict {
         self.max(other)
     }
 
-    /// As Jepsen prints it: `"true"`, `"unknown"`, `"false"`.
+    /// The verdict as Jepsen prints it: `"true"`, `"unknown"`, `"false"`.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Valid => "true",
@@ -32,9 +33,9 @@ impl Verdict {
     }
 }
 
-/// A checker's answer.
+/// The result of a checker.
 ///
-/// [`Report::new`] makes one that has a verdict only; all fields are public and may be set.
+/// [`Report::new`] creates a report with a verdict only. All fields are public and may be set.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
@@ -42,37 +43,37 @@ pub struct Report {
     pub checker: Cow<'static, str>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Whether an invalid verdict rests on a part of what there was to look at: ops were left out, or not reached, or a
-    /// search was not begun because of what was found. There may be other anomalies then than those in the report.
+    /// Whether an invalid verdict is based on a part of the history: ops were omitted or not reached, or a search was
+    /// not started because of what was found. There may then be other anomalies than those in the report.
     pub is_partial: bool,
-    /// In words, where the verdict alone would leave one wondering: why it is unknown, what it rests on.
+    /// Sentences that explain the verdict: why it is unknown, or what it is based on.
     pub notes: Vec<String>,
-    /// What would give an answer, if the verdict is unknown. Of several checkers each has its own.
+    /// What would give a verdict, if it is unknown. Each of several checkers has its own.
     pub next: Vec<NextStep>,
-    /// What was found, by type, sorted by the type's name.
+    /// The anomalies found, one per type, sorted by type.
     pub anomalies: Vec<Anomaly>,
-    /// Models that the anomalies rule out, the weakest ones; empty for checkers that know no models.
+    /// The weakest models that the anomalies rule out; empty for checkers without models.
     pub not: Vec<Cow<'static, str>>,
-    /// The stronger models that go with them.
+    /// The stronger models that are therefore ruled out too.
     pub also_not: Vec<Cow<'static, str>>,
-    /// Models of which the report says nothing, sorted: neither ruled out by it nor known to hold. Those in none of
-    /// these three lists hold, as far as the checker can decide. Empty for checkers that know no models.
+    /// Models that are neither ruled out nor known to hold, sorted. Models in none of these three lists hold, as far as
+    /// the checker can decide. Empty for checkers without models.
     pub not_checked: Vec<Cow<'static, str>>,
     /// Numbers about the history: `("ok-count", 17)`.
     pub counts: Vec<(Cow<'static, str>, u64)>,
-    /// Files that would help a reader, for whoever asked for a directory.
+    /// Files for the reader of the report, if an output directory was requested.
     pub artifacts: Vec<Artifact>,
-    /// Pictures that would help, as data, if [`Budget::figures`](crate::Budget::figures) asked for them.
+    /// Pictures for the reader of the report, as data, if requested by [`Budget::figures`](crate::Budget::figures).
     pub figures: Vec<Figure>,
-    /// Of a history whose keys were judged each on its own: those that are not valid, up to some number; all, where
-    /// there are few. In the order in which they came up.
+    /// If the keys of the history were checked separately: the keys that are not valid, up to a maximum number; all
+    /// keys, if there are few. In order of first occurrence.
     pub keys: Vec<KeyReport>,
-    /// Of several checkers run as one ([`Compose`](crate::Compose)): what each of them has to say. What it found is
-    /// there and not here, but for the verdict.
+    /// For several checkers run as one ([`Compose`](crate::Compose)): the report of each. Results are in those reports
+    /// and not in this one, except the verdict.
     pub checkers: Vec<Report>,
 }
 
-/// What became of one key of a history whose keys were judged each on its own.
+/// The result for one key of a history whose keys were checked separately.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct KeyReport {
@@ -81,10 +82,10 @@ pub struct KeyReport {
     /// The verdict on its part of the history.
     #[cfg_attr(feature = "serde", serde(rename = "valid"))]
     pub verdict: Verdict,
-    /// What was found in it, sorted by name; [`Report::anomalies`] has the witnesses.
+    /// The types of anomalies found in it, sorted by name; [`Report::anomalies`] has the witnesses.
     #[cfg_attr(feature = "serde", serde(default, serialize_with = "crate::checking::serialize::report::keywords"))]
     pub anomaly_types: Vec<Cow<'static, str>>,
-    /// What was noted of it.
+    /// The notes on it.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub notes: Vec<String>,
 }
@@ -92,9 +93,9 @@ pub struct KeyReport {
 /// All anomalies of one type in a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anomaly {
-    /// The type, as the field spells it: `"G-single-item"`.
+    /// The type, as spelled in the literature: `"G-single-item"`.
     pub name: Cow<'static, str>,
-    /// How many were found. Of cycles, one is looked for in each component.
+    /// The number found. Of cycles, one is searched for in each component.
     pub count: u64,
     /// The first few, in the order of the history.
     pub witnesses: Vec<Witness>,
@@ -105,15 +106,15 @@ pub struct Anomaly {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Witness {
-    /// The ops it takes to see it, in the order in which the explanation names them.
+    /// The ops that show the anomaly, in the order in which the explanation names them.
     pub ops: Vec<WitnessOp>,
     /// For a cycle, a step from each op to the next, the last one back to the first.
     #[cfg_attr(feature = "serde", serde(default))]
     pub steps: Vec<Step>,
-    /// Whatever else there is to know, by name: `("key", 7)`.
+    /// Further facts, by name: `("key", 7)`.
     #[cfg_attr(feature = "serde", serde(default, with = "crate::checking::serialize::named"))]
     pub facts: Vec<(Cow<'static, str>, Datum)>,
-    /// The whole story, in prose of one or more lines.
+    /// The complete explanation, in one or more lines.
     pub explanation: String,
 }
 
@@ -121,14 +122,14 @@ pub struct Witness {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct WitnessOp {
-    /// What the explanation calls it: `"T1"`.
+    /// The name of the op in the explanation: `"T1"`.
     pub name: String,
     /// Its index.
     pub index: u64,
-    /// Who did it; absent where the history does not say.
+    /// The client of the op; absent if the history does not contain it.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub process: Option<Client>,
-    /// What it says.
+    /// The op's kind.
     pub kind: OpKind,
     /// The time of the op, in nanoseconds since the test began.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -137,19 +138,19 @@ pub struct WitnessOp {
     pub value: Datum,
 }
 
-/// Why one op of a cycle comes before the next.
+/// Why one op of a cycle precedes the next.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Step {
     /// A position in [`Witness::ops`].
     pub from: usize,
-    /// Another.
+    /// Another such position.
     pub to: usize,
     /// `"ww"`, `"wr"`, `"rw"`, `"process"`, `"realtime"`.
     #[cfg_attr(feature = "serde", serde(serialize_with = "crate::checking::serialize::report::keyword"))]
     pub relation: Cow<'static, str>,
-    /// The key on which they meet, if they do.
+    /// The key of this dependency, if it has one.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::checking::serialize::report::present"))]
     pub key: Option<Datum>,
@@ -157,7 +158,7 @@ pub struct Step {
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::checking::serialize::report::present"))]
     pub value: Option<Datum>,
-    /// The version that `to` wrote or read, where that is another.
+    /// The version that `to` wrote or read, if it differs.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::checking::serialize::report::present"))]
     pub next_value: Option<Datum>,
@@ -168,9 +169,9 @@ pub struct Step {
 /// A file for the reader of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
-    /// Relative to the directory that was asked for, with `/` between its parts.
+    /// The path relative to the output directory, with `/` between its parts.
     pub path: String,
-    /// What it holds.
+    /// The content of the file.
     pub content: Vec<u8>,
 }
 
@@ -208,7 +209,7 @@ impl Step {
 }
 
 impl Report {
-    /// A report of nothing but a verdict.
+    /// A report that contains only a verdict.
     pub fn new(checker: impl Into<Cow<'static, str>>, verdict: Verdict) -> Report {
         Report {
             checker: checker.into(),
@@ -228,13 +229,13 @@ impl Report {
         }
     }
 
-    /// The anomalies of a type, the first found of several checkers.
+    /// The anomalies of a type; of several checkers, those of the first that found some.
     pub fn anomaly(&self, name: &str) -> Option<&Anomaly> {
         let own = self.anomalies.iter().find(|anomaly| anomaly.name == name);
         own.or_else(|| self.checkers.iter().find_map(|report| report.anomaly(name)))
     }
 
-    /// The names of all types found, sorted; those found by several checkers, each once.
+    /// The names of all types found, sorted; types found by several checkers are listed once.
     pub fn anomaly_types(&self) -> impl Iterator<Item = &str> {
         let mut names: Vec<&str> = self.anomalies.iter().map(|anomaly| anomaly.name.as_ref()).collect();
         if !self.checkers.is_empty() {
@@ -245,7 +246,8 @@ impl Report {
         names.into_iter()
     }
 
-    /// Takes all files out of the report. Those of each of several checkers get a folder of its name.
+    /// Removes all files from the report and returns them. The files of each of several checkers get a folder with its
+    /// name.
     pub fn take_artifacts(&mut self) -> Vec<Artifact> {
         let mut all = std::mem::take(&mut self.artifacts);
         for report in &mut self.checkers {
@@ -257,7 +259,7 @@ impl Report {
         all
     }
 
-    /// Takes all figures out of the report, named as [`Report::take_artifacts`] names files.
+    /// Removes all figures from the report and returns them, named as [`Report::take_artifacts`] names files.
     pub fn take_figures(&mut self) -> Vec<Figure> {
         let mut all = std::mem::take(&mut self.figures);
         for report in &mut self.checkers {

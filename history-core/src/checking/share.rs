@@ -1,34 +1,34 @@
 //! A history of transactions on several workers, each of which has some of its keys. For `histcheck-scale`; it changes
 //! without notice.
 //!
-//! A **share** is the history as one worker sees it: every transaction on one of its keys, without the micro-ops on
+//! A **share** is the history as one worker receives it: every transaction on one of its keys, without the micro-ops on
 //! other keys. What follows from one key alone, its version order and the anomalies that need no cycles, follows from a
 //! share as it does from the whole. What no share shows are cycles that pass from the keys of one worker to those of
-//! another. For these a share tells its [`Dependency`]s. If all of them and real time together have no cycle, there is
-//! none in the whole, of any type.
+//! another. For these, a share returns its [`Dependency`]s. If all of them and real time together have no cycle, there
+//! is none in the whole, of any type.
 //!
-//! Reads do not always show the order of a key's versions. Then a share finds one that explains it, and tells the
-//! dependencies of that. If these have no cycle, the orders of all shares explain the whole. If they have, other orders
-//! may.
+//! Reads do not always determine the order of a key's versions. A share then finds one order that explains it, and
+//! returns the dependencies of that order. If these have no cycle, the orders of all shares explain the whole. If they
+//! have one, other orders may still explain it.
 
 use super::keyed::parts::place_of;
 use crate::error::HistoryError;
 use crate::{Budget, Op, Participants, Report, Value};
 use std::sync::Arc;
 
-/// Which keys are a worker's own.
+/// The keys that belong to a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// All.
+    /// All keys.
     All,
-    /// One part of so many, by their [places](place_of).
+    /// One part of several, by the [places](place_of) of keys.
     Part {
         /// The number of this part.
         own: u64,
         /// How many parts there are; at least 1.
         of: u64,
     },
-    /// Those at these places, which are in order.
+    /// The keys with these places, which are sorted.
     Only(Arc<[u64]>),
 }
 
@@ -68,8 +68,8 @@ pub struct Span {
     pub completed: u64,
 }
 
-/// Two operations, the first of which comes before the second in any order that explains the history. Unless it runs
-/// after the second, both run at the same time: what follows from real time is not told.
+/// Two operations, the first of which precedes the second in any order that explains the history. The first runs after
+/// the second, or both run at the same time: dependencies that follow from real time are not reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dependency {
     /// The one that comes first.
@@ -79,66 +79,66 @@ pub struct Dependency {
 }
 
 impl Dependency {
-    /// The index of the op with which both are known to run: the later invocation.
+    /// The index of the op from which on both are known: the later invocation.
     pub fn known(&self) -> u64 {
         self.from.invoked.max(self.to.invoked)
     }
 }
 
-/// One share on its way through a checker.
+/// The processing of one share by a checker.
 pub trait ShareRun: Send {
-    /// Takes the next op with a key of this share.
+    /// Processes the next op with a key of this share.
     ///
     /// # Errors
     ///
-    /// Those of [`Run::observe`](crate::Run::observe).
+    /// As in [`Run::observe`](crate::Run::observe).
     fn observe(&mut self, op: &Op<'_>) -> Result<(), HistoryError>;
 
     /// Ends the share.
     ///
     /// # Errors
     ///
-    /// Those of [`Run::finish`](crate::Run::finish).
+    /// As in [`Run::finish`](crate::Run::finish).
     fn finish(self: Box<Self>, budget: &Budget) -> Result<ShareEnd, HistoryError>;
 }
 
-/// What a share shows.
+/// The result for a share.
 #[derive(Clone, Debug)]
 pub struct ShareEnd {
     /// The report on the share.
     pub report: Report,
-    /// Whether each op is one of this workload, and no key contradicts what is assumed of all. If not, what other
-    /// shares show may be the work of that op, or rest on that.
+    /// Whether each op is an op of this workload, and no key contradicts the assumptions about all keys. If not, the
+    /// results of other shares may be caused by that op, or be based on a wrong assumption.
     pub is_well_formed: bool,
     /// How many keys it has.
     pub keys: u64,
-    /// What comes before what; none if there is more to know than that, so that the history has to be judged as a
-    /// whole: the share is not valid, or it is not known when some operation ran.
+    /// The dependencies; none if they are not sufficient, so that the history has to be checked as a whole: the share
+    /// is not valid, or the time of some operation is unknown.
     pub dependencies: Option<Vec<Dependency>>,
-    /// Whether these are the dependencies of one order of versions of several that explain the share. Then a cycle of
-    /// them proves nothing.
+    /// Whether these are the dependencies of one of several orders of versions that explain the share. A cycle of them
+    /// then proves nothing.
     pub is_one_of_several: bool,
-    /// Whether the report may list levels as not checked that the whole decides.
+    /// Whether the report may list levels as not checked that a check of the whole history decides.
     pub may_say_less: bool,
 }
 
-/// Transactions that lie on cycles of the orders that shares have found, set by set. All of a set lead to each other;
-/// so of what is not in it, each comes before all of it or after all of it. A set has another order if one explains
-/// its own reads, each of which shows a version of the set or the one that was there before it, and leaves those
-/// versions last that others read.
+/// Transactions that lie on cycles of the orders found by shares, set by set. All transactions of a set lead to each
+/// other; so each transaction outside the set precedes all of it or follows all of it. A set has another order if an
+/// order explains its own reads, each of which returns a version of the set or the version before it, and has as last
+/// versions those that other transactions read.
 pub trait KnotsRun: Send {
-    /// Takes the next op of the history, and the set of its transaction, if it is in one.
+    /// Processes the next op of the history, with the set of its transaction, if it is in one.
     ///
     /// # Errors
     ///
-    /// Those of [`Run::observe`](crate::Run::observe).
+    /// As in [`Run::observe`](crate::Run::observe).
     fn observe(&mut self, set: Option<usize>, op: &Op<'_>) -> Result<(), HistoryError>;
 
-    /// For each set whether it has another order, as far as was found.
+    /// For each set, whether another order was found.
     fn finish(self: Box<Self>, budget: &Budget) -> Vec<bool>;
 }
 
-/// What is known of a whole history without its shares.
+/// Data about a whole history that its shares do not have.
 #[derive(Clone, Debug)]
 pub struct Totals {
     /// Operations that completed `ok`.
@@ -147,7 +147,7 @@ pub struct Totals {
     pub fail: u64,
     /// Operations that ended in `info`, or never.
     pub info: u64,
-    /// Who took part.
+    /// The processes of the history.
     pub participants: Participants,
 }
 

@@ -1,11 +1,11 @@
-//! Ops with different keys in a field that a checker does not look at.
+//! Ops with different keys in a field that a checker does not read.
 
 use crate::{Datum, Op, Report};
 
-/// Notices that ops have different values in the field `key`, for checkers of one object that do not look at it.
+/// Detects different values in the field `key` of ops, for checkers of one object that do not read this field.
 ///
-/// Such a history may be of several objects, each to be checked separately, and the verdict on all of them together
-/// means little. O(1) an op, and memory for two keys.
+/// Such a history may be of several objects, each of which has to be checked separately; the verdict on all of them
+/// together means little. O(1) per op, and memory for two keys.
 ///
 /// ```
 /// use history_core::{History, Report, UnreadKeys, Verdict};
@@ -28,12 +28,12 @@ use crate::{Datum, Op, Report};
 #[derive(Clone, Debug, Default)]
 pub struct UnreadKeys {
     first: Option<Datum>,
-    /// Another one. Then no more are looked for.
+    /// A second key. After it, no more keys are searched for.
     other: Option<Datum>,
 }
 
 impl UnreadKeys {
-    /// Looks at the next op. Those of others than clients say nothing of objects.
+    /// Processes the next op. Ops that do not belong to clients say nothing about objects and are ignored.
     #[inline]
     pub fn see(&mut self, op: &Op<'_>) {
         if self.other.is_none() && !op.extra.is_empty() {
@@ -49,7 +49,7 @@ impl UnreadKeys {
         }
     }
 
-    /// Adds a note to the report if there were several keys.
+    /// Adds a note to the report if there are several keys.
     pub fn conclude(&self, report: &mut Report) {
         if let (Some(first), Some(other)) = (&self.first, &self.other) {
             report.notes.push(format!(

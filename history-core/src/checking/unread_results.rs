@@ -1,9 +1,9 @@
-//! Transactions that were `ok` and do not say what they read, or not all of it.
+//! Transactions with the outcome `ok` that do not contain all results of their reads.
 
 use crate::{Op, OpKind};
 
-/// Counts `ok` ops without a value whose invocations asked for something, and others that do not say all that they
-/// read: it is not in the history.
+/// Counts `ok` ops without a value whose invocations contain reads, and other ops with missing results of reads: those
+/// results are not in the history.
 ///
 /// ```
 /// use history_core::{History, UnreadResults};
@@ -28,7 +28,7 @@ pub struct UnreadResults {
 crate::state!(struct UnreadResults { count, first });
 
 impl UnreadResults {
-    /// Looks at the next op; `asks` says whether it is known, or possible, that its invocation asked for something.
+    /// Processes the next op. `asks`: whether its invocation contains reads, or may contain some.
     #[inline]
     pub fn see(&mut self, op: &Op<'_>, asks: bool) {
         if asks && op.kind == OpKind::Ok && op.value.is_nil() {

@@ -1,9 +1,9 @@
-//! Conversions between integers that are known to fit, each of which debug builds check.
+//! Conversions between integers that are known to fit; debug builds verify them.
 
 /// Conversions of an integer to types that hold it.
 ///
-/// In place of `as`, which cuts off what does not fit: debug builds panic then. For what may not fit there is
-/// `try_from`.
+/// Use it instead of `as`, which truncates: debug builds panic if the number does not fit. For numbers that may not
+/// fit, use `try_from`.
 ///
 /// ```
 /// use history_core::cast::Cast;

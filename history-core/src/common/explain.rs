@@ -30,7 +30,7 @@ impl<T> Default for Names<T> {
 }
 
 impl<T> Names<T> {
-    /// The name of a thing: that of the first for which `is_same`, or the next one.
+    /// The name of a thing: that of the first thing for which `is_same` returns true, or the next unused name.
     pub fn name(&mut self, thing: T, is_same: impl Fn(&T) -> bool) -> String {
         let at = self.0.iter().position(is_same).unwrap_or_else(|| {
             self.0.push(thing);
@@ -45,19 +45,19 @@ impl<T> Names<T> {
     }
 }
 
-/// The last operations of an order, which an explanation names: how the order began hardly matters.
+/// The last operations of an order, which an explanation names: the beginning of the order hardly matters.
 pub fn tail<T>(order: &[T]) -> &[T] {
     const NAMED_MAX: usize = 4;
     &order[order.len().saturating_sub(NAMED_MAX)..]
 }
 
-/// Names with commas between them, after an ellipsis if these are not all `count`: `"..., T1, T2"`.
+/// Names separated by commas, after an ellipsis if they are fewer than `count`: `"..., T1, T2"`.
 pub fn after_ellipsis(names: &[String], count: u64) -> String {
     let before = if names.len().to_u64() == count { "" } else { "..., " };
     format!("{before}{}", names.join(", "))
 }
 
-/// Things that a sentence lists, and how many of `count` it leaves out: `["T1", "T2", "3 more"]`.
+/// The items of a list in a sentence, with the number of those omitted out of `count`: `["T1", "T2", "3 more"]`.
 pub fn with_more(mut listed: Vec<String>, count: usize) -> Vec<String> {
     if count > listed.len() {
         listed.push(format!("{} more", count - listed.len()));
@@ -65,7 +65,7 @@ pub fn with_more(mut listed: Vec<String>, count: usize) -> Vec<String> {
     listed
 }
 
-/// The first fields of an op as EDN, without what closes the map: `"{:index 3, :type :ok, :process 0"`.
+/// The first fields of an op as EDN, without the end of the map: `"{:index 3, :type :ok, :process 0"`.
 pub fn op_start(index: u64, kind: OpKind, process: Option<&Client>) -> String {
     let mut text = format!("{{:index {index}, :type :{}", kind.name());
     if let Some(process) = process {
@@ -79,7 +79,7 @@ pub fn introduction(ops: &[WitnessOp]) -> String {
     Explanation::of(ops).introduction()
 }
 
-/// An explanation in the making.
+/// An explanation under construction.
 ///
 /// ```
 /// use history_core::explain::Explanation;
@@ -144,7 +144,7 @@ impl Display for Explanation {
     }
 }
 
-/// The explanations of an anomaly's witnesses as a file, `NAME.txt`, and how many more there are.
+/// The explanations of an anomaly's witnesses as a file, `NAME.txt`, and the number of further witnesses.
 pub fn artifact(anomaly: &Anomaly) -> Artifact {
     let mut text = String::new();
     for (at, witness) in anomaly.witnesses.iter().enumerate() {

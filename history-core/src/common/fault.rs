@@ -1,20 +1,20 @@
-//! What is wrong with an op that a checker cannot take.
+//! What is wrong with an op that a checker cannot process.
 
 use crate::{ErrorKind, HistoryError, NextStep, Op, Report, Verdict};
 
-/// Why a checker cannot take an op.
+/// Why a checker cannot process an op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpFault {
-    /// It cannot be decoded, for this reason. The other ops can be judged without it.
+    /// The op cannot be decoded, for this reason. The other ops can be checked without it.
     Undecodable(String),
-    /// It cannot be decoded, and nothing can be concluded without it from the ops after it.
+    /// The op cannot be decoded, and no conclusions about later ops are possible without it.
     Blocking(String),
     /// The history as a whole cannot be checked.
     Error(HistoryError),
 }
 
 impl OpFault {
-    /// The fault of an op with which a limit is reached.
+    /// The fault of an op that exceeds a limit.
     #[cold]
     pub fn limit(message: impl Into<String>) -> OpFault {
         OpFault::Error(HistoryError::new(ErrorKind::Limit, message))
@@ -27,7 +27,7 @@ impl From<HistoryError> for OpFault {
     }
 }
 
-/// The ops of a history that a checker cannot decode: how many, and the first of them.
+/// The ops of a history that a checker cannot decode: their number, and the first of them.
 ///
 /// ```
 /// use history_core::{UndecodedOps, History, Verdict};
@@ -49,7 +49,7 @@ pub struct UndecodedOps {
 }
 
 impl Extend<UndecodedOps> for UndecodedOps {
-    /// Adds more of them, behind those known.
+    /// Adds more undecoded ops after the existing ones.
     fn extend<I: IntoIterator<Item = UndecodedOps>>(&mut self, more: I) {
         for UndecodedOps { first, count, stopped } in more {
             self.first = self.first.take().or(first);
@@ -60,7 +60,7 @@ impl Extend<UndecodedOps> for UndecodedOps {
 }
 
 impl UndecodedOps {
-    /// Adds an op. `stops` if the ops after it are not checked.
+    /// Adds an op. `stops`: whether the ops after it are not checked.
     #[cold]
     pub fn push(&mut self, op: &Op<'_>, reason: &str, stops: bool) {
         self.first.get_or_insert_with(|| format!("the op at {}: {reason}", op.place()));

@@ -5,13 +5,13 @@ use crate::{Op, OpKind, Pair};
 
 /// The functions of the operations in flight.
 ///
-/// An `ok` with another `:f` than its invocation says nothing certain: neither that what was invoked happened, nor that
-/// what it names did.
+/// An `ok` with another `:f` than its invocation is ambiguous: it shows neither that the invoked function was executed,
+/// nor that the function it names was.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionsInFlight {
     /// By slot.
     slots: Vec<InFlight>,
-    /// By slot: the names that do not fit a word; of other slots, nothing that matters.
+    /// By slot: the names that do not fit in a word. Entries of other slots have no meaning.
     long: Vec<String>,
 }
 
@@ -21,12 +21,12 @@ struct InFlight {
     function: Function,
 }
 
-/// A function's name, if it has at most 8 bytes, as nearly all have: comparing two names is comparing two words.
+/// A function's name, if it has at most 8 bytes, as nearly all names have: two names are compared as two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Function {
-    /// The name's bytes, the first one lowest, and zeros behind them; 0 of a longer one.
+    /// The name's bytes, the first one lowest, padded with zeros; 0 for a longer name.
     word: u64,
-    /// The name's bytes in number; [`Function::NONE`] has more than any name.
+    /// The length of the name in bytes; [`Function::NONE`] has a greater length than any name.
     len: usize,
 }
 
@@ -65,7 +65,7 @@ impl FunctionsInFlight {
     ///
     /// # Errors
     ///
-    /// If it is an `ok` and its function is not that of its invocation; as a clause about the op.
+    /// If the op is an `ok` and its function differs from that of its invocation; the error is a clause about the op.
     #[inline]
     pub fn see(&mut self, op: &Op<'_>) -> Result<(), String> {
         match op.pair {
@@ -90,8 +90,9 @@ impl FunctionsInFlight {
         }
     }
 
-    /// An invocation in a slot that is new, or of a function whose name is long; a completion whose function may not be
-    /// that of its invocation. What this returns is what its caller returns, which so has nothing to keep meanwhile.
+    /// Handles an invocation in a new slot, or of a function with a long name, and a completion whose function may
+    /// differ from that of its invocation. The caller returns this result unchanged, so it need not save anything
+    /// meanwhile.
     #[cold]
     fn see_rare(&mut self, op: &Op<'_>) -> Result<(), String> {
         match op.pair {
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(faults, expected);
     }
 
-    /// What `see` says of an operation that is invoked and completed with these functions.
+    /// The result of `see` for an operation that is invoked and completed with these functions.
     fn difference(functions: &mut FunctionsInFlight, invoked: Option<&str>, completed: Option<&str>) -> Option<String> {
         let mut builder = HistoryBuilder::new();
         for (kind, f) in [(OpKind::Invoke, invoked), (OpKind::Ok, completed)] {

@@ -1,8 +1,8 @@
-//! Ids: small numbers that index columns, a type for each so that they cannot be mixed up.
+//! Ids: small numbers that index columns, with a separate type for each so that they cannot be confused.
 
-/// What all ids have in common.
+/// The common interface of all ids.
 pub trait Id: Copy {
-    /// Stands for no row.
+    /// The id that represents no row.
     const NONE: Self;
 
     /// The id of the row at `at`.
@@ -12,7 +12,7 @@ pub trait Id: Copy {
     fn at(self) -> usize;
 }
 
-/// Declares types of ids: `u32` inside, so there are at most 2^32 - 1 rows.
+/// Declares types of ids. Each contains a `u32`, so there are at most 2^32 - 1 rows.
 ///
 /// ```
 /// history_core::id! {
@@ -33,10 +33,10 @@ macro_rules! id {
 
             #[allow(dead_code, reason = "not every id needs all of it")]
             impl $name {
-                /// Stands for none.
+                /// The id that represents none.
                 $vis const NONE: $name = $name(u32::MAX);
 
-                /// The id of the row at `at`. Rows are limited where they are made.
+                /// The id of the row at `at`. The code that creates rows limits their number.
                 #[inline]
                 $vis fn new(at: usize) -> $name {
                     debug_assert!(at < u32::MAX as usize, "more than 2^32 - 1 rows");

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// A map from integers. Keys below a small multiple of the number of entries are looked up in an array, without a hash.
 #[derive(Clone, Debug)]
 pub struct IntMap<V> {
-    /// Holds every key that is an index of it, and no other.
+    /// Contains every key that is an index of it, and no other.
     dense: Vec<Option<V>>,
     in_dense: usize,
     sparse: HashMap<i64, V>,
@@ -26,7 +26,7 @@ impl<V> IntMap<V> {
         usize::try_from(key).ok().filter(|at| *at < self.dense.len())
     }
 
-    /// What is under a key.
+    /// The value of a key.
     #[inline]
     pub fn get(&self, key: i64) -> Option<&V> {
         match self.at(key) {
@@ -35,7 +35,7 @@ impl<V> IntMap<V> {
         }
     }
 
-    /// Puts a value under a key. What stood there before.
+    /// Sets the value of a key. Returns the previous value.
     #[inline]
     pub fn insert(&mut self, key: i64, value: V) -> Option<V> {
         let Some(at) = self.at(key).or_else(|| self.make_room(key)) else { return self.sparse.insert(key, value) };
@@ -44,7 +44,7 @@ impl<V> IntMap<V> {
         before
     }
 
-    /// Takes away what is under a key.
+    /// Removes a key and returns its value.
     #[inline]
     pub fn remove(&mut self, key: i64) -> Option<V> {
         match self.at(key) {
@@ -69,12 +69,13 @@ impl<V> IntMap<V> {
         self.len() == 0
     }
 
-    /// All values, in no order that means anything.
+    /// All values, in an unspecified order.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.dense.iter().flatten().chain(self.sparse.values())
     }
 
-    /// Lengthens the array if it then wastes no more than a small multiple of what is used. The index of the key then.
+    /// Lengthens the array if that wastes at most a small multiple of the used entries. Returns the index of the key,
+    /// if it has one then.
     #[cold]
     fn make_room(&mut self, key: i64) -> Option<usize> {
         let dense_max = 64 + 4 * self.len();

@@ -1,4 +1,4 @@
-//! Codes: every value of a history as one `i64`, so that lists are compared as slices of integers.
+//! Codes: every value of a history as an `i64`, so that lists can be compared as slices of integers.
 
 use crate::cast::Cast as _;
 use crate::hash::RandomState;
@@ -11,9 +11,9 @@ use std::hash::BuildHasher as _;
 /// integers as slices only below 2^62 in magnitude, so such a slice is already a slice of codes.
 const NAMED_BELOW: i64 = -(1 << 62);
 
-/// Gives each value its code, a number, and each code its value back.
+/// Assigns a code, a number, to each value, and returns the value of each code.
 ///
-/// Two values get one code exactly if they are equal as EDN has it: a list equals a vector of the same elements, and
+/// Two values have the same code if and only if they are equal in EDN: a list equals a vector of the same elements, and
 /// the order in a set or map does not matter. A small integer is its own code.
 ///
 /// ```
@@ -31,12 +31,12 @@ const NAMED_BELOW: i64 = -(1 << 62);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Interner {
-    /// The texts of named values, one after another in the order of their codes, which begin with the least `i64`: of a
-    /// string, a quotation mark and the string as it is; of any other value, its normal form.
+    /// The texts of named values, concatenated in the order of their codes, which begin with the least `i64`: for a
+    /// string, a quotation mark and the string itself; for any other value, its normal form.
     texts: String,
     /// Where each text ends.
     ends: Vec<usize>,
-    /// Those that are no strings, as they came first, each behind its place.
+    /// The values that are not strings, as they first occurred, each after its place.
     others: Vec<(usize, Datum)>,
     /// The places of texts, by their hashes.
     places: HashTable<Place>,
@@ -45,7 +45,7 @@ pub struct Interner {
     text: String,
 }
 
-/// Where a text stands, and half of its hash: a table that grows would otherwise read all texts again.
+/// The position of a text, and half of its hash: a growing table would otherwise read all texts again.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     hash: u32,
@@ -54,13 +54,13 @@ struct Place {
 }
 
 impl Place {
-    /// A table takes its buckets from the lower bits, and compares the upper ones.
+    /// A table takes its buckets from the lower bits, and compares the upper bits.
     fn spread(hash: u32) -> u64 {
         u64::from(hash) << 32 | u64::from(hash)
     }
 }
 
-/// A text without the quotation mark that says that it is a string, and whether it is one.
+/// A text without the quotation mark that marks strings, and whether it is a string.
 fn key_of(text: &str) -> (bool, &str) {
     text.strip_prefix('"').map_or((false, text), |string| (true, string))
 }
@@ -97,7 +97,7 @@ impl Interner {
         i64::MIN.wrapping_add_unsigned(at.to_u64())
     }
 
-    /// Keeps a value that has no code yet, and gives its place.
+    /// Stores a value that has no code yet, and returns its place.
     #[cold]
     fn add(&mut self, hash: u32, (is_string, text): (bool, &str), value: Value<'_>) -> usize {
         let at = self.ends.len();
@@ -136,19 +136,19 @@ impl Interner {
         }
     }
 
-    /// How many values have a code that is not the value itself: what the interner keeps.
+    /// The number of values whose code is not the value itself: those that the interner stores.
     pub fn names(&self) -> usize {
         self.ends.len()
     }
 
-    /// The place of a named value among these, in the order in which they came; `None` of a code that is the value
-    /// itself, and of nil.
+    /// The place of a named value among these, in order of first occurrence; `None` for a code that is the value
+    /// itself, and for nil.
     #[inline]
     pub fn place(code: i64) -> Option<usize> {
         (code < Interner::NIL).then(|| code.abs_diff(i64::MIN).to_usize())
     }
 
-    /// The codes of a list's elements: the list itself where it is integers, else made in `scratch`.
+    /// The codes of a list's elements: the list itself if it contains only integers, else a list in `scratch`.
     #[inline]
     pub fn codes<'a>(&mut self, list: Seq<'a>, scratch: &'a mut Vec<i64>) -> &'a [i64] {
         if let Some(ints) = list.as_ints() {

@@ -5,10 +5,10 @@ use crate::common::Id;
 use crate::hash::HashMap;
 use std::hash::Hash;
 
-/// Stands for no id.
+/// The id that represents none.
 const NONE: u32 = u32::MAX;
 
-/// For each key, the ids of its values, which are given by their codes: those of an [`Interner`](crate::Interner).
+/// For each key, the ids of its values. Values are given by their codes: those of an [`Interner`](crate::Interner).
 ///
 /// ```
 /// use history_core::KeyedIds;
@@ -41,7 +41,7 @@ struct Values {
 }
 
 impl<K: Id + Eq + Hash> KeyedIds<K> {
-    /// Makes room for one more key, the next one.
+    /// Adds one more key, the next one.
     pub fn push_key(&mut self) {
         self.keys.push(Values::default());
     }
@@ -59,7 +59,7 @@ impl<K: Id + Eq + Hash> KeyedIds<K> {
         if is_sparse { self.sparse.get(&(key, code)).copied() } else { (dense != NONE).then_some(dense) }
     }
 
-    /// Gives a value that has none its id.
+    /// Sets the id of a value that has none.
     pub fn insert(&mut self, key: K, code: i64, id: u32) {
         let values = &mut self.keys[key.at()];
         values.count += 1;

@@ -1,5 +1,5 @@
-//! What all checkers share in addition to the interface: ids, conversions of integers, faults of ops, explanations of
-//! witnesses, codes of values, names, next steps.
+//! Code that all checkers share in addition to the interface: ids, conversions of integers, faults of ops, explanations
+//! of witnesses, codes of values, names, next steps.
 
 pub mod cast;
 pub mod explain;

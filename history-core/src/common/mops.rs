@@ -1,8 +1,8 @@
-//! Micro-ops as most are, `[name integer integer]` or `[name integer list]`, taken from their four nodes of the tape at
-//! once.
+//! The most common micro-ops, `[name integer integer]` or `[name integer list]`, decoded from their four nodes of the
+//! tape at once.
 //!
-//! Half of all that a checker of transactions does with an op is to take its micro-ops apart. As [`Value`]s that is a
-//! dozen branches for each part; here it is one look at four tags.
+//! Half of the work of a transaction checker on an op is to decode its micro-ops. With [`Value`]s, each part needs a
+//! dozen branches; here, one comparison of four tags decides.
 
 use crate::Value;
 use crate::cast::Cast as _;
@@ -12,7 +12,7 @@ use crate::values::value::{Seq, SeqKind, Values};
 /// An element of a list of micro-ops: see [`Seq::mops`].
 #[derive(Clone, Copy, Debug)]
 pub enum MopParts<'a> {
-    /// `[name key value]` with an integer for a key, and another or nil for a value.
+    /// `[name key value]` whose key is an integer, and whose value is an integer or nil.
     Ints {
         /// The name, as UTF-8.
         name: &'a [u8],
@@ -21,7 +21,7 @@ pub enum MopParts<'a> {
         /// The value; absent if it is nil.
         value: Option<i64>,
     },
-    /// `[name key list]` with an integer for a key, and a vector of integers.
+    /// `[name key list]` whose key is an integer, and whose list is a vector of integers.
     List {
         /// The name, as UTF-8.
         name: &'a [u8],
@@ -39,8 +39,8 @@ pub enum MopParts<'a> {
 pub struct Mops<'a>(Values<'a>);
 
 impl<'a> Seq<'a> {
-    /// The elements, in order: those that are `[name key value]` with an integer for a key, and another, nil or a
-    /// vector of them for a value, in parts, at a fraction of what it costs to take a [`Value`] apart.
+    /// The elements, in order. An element `[name key value]` whose key is an integer, and whose value is an integer,
+    /// nil or a vector of integers, is returned in parts, at a fraction of the cost of decoding a [`Value`].
     ///
     /// ```
     /// use history_core::{History, MopParts};
@@ -77,7 +77,7 @@ impl<'a> Iterator for Mops<'a> {
     }
 }
 
-/// The micro-op at a node if it is one with integers, and where the next value begins.
+/// The micro-op at a node, if it has this form, and the position of the next value.
 #[inline]
 fn ints(tape: &Tape, at: usize) -> Option<(MopParts<'_>, usize)> {
     let [head, _, key, value] = tape.nodes.get(at..)?.first_chunk()?;

@@ -1,18 +1,18 @@
-//! Names of variants: how they are shown, and read back.
+//! Names of variants: printing and parsing.
 
 use crate::{Format, OpKind, Rule, Severity, TimeUnit, Verdict};
 use std::fmt;
 use std::str::FromStr;
 
-/// A name that represents nothing.
+/// An unknown name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownName {
-    /// What it should be a name of: `"format"`.
+    /// What it should be the name of: `"format"`.
     pub what: &'static str,
     /// The name.
     pub name: String,
-    /// The names that there are.
+    /// The valid names.
     pub known: &'static [&'static str],
 }
 

@@ -1,10 +1,9 @@
-//! The next step: what to change where a verdict is unknown, so that the next check gives an answer.
+//! The next step: what to change if a verdict is unknown, so that the next check gives a verdict.
 
 use crate::{Report, Spent, Verdict};
 use std::borrow::Cow;
 
-/// What would give an answer where a verdict is unknown: an option, another consistency level, or a change of the
-/// recording.
+/// What would give a verdict if it is unknown: an option, another consistency level, or a change of the recording.
 ///
 /// ```
 /// use history_core::{NextStep, Report, Spent, Verdict};
@@ -20,7 +19,7 @@ use std::borrow::Cow;
 pub struct NextStep {
     /// What to do, as a sentence.
     pub what: Cow<'static, str>,
-    /// The option to add, change or leave out, without dashes: `"timeout"`. None if the recording is to change.
+    /// The option to add, change or omit, without dashes: `"timeout"`. None if the recording is to change.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub option: Option<Cow<'static, str>>,
 }
@@ -31,12 +30,12 @@ impl NextStep {
         NextStep { what: what.into(), option: None }
     }
 
-    /// A change of an option, given without dashes, and the sentence, which has it with dashes.
+    /// A change of an option, given without dashes. The sentence names it with dashes.
     pub fn option(option: impl Into<Cow<'static, str>>, what: impl Into<Cow<'static, str>>) -> NextStep {
         NextStep { what: what.into(), option: Some(option.into()) }
     }
 
-    /// Where a part of the [`Budget`](crate::Budget) ran out.
+    /// The next step if a part of the [`Budget`](crate::Budget) is exhausted.
     pub fn spent(spent: Spent) -> NextStep {
         match spent {
             Spent::Time => NextStep::option("timeout", "Allow more time: a greater --timeout, or none."),
@@ -46,7 +45,8 @@ impl NextStep {
         }
     }
 
-    /// Where an op cannot be decoded: `"the op at index 4 (line 5)"`, and perhaps, behind a colon, why.
+    /// The next step if an op cannot be decoded: `"the op at index 4 (line 5)"`, optionally followed by a colon and the
+    /// reason.
     pub fn correct_op(op: &str) -> NextStep {
         let op = op.split_once(": ").map_or(op, |(op, _)| op);
         NextStep::option(
@@ -55,8 +55,8 @@ impl NextStep {
         )
     }
 
-    /// Where nothing was observed: what to record, as [`Expected::observation`](crate::Expected::observation) has it
-    /// behind "no": `"ok :read"`.
+    /// The next step if nothing was observed: what to record, as the phrase of
+    /// [`Expected::observation`](crate::Expected::observation) that follows "no": `"ok :read"`.
     ///
     /// ```
     /// let step = history_core::NextStep::record("ok :read of a value, nor ok :cas");
@@ -68,7 +68,7 @@ impl NextStep {
 }
 
 impl Report {
-    /// Adds a step, unless it is there or the verdict is known.
+    /// Adds a step, unless the report already has it or the verdict is known.
     pub fn add_next(&mut self, step: NextStep) {
         if self.verdict == Verdict::Unknown && !self.next.contains(&step) {
             self.next.push(step);

@@ -1,4 +1,4 @@
-//! A copy of one op in a batch of its own, for who has single ops and hands on batches.
+//! A copy of one op in a batch of its own, for code that has single ops and passes on batches.
 
 use super::batch::Batch;
 use super::row::{Extra, ProcessRecord, Record, Row};
@@ -7,7 +7,7 @@ use crate::values::tape::{Tag, Tape};
 use crate::{Op, Process, Value};
 
 impl Batch {
-    /// Makes it hold a copy of this op, and nothing else. O(size of the op); its memory is used again.
+    /// Replaces the content by a copy of this op. O(size of the op); it reuses memory.
     ///
     /// ```
     /// use history_core::{Batch, History};
@@ -56,7 +56,8 @@ impl Batch {
 }
 
 impl Tape {
-    /// Puts a copy of another tape's value at the end; its node. Recurs as deep as values nest, which readers limit.
+    /// Appends a copy of another tape's value, and returns its node. The recursion is as deep as values nest, which
+    /// readers limit.
     fn put(&mut self, value: Value<'_>) -> u32 {
         let node = self.nodes.len().to_u32();
         match value {

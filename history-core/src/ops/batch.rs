@@ -1,4 +1,4 @@
-//! A block of a history's text and the ops it holds: the unit in which readers hand out ops.
+//! A block of a history's text and the ops in it: the unit in which readers return ops.
 
 use super::op::Fields;
 use super::pairing::{OpHead, Placed};
@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 /// Some consecutive ops and the text they were read from.
 ///
-/// Readers fill the same few batches over and over, so a history streams through memory of a constant size.
+/// Readers refill the same few batches, so a history streams through memory of a constant size.
 #[derive(Default, Debug)]
 pub struct Batch {
     pub(crate) tape: Tape,
@@ -23,7 +23,7 @@ pub struct Batch {
     pub(crate) starts_at: u64,
 }
 
-/// Stands for the node of a name where there is none.
+/// Represents an absent node of a name.
 const NO_NAME: u32 = u32::MAX;
 
 impl Batch {
@@ -66,7 +66,7 @@ impl Batch {
         }
     }
 
-    /// What its `i`th op says of itself besides function, value and further fields.
+    /// The fields of its `i`th op other than function, value and further fields.
     #[inline]
     pub(crate) fn head(&self, i: usize) -> OpHead<'_> {
         let row = &self.records[i];
@@ -91,7 +91,7 @@ impl Batch {
         self.tape.name(node.to_usize())
     }
 
-    /// Gives its `i`th op what [`Pairing`](crate::Pairing) found out.
+    /// Stores the result of [`Pairing`](crate::Pairing) for its `i`th op.
     #[inline]
     pub(crate) fn set_placed(&mut self, i: usize, placed: &Placed) {
         let row = &mut own(&mut self.records)[i];
@@ -106,7 +106,7 @@ impl Batch {
         }
     }
 
-    /// Makes the process of its `i`th op, which has a number, one that is not a client.
+    /// Marks the process of its `i`th op, which has a number, as one that is not a client.
     #[cold]
     fn set_other(&mut self, i: usize) {
         let ProcessRecord::Client(number) = self.records[i].process() else { return };
@@ -116,7 +116,7 @@ impl Batch {
         self.records.to_mut()[i].set_other(node);
     }
 
-    /// Says which client did its `i`th op, whose name is at a node.
+    /// Sets the client of its `i`th op, whose name is at a node.
     pub(crate) fn set_client(&mut self, i: usize, number: i64, node: u32) {
         let names = self.names.to_mut();
         names.resize(i, NO_NAME);
@@ -135,11 +135,11 @@ impl Batch {
         (0..self.len()).map(|i| self.op(i))
     }
 
-    /// Gives every op to `see`, until that breaks or fails.
+    /// Passes every op to `see`, until it breaks or fails.
     ///
     /// # Errors
     ///
-    /// What `see` returned, with the op's position and the text there.
+    /// The error of `see`, with the op's position and the text there.
     pub fn each(
         &self,
         see: &mut impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,
@@ -159,7 +159,7 @@ impl Batch {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Makes this batch as small as it can be, and an empty one to read on with.
+    /// Shrinks this batch to its content, and returns an empty one for further reading.
     pub(crate) fn successor(&mut self) -> Batch {
         let memo = std::mem::take(&mut self.tape.memo);
         self.tape.source.to_mut().shrink_to_fit();

@@ -1,4 +1,5 @@
-//! Histories made by a program, op by op, through the same checks as those that are read: whole, or a batch at a time.
+//! Histories built by a program, op by op, with the same checks as histories that are read: as a whole, or a batch at a
+//! time.
 
 use super::batch::Batch;
 use super::history::Collector;
@@ -11,10 +12,10 @@ use crate::text::syntax::field::OwnField;
 use crate::values::tape::{RUN_INT_END, Tag, Tape};
 use crate::{ClientRule, Datum, History, Op, OpKind, Pair, Pairing, Process, Value};
 
-/// Ops in a batch, at the most.
+/// The maximum number of ops in a batch.
 const BATCH_OPS: usize = 4096;
 
-/// Bytes in one string, at the most.
+/// The maximum number of bytes in one string.
 const STRING_BYTES_MAX: usize = 1 << 30;
 
 /// An op to be added to a [`HistoryBuilder`].
@@ -30,15 +31,15 @@ const STRING_BYTES_MAX: usize = 1 << 30;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewOp<'a> {
-    /// What it says.
+    /// The op's kind.
     pub kind: OpKind,
-    /// Who did it.
+    /// The process of the op.
     pub process: Process<'a>,
     /// The name of the function that was called.
     pub f: Option<&'a str>,
     /// Its argument, or its result.
     pub value: Datum,
-    /// Orders the history. Either all ops have one, or none.
+    /// The position in the order of the history. Either all ops have an index, or none.
     pub index: Option<u64>,
     /// In nanoseconds since the test began.
     pub time_ns: Option<i64>,
@@ -90,7 +91,8 @@ impl<'a> NewOp<'a> {
 }
 
 impl<'a> From<&Op<'a>> for NewOp<'a> {
-    /// A copy of an op of another history, its index included. Whether a name is a client's shows in the new history.
+    /// A copy of an op of another history, including its index. The new history determines again whether a name is a
+    /// client's.
     fn from(op: &Op<'a>) -> NewOp<'a> {
         let extra = op.extra.iter().filter_map(|(key, value)| Some((key.as_name()?, value.to_datum())));
         NewOp {
@@ -106,7 +108,7 @@ impl<'a> From<&Op<'a>> for NewOp<'a> {
     }
 }
 
-/// Makes a history without text.
+/// Builds a history without text.
 ///
 /// ```
 /// use history_core::{Datum, HistoryBuilder, OpKind::*};
@@ -127,12 +129,12 @@ pub struct HistoryBuilder {
 }
 
 impl HistoryBuilder {
-    /// A history without ops.
+    /// Creates a builder for a history without ops.
     pub fn new() -> HistoryBuilder {
         HistoryBuilder::default()
     }
 
-    /// Decides about names of processes before any is added whether they are clients'.
+    /// Sets which names of processes are clients', before any op is added.
     #[must_use]
     pub fn with_client_rule(mut self, rule: ClientRule) -> HistoryBuilder {
         self.ops = self.ops.with_client_rule(rule);
@@ -158,9 +160,9 @@ impl HistoryBuilder {
     ///
     /// # Errors
     ///
-    /// If the op does not fit those before it (see [`Pairing`]), its index does not increase, its value is too long or
+    /// If the op does not fit the previous ops (see [`Pairing`]), its index does not increase, its value is too long or
     /// nested too deeply, or a further field has the name of one that all ops have. The history then ends before this
-    /// op, and whoever continues adding gets the same error again.
+    /// op, and adding more ops returns the same error again.
     pub fn push_op(&mut self, op: &NewOp<'_>) -> Result<&mut HistoryBuilder, HistoryError> {
         if self.ops.len() == BATCH_OPS {
             self.whole.push(self.ops.take())?;
@@ -180,8 +182,8 @@ impl HistoryBuilder {
     }
 }
 
-/// Makes a history without text, some ops at a time: for a [`Run`](crate::Run) that judges while the history is made.
-/// Memory: the ops that were added since the last [`BatchBuilder::take`], and what is in flight.
+/// Builds a history without text, some ops at a time: for a [`Run`](crate::Run) that checks while the history is built.
+/// Memory: the ops that were added since the last [`BatchBuilder::take`], and the ops in flight.
 ///
 /// ```
 /// use history_core::{BatchBuilder, NewOp, OpKind};
@@ -197,7 +199,7 @@ impl HistoryBuilder {
 #[derive(Debug, Default)]
 pub struct BatchBuilder {
     batch: Batch,
-    /// Ops of `batch` that passed every check; its length, but for the one being added.
+    /// The number of ops of `batch` that passed every check: its length, except for the op being added.
     added: usize,
     indices: Indices,
     pairing: Pairing,
@@ -205,12 +207,12 @@ pub struct BatchBuilder {
 }
 
 impl BatchBuilder {
-    /// A history without ops.
+    /// Creates a builder for a history without ops.
     pub fn new() -> BatchBuilder {
         BatchBuilder::default()
     }
 
-    /// Decides about names of processes before any is added whether they are clients'.
+    /// Sets which names of processes are clients', before any op is added.
     #[must_use]
     pub fn with_client_rule(mut self, rule: ClientRule) -> BatchBuilder {
         self.pairing = self.pairing.with_client_rule(rule);
@@ -232,7 +234,7 @@ impl BatchBuilder {
         })
     }
 
-    /// How many ops [`BatchBuilder::take`] would return.
+    /// The number of ops that [`BatchBuilder::take`] would return.
     pub fn len(&self) -> usize {
         self.added
     }
@@ -247,12 +249,12 @@ impl BatchBuilder {
         self.pairing.open()
     }
 
-    /// The names in the client rule that no process had so far.
+    /// The names in the client rule that no process has had so far.
     pub fn unmatched(&self) -> impl Iterator<Item = &str> {
         self.pairing.unmatched()
     }
 
-    /// The ops added since this was last called.
+    /// The ops added since the last call.
     pub fn take(&mut self) -> Batch {
         self.added = 0;
         std::mem::take(&mut self.batch)
@@ -290,11 +292,11 @@ impl BatchBuilder {
 }
 
 impl Datum {
-    /// Lends the value as histories hold it.
+    /// Passes the value to `take`, in the form in which histories store it.
     ///
     /// # Errors
     ///
-    /// If it is too long or nested too deeply to be in a history.
+    /// If the value is too long or nested too deeply for a history.
     ///
     /// ```
     /// use history_core::{Datum, Interner};
@@ -313,7 +315,7 @@ fn limit(message: String) -> HistoryError {
     HistoryError::new(ErrorKind::Limit, message)
 }
 
-/// Puts further fields on a tape.
+/// Appends further fields to a tape.
 fn put_extra(tape: &mut Tape, extra: &[(&str, Datum)]) -> Result<Option<Extra>, HistoryError> {
     let node = tape.nodes.len().to_u32();
     for (name, value) in extra {
@@ -327,7 +329,7 @@ fn put_extra(tape: &mut Tape, extra: &[(&str, Datum)]) -> Result<Option<Extra>, 
     Ok((!extra.is_empty()).then_some(Extra { node, entries: extra.len().to_u32() }))
 }
 
-/// Puts text on a tape; its node.
+/// Appends text to a tape and returns its node.
 fn put_text(tape: &mut Tape, tag: Tag, text: &str) -> Result<u32, HistoryError> {
     if text.len() > STRING_BYTES_MAX {
         return Err(limit(format!("a string is longer than {STRING_BYTES_MAX} bytes")));
@@ -338,7 +340,7 @@ fn put_text(tape: &mut Tape, tag: Tag, text: &str) -> Result<u32, HistoryError> 
     Ok((tape.nodes.len() - 1).to_u32())
 }
 
-/// Puts a value on a tape, `depth` containers deep; its node.
+/// Appends a value to a tape, `depth` containers deep, and returns its node.
 fn put(tape: &mut Tape, datum: &Datum, depth: usize) -> Result<u32, HistoryError> {
     if depth > DEPTH_MAX {
         return Err(limit(format!("values are nested more than {DEPTH_MAX} deep")));

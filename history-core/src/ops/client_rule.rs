@@ -1,12 +1,12 @@
-//! Which names are clients, whatever their ops say.
+//! Which names are clients, independently of their ops.
 
-/// What is decided about names before a history is read: which are clients, and which are not.
+/// A rule, set before a history is read, about which names are clients and which are not.
 ///
-/// A number is a client's unless it is omitted as a name would be: `other("3")`.
+/// A number is a client's unless it is excluded like a name: `other("3")`.
 ///
-/// All other names show by their ops what they are; [`Pairing`](crate::Pairing) says how. Without further rules only
-/// one is known: a name that has `nemesis` in it (`nemesis`, `Nemesis-2`, `jepsen/nemesis`) is not a client's. A name
-/// that ends in `*` means all that begin with what is before that.
+/// Whether another name is a client's follows from its ops; see [`Pairing`](crate::Pairing). By default, only one rule
+/// exists: a name that contains `nemesis` (`nemesis`, `Nemesis-2`, `jepsen/nemesis`) is not a client's. A name that
+/// ends in `*` matches all names that begin with the part before it.
 ///
 /// ```
 /// use history_core::ClientRule;
@@ -24,37 +24,36 @@ pub struct ClientRule {
 }
 
 impl ClientRule {
-    /// Nothing but what is known of `nemesis`.
+    /// Only the default rule about `nemesis`.
     pub fn new() -> ClientRule {
         ClientRule::default()
     }
 
-    /// Takes a name for a client's, even if it is `nemesis` or has only `info` ops.
+    /// Treats a name as a client's, even if it is `nemesis` or has only `info` ops.
     #[must_use]
     pub fn client(mut self, name: impl Into<String>) -> ClientRule {
         self.clients.push(name.into());
         self
     }
 
-    /// Leaves out the ops of a name or number, even those that are invoked.
+    /// Omits the ops of a name or number, even those that are invoked.
     #[must_use]
     pub fn other(mut self, name: impl Into<String>) -> ClientRule {
         self.others.push(name.into());
         self
     }
 
-    /// Whether it says nothing but what is known of `nemesis`.
+    /// Whether there is only the default rule about `nemesis`.
     pub(crate) fn is_empty(&self) -> bool {
         self.clients.is_empty() && self.others.is_empty()
     }
 
-    /// The names it was given: those of clients, then the others.
+    /// The names in the rule: those of clients, then the others.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &str> {
         self.clients.iter().chain(&self.others).map(String::as_str)
     }
 
-    /// Whether the name is a client's, if that does not depend on its ops. What [`ClientRule::client`] says comes
-    /// first.
+    /// Whether the name is a client's, if that does not depend on its ops. [`ClientRule::client`] has priority.
     pub fn decides(&self, name: &str) -> Option<bool> {
         if matches(&self.clients, name) {
             return Some(true);
@@ -67,7 +66,7 @@ fn matches(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| is_meant(pattern, name))
 }
 
-/// Whether a name is one of those that a pattern means.
+/// Whether a pattern matches a name.
 pub(crate) fn is_meant(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => name.starts_with(start),
@@ -75,7 +74,7 @@ pub(crate) fn is_meant(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Whether this is what every harness calls the process that breaks things.
+/// Whether this is the name that test harnesses use for the process that injects faults.
 pub(crate) fn is_nemesis(name: &str) -> bool {
     const NEMESIS: &[u8] = b"nemesis";
     name.as_bytes().windows(NEMESIS.len()).any(|part| part.eq_ignore_ascii_case(NEMESIS))

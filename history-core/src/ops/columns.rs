@@ -1,13 +1,13 @@
-//! A batch as flat columns of plain numbers and text: what a checker in another library is handed.
+//! A batch as flat columns of plain numbers and text: the form in which a checker in another library receives it.
 //!
-//! Nothing is converted at the border: a [`Batch`] keeps its ops like this anyway, and the other side reads them
-//! through a batch of its own that was made of the same columns ([`Batch::from_columns`]). So the layout of [`Node`]
-//! and [`Row`] and the meaning of their numbers are frozen: interface 1 of plugins has these, and additional data needs
-//! another column. Tests hold them where they are.
+//! Nothing is converted at the boundary: a [`Batch`] stores its ops in this form anyway, and the other side reads them
+//! through its own batch of the same columns ([`Batch::from_columns`]). The layout of [`Node`] and [`Row`] and the
+//! meaning of their numbers are therefore frozen: interface 1 of plugins has these, and additional data needs another
+//! column. Tests verify that they do not change.
 //!
 //! A row takes one or two cache lines. It is not split further, because every checker reads nearly all of it.
 //!
-//! This is for `histcheck-plugin`, and hidden from everybody else.
+//! This is for `histcheck-plugin`, and hidden in the documentation.
 
 use super::batch::Batch;
 pub use super::row::Row;
@@ -24,12 +24,12 @@ pub struct Columns<'a> {
     pub unescaped: &'a str,
     /// The tape of values.
     pub nodes: &'a [Node],
-    /// Runs of small integers, apart from the tape.
+    /// Runs of small integers, separate from the tape.
     pub ints: &'a [i64],
     /// The ops.
     pub rows: &'a [Row],
-    /// For each op the node of its client's name, where the history calls that by a name; ends with the last of these,
-    /// and so is empty where clients have numbers.
+    /// For each op the node of its client's name, if the history uses names; ends with the last name, and so is empty
+    /// if clients have numbers.
     pub names: &'a [u32],
     /// The offset of `source` in the whole text.
     pub starts_at: u64,
@@ -50,8 +50,8 @@ impl Batch {
         }
     }
 
-    /// A batch that reads these columns where they are. No batch hands out what it holds for longer than it is
-    /// borrowed, so whoever sees to it that this one is gone before the columns are may say that they live forever.
+    /// A batch that reads these columns in place. No batch returns its content for longer than it is borrowed, so a
+    /// caller that drops this batch before the columns may declare them `'static`.
     #[doc(hidden)]
     pub fn from_columns(columns: Columns<'static>) -> Batch {
         let tape = Tape {
@@ -76,7 +76,7 @@ mod tests {
     use crate::{History, Op, Value};
     use std::mem::{align_of, offset_of, size_of};
 
-    /// What plugins of interface 1 were built with. A failure here means that they would misread every op.
+    /// The layout with which plugins of interface 1 were built. If this test fails, they would misread every op.
     #[test]
     fn the_layout_of_nodes_is_that_of_interface_1() {
         assert_eq!((size_of::<Node>(), align_of::<Node>()), (16, 8));

@@ -1,4 +1,4 @@
-//! A history as a whole, for those who need more than one pass over it.
+//! A whole history, for code that needs more than one pass over it.
 
 use super::batch::Batch;
 use crate::cast::Cast as _;
@@ -7,8 +7,8 @@ use crate::{Op, Pair, Reader, Value};
 
 /// All ops of a history, in memory, paired.
 ///
-/// Checkers do better with one pass over a [`Reader`]; this is for tests, small histories, and looking things up.
-/// Memory: about four times the text, where most of that is integers; less else.
+/// Checkers work better with one pass over a [`Reader`]; this type is for tests, small histories, and look-ups. Memory:
+/// about four times the text if it consists mostly of integers; otherwise less.
 ///
 /// ```
 /// use history_core::History;
@@ -28,15 +28,15 @@ pub struct History {
     batches: Vec<Batch>,
     /// The number of ops before each batch, and of all. Nondecreasing; one longer than `batches`, or empty.
     starts: Vec<usize>,
-    /// For each op the position of the other half of its operation; its own where there is none.
+    /// For each op the position of the other op of its operation; its own if there is none.
     partners: Vec<u32>,
 }
 
-/// Puts batches together into a history.
+/// Combines batches into a history.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     pub(crate) history: History,
-    /// For each slot, the position of who invoked last.
+    /// For each slot, the position of the last invocation.
     open: Vec<u32>,
     /// The index of the last op.
     last: Option<u64>,
@@ -92,7 +92,7 @@ impl History {
         History::read(&mut Reader::new(text.as_bytes()))
     }
 
-    /// Reads all that a reader holds.
+    /// Reads all ops of a reader.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl History {
         self.batches.iter().flat_map(Batch::ops)
     }
 
-    /// The value an operation had: its completion's, if that has one, else its invocation's.
+    /// The value of an operation: its completion's, if that has one, else its invocation's.
     pub fn value(&self, at: usize) -> Value<'_> {
         let op = self.op(at);
         if !op.value.is_nil() {

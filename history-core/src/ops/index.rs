@@ -20,15 +20,15 @@ impl Indices {
         self.ops
     }
 
-    /// Whether all ops have one, and no number between the first and the last is left out.
+    /// Whether all ops have an index, and no number between the first and the last is missing.
     pub(crate) fn are_consecutive(&self) -> bool {
         // They increase, so as many as there are numbers are all of them.
         let count = self.last.zip(self.first).map_or(0, |(last, first)| last - first + 1);
         self.written && count == self.ops
     }
 
-    /// The index of the next op, of which `written` is what the history says. After an error, continue with
-    /// [`Indices::pass`] or not at all.
+    /// The index of the next op; `written` is its index in the history. After an error, continue with [`Indices::pass`]
+    /// or not at all.
     #[inline]
     pub(crate) fn next(&mut self, written: Option<u64>) -> Result<u64, HistoryError> {
         if self.ops == 0 {
@@ -52,7 +52,7 @@ impl Indices {
         Ok(index)
     }
 
-    /// Goes on after an error as if the op's index were right. Some index for it.
+    /// Continues after an error as if the op's index were right. Returns an index for it.
     pub(crate) fn pass(&mut self, written: Option<u64>) -> u64 {
         let index = written.unwrap_or_else(|| self.last.map_or(0, |last| last.saturating_add(1)));
         self.last = Some(index);

@@ -1,4 +1,4 @@
-//! Ops: what one is, how batches and histories hold them, and which of them belong together.
+//! Ops: their content, how batches and histories store them, and which of them belong together.
 
 mod assign;
 pub(crate) mod batch;

@@ -4,21 +4,21 @@ use crate::text::syntax::field::OwnField;
 use crate::values::value::Entries;
 use crate::{Position, Value};
 
-/// What an op says of the operation it belongs to.
+/// What an op states about its operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OpKind {
-    /// A client began it.
+    /// A client began the operation.
     Invoke,
     /// It happened.
     Ok,
     /// It did not happen.
     Fail,
-    /// It is unknown whether it happened; it may yet.
+    /// It is unknown whether it happened; it may still happen.
     Info,
 }
 
 impl OpKind {
-    /// As histories spell it: `"invoke"`, `"ok"`, `"fail"`, `"info"`.
+    /// The name in histories: `"invoke"`, `"ok"`, `"fail"`, `"info"`.
     pub fn name(self) -> &'static str {
         match self {
             OpKind::Invoke => "invoke",
@@ -28,12 +28,12 @@ impl OpKind {
         }
     }
 
-    /// The kind of this name.
+    /// The kind with this name.
     pub(crate) fn from_name(name: &str) -> Option<OpKind> {
         OpKind::from_bytes(name.as_bytes())
     }
 
-    /// The kind of this name, as it stands in a text.
+    /// The kind with this name, as written in a text.
     #[inline]
     pub(crate) fn from_bytes(name: &[u8]) -> Option<OpKind> {
         Some(match name.len() {
@@ -46,24 +46,25 @@ impl OpKind {
     }
 }
 
-/// Who did it.
+/// The process of an op.
 ///
-/// A history calls clients by numbers or by names. [`Pairing`](crate::Pairing), through which all ops pass, finds out
-/// which names are clients', and gives each of those a number that no other client of the history has; so whoever wants
-/// to know only who is who needs nothing else. What to show people is [`Op::client_name`] or [`Client`](crate::Client).
+/// A history identifies clients by numbers or by names. [`Pairing`](crate::Pairing), which processes all ops,
+/// determines which names are clients', and assigns each of those a number that no other client of the history has.
+/// Code that only needs to distinguish clients needs nothing else. To show a client to people, use [`Op::client_name`]
+/// or [`Client`](crate::Client).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Process<'a> {
     /// One of the clients: a single-threaded logical process. Numbers near `i64::MIN` represent names.
     Client(i64),
-    /// A name. Of ops that were paired: one that is not a client's, the nemesis and its like. Checkers pass over its
-    /// ops.
+    /// A name. After pairing: a name that is not a client's, such as the nemesis. Checkers ignore its ops.
     Other(&'a str),
-    /// The history does not say. A client nevertheless, whose order with others, and with itself, is unknown.
+    /// The history does not contain it. It is a client nevertheless, whose order with others, and with itself, is
+    /// unknown.
     Unknown,
 }
 
 impl Process<'_> {
-    /// Whether a checker of clients' ops should look at this one.
+    /// Whether a checker of clients' ops should process this one.
     pub fn is_client(self) -> bool {
         !matches!(self, Process::Other(_))
     }
@@ -82,27 +83,27 @@ impl From<i32> for Process<'_> {
 }
 
 impl<'a> From<&'a str> for Process<'a> {
-    /// As in a history's text: digits are a client's number, and of a name its ops show whether it is a client's.
+    /// As in a history's text: digits are a client's number; whether a name is a client's follows from its ops.
     fn from(name: &'a str) -> Self {
         name.parse().map_or(Process::Other(name), Process::Client)
     }
 }
 
-/// How an op stands to the other half of its operation. Filled in by [`Pairing`](crate::Pairing), through which every
+/// The relation of an op to the other op of its operation. Set by [`Pairing`](crate::Pairing), through which every
 /// reader and [`History`](crate::History) pass their ops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Pair {
-    /// It has no other half, or none that can be known: ops of non-clients, of unknown processes, and completions in a
-    /// history without invocations.
+    /// It has no other op, or none that can be determined: ops of non-clients, of unknown processes, and completions in
+    /// a history without invocations.
     #[default]
     Alone,
-    /// Its client now waits. Among the clients that wait at once `slot` is unique, and slots are small numbers, so
-    /// what a checker remembers of ops in flight fits a vector.
+    /// It begins an operation. `slot` is unique among the clients with an operation in flight, and slots are small
+    /// numbers, so a checker can store the state of ops in flight in a vector.
     Invokes {
-        /// Stands for this operation until it completes.
+        /// Represents this operation until it completes.
         slot: u32,
     },
-    /// It ends the operation that `slot` represented.
+    /// It completes the operation that `slot` represents.
     Completes {
         /// Free again after this op.
         slot: u32,
@@ -116,15 +117,15 @@ pub enum Pair {
 /// One op of a history, borrowed from the reader's buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Op<'a> {
-    /// Orders the history; strictly increasing. The op's position (from 0) where the history has no indices.
+    /// Strictly increasing in the order of the history. If the history has no indices, the op's position (from 0).
     pub index: u64,
     /// In nanoseconds since the test began.
     pub time: Option<i64>,
-    /// Who did it.
+    /// The process of the op.
     pub process: Process<'a>,
-    /// The name of the client who did it, where the history calls that by a name; its number is `process`.
+    /// The name of the client, if the history uses names; its number is `process`.
     pub client_name: Option<&'a str>,
-    /// What it says.
+    /// The op's kind.
     pub kind: OpKind,
     /// The name of the function that was called.
     pub f: Option<&'a str>,
@@ -134,13 +135,13 @@ pub struct Op<'a> {
     pub pair: Pair,
     /// All other fields, as written.
     pub extra: Fields<'a>,
-    /// Where it begins in the text it was read from.
+    /// The position of its beginning in the text it was read from.
     pub position: Option<Position>,
 }
 
 impl<'a> Op<'a> {
-    /// The same without a value, if it failed or its outcome is unknown and its value is a name, a text or a number:
-    /// that is why. For checkers whose values are collections.
+    /// The same op without a value, if it failed or its outcome is unknown, and its value is a name, a text or a
+    /// number: that value is the reason. For checkers whose values are collections.
     ///
     /// ```
     /// use history_core::{History, Value};
@@ -179,7 +180,7 @@ impl<'a> Op<'a> {
         }
     }
 
-    /// Where it stands, for sentences: `index 7 (line 8)`.
+    /// Its position, for messages: `index 7 (line 8)`.
     ///
     /// ```
     /// use history_core::History;
@@ -192,7 +193,7 @@ impl<'a> Op<'a> {
     }
 }
 
-/// Where the op of an index stands, for sentences.
+/// The position of the op with an index, for messages.
 pub(crate) fn place(index: u64, position: Option<Position>) -> String {
     match position {
         Some(position) if position.line > 0 => format!("index {index} (line {})", position.line),
@@ -201,7 +202,7 @@ pub(crate) fn place(index: u64, position: Option<Position>) -> String {
     }
 }
 
-/// The fields of an op that have no place of their own in [`Op`]: `:write-id`, `:error`, `:host`.
+/// The fields of an op that [`Op`] has no field for: `:write-id`, `:error`, `:host`.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a>(pub(crate) Option<Entries<'a>>);
 

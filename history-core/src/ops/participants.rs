@@ -1,4 +1,4 @@
-//! Who took part in a history: the names of clients, which checkers know by number, and whose ops were omitted.
+//! The processes of a history: the names of clients, which are numbers in checkers, and whose ops were omitted.
 
 use super::client_rule::is_nemesis;
 use crate::cast::Cast as _;
@@ -9,10 +9,10 @@ use std::fmt;
 
 /// Numbers below this represent names of clients, the first name for the least one.
 ///
-/// `i64::MIN` represents none, so that checkers may use it for their own ends.
+/// `i64::MIN` represents none, so checkers may use it for their own purposes.
 pub(crate) const NAMES_END: i64 = NAMES_START + NAMES_MAX as i64;
 const NAMES_START: i64 = i64::MIN + 1;
-/// Names, at the most: fewer than ops.
+/// The maximum number of names: fewer than ops.
 const NAMES_MAX: u32 = u32::MAX;
 
 /// The number that represents the `at`th name of a history.
@@ -20,22 +20,21 @@ pub(crate) fn number_of_name(at: usize) -> i64 {
     NAMES_START.saturating_add_unsigned(at.to_u64())
 }
 
-/// Left-out names that a note spells out, at the most.
+/// The maximum number of omitted names in a note.
 const SHOWN_MAX: usize = 3;
 
-/// A client as a report shows it: by its number, or by its name. Displays as that, in one line and with escapes for
-/// hidden characters.
+/// A client as shown in a report: its number or its name. It displays in one line, with escapes for hidden characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(untagged))]
 pub enum Client {
-    /// A client that the history calls by a number.
+    /// A client with a number in the history.
     Number(i64),
-    /// A client that the history calls by a name.
+    /// A client with a name in the history.
     Name(String),
 }
 
 impl Client {
-    /// Who did an op, if a client did whom the history calls by something.
+    /// The client of an op, if it is a client's and the history has a number or name for it.
     pub fn of(op: &Op<'_>) -> Option<Client> {
         match (op.client_name, op.process) {
             (Some(name), _) => Some(Client::Name(name.to_owned())),
@@ -61,7 +60,7 @@ impl From<i64> for Client {
 }
 
 impl From<&Client> for Datum {
-    /// As EDN has it: an integer, or a keyword.
+    /// As in EDN: an integer, or a keyword.
     fn from(client: &Client) -> Datum {
         match client {
             Client::Number(number) => Datum::Int(*number),
@@ -70,12 +69,12 @@ impl From<&Client> for Datum {
     }
 }
 
-/// What a checker remembers of the processes of a history.
+/// The processes of a history, as a checker records them.
 ///
-/// In a checker's columns a client is a number, and one with a name is one like any other ([`Process::Client`]); this
-/// knows the names again, for reports. It also counts the ops of those that are not clients.
+/// In a checker's columns every client is a number, including clients with a name ([`Process::Client`]); this type maps
+/// the numbers back to names, for reports. It also counts the ops of processes that are not clients.
 ///
-/// O(1) an op, and nothing is looked up for clients that have a number.
+/// O(1) per op, without a look-up for clients that have a number.
 ///
 /// ```
 /// use history_core::{History, Participants, Process};
@@ -100,12 +99,12 @@ pub struct Participants {
 crate::state!(struct Participants { names, others, left_out });
 
 impl Participants {
-    /// Nobody.
+    /// No processes.
     pub fn new() -> Participants {
         Participants::default()
     }
 
-    /// Takes note of who did an op. Whether a client did.
+    /// Records the process of an op. Returns whether it is a client.
     #[inline]
     pub fn see(&mut self, op: &Op<'_>) -> bool {
         match op.process {
@@ -155,12 +154,13 @@ impl Participants {
         !self.names.is_empty()
     }
 
-    /// How many ops were of processes that are not clients.
+    /// The number of ops of processes that are not clients.
     pub fn others(&self) -> u64 {
         self.others
     }
 
-    /// A sentence about the ops that were omitted; `None` if there are none but a nemesis's, of whom everybody knows.
+    /// A sentence about the ops that were omitted; `None` if there are none other than those of a nemesis, which are
+    /// expected.
     ///
     /// ```
     /// use history_core::{History, Participants};
@@ -179,7 +179,7 @@ impl Participants {
         })
     }
 
-    /// Whose ops were omitted, and how many, but for a nemesis's: `2 of main, 1 of setup`.
+    /// The processes whose ops were omitted, and how many, without those of a nemesis: `2 of main, 1 of setup`.
     pub(crate) fn left_out(&self) -> Option<String> {
         let shown = self.left_out.iter().take(SHOWN_MAX).map(|(name, count)| format!("{count} of {name}"));
         let shown = shown.collect::<Vec<_>>().join(", ");

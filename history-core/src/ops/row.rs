@@ -1,4 +1,4 @@
-//! One op as a row of plain numbers, with its values on a tape, and the record that such a row is made of.
+//! One op as a row of plain numbers, with its values on a tape, and the record from which such a row is built.
 
 mod parse;
 
@@ -22,12 +22,12 @@ pub(crate) struct Record {
     pub(crate) position: Option<Position>,
 }
 
-/// Entries of an op's map, from the first to the last that has no place of its own in a record.
+/// Entries of an op's map, from the first to the last that a record has no field for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extra {
     /// The node of the first one's key.
     pub(crate) node: u32,
-    /// Others may stand among them.
+    /// Other entries may be among them.
     pub(crate) entries: u32,
 }
 
@@ -41,12 +41,12 @@ pub(crate) enum ProcessRecord {
 
 /// One op; its values are on the tape.
 ///
-/// Numbers only, any of which may be anything: a row that makes no sense is some other op, or one that panics when its
-/// values are looked at, but never worse.
+/// Only numbers, with no invalid combination that is unsafe: a meaningless row is some other op, or one that panics
+/// when its values are read, but nothing worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Row {
-    /// Two bits each for the kind, who did it and how it is paired, then one for each thing that may be absent.
+    /// Two bits each for the kind, the process and the pairing, then one for each optional part.
     flags: u32,
     slot: u32,
     f: u32,
@@ -75,7 +75,7 @@ const HAS_EXTRA: u32 = 1 << 10;
 const HAS_POSITION: u32 = 1 << 11;
 const HAS_INVOKED_TIME: u32 = 1 << 12;
 
-/// As it stands in the lowest flags.
+/// The kind as the lowest flags.
 #[inline]
 fn kind_bits(kind: OpKind) -> u32 {
     match kind {
@@ -86,7 +86,7 @@ fn kind_bits(kind: OpKind) -> u32 {
     }
 }
 
-/// Who did it, as two flags and a number.
+/// The process, as two flags and a number.
 #[inline]
 fn who(process: ProcessRecord) -> (u32, i64) {
     match process {
@@ -112,7 +112,7 @@ impl Row {
         row
     }
 
-    /// An op at a position, that says nothing more.
+    /// An op at a position, without further data.
     #[inline]
     pub(crate) fn at(position: Position) -> Row {
         Row {
@@ -200,12 +200,12 @@ impl Row {
         }
     }
 
-    /// Says which client did it, after all.
+    /// Sets which client the process is, after the row was built.
     pub(crate) fn set_client(&mut self, number: i64) {
         self.set_process(ProcessRecord::Client(number));
     }
 
-    /// Says that who did it is not a client, and at which node its name is.
+    /// Marks the process as one that is not a client, whose name is at this node.
     pub(crate) fn set_other(&mut self, node: u32) {
         self.set_process(ProcessRecord::Other(node));
     }
@@ -283,7 +283,7 @@ mod tests {
     use crate::{Batch, History};
     use std::mem::{align_of, offset_of, size_of};
 
-    /// What plugins of interface 1 were built with. A failure here means that they would misread every op.
+    /// The layout with which plugins of interface 1 were built. If this test fails, they would misread every op.
     #[test]
     fn the_layout_of_rows_is_that_of_interface_1() {
         assert_eq!((size_of::<Row>(), align_of::<Row>()), (88, 8));

@@ -1,4 +1,4 @@
-//! Histories in files: found by path, compressed if the name says so.
+//! Histories in files: found by path, and compressed if the name indicates it.
 
 use super::read::{END_OF_SESSION, TO_TEXT, decompressed};
 use crate::error::{ErrorKind, HistoryError};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The files of a Jepsen store directory that hold its history, those first that hold most of it. The table has neither
+/// The files of a Jepsen store directory that contain its history, the most complete first. The table has neither
 /// indices nor times.
 const STORED: [&str; 5] = ["history.edn", "history.jsonl", "history.json", "history.txt", "history.bincode"];
 
@@ -30,7 +30,7 @@ const COMPRESSED: [&str; 3] = ["", ".gz", ".zst"];
 ///
 /// # Errors
 ///
-/// If there is no such file, it may not be read, or a directory holds no history that can be.
+/// If there is no such file, it cannot be read, or a directory contains no readable history.
 pub fn open(path: impl AsRef<Path>) -> Result<Reader<'static>, HistoryError> {
     let path = path.as_ref();
     if path == Path::new("-") {
@@ -47,11 +47,11 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<'static>, HistoryError> {
     Ok(Reader::new(File::open(path).map_err(failed)?))
 }
 
-/// The file that holds the history of a test in Jepsen's store, by the directory of the test: what [`open`] reads.
+/// The file with the history of a test in Jepsen's store, given the directory of the test: what [`open`] reads.
 ///
 /// # Errors
 ///
-/// If there is none in it that can be read.
+/// If the directory contains no readable history.
 pub fn history_in(directory: &Path) -> Result<PathBuf, HistoryError> {
     for name in STORED {
         for suffix in COMPRESSED {
@@ -73,9 +73,9 @@ pub fn history_in(directory: &Path) -> Result<PathBuf, HistoryError> {
         .expected(format!("one of {}, each also with .gz or .zst", STORED.join(", "))))
 }
 
-/// Cobra's logs in a directory, `T0.log`, `T1.log` and so on, each of a session, in the order of their numbers; each
-/// may have `.gz` or `.zst` behind. Of a log and its compressed copy, the log. None if it has a history that
-/// [`history_in`] finds, or cannot be listed.
+/// Cobra's logs in a directory, `T0.log`, `T1.log` and so on, one per session, in the order of their numbers; each may
+/// have the suffix `.gz` or `.zst`. If a log and its compressed copy exist, the log is returned. None if the directory
+/// has a history that [`history_in`] finds, or cannot be listed.
 pub fn session_logs(directory: &Path) -> Vec<PathBuf> {
     if history_in(directory).is_ok() {
         return Vec::new();
@@ -96,7 +96,7 @@ pub fn session_logs(directory: &Path) -> Vec<PathBuf> {
     logs.into_iter().map(|(.., path)| path).collect()
 }
 
-/// A reader of Cobra's [logs](session_logs), each of which `open` opens when it comes up.
+/// A reader of Cobra's [logs](session_logs). It calls `open` for each log when it reaches it.
 pub fn read_sessions(
     logs: Vec<PathBuf>,
     open: impl FnMut(&Path) -> io::Result<Box<dyn Read + Send>> + Send + 'static,
@@ -143,11 +143,11 @@ impl Read for Sessions {
 /// A writer of a history to a file, or to standard output if the path is `-`. It compresses if the path ends in `.gz`
 /// or `.zst`.
 ///
-/// Without a format, the rest of the name says it: `.edn`, `.json`, `.jsonl` or `.txt`; EDN if it says nothing.
+/// Without a format, the rest of the name determines it: `.edn`, `.json`, `.jsonl` or `.txt`; otherwise EDN.
 ///
 /// # Errors
 ///
-/// If the file cannot be made, or this build does not know the compression.
+/// If the file cannot be created, or this build does not support the compression.
 pub fn create(path: impl AsRef<Path>, format: Option<Format>) -> io::Result<FileWriter> {
     let path = path.as_ref();
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -177,7 +177,7 @@ impl FileWriter {
         self.0.write(op)
     }
 
-    /// Ends the file. One that is dropped instead may lack its end.
+    /// Ends the file. If it is dropped instead, its end may be missing.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Histories as text and bytes: reading them, writing them, and all that may be wrong with them.
+//! Histories as text and bytes: reading them, writing them, and finding errors in them.
 
 #[cfg(feature = "files")]
 pub(crate) mod files;

@@ -1,4 +1,4 @@
-//! A text that is one value, as users write it on a command line.
+//! A text with one value, as users write it on a command line.
 
 use super::syntax::Scanner;
 use super::syntax::edn::Read;
@@ -6,8 +6,8 @@ use crate::values::tape::Tape;
 use crate::{Datum, Value};
 
 impl Datum {
-    /// The one value in a text, as JSON, or else as EDN; `None` if it is neither, or several. A word alone is a string,
-    /// as a shell has it, and not a symbol of EDN, which hardly any history has.
+    /// The one value in a text, as JSON, or else as EDN; `None` if it is neither, or several values. A single word is a
+    /// string, as in a shell, and not a symbol of EDN, which hardly any history has.
     ///
     /// JSON comes first because `{"x":1}` would be EDN as well: a map from a string to the keyword `:1`.
     ///
@@ -29,7 +29,7 @@ impl Datum {
     }
 }
 
-/// The value in a text that `read` finds, if that is all there is; `read` says whether there is one.
+/// The value that `read` finds in a text, if the text contains nothing else; `read` returns whether there is one.
 fn one(text: &str, read: impl Fn(&mut Scanner<'_>) -> Option<bool>) -> Option<Datum> {
     // The line's end shows that the last token is whole, and ends a comment.
     let (text, mut tape) = (format!("{text}\n"), Tape::default());

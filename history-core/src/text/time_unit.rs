@@ -1,4 +1,4 @@
-//! Times as histories write them, in nanoseconds: exact, from their decimal text.
+//! Times in histories, in nanoseconds: exact, from their decimal text.
 
 use super::syntax::Fault;
 use crate::cast::Cast as _;
@@ -6,8 +6,8 @@ use crate::values::tape::{Tag, Tape};
 use crate::values::value::Value;
 use std::borrow::Cow;
 
-/// What times of a history count. Where none is given they are nanoseconds, and a fraction of one is an error: it was
-/// meant in another unit, and to cut it off would lose the order of ops.
+/// The unit of times in a history. By default they are nanoseconds, and a fraction of one is an error: it indicates
+/// another unit, and truncating it would lose the order of ops.
 ///
 /// ```
 /// use history_core::{Reader, TimeUnit};
@@ -26,11 +26,11 @@ use std::borrow::Cow;
 pub enum TimeUnit {
     /// Seconds, as Unix time.
     Seconds,
-    /// Thousandths of one.
+    /// Thousandths of a second.
     Milliseconds,
-    /// Millionths.
+    /// Millionths of a second.
     Microseconds,
-    /// What all times are in the end.
+    /// Nanoseconds, the unit to which all times are converted.
     Nanoseconds,
 }
 
@@ -58,8 +58,8 @@ impl TimeUnit {
         })
     }
 
-    /// The nanoseconds of a decimal number of this unit; less than one is cut off, towards the past. `None` if they do
-    /// not fit.
+    /// The nanoseconds of a decimal number of this unit; fractions are rounded towards the past. `None` if they do not
+    /// fit.
     ///
     /// ```
     /// use history_core::TimeUnit;
@@ -82,8 +82,7 @@ impl TimeUnit {
     }
 }
 
-/// The nanoseconds that the value at a node says; none if it is nil. `what` has the time, for messages: `"the op's
-/// time"`.
+/// The nanoseconds of the value at a node; none if it is nil. `what` names the time, for messages: `"the op's time"`.
 pub(crate) fn read(tape: &Tape, what: &str, at: usize, unit: Option<TimeUnit>) -> Result<Option<i64>, Fault> {
     let value = Value::at(tape, at);
     let text: Cow<'_, str> = match value {
@@ -104,7 +103,7 @@ pub(crate) fn read(tape: &Tape, what: &str, at: usize, unit: Option<TimeUnit>) -
     Ok(Some(ns))
 }
 
-/// The text that a float was read from; one that reads as it, where that is not known.
+/// The text that a float was read from; if unknown, a text that reads as this float.
 fn float_text(tape: &Tape, at: usize, x: f64) -> Cow<'_, str> {
     let start = tape.nodes[at].a.to_usize();
     let is_number = |b: &u8| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
@@ -116,8 +115,8 @@ fn float_text(tape: &Tape, at: usize, x: f64) -> Cow<'_, str> {
     x.to_string().into()
 }
 
-/// Nanoseconds of a decimal number of units, and whether they are all of it: what is less than one is cut off, towards
-/// the past. `None` if there are too many.
+/// The nanoseconds of a decimal number of units, rounded towards the past, and whether that is exact. `None` if there
+/// are too many.
 fn nanoseconds(text: &str, unit: TimeUnit) -> Option<(i64, bool)> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         // An exponent that does not fit makes of any digits too many or none.

@@ -1,11 +1,11 @@
-//! An owned value: what reports and options hold.
+//! An owned value, as used by reports and options.
 
 use crate::Value;
 use std::fmt;
 
-/// A value that owns what it holds; [`Value`] is the borrowed kind that readers give out.
+/// An owned value; [`Value`] is the borrowed type that readers return.
 ///
-/// Meant for the few values of a report, not for whole histories.
+/// It is meant for the few values of a report, not for whole histories.
 ///
 /// ```
 /// use history_core::Datum;
@@ -20,7 +20,7 @@ pub enum Datum {
     Nil,
     /// `true` or `false`.
     Bool(bool),
-    /// An integer that fits.
+    /// An integer that fits in `i64`.
     Int(i64),
     /// Any other number, as it is written; an integer without EDN's `N`.
     Big(String),

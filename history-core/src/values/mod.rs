@@ -1,4 +1,4 @@
-//! Values: what ops, options and reports hold, owned or read from the tape that a reader fills.
+//! Values of ops, options and reports: owned, or read from the tape that a reader fills.
 
 pub(crate) mod datum;
 pub(crate) mod tape;

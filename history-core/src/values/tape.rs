@@ -1,12 +1,13 @@
 //! A tape: values in the order in which they were read, flat, in one vector of nodes.
 //!
-//! A tree of boxes would cost an allocation per element. Here a container is a node that counts its children and says
-//! where they end; runs of small integers (most of a list-append history) are kept apart as a slice of `i64`.
+//! A tree of boxes would cost an allocation per element. Here a container is a node with the number of its children and
+//! the position of its end; runs of small integers (most of a list-append history) are kept separately as a slice of
+//! `i64`.
 
 use crate::cast::Cast as _;
 use std::borrow::Cow;
 
-/// What a node holds; see [`Node`] for what its two numbers then mean.
+/// The kind of a node; see [`Node`] for the meaning of its two numbers.
 ///
 /// The order is part of the interface of plugins (see [`crate::columns`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,8 +43,8 @@ impl Tag {
 
 /// One value, or the head of one.
 ///
-/// - `Int`, `Float`, `Char`: `b` holds the bits. Of a `Float` that was read from text `a` is where that begins in
-///   `Tape::source`; else 0, where none begins that matters.
+/// - `Int`, `Float`, `Char`: `b` contains the bits. For a `Float` that was read from text, `a` is where the text begins
+///   in `Tape::source`; else 0, where no number that matters begins.
 /// - `Str`, `Keyword`, `Symbol`, `Big`: `a` bytes of text at `b` (`Tape::text`).
 /// - `Tagged`: the same for the tag's name; the tagged value follows.
 /// - `Vector`, `List`, `Set`, `Map`: `a` children (keys and values both counted); the node after the last one is `b`.
@@ -58,29 +59,29 @@ pub struct Node {
     pub(crate) b: u64,
 }
 
-/// Set in a text offset when the text had escapes and so stands, decoded, in [`Tape::unescaped`].
+/// Set in a text offset if the text had escapes, so that it is, decoded, in [`Tape::unescaped`].
 const UNESCAPED: u64 = 1 << 63;
 
 /// Integers of a run are smaller in magnitude; see [`Tape::ints`].
 pub(crate) const RUN_INT_END: u64 = 1_000_000_000_000_000_000;
 const _: () = assert!(RUN_INT_END < 1 << 62);
 
-/// What it holds is its own, but for tapes of another library's batches: those are only read, and writing would copy
+/// The content is owned, except for tapes of another library's batches: those are only read, and writing would copy
 /// them.
 #[derive(Default, Debug, Clone)]
 pub(crate) struct Tape {
-    /// What the offsets of unescaped text point into: the block as it was read.
+    /// The target of the offsets of text without escapes: the block as it was read.
     pub(crate) source: Cow<'static, str>,
     pub(crate) unescaped: Cow<'static, str>,
     pub(crate) nodes: Cow<'static, [Node]>,
-    /// Each is of magnitude below 2^62, so that checkers may use the rest of `i64` for their own ends.
+    /// Each has a magnitude below 2^62, so checkers may use the rest of `i64` for their own purposes.
     pub(crate) ints: Cow<'static, [i64]>,
     /// Outlives what is on the tape.
     pub(crate) memo: crate::text::syntax::memo::Memo,
 }
 
-/// A column, to be changed; one of another library's batch is copied first. As [`Cow::to_mut`], but small enough to be
-/// inlined, which counts where it is called for every value.
+/// A column, to be changed; a column of another library's batch is copied first. As [`Cow::to_mut`], but small enough
+/// to be inlined, which matters because it is called for every value.
 #[inline]
 pub(crate) fn own<'a, T: Clone>(column: &'a mut Cow<'static, [T]>) -> &'a mut Vec<T> {
     match column {
@@ -94,7 +95,7 @@ fn copied<'a, T: Clone>(column: &'a mut Cow<'static, [T]>) -> &'a mut Vec<T> {
     column.to_mut()
 }
 
-/// The lengths of a tape, to which it can be cut back.
+/// The lengths of a tape, to which it can be truncated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     nodes: usize,
@@ -134,7 +135,7 @@ impl Tape {
         matches!(node.tag, Tag::Str | Tag::Keyword | Tag::Symbol).then(|| self.text(node.b, node.a))
     }
 
-    /// The same as bytes, which are no text if the node is not of this tape.
+    /// The same as bytes, which are not valid text if the node is not of this tape.
     #[inline]
     pub(crate) fn name_bytes(&self, at: usize) -> Option<&[u8]> {
         let node = self.nodes[at];
@@ -203,7 +204,7 @@ impl Tape {
         own(&mut self.nodes).push(Node { tag, a: (end - start).to_u32(), b: start.to_u64() });
     }
 
-    /// Text that does not: it was put at the end of `unescaped`, from `start` on.
+    /// Text that had escapes: it was appended to `unescaped`, from `start` on.
     pub(crate) fn push_unescaped(&mut self, tag: Tag, start: usize) {
         let len = self.unescaped.len() - start;
         own(&mut self.nodes).push(Node { tag, a: len.to_u32(), b: start.to_u64() | UNESCAPED });

@@ -7,8 +7,8 @@ use std::fmt::{self, Write as _};
 
 /// One value, as EDN has them; JSON's are a subset.
 ///
-/// A view: 24 bytes, copied freely, good for as long as the batch or history it came from. Keep what you need in
-/// columns of your own, or make a [`Datum`] of it with [`Value::to_datum`].
+/// A view of 24 bytes, copied freely, and valid as long as the batch or history it came from. Copy what you need into
+/// your own columns, or convert it to a [`Datum`] with [`Value::to_datum`].
 ///
 /// ```
 /// use history_core::{Datum, History, Value};
@@ -20,11 +20,11 @@ use std::fmt::{self, Write as _};
 /// ```
 #[derive(Clone, Copy)]
 pub enum Value<'a> {
-    /// `nil`, `null`, or not there.
+    /// `nil`, `null`, or absent.
     Nil,
     /// `true` or `false`.
     Bool(bool),
-    /// An integer that fits.
+    /// An integer that fits in `i64`.
     Int(i64),
     /// A number that fits neither `i64` nor `f64` exactly (a bigint, a ratio, a decimal with `M`), as it was written.
     Big(&'a str),
@@ -121,7 +121,7 @@ impl<'a> Value<'a> {
         matches!(self, Value::Nil)
     }
 
-    /// The name in a keyword, string or symbol: where histories meet, `:ok` and `"ok"` are the same word.
+    /// The name in a keyword, string or symbol: formats differ in this respect, so `:ok` and `"ok"` are the same word.
     #[inline]
     pub fn as_name(self) -> Option<&'a str> {
         match self {
@@ -138,7 +138,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The integer, whatever its size, if it is one; what does not fit 128 bits becomes the nearest that does.
+    /// The integer, whatever its size, if it is one; an integer that does not fit in 128 bits becomes the nearest one
+    /// that does.
     ///
     /// ```
     /// use history_core::History;
@@ -277,7 +278,7 @@ impl<'a> Seq<'a> {
         self.len() == 0
     }
 
-    /// The elements as a slice, where all are integers of magnitude below 2^62 and the reader kept them so, which it
+    /// The elements as a slice, if all are integers of magnitude below 2^62 and the reader stored them so, which it
     /// does for every sequence of up to 18-digit integers that it reads.
     pub fn as_ints(self) -> Option<&'a [i64]> {
         match self.0 {
@@ -287,8 +288,8 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// The elements as pairs, where each is a sequence of two integers and the reader kept them one after another,
-    /// which it does for every list of pairs of up to 18-digit integers that it reads.
+    /// The elements as pairs, if each is a sequence of two integers and the reader stored them one after another, which
+    /// it does for every list of pairs of up to 18-digit integers that it reads.
     ///
     /// ```
     /// use history_core::History;
@@ -315,7 +316,7 @@ impl<'a> Seq<'a> {
         Some(tape.ints.get(start.to_usize()..end.to_usize())?.as_chunks().0)
     }
 
-    /// The elements, if there are just so many. Less work than to take them one by one.
+    /// The elements, if there are exactly `N`. Faster than reading them one by one.
     ///
     /// ```
     /// use history_core::{History, Value};
@@ -426,7 +427,7 @@ impl<'a> Entries<'a> {
         Pairs(self)
     }
 
-    /// The value under a keyword, string or symbol of this name. O(entries).
+    /// The value of the keyword, string or symbol with this name. O(entries).
     pub fn get(self, name: &str) -> Option<Value<'a>> {
         self.iter().find(|(key, _)| key.as_name() == Some(name)).map(|(_, value)| value)
     }

@@ -45,20 +45,20 @@
 //!
 //! # The promise
 //!
-//! A plugin that was built with version 1.x of this crate loads in every later histcheck of interface 1, whichever
-//! compilers built the two. A newer plugin loads in an older histcheck as long as it needs nothing that that one lacks;
-//! else it is refused in one sentence that says what it needs.
+//! A plugin that was built with version 1.x of this crate loads in every later histcheck of interface 1, independently
+//! of the compilers of the two. A newer plugin loads in an older histcheck as long as it needs nothing that the older
+//! one lacks; otherwise it is rejected with a sentence about what it needs.
 //!
-//! What is frozen for that is small: a table of six functions, the columns in which ops cross, and that all else
-//! crosses as JSON whose unknown fields are ignored. The README of this crate says why, and the tests load plugins that
-//! were built with a frozen copy of it.
+//! Only a small part is frozen for that: a table of six functions, the columns in which ops are passed, and the rule
+//! that everything else is passed as JSON whose unknown fields are ignored. The README of this crate explains why, and
+//! the tests load plugins that were built with a frozen copy of it.
 //!
 //! # What a plugin may rely on
 //!
 //! - Ops come in order, in batches that are borrowed: nothing is copied, and [`Op`]s are good for one call.
 //! - A panic is caught, and ends the history with an error that names the plugin. An abort, a stack overflow or
-//!   `process::exit` ends histcheck itself, unless it was given `--timeout` or `--max-memory`: then each file is judged
-//!   in a process of its own.
+//!   `process::exit` ends histcheck itself, unless it was given `--timeout` or `--max-memory`: then each file is
+//!   checked in a separate process.
 //! - Libraries are never unloaded.
 //!
 //! # Features

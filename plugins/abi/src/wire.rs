@@ -1,6 +1,6 @@
-//! What crosses the border as JSON: it may grow, because each side ignores fields that it does not know.
+//! Data passed as JSON: it may grow, because each side ignores unknown fields.
 //!
-//! Values cross as EDN text within it, for JSON knows no keywords, sets and symbols.
+//! Values are passed as EDN text within it, because JSON has no keywords, sets and symbols.
 
 mod figure;
 mod forms;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What a plugin says of itself.
+/// The description of a plugin.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Description {
     /// The version of the interface that it was built with.
@@ -38,7 +38,7 @@ pub struct CheckerForm {
     /// What it takes.
     #[serde(default)]
     pub options: Vec<OptionForm>,
-    /// What it says about itself: an [`About`], of which a reader that does not understand it assumes nothing.
+    /// Its description: an [`About`]; a reader that does not understand it assumes nothing.
     #[serde(default)]
     pub about: serde_json::Value,
 }
@@ -52,7 +52,7 @@ pub struct Described {
     pub summary: String,
     /// What it takes.
     pub options: Vec<OptionSpec>,
-    /// What it says about itself.
+    /// Its description.
     pub about: About,
 }
 
@@ -171,18 +171,18 @@ pub enum Answer<T> {
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
-    /// The history cannot be judged.
+    /// The history cannot be checked.
     History(Box<ErrorForm>),
-    /// An option makes no sense.
+    /// An option is not valid.
     Option {
         /// Its name.
         name: String,
         /// What is wrong with it.
         message: String,
     },
-    /// It panicked, and this is what it said.
+    /// It panicked, with this message.
     Panic(String),
-    /// The host asked for what the interface does not allow.
+    /// The host requested what the interface does not permit.
     Misuse(String),
 }
 

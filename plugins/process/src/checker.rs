@@ -11,8 +11,8 @@ use history_core::{About, AboutAnomaly, Checker, OptionError, OptionKind, Option
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Starts the checker of a command (`exec:./my-checker`), and returns what it said of itself. The process stays, and
-/// judges the first history.
+/// Starts the checker of a command (`exec:./my-checker`), and returns its description. The process remains, and checks
+/// the first history.
 ///
 /// # Errors
 ///

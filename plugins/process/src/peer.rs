@@ -1,7 +1,7 @@
 //! The process at the other end: lines to it and from it, with limits on each wait.
 //!
-//! Two threads of this process write and read, so that no wait is without an end: the other side may stop reading as
-//! well as writing. Whoever waits looks at the limits between short waits, and the process ends when its [`Peer`] is
+//! Two threads of this process write and read, so that every wait is limited: the other side may stop reading as well
+//! as writing. A waiting thread checks the limits between short waits, and the process ends when its [`Peer`] is
 //! dropped.
 
 use crate::command::Program;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const LINE_BYTES_MAX: u64 = 64 << 20;
 /// Bytes that are written at once where the pipe is known to be empty: as many fit in any pipe.
 const AT_ONCE_MAX: usize = 4096;
-/// Between two looks at the limits.
+/// The time between two checks of the limits.
 const LOOK: Duration = Duration::from_millis(20);
 /// What is kept of what it says on standard error.
 const LAST_BYTES: usize = 1000;
@@ -29,7 +29,7 @@ const SHOWN_BYTES: usize = 200;
 /// What a process may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How long it may neither answer nor read. It may say that it is working, and then waits anew.
+    /// How long it may neither respond nor read. It may report that it is working, which restarts the time.
     pub silence: Duration,
     /// How long a history may take, from its first op on.
     pub timeout: Option<Duration>,

@@ -35,7 +35,7 @@ pub(crate) fn greet(program: &Program, limits: Limits, kind: Kind, wait: &Wait<'
     Ok((peer, hello))
 }
 
-/// The processes of a checker: each judges one history at a time, and the next one after it.
+/// The processes of a checker: each checks one history at a time, and then the next one.
 pub(crate) struct Pool {
     pub(crate) program: Program,
     pub(crate) limits: Limits,

@@ -1,4 +1,4 @@
-//! What the other side says, line by line; the README has the protocol, which is frozen.
+//! The messages of the other side, line by line; the README has the protocol, which is frozen.
 
 use history_core::{Client, Datum, OpKind};
 use serde::Deserialize;
@@ -19,7 +19,7 @@ pub(crate) const MODELS_HAVE: &[&str] = &["process", "invoked", "fields"];
 pub(crate) enum Said {
     /// What it is.
     Hello(Box<Hello>),
-    /// It begins a history; a model says in which state.
+    /// It begins a history; a model returns its state.
     Started(Started),
     /// It does not take an option.
     Refused(Refused),
@@ -27,7 +27,7 @@ pub(crate) enum Said {
     States(Vec<Box<RawValue>>),
     /// The verdict on a history.
     Report(Box<ReportForm>),
-    /// The history cannot be judged.
+    /// The history cannot be checked.
     Error(ErrorForm),
     /// It needs more time.
     Working(serde::de::IgnoredAny),

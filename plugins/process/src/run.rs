@@ -1,4 +1,4 @@
-//! A history on its way through a checker of another process.
+//! The check of a history by a checker in another process.
 //!
 //! Ops are collected and sent many at a time. A process is taken only once there is much to send, or the history has
 //! ended: of a history of many keys each has a run, and few of them need a process at the same time.

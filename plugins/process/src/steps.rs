@@ -1,7 +1,7 @@
-//! Steps of a model in another process: asked for many at a time, and each only once.
+//! Steps of a model in another process: many are requested at a time, and each only once.
 //!
-//! The search asks for one step after another. With the one that it asks for, the steps from the same state are asked
-//! for of operations that were invoked at about the same time, because these are what it asks for next.
+//! The search needs one step after another. With each step, those from the same state are requested for operations that
+//! were invoked at about the same time, because the search needs these next.
 
 use crate::command::Program;
 use crate::peer::{Fault, Limits, Peer, Wait};

@@ -1,4 +1,4 @@
-//! A cluster whose primary is isolated again and again, until a violation is found or ten seconds are over:
+//! A cluster whose primary is isolated repeatedly, until a violation is found or ten seconds have passed:
 //! `cargo run --example clusters -- redis-sentinel|etcd|postgres-failover DIRECTORY [SEED]`.
 
 use check_register::versioned_register::VersionedRegister;

@@ -1,6 +1,6 @@
-//! What recording and judging cost: the rate of bare clients of Redis beside that of a run that records, and of one
-//! that also judges, in turns, on one cluster. `cargo run --release --example cost -- DIRECTORY [ROUNDS]`; needs
-//! redis-cli, too.
+//! The cost of recording and checking: the rate of bare clients of Redis, compared with that of a run that records, and
+//! of one that also checks, alternating on one cluster. `cargo run --release --example cost -- DIRECTORY [ROUNDS]`;
+//! needs redis-cli, too.
 
 use check_register::versioned_register::VersionedRegister;
 use history_core::{Budget, Checker as _, ErrorKind, HistoryError, Op, Options, Report, Run, Verdict};
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 const NAMES: [&str; 3] = ["bare", "recorded", "recorded and judged"];
 
-/// What was measured in a round.
+/// The measurements of a round.
 #[derive(Clone, Copy)]
 struct Figures {
     /// Operations per second.
@@ -81,14 +81,14 @@ fn median(figures: impl Iterator<Item = f64>) -> f64 {
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Who judges a run.
+/// The checker of a run.
 #[derive(Clone, Copy, PartialEq)]
 enum Judge {
     None,
     VersionedRegister,
 }
 
-/// Looks at nothing.
+/// Checks nothing.
 struct Blind;
 
 impl Run for Blind {
@@ -110,13 +110,13 @@ fn cpu_us() -> Result<f64, Box<dyn Error>> {
     Ok(f64::from(ticks) * TICK_US)
 }
 
-/// Registers hold nothing at the start of a round.
+/// Removes all registers at the start of a round.
 fn forget_all() -> Result<(), Box<dyn Error>> {
     let ended = Command::new("redis-cli").args(["-h", "10.77.0.1", "flushall"]).stdout(Stdio::null()).status()?;
     if ended.success() { Ok(()) } else { Err("redis-cli failed".into()) }
 }
 
-/// The rate of clients that nobody records.
+/// The rate of clients without a recorder.
 fn bare(store: &dyn Store, workload: &Workload) -> f64 {
     let (stop, count, began) = (Stop::new(), AtomicU64::new(0), Instant::now());
     thread::scope(|scope| {

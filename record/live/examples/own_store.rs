@@ -1,5 +1,5 @@
-//! A store of one's own: a register behind a lock, with a copy that is one write behind. Clients of the copy read what
-//! is old, which is found within milliseconds: `cargo run --example own_store`.
+//! A user-defined store: a register behind a lock, with a copy that is one write behind. Clients of the copy read old
+//! values, which is found within milliseconds: `cargo run --example own_store`.
 
 use check_register::versioned_register::VersionedRegister;
 use history_core::{Budget, Checker as _, ErrorKind, HistoryError, Options, Verdict};
@@ -11,7 +11,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What a register holds: a value and the id of the write that wrote it.
+/// The content of a register: a value and the id of the write that wrote it.
 #[derive(Clone)]
 struct Version {
     value: i64,

@@ -10,14 +10,14 @@ use std::time::Duration;
 pub struct Chance(Pcg64);
 
 impl Chance {
-    /// The choices of one part of a run: `stream` tells parts of the same run apart.
+    /// The choices of one part of a run: `stream` distinguishes the parts.
     pub fn new(seed: u64, stream: u64) -> Chance {
         // Seeds are small numbers, often neighbours; the multiplier spreads them.
         let state = u128::from(seed ^ stream.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
         Chance(Pcg64::new(state, u128::from(stream)))
     }
 
-    /// A number below `end`, which is not 0.
+    /// A number below `end`, which must not be 0.
     pub fn below(&mut self, end: u64) -> u64 {
         assert!(end > 0, "there is no number below 0");
         let product = u128::from(self.0.next_u64()) * u128::from(end);
@@ -35,7 +35,7 @@ impl Chance {
         &of[usize::try_from(index).unwrap_or(0)]
     }
 
-    /// A pause around `mean`: exponentially distributed, at most ten times as long.
+    /// A pause with the mean `mean`: exponentially distributed, at most ten times as long.
     pub fn pause(&mut self, mean: Duration) -> Duration {
         // A fraction in (0, 1].
         let whole = u32::MAX;

@@ -1,4 +1,4 @@
-//! Clients, and what a store has to offer to be driven.
+//! Clients, and the interface of a store.
 
 use crate::error::LiveError;
 use crate::fault::Fault;
@@ -6,31 +6,29 @@ use crate::request::{Outcome, Request};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// One client of a store. It performs one request at a time, on a thread of its own.
+/// One client of a store. It performs one request at a time, on its own thread.
 pub trait Client: Send {
-    /// Performs the request and waits for its answer.
+    /// Performs the request and waits for its response.
     ///
-    /// [`Outcome::Fail`] is for requests that certainly did not and will not happen. Everything behind the first byte
-    /// that was sent and
-    /// before an answer is [`Outcome::Info`]; after it the client is dropped and its seat opens another one.
+    /// [`Outcome::Fail`] is for requests that certainly did not and will not happen. Any error after the first byte was
+    /// sent and before a response is [`Outcome::Info`]; the client is then dropped, and its seat opens another one.
     ///
     /// # Errors
     ///
-    /// If the client does not work at all, so that the run makes no sense.
+    /// If the client does not work at all, so that the run is not meaningful.
     fn invoke(&mut self, request: &Request) -> Result<Outcome, LiveError>;
 
-    /// Whether it cannot perform another request: its connection is gone, or a late answer may still come. Its seat
-    /// opens another one. After
-    /// [`Outcome::Info`] that happens in any case.
+    /// Whether it cannot perform another request: its connection is closed, or a late response may still arrive. Its
+    /// seat then opens another client. After [`Outcome::Info`] that happens in any case.
     fn is_broken(&self) -> bool {
         false
     }
 
-    /// Ends it, when it will not be asked again.
+    /// Ends it, when there are no more requests.
     ///
     /// # Errors
     ///
-    /// If it still had something to say, so that its answers may have been those to other requests.
+    /// If it sent more output, so that its responses may have been those to other requests.
     fn end(&mut self) -> Result<(), LiveError> {
         Ok(())
     }
@@ -51,19 +49,19 @@ pub struct Seat {
     pub process: u64,
     /// The run's seed.
     pub seed: u64,
-    /// How long a request may take.
+    /// The time-out of a request.
     pub timeout: Duration,
-    /// Where its client stands.
+    /// The place of its client.
     pub stands: Stands,
 }
 
-/// Where clients stand, if nodes can be cut off.
+/// The place of clients, if nodes can be cut off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stands {
-    /// Each at a node: it is on that node's side of a partition, and knows no other node's view.
+    /// Each at a node: it is on that node's side of a partition, and has no other node's view.
     #[default]
     AtNode,
-    /// Outside of the cluster, from where every node can be reached. After an error the client turns to the next node.
+    /// Outside of the cluster, from where every node can be reached. After an error the client uses the next node.
     InHub,
 }
 
@@ -82,10 +80,10 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If the store does not let it in.
+    /// If the store does not accept it.
     fn client(&self, seat: &Seat) -> Result<Box<dyn Client>, LiveError>;
 
-    /// The faults that it can be given here.
+    /// The faults that this store supports here.
     fn faults(&self) -> &[Fault] {
         &[]
     }
@@ -104,12 +102,12 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If a node does not come back.
+    /// If a node does not start again.
     fn heal(&self) -> Result<(), LiveError> {
         Ok(())
     }
 
-    /// Ends all faults at the end of a run. A store whose processes end with the run has nothing to do.
+    /// Ends all faults at the end of a run. A store whose processes end with the run need not do anything.
     ///
     /// # Errors
     ///
@@ -118,12 +116,12 @@ pub trait Store: Send + Sync {
         self.heal()
     }
 
-    /// The node that is the primary at the moment, if somebody knows.
+    /// The node that is currently the primary, if known.
     fn primary(&self) -> Option<u32> {
         None
     }
 
-    /// Whether the store works as if there had been no fault.
+    /// Whether the store works as it would without a fault.
     fn is_settled(&self) -> bool {
         true
     }

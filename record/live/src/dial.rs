@@ -1,7 +1,6 @@
-//! Connections to servers, with a limit on every wait, from where the calling thread stands.
+//! Connections to servers, with a limit on every wait, from the address of the calling thread.
 //!
-//! A partition leaves connections on which nobody ever answers: each read has a limit, and looks whether the run is
-//! over.
+//! A partition leaves connections without any response: each read has a limit, and checks whether the run is over.
 
 use crate::run::patience::{LOOK, Patience};
 use std::cell::Cell;
@@ -10,14 +9,14 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 thread_local! {
-    /// The address that the connections of this thread come from, to proxies; none: the system chooses.
+    /// The address from which this thread connects to proxies; none: the system chooses.
     static SOURCE: Cell<Option<IpAddr>> = const { Cell::new(None) };
 }
 
-/// What a proxy sends when the server behind it has let the caller in.
+/// The byte that a proxy sends when the server behind it has accepted the connection.
 pub(crate) const GREETING: u8 = b'+';
 
-/// From now on the connections of this thread come from this address, and go to proxies, which greet.
+/// From now on, this thread connects from this address, to proxies, which send a greeting.
 pub(crate) fn dial_from(source: IpAddr) {
     SOURCE.set(Some(source));
 }
@@ -54,11 +53,11 @@ impl Write for Stream {
     }
 }
 
-/// How long a server may take to let anybody in: a second attempt is cheaper than a long wait.
+/// The maximum time that a server may take to accept a connection: a second attempt is cheaper than a long wait.
 const CONNECT_MAX: Duration = Duration::from_secs(1);
 
-/// Connects within `connect`, and in a second at most; reads and writes then wait for `timeout` at most. Nothing was
-/// sent if this fails.
+/// Connects within `connect`, and at most a second; reads and writes then wait at most `timeout`. Nothing was sent if
+/// this fails.
 pub(crate) fn dial(address: SocketAddr, connect: Duration, timeout: Duration) -> io::Result<BufReader<Stream>> {
     let connect = connect.min(CONNECT_MAX);
     let stream = match SOURCE.get() {

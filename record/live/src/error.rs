@@ -1,4 +1,4 @@
-//! What can go wrong with a run, beside a violation.
+//! Errors of a run, other than a violation.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub enum LiveError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A program could not be started.
@@ -20,7 +20,7 @@ pub enum LiveError {
     Start {
         /// The command.
         program: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A part of the store does not work; with the last lines that it wrote to its log.
@@ -31,36 +31,37 @@ pub enum LiveError {
         /// The last lines of its log, if it has one.
         log: String,
     },
-    /// A client does not keep to the protocol.
+    /// A client violates the protocol.
     #[error("{who} answered {answer}: expected {expected}")]
     Protocol {
-        /// Which client or node.
+        /// The client or node.
         who: String,
-        /// What it wrote, shortened.
+        /// Its output, shortened.
         answer: String,
-        /// What was expected in its place.
+        /// The expected output.
         expected: String,
     },
-    /// A client answered once too often, so operations may have the answers of others: what was recorded shows nothing.
+    /// A client sent more responses than requests, so operations may have the responses of others: the recorded history
+    /// proves nothing.
     #[error(
         "{who} answered {answer} without a request: answers may belong to other operations, so there is no verdict"
     )]
     Surplus {
         /// Which client.
         who: String,
-        /// What it wrote, shortened.
+        /// Its output, shortened.
         answer: String,
     },
     /// The history is not one that the checker can check.
     #[error("the checker cannot check this history: {0}")]
     History(#[from] history_core::HistoryError),
-    /// Nothing was tested, so there is nothing to say.
+    /// Nothing was tested, so there is no verdict.
     #[error("{0}")]
     Nothing(String),
     /// The store has no such workload or fault.
     #[error("{0}")]
     Unsupported(String),
-    /// An option makes no sense.
+    /// An option is not valid.
     #[error("{0}")]
     Usage(String),
 }
@@ -76,7 +77,7 @@ impl LiveError {
     }
 }
 
-/// A text of somebody else, cut to a length that fits a message.
+/// A text from another program, shortened to fit a message.
 pub(crate) fn shortened(text: &str) -> String {
     const CHARACTERS_MAX: usize = 200;
     let mut short: String = text.trim_end().chars().take(CHARACTERS_MAX).collect();

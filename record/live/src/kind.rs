@@ -1,4 +1,4 @@
-//! The kinds of stores, as data: what each needs, which options it has, and how one is started.
+//! The kinds of stores, as data: requirements, options, and how to start one.
 
 use crate::client::Store;
 use crate::error::LiveError;
@@ -16,23 +16,23 @@ use std::time::Duration;
 pub struct Kind {
     /// Its name.
     pub name: &'static str,
-    /// What it is, in a phrase.
+    /// A description, as a phrase.
     pub summary: &'static str,
     /// Programs that must be installed.
     pub needs: &'static [Need],
-    /// Options of its own.
+    /// Its own options.
     pub options: &'static [StoreOption],
     /// The workloads that its clients can perform; the first one is the default.
     pub workloads: &'static [&'static str],
-    /// The faults that it can be given.
+    /// The faults that it supports.
     pub faults: &'static [Fault],
-    /// The faults that it is given if nobody says which.
+    /// The faults that a run has by default.
     pub default_faults: &'static [Fault],
-    /// How many nodes there are if nobody says how many.
+    /// The default number of nodes.
     pub nodes: u32,
     /// Whether another number or other names of nodes are possible.
     pub nodes_may_vary: bool,
-    /// What it is started with, if that is up to the user: its name in capitals, and what it is.
+    /// The command with which it is started, if the user chooses it: its name in capitals, and a description.
     pub command: Option<(&'static str, &'static str)>,
     /// How one is started.
     pub(crate) make: Make,
@@ -45,12 +45,12 @@ pub(crate) enum Make {
     Store(fn(Start) -> Result<Box<dyn Store>, LiveError>),
     /// As a cluster of daemons in a world.
     Cluster {
-        /// The ports at which its servers listen, if proxies can stand between them.
+        /// The ports of its servers, if they can be behind proxies.
         ports: &'static [u16],
-        /// Makes what is the store's own.
+        /// Creates the store's own part.
         system: fn(&Start) -> Result<Box<dyn System>, LiveError>,
     },
-    /// By itself, and with faults as a daemon on a node: what is there by itself cannot be killed.
+    /// By itself, or, with faults, as a daemon on a node: a store by itself cannot be killed.
     #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "only SQLite is both"))]
     StoreOrCluster {
         store: fn(Start) -> Result<Box<dyn Store>, LiveError>,
@@ -61,9 +61,9 @@ pub(crate) enum Make {
 /// Where the nodes of a store are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Wherever its clients find them: in this process, or in processes on this machine's own network.
+    /// Where clients find them: in this process, or in processes on this machine's own network.
     Here,
-    /// In a world ([`crate::world`]), which whoever starts it has to make.
+    /// In a world ([`crate::world`]), which the code that starts the store has to create.
     World,
 }
 
@@ -72,19 +72,19 @@ pub enum Place {
 pub struct StoreOption {
     /// Its name.
     pub name: &'static str,
-    /// What its value is, in capitals.
+    /// The placeholder of its value, in capitals.
     pub value_name: &'static str,
-    /// What it does: a phrase that begins with a noun or a verb.
+    /// Its description: a phrase that begins with a noun or a verb.
     pub help: &'static str,
-    /// The values that it may have; if there are none, any text.
+    /// Its valid values; if there are none, any text.
     pub values: &'static [&'static str],
-    /// Its value if it is not given; empty: none.
+    /// Its default value; empty: none.
     pub default: &'static str,
     /// What it cannot be combined with, if anything.
     pub(crate) excludes: Option<Exclusion>,
 }
 
-/// A value of an option that another option's value makes impossible.
+/// A value of an option that is not valid with a value of another option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exclusion {
     pub(crate) value: &'static str,
@@ -100,7 +100,7 @@ impl StoreOption {
         StoreOption { name, value_name, help, values: &[], default: "", excludes: None }
     }
 
-    /// The same, with one of these values, and one that it has if it is not given.
+    /// The same, with these valid values, and a default.
     #[must_use]
     pub(crate) const fn of(self, values: &'static [&'static str], default: &'static str) -> StoreOption {
         StoreOption { values, default, ..self }
@@ -114,10 +114,10 @@ impl StoreOption {
     }
 }
 
-/// The nodes that somebody wants.
+/// The requested nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Nodes {
-    /// As many as the store has of itself.
+    /// The default number of the store.
     #[default]
     Default,
     /// So many.
@@ -126,10 +126,10 @@ pub enum Nodes {
     Named(Vec<String>),
 }
 
-/// What a store is started with.
+/// The arguments with which a store is started.
 #[derive(Debug, Default)]
 pub struct Start {
-    /// Its options, by their names. What is absent has its default.
+    /// Its options, by name. An absent option has its default.
     pub options: BTreeMap<String, String>,
     /// The command, if the kind takes one.
     pub command: String,
@@ -139,18 +139,18 @@ pub struct Start {
     pub faults: Vec<Fault>,
     /// The world, if the kind is in one.
     pub world: Option<World>,
-    /// Where the logs of its programs go; the directory exists.
+    /// The directory for the logs of its programs; it exists.
     pub logs: PathBuf,
-    /// Where its data goes; the directory exists and is empty.
+    /// The directory for its data; it exists and is empty.
     pub data: PathBuf,
-    /// Chooses what is random about it.
+    /// The seed of its random choices.
     pub seed: u64,
-    /// How long a request may take.
+    /// The time-out of a request.
     pub timeout: Duration,
 }
 
 impl Start {
-    /// An option's value: what was given, or the default.
+    /// An option's value: the given one, or the default.
     pub fn option(&self, option: &StoreOption) -> &str {
         self.options.get(option.name).map_or(option.default, String::as_str)
     }
@@ -175,7 +175,7 @@ impl Start {
         time(text).map_err(|why| LiveError::Usage(format!("--{}: {why}", option.name)))
     }
 
-    /// The names of the nodes: those that were given, or `n1` and so on.
+    /// The names of the nodes: the given ones, or `n1` and so on.
     pub fn names(&self, default: u32) -> Vec<String> {
         let numbered = |count: u32| (1..=count).map(|number| format!("n{number}")).collect();
         match &self.nodes {
@@ -187,7 +187,7 @@ impl Start {
 }
 
 impl Kind {
-    /// A cluster of three nodes, for those that say what is their own.
+    /// A cluster of three nodes: the defaults of kinds that set their own fields.
     pub(crate) const CLUSTER: Kind = Kind {
         name: "",
         summary: "",
@@ -202,7 +202,7 @@ impl Kind {
         make: Make::Store(|_| Err(LiveError::Unsupported(String::new()))),
     };
 
-    /// Where its nodes are in a run with these faults.
+    /// The place of its nodes in a run with these faults.
     pub fn place(&self, faults: &[Fault]) -> Place {
         match self.make {
             Make::Cluster { .. } => Place::World,
@@ -212,13 +212,13 @@ impl Kind {
     }
 
     /// Programs that must be installed on this machine for a run with these faults: its own, and those for namespaces
-    /// if its nodes are some.
+    /// if its nodes are namespaces.
     pub fn needs_with_namespaces(&self, faults: &[Fault]) -> Vec<Need> {
         let world: &[Need] = if self.place(faults) == Place::World { &NAMESPACES } else { &[] };
         [self.needs, world].concat()
     }
 
-    /// The ports of its servers, between which proxies can stand; none if they cannot.
+    /// The ports of its servers, if they can be behind proxies.
     pub fn ports(&self) -> Option<&'static [u16]> {
         match self.make {
             Make::Cluster { ports, .. } if !ports.is_empty() => Some(ports),
@@ -230,7 +230,7 @@ impl Kind {
     ///
     /// # Errors
     ///
-    /// If it does not start, or cannot be given the faults; if it needs a world and `start` has none.
+    /// If it does not start, or does not support the faults; if it needs a world and `start` has none.
     pub fn start(&self, mut start: Start) -> Result<Box<dyn Store>, LiveError> {
         let system = match self.make {
             Make::Store(store) => return store(start),
@@ -248,7 +248,7 @@ impl Kind {
         Ok(Box::new(Cluster::start((self.name, self.workloads, self.faults), world, system)?))
     }
 
-    /// Checks the options and nodes that somebody wants, before anything is started.
+    /// Checks the requested options and nodes, before anything is started.
     ///
     /// # Errors
     ///
@@ -305,7 +305,7 @@ impl Kind {
 ///
 /// # Errors
 ///
-/// If it is none; says what was expected.
+/// If the text is not a time; the error has what was expected.
 pub fn time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("expected a time such as 250ms, 5s or 2m, found {text:?}");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Programs that a store needs, where they are looked for, and which Debian package has them.
+//! Programs that a store needs, where they are searched for, and which Debian package contains them.
 
 use std::env;
 use std::ffi::OsString;
@@ -8,8 +8,7 @@ use std::path::PathBuf;
 /// A program that must be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// Its name, or its path if that is fixed. A part of the path that is `*` stands for a version: the greatest is
-    /// taken.
+    /// Its name, or its path if that is fixed. A `*` in the path represents a version: the greatest is used.
     pub program: &'static str,
     /// The Debian package that has it.
     pub package: &'static str,
@@ -24,7 +23,7 @@ impl Need {
         Need { program, package }
     }
 
-    /// Where the program is.
+    /// The path of the program.
     pub fn find(&self) -> Option<PathBuf> {
         find(self.program)
     }
@@ -35,7 +34,7 @@ impl Need {
     }
 }
 
-/// Where a program is: see [`Need::program`].
+/// The path of a program: see [`Need::program`].
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     if let Some((before, behind)) = program.split_once("/*/") {
         let versions = fs::read_dir(before).ok()?.flatten().map(|entry| entry.path());
@@ -48,8 +47,8 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
     env::split_paths(&search_path()).map(|directory| directory.join(program)).find(|path| path.is_file())
 }
 
-/// The user's path, and the directories of programs for administrators: in a namespace of their own, users may run
-/// these.
+/// The user's path, and the directories of programs for administrators: users may run these in a namespace of their
+/// own.
 pub fn search_path() -> OsString {
     let own = env::var_os("PATH").unwrap_or_default();
     let all = env::split_paths(&own).filter(|path| !path.as_os_str().is_empty()).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What a client asks of a store, and how that is written in a history.
+//! The requests of clients to a store, and their form in a history.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
@@ -22,7 +22,7 @@ pub enum MicroOp {
 }
 
 impl MicroOp {
-    /// As it is written in an invocation: `["append",3,7]`, `["w",3,7]`, `["r",3,null]`.
+    /// In the form of an invocation: `["append",3,7]`, `["w",3,7]`, `["r",3,null]`.
     pub fn to_json(self) -> Json {
         match self {
             MicroOp::Read(key) => json!(["r", key, null]),
@@ -46,14 +46,14 @@ pub enum Request {
     Cas {
         /// The register.
         key: Key,
-        /// What it must hold.
+        /// The value that it must hold.
         expected: i64,
-        /// What it then holds.
+        /// The new value.
         new: i64,
     },
-    /// Read the register and the id of the write that it holds.
+    /// Read the register and the id of its last write.
     ReadVersion(Key),
-    /// Write the register if it holds the version `previous`.
+    /// Write the register if its version is `previous`.
     WriteVersion {
         /// The register.
         key: Key,
@@ -61,7 +61,7 @@ pub enum Request {
         value: i64,
         /// The id of the new version, used once.
         id: String,
-        /// The id of the version that it replaces. [`FIRST_VERSION`] is what a register holds at the start.
+        /// The id of the version that it replaces. [`FIRST_VERSION`] is the initial version of a register.
         previous: String,
     },
     /// Add an element to the set.
@@ -83,9 +83,9 @@ pub enum Request {
     Send(Key, i64),
     /// Poll messages of logs.
     Poll {
-        /// The logs, and the offset of the first message that is wanted of each.
+        /// The logs, and the offset of the first requested message of each.
         from: Positions,
-        /// Poll again and again until nothing is left; the answers are one operation.
+        /// Poll repeatedly until nothing is left; the responses are one operation.
         to_end: bool,
     },
     /// Add an amount to the counter.
@@ -113,7 +113,7 @@ impl Positions {
         self.0.iter().map(|(log, offset)| (log.to_string(), Json::from(*offset))).collect::<Fields>().into()
     }
 
-    /// Moves behind polled messages: `{"3": [[offset, message], ...]}`. Whether there were any.
+    /// Moves past polled messages: `{"3": [[offset, message], ...]}`. Returns whether there were any.
     pub fn move_behind(&mut self, polled: &Json) -> bool {
         let mut has_moved = false;
         for (log, messages) in polled.as_object().into_iter().flatten() {
@@ -128,7 +128,7 @@ impl Positions {
     }
 }
 
-/// The id of the version that a register holds before its first write; its value is 0.
+/// The id of the initial version of a register, whose value is 0.
 pub const FIRST_VERSION: &str = "0";
 
 impl Request {
@@ -150,14 +150,14 @@ impl Request {
         }
     }
 
-    /// The fields of its invocation besides `f`.
+    /// The fields of its invocation other than `f`.
     pub fn fields(&self) -> Fields {
         let mut fields = Fields::new();
         self.each_field(&mut |name, value| _ = fields.insert(name.to_owned(), value.into_json()));
         fields
     }
 
-    /// Shows the fields of its invocation besides `f`, in the order in which they are written.
+    /// Passes the fields of its invocation other than `f` to `show`, in the order in which they are written.
     pub(crate) fn each_field(&self, show: &mut dyn FnMut(&'static str, Field<'_>)) {
         match self {
             Request::Txn(mops) => show("value", Field::Json(mops.iter().map(|mop| mop.to_json()).collect())),
@@ -201,7 +201,7 @@ impl Request {
         }
     }
 
-    /// Whether it changes nothing. A read whose answer was lost counts as failed.
+    /// Whether it changes nothing. A read whose response was lost counts as failed.
     pub fn is_read(&self) -> bool {
         match self {
             Request::Txn(mops) => mops.iter().all(|mop| matches!(mop, MicroOp::Read(_))),
@@ -231,19 +231,21 @@ impl Field<'_> {
     }
 }
 
-/// How an operation ended, as far as its client knows.
+/// The outcome of an operation, as far as its client knows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// It happened. The fields take the place of the invocation's: `value`, `write-id` and what else the answer says.
+    /// It happened. The fields replace those of the invocation: `value`, `write-id` and the other fields of the
+    /// response.
     Ok(Fields),
     /// It certainly did not happen and never will; why.
     Fail(String),
-    /// It may have happened, or may still happen; why. The client is closed, and the next one takes another process.
+    /// It may have happened, or may still happen; with the reason. The client is closed, and the next one gets another
+    /// process number.
     Info(String),
 }
 
 impl Outcome {
-    /// It happened, and there is no answer beyond that.
+    /// It happened, and the response has no content.
     pub fn done() -> Outcome {
         Outcome::Ok(Fields::new())
     }
@@ -262,14 +264,14 @@ impl Outcome {
         )
     }
 
-    /// It happened: a read of what no client writes. That is not to be left out, so its text is the value, and the
-    /// version.
+    /// It happened: a read of a value that no client writes. This must not be omitted, so its text is the value, and
+    /// the version.
     pub fn damaged(text: impl Into<String>) -> Outcome {
         let text = Json::String(text.into());
         Outcome::Ok([("value".to_owned(), text.clone()), ("write-id".to_owned(), text)].into_iter().collect())
     }
 
-    /// No answer came. That is nothing worse than a failure for a request that changes nothing.
+    /// No response arrived. For a request that changes nothing, this is only a failure.
     pub fn unanswered(request: &Request, why: impl Into<String>) -> Outcome {
         if request.is_read() { Outcome::Fail(why.into()) } else { Outcome::Info(why.into()) }
     }

@@ -1,14 +1,15 @@
 //! Cells whose accesses are checked for data races.
 //!
-//! An [`UnsafeCell`] is one of std whose accesses are functions of the pointer, so that they can be seen. Under a
-//! schedule, an access that another thread's access does not happen before, or after, ends the execution as a
-//! [data race](crate::Cause::Race), if one of the two writes. What happens before what is judged by the orderings that
-//! atomics are given, and by locks, channels, threads and all else in [`sync`](crate::sync) and
-//! [`thread`](crate::thread); not by the order in which the schedule runs the two. So one schedule may show a race that
-//! others hide, and an access is not a pause point.
+//! An [`UnsafeCell`] is one of std whose accesses are functions of the pointer, so that they can be observed. Under a
+//! schedule, an access that is not ordered by happens-before with an access of another thread ends the execution as a
+//! [data race](crate::Cause::Race), if one of the two writes. The happens-before order follows from the orderings of
+//! atomics, and from locks, channels, threads and everything else in [`sync`](crate::sync) and
+//! [`thread`](crate::thread); not from the order in which the schedule runs the two. So one schedule may show a race
+//! that others hide, and an access is not a pause point.
 //!
-//! What std synchronizes without this crate is not seen: memory that is shared through `std::sync::Arc`, and freed or
-//! taken back by who drops the last one, is ordered only through [`sync::Arc`](crate::sync::Arc).
+//! Synchronization by std, without this crate, is not observed: memory that is shared through `std::sync::Arc`, and
+//! freed or taken back by the thread that drops the last pointer, is ordered only through
+//! [`sync::Arc`](crate::sync::Arc).
 //!
 //! Without the feature `scheduled` the cell is std's with these functions, and nothing is checked. All other cells are
 //! those of `std::cell`.
@@ -71,7 +72,7 @@ impl<T> UnsafeCell<T> {
         cell
     }
 
-    /// The same for a `static` or a `const`: that it is made is taken to happen before all else.
+    /// The same for a `static` or a `const`: its creation is assumed to happen before everything else.
     #[track_caller]
     pub const fn constant(value: T) -> UnsafeCell<T> {
         UnsafeCell {
@@ -81,8 +82,8 @@ impl<T> UnsafeCell<T> {
         }
     }
 
-    /// The value of a cell that is given away. This is not checked: whoever has the cell alone got it by means that may
-    /// not be seen.
+    /// The value of a cell that is consumed. This is not checked: the caller has exclusive access, and how it got that
+    /// may not be observable.
     pub fn into_inner(self) -> T {
         self.inner.into_inner()
     }
@@ -112,14 +113,14 @@ impl<T: ?Sized> UnsafeCell<T> {
         access()
     }
 
-    /// The value of a cell that nobody else has. This is not checked: whoever has the cell alone got it by means that
-    /// may not be seen.
+    /// The value of a cell that is exclusively borrowed. This is not checked: the caller has exclusive access, and how
+    /// it got that may not be observable.
     pub fn get_mut(&mut self) -> &mut T {
         self.inner.get_mut()
     }
 
-    /// What comes to a pause point within `f` lasts longer than a moment, so it is an access at the beginning and one
-    /// at the end.
+    /// If `f` reaches a pause point, the access is not instantaneous, so it counts as one at the beginning and one at
+    /// the end.
     #[cfg(feature = "scheduled")]
     #[track_caller]
     #[inline]
@@ -136,7 +137,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         result
     }
 
-    /// Accesses the value; does not return from a race. Returns how many steps were taken before.
+    /// Accesses the value; does not return from a race. Returns the number of steps taken before.
     #[cfg(feature = "scheduled")]
     fn access(&self, kind: AccessKind, place: &'static Location<'static>) -> Option<usize> {
         let (is_race, steps) = runtime::with(|execution| {

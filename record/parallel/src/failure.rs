@@ -1,4 +1,4 @@
-//! What is said of a program that fails: what happened, under which schedule, and how to see it again.
+//! The report on a program that fails: what happened, under which schedule, and how to reproduce it.
 
 mod page;
 mod table;
@@ -11,23 +11,23 @@ use std::fmt;
 
 /// A program failed under a schedule.
 ///
-/// Its text is the whole report: what happened, the schedule as a table, and the string that replays it.
+/// Its text is the complete report: what happened, the schedule as a table, and the string that replays it.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// What happened.
     pub cause: Cause,
-    /// The schedule under which it did.
+    /// The schedule of the failure.
     pub schedule: Schedule,
     /// The execution's steps.
     pub steps: Vec<Step>,
     /// Executions up to this one.
     pub executions: u64,
     pub(crate) names: table::Names,
-    /// The same schedule was followed once more, and did not lead to it.
+    /// The same schedule was followed again, and did not reproduce the failure.
     pub(crate) is_unstable: bool,
 }
 
-/// What is said of a failure that its own schedule does not lead to again.
+/// The text for a failure that its own schedule does not reproduce.
 pub(crate) const UNSTABLE: &str =
     "The same schedule did not fail again: the program depends on more than the schedule.";
 
@@ -45,18 +45,18 @@ impl Failure {
         Failure { cause, schedule, steps, executions, names, is_unstable: false }
     }
 
-    /// Whether the same schedule was followed once more and did not lead to this failure: the program depends on more
-    /// than its schedule. [`simplify`](crate::simplify) and [`Parallel`](crate::property::Parallel) look.
+    /// Whether the same schedule was followed again and did not reproduce this failure: the program depends on more
+    /// than its schedule. [`simplify`](crate::simplify) and [`Parallel`](crate::property::Parallel) verify this.
     pub fn is_unstable(&self) -> bool {
         self.is_unstable
     }
 
-    /// How often the baton was taken from a thread that could have gone on.
+    /// The number of preemptions: switches from a thread that could have continued.
     pub fn preemptions(&self) -> usize {
         self.steps.iter().filter(|step| step.is_preemption()).count()
     }
 
-    /// How many [picks](crate::scheduler::Pick) are not 0: surprises, and waiters that did not come first.
+    /// The number of [picks](crate::scheduler::Pick) other than 0: surprises, and waiters other than the first.
     pub fn picks(&self) -> usize {
         self.steps.iter().flat_map(|step| step.picks.values()).filter(|value| **value > 0).count()
     }

@@ -1,4 +1,4 @@
-//! Integers of another size: every conversion that may not fit is here, and panics where it does not. Those of
+//! Conversions of integers: every conversion that may not fit is here, and panics if it does not. Those of
 //! `history_core::cast` panic only in debug builds.
 
 /// The value in another type of integer.

@@ -8,7 +8,7 @@ mod execution;
 mod explore;
 #[cfg(feature = "scheduled")]
 mod failure;
-/// What `std::hint` has; a loop that spins lets others go first.
+/// The contents of `std::hint`; a loop that spins yields to other threads.
 #[cfg(feature = "scheduled")]
 pub mod hint {
     pub use crate::thread::hint::spin_loop;
@@ -16,7 +16,7 @@ pub mod hint {
 }
 #[cfg(feature = "scheduled")]
 mod ids;
-/// Simulated networks: the hosts on which code runs that uses [`tokio::net`], and what breaks between them.
+/// Simulated networks: the hosts on which code with [`tokio::net`] runs, and the faults between them.
 #[cfg(feature = "scheduled")]
 pub mod net {
     pub use crate::tokio::net::simulation::{Fault, Host, Network, NetworkSettings};
@@ -58,11 +58,11 @@ pub use op::{Kind, Step, THREADS_MAX, ThreadId, ThreadSet};
 #[cfg(feature = "scheduled")]
 pub use scheduler::schedule::{Schedule, ScheduleError};
 
-/// The environment variable that says which schedule to run under.
+/// The environment variable that contains the schedule to run under.
 #[cfg(feature = "scheduled")]
 pub const REPLAY_VARIABLE: &str = "HISTCHECK_REPLAY";
 
-/// The environment variable that says which seed to start from.
+/// The environment variable that contains the seed.
 #[cfg(feature = "scheduled")]
 pub const SEED_VARIABLE: &str = "HISTCHECK_SEED";
 

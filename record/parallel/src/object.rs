@@ -1,4 +1,4 @@
-//! Objects: what threads meet at. Each has two gates, and knows where it was made.
+//! Objects that threads share. Each has two gates, and contains the place of its creation.
 
 use crate::execution::Execution;
 use crate::execution::row::{OBJECTS_MAX, Row};
@@ -8,7 +8,7 @@ use crate::runtime;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The handle that a drop-in type holds. An object may outlive an execution, or be older; it gets a number in each.
+/// The handle in a drop-in type. An object may outlive an execution, or be older; it has a number in each.
 #[derive(Debug)]
 pub(crate) struct Object {
     /// The serial number of the last execution that met it, and its number there below that.
@@ -22,7 +22,7 @@ impl Object {
         Object { seen: AtomicU64::new(0), what, made }
     }
 
-    /// Its number in the execution with this serial number; `open` says how its gates stand when it is first met.
+    /// Its number in the execution with this serial number; `open` returns the initial state of its gates.
     pub(crate) fn id(&self, serial: u64, rows: &mut Vec<Row>, open: &dyn Fn() -> [bool; 2]) -> ObjectId {
         let seen = self.seen.load(Ordering::Relaxed);
         let bits = OBJECTS_MAX.trailing_zeros();
@@ -36,8 +36,8 @@ impl Object {
         ObjectId(id)
     }
 
-    /// A pause point: waits until the schedule says that this thread continues, and its gate is open. Returns whether
-    /// this is a managed thread; if not, nothing was waited for.
+    /// A pause point: waits until the schedule continues this thread, and its gate is open. Returns whether this is a
+    /// managed thread; if not, it does not wait.
     #[track_caller]
     #[inline]
     pub(crate) fn pause(&self, kind: Kind, gate: Gate, open: impl Fn() -> [bool; 2]) -> bool {
@@ -63,10 +63,10 @@ impl Object {
         true
     }
 
-    /// A pause point of an operation that is described whole, given the object's number. Returns whether this is a
+    /// A pause point of an operation that the caller describes, given the object's number. Returns whether this is a
     /// managed thread.
     ///
-    /// `open` says how its gates stand when it is first met.
+    /// `open` returns the initial state of its gates.
     pub(crate) fn pause_op(&self, open: impl Fn() -> [bool; 2], op: impl FnOnce(ObjectId) -> Op) -> bool {
         if !runtime::is_managed() {
             return false;
@@ -81,15 +81,15 @@ impl Object {
         runtime::is_active() && self.pause_active(kind, Gate::Free, place, &open)
     }
 
-    /// Notes that the step under way touches this object as well, which its operation does not name. So does an
-    /// operation of a thread that unwinds, since it is not a step of its own; whether it only looks makes no
-    /// difference: few programs do either.
+    /// Records that the current step also accesses this object, which its operation does not name. An operation of a
+    /// thread that unwinds does the same, since it is not a step of its own; whether it only reads makes no difference:
+    /// few programs do either.
     #[inline]
     pub(crate) fn touch_too(&self, open: impl Fn() -> [bool; 2]) {
         self.touch_active(&open);
     }
 
-    /// The same without handing on what the thread has seen.
+    /// The same without passing on the view of the thread.
     pub(crate) fn touch_alone(&self, open: impl Fn() -> [bool; 2]) {
         runtime::with(|execution| {
             let id = execution.id_of(self, &open);
@@ -97,7 +97,7 @@ impl Object {
         });
     }
 
-    /// Leaves what this thread has seen apart from those that change this; only in executions.
+    /// Stores the view of this thread separately from those of threads that change this object; only in executions.
     pub(crate) fn release_apart(&self) {
         runtime::with(|execution| {
             let id = execution.id_of(self, &|| [true; 2]);
@@ -115,8 +115,8 @@ impl Object {
         });
     }
 
-    /// Takes in what was seen by those that have changed this; if it is to be changed now, also by those that only
-    /// looked. Only in executions.
+    /// Adds the views of threads that have changed this object; if it is to be changed now, also those of threads that
+    /// only read it. Only in executions.
     pub(crate) fn acquire(&self, to_change: bool) {
         runtime::with(|execution| {
             let id = execution.id_of(self, &|| [true; 2]);
@@ -124,7 +124,7 @@ impl Object {
         });
     }
 
-    /// Notes that what this stands for is allocated, or freed; only in executions.
+    /// Records that the value of this object is allocated, or freed; only in executions.
     pub(crate) fn set_live(&self, is_live: bool) {
         runtime::with(|execution| {
             let id = execution.id_of(self, &|| [true; 2]);
@@ -140,7 +140,7 @@ impl Object {
         });
     }
 
-    /// Leaves what this thread has seen; only in executions.
+    /// Stores the view of this thread; only in executions.
     pub(crate) fn release(&self) {
         runtime::with(|execution| {
             let id = execution.id_of(self, &|| [true; 2]);
@@ -155,7 +155,7 @@ impl Object {
         self.pause(kind, Gate::Free, || [true; 2])
     }
 
-    /// Opens or closes the first gate and the second. Does nothing for objects that no managed thread has met.
+    /// Opens or closes the first gate and the second. Does nothing for objects that no managed thread has used.
     pub(crate) fn set_gates(&self, open: [bool; 2]) {
         runtime::with(|execution| {
             let seen = self.seen.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Pause points for what this crate does not know: files, memory maps, rings, code of other languages.
+//! Pause points for objects outside this crate: files, memory maps, rings, code in other languages.
 
 #[cfg(feature = "scheduled")]
 use crate::object::Object;
@@ -7,18 +7,18 @@ use crate::op::Kind;
 #[cfg(feature = "scheduled")]
 use std::panic::Location;
 
-/// Something that threads share, and that is not made of the types of [`sync`](crate::sync): a file, a part of a memory
+/// An object shared by threads that does not consist of the types of [`sync`](crate::sync): a file, a part of a memory
 /// map, a device.
 ///
-/// Call [`Resource::touch`] before each access to it: that is where the schedule may let others go first. What is done
-/// between two such calls is not interrupted. `Reduced` takes two reads, and accesses to different resources, for
-/// independent, so one resource for each part that is accessed by itself makes for fewer executions.
+/// Call [`Resource::touch`] before each access to it: there the schedule may let other threads continue. Code between
+/// two such calls is not interrupted. `Reduced` treats two reads, and accesses to different resources, as independent,
+/// so one resource for each part that is accessed separately reduces the number of executions.
 ///
-/// An access that writes hands on what its thread has seen, and what was handed on is taken in by every access, as with
-/// a lock around each: that is what the system does for files. What is shared as plain memory is better put into
-/// atomics and [`UnsafeCell`](crate::cell::UnsafeCell), whose orderings are checked.
+/// An access that writes passes on the view of its thread, and every access acquires the views that were passed on, as
+/// with a lock around each: the system does this for files. For data shared as plain memory, atomics and
+/// [`UnsafeCell`](crate::cell::UnsafeCell) are better, because their orderings are checked.
 ///
-/// Without the feature `scheduled` this holds nothing and does nothing.
+/// Without the feature `scheduled`, this type is empty and does nothing.
 ///
 /// ```
 /// # #[cfg(feature = "scheduled")] {
@@ -61,17 +61,17 @@ pub struct Resource {
     object: Object,
 }
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Touch {
-    /// It leaves the resource as it is.
+    /// It does not change the resource.
     Read,
     /// It may change it.
     Write,
 }
 
 impl Resource {
-    /// A resource; reports call it `what`.
+    /// Creates a resource, called `what` in reports.
     #[track_caller]
     #[cfg_attr(not(feature = "scheduled"), expect(unused_variables, reason = "nothing is reported"))]
     pub const fn new(what: &'static str) -> Resource {

@@ -1,5 +1,5 @@
-//! Where managed threads meet their execution: what this thread of the system is running now, and the loop that runs
-//! it.
+//! The connection of managed threads to their execution: what this thread of the system is running, and the loop that
+//! runs it.
 
 use crate::execution::coroutine::{self, Coroutine, Job, Pool};
 use crate::execution::row::Row;
@@ -19,7 +19,7 @@ thread_local! {
     static KILLS: Cell<bool> = const { Cell::new(false) };
     /// Of this thread of the system, between two executions.
     static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
-    /// What the last panic said, and where.
+    /// The message and the place of the last panic.
     static PANIC: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
 
@@ -54,8 +54,8 @@ impl Drop for Active {
     }
 }
 
-/// Whether the caller is a managed thread whose pause points count. While a thread unwinds they do not: nobody else may
-/// run on a thread of the system that counts itself as panicking.
+/// Whether the caller is a managed thread with active pause points. While a thread unwinds they are not active: no
+/// other thread may run on a thread of the system that is panicking.
 #[inline]
 pub(crate) fn is_managed() -> bool {
     ACTIVE.get() && !std::thread::panicking()
@@ -67,7 +67,7 @@ pub(crate) fn is_active() -> bool {
     ACTIVE.get()
 }
 
-/// Looks at the execution under way, if this is a managed thread.
+/// Accesses the current execution, if this is a managed thread.
 pub(crate) fn with<R>(f: impl FnOnce(&mut Execution) -> R) -> Option<R> {
     if !ACTIVE.get() {
         return None;
@@ -75,27 +75,27 @@ pub(crate) fn with<R>(f: impl FnOnce(&mut Execution) -> R) -> Option<R> {
     EXECUTION.with_borrow_mut(|execution| execution.as_mut().map(f))
 }
 
-/// What the running thread has seen, for a message; only in executions.
+/// The view of the running thread, to be attached to a message; only in executions.
 pub(crate) fn hand_on() -> Option<View> {
     with(Execution::hand_on)
 }
 
-/// Takes in what a message's sender had seen.
+/// Adds the view of a message's sender.
 pub(crate) fn take_in(seen: Option<&View>) {
     if let Some(seen) = seen {
         with(|execution| execution.take_in(seen));
     }
 }
 
-/// Notes that the operation that the running thread was let through to changed nothing.
+/// Records that the current operation of the running thread changed nothing.
 pub(crate) fn look() {
     if is_managed() {
         with(Execution::look);
     }
 }
 
-/// Fails where a thread would have to wait that cannot. If it unwinds, a second panic would abort the process without a
-/// report, so the process ends with one: of the first panic, and of the schedule that leads to it.
+/// Fails if a thread that cannot wait would have to wait. If it unwinds, a second panic would abort the process without
+/// a report, so the process ends with a report on the first panic, and on the schedule that leads to it.
 #[track_caller]
 pub(crate) fn assert_can_wait(can_wait: bool, what: impl FnOnce() -> String) {
     if can_wait {
@@ -113,7 +113,7 @@ pub(crate) fn assert_can_wait(can_wait: bool, what: impl FnOnce() -> String) {
     ));
 }
 
-/// A pause point of the running thread, before the operation that `op` makes of the execution's serial number and
+/// A pause point of the running thread, before the operation that `op` creates from the execution's serial number and
 /// objects.
 #[inline]
 pub(crate) fn pause(op: impl FnOnce(u64, &mut Vec<Row>) -> Op) {
@@ -129,10 +129,10 @@ pub(crate) fn pause(op: impl FnOnce(u64, &mut Vec<Row>) -> Op) {
     }
 }
 
-/// What a thread unwinds with that is part of a host that has crashed.
+/// The panic payload of a thread of a host that has crashed.
 struct Killed;
 
-/// Makes another thread end at its next pause point at which it holds no lock, or at the one at which it is.
+/// Makes another thread end at its next pause point at which it holds no lock, or at its current one.
 pub(crate) fn kill(thread: ThreadId) {
     KILLS.set(true);
     with(|execution| execution.kill(thread));
@@ -156,7 +156,7 @@ pub(crate) fn pause_or_touch(object: ObjectId, kind: Kind, place: &'static Locat
     }
 }
 
-/// What the scheduler picks of so many options; 0 where nothing is scheduled.
+/// The scheduler's pick among `options` options; 0 if nothing is scheduled.
 #[track_caller]
 pub(crate) fn pick(pick: Pick, options: u32) -> u32 {
     let place = Location::caller();
@@ -239,7 +239,7 @@ pub(crate) fn run_thread(body: Box<dyn FnOnce() + '_>) {
     }
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub(crate) fn describe(payload: &(dyn std::any::Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("(its payload is not text)").to_owned()
@@ -307,7 +307,7 @@ pub(crate) fn recycle(outcome: Outcome) -> Box<dyn Scheduler> {
     })
 }
 
-/// Lets the thread run whose turn it is. Returns whether the execution is over.
+/// Runs the thread that is next. Returns whether the execution is over.
 fn take_turn(pool: &mut Pool, coroutines: &mut Vec<Option<Coroutine>>) -> bool {
     let (current, job) = with(Execution::turn).expect("it is under way");
     if coroutines.len() <= current.at() {

@@ -1,10 +1,10 @@
 //! Time: in a managed thread, that of the execution; anywhere else it is std's.
 //!
 //! Without the feature `scheduled` this module is `std::time`. The clock of an execution starts at the same moment in
-//! each, and stands still while threads can continue. When none can, it goes to the earliest moment that one waits for:
-//! the end of a [`sleep`](crate::thread::sleep), of `recv_timeout`, `wait_timeout` or `park_timeout`. The schedule may
-//! also end such a wait while others could continue, as if they were slow; that moves the clock, too. A thread that
-//! reads the clock in a loop and changes nothing sees it move after 64 rounds.
+//! each, and does not advance while threads can continue. When none can, it advances to the earliest moment that a
+//! thread waits for: the end of a [`sleep`](crate::thread::sleep), of `recv_timeout`, `wait_timeout` or `park_timeout`.
+//! The schedule may also end such a wait while others could continue, as if they were slow; this advances the clock,
+//! too. For a thread that reads the clock in a loop and changes nothing, it advances after 64 rounds.
 //!
 //! A wait that is chosen to end early ends where it begins, so the clock is never read between the two. There is no
 //! `SystemTime`.

@@ -1,8 +1,9 @@
 //! Signs of life: between the first process and each of the others.
 //!
-//! Each side sends a byte every second, and reads what the other one sends. What does not come for
-//! [`Cluster::peer_timeout`](super::Cluster) is taken for lost: a process that is stopped, or a network that drops all.
-//! The others say when they are done; when all have, the first one says so, and only then there is an answer.
+//! Each side sends a byte every second, and reads those of the other. If nothing arrives for
+//! [`Cluster::peer_timeout`](super::Cluster), the other is assumed to be lost: a stopped process, or a network that
+//! drops everything. The others announce when they are done; when all have, the first one announces this, and only then
+//! there is a result.
 
 use super::Fault;
 use super::words::{ALIVE, DONE, END, reason};

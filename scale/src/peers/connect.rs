@@ -1,7 +1,8 @@
-//! Connecting processes, within a time: each listens at its own address, and connects to all before it in the list.
+//! Connecting processes, with a time limit: each listens at its own address, and connects to all before it in the list.
 //!
-//! Who connects says who it is and what for, and to the first process also what it was asked for; who was connected to
-//! answers. So a process that is stopped, or another program at that address, is found out before timely waits for it.
+//! A process that connects sends its identity and the purpose of the connection, and to the first process also its job;
+//! the other side responds. So a stopped process, or another program at that address, is detected before timely waits
+//! for it.
 
 use super::beat::Beats;
 use super::until::Until;

@@ -1,8 +1,8 @@
-//! The end of a run that cannot go on: one line that names the process that was lost, and exit 255.
+//! The end of a run that cannot continue: one line that names the process that was lost, and exit code 255.
 //!
-//! Timely's threads panic when a connection breaks, and then all workers do. So a hook looks at each panic, before its
-//! thread unwinds: a thread of timely's names the process at the other end, and this one ends at once. No worker gets
-//! so far as to say something.
+//! Timely's threads panic when a connection breaks, and then all workers do. So a hook examines each panic, before its
+//! thread unwinds: a thread of timely's names the process at the other end, and this process ends immediately, before
+//! any worker prints a result.
 
 use super::{Cluster, WORKER, words};
 use std::io::Write as _;

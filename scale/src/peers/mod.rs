@@ -1,11 +1,11 @@
-//! The other processes: who they are, how they are reached, and what happens if one is lost.
+//! The other processes: their identity, their connections, and the handling of a lost one.
 //!
-//! Two connections lead from each process to the first one. Timely has the one and sends everything over it; but it
-//! waits for ever for a process that never came or that stopped. The other one is ours: over it a process says what it
-//! was asked for before it begins, that it is alive, once a second, and at the end that it is done. Between two other
-//! processes there is timely's connection alone.
+//! Two connections lead from each process to the first one. Timely has one of them and sends everything over it; but it
+//! waits forever for a process that never started or that stopped. The other one is ours: over it a process sends its
+//! job before it begins, a sign of life once a second, and its end. Between two other processes there is only timely's
+//! connection.
 //!
-//! Nobody checks who connects: whoever can reach the addresses can take part. They are for private networks.
+//! Connections are not authenticated: whoever can reach the addresses can take part. Use private networks.
 
 mod beat;
 mod connect;
@@ -23,15 +23,15 @@ use std::time::Duration;
 /// What the threads of workers are called, and a number. [`Fault`] knows them by it.
 pub(crate) const WORKER: &str = "scale:worker-";
 
-/// Processes that judge histories together.
+/// Processes that check histories together.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Cluster {
-    /// The addresses of all processes, `host:port`. The first one has the answers.
+    /// The addresses of all processes, `host:port`. The first one gets the results.
     pub hosts: Vec<String>,
-    /// Which of them this one is.
+    /// The number of this process.
     pub process: usize,
-    /// What this process was asked for, each fact with its name: all have to agree on all.
+    /// The job of this process, each fact with its name: all processes have to agree on all.
     pub facts: Vec<(String, String)>,
     /// How long to wait until all have connected.
     pub connect_timeout: Duration,
@@ -51,7 +51,7 @@ impl Cluster {
         }
     }
 
-    /// The addresses in a file, a line each. Blank lines, and what is behind `#`, are not looked at.
+    /// The addresses in a file, one per line. Blank lines, and text after `#`, are ignored.
     ///
     /// ```
     /// let hosts = histcheck_scale::Cluster::hosts_in("# first\n10.0.0.1:7000\n\n10.0.0.2:7000 # second\n");

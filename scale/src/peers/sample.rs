@@ -1,8 +1,8 @@
-//! A checksum of parts of a file, by which processes see that their files of one name differ.
+//! A checksum of parts of a file, by which processes detect that their files with one name differ.
 //!
 //! Files of one size may have different contents: copies of several runs, or a copy that failed. So pieces are compared
-//! that are spread evenly over the file. A difference between two pieces goes unseen; to read all of a large file first
-//! would take as long as checking it.
+//! that are spread evenly over the file. A difference between two pieces is not detected; reading all of a large file
+//! first would take as long as checking it.
 
 #[cfg(feature = "objects")]
 use crate::read::objects;
@@ -17,7 +17,7 @@ const PIECE_BYTES: u64 = 64 << 10;
 /// Pieces of a file, at most.
 const PIECES: u64 = 64;
 
-/// What a file looks like.
+/// The properties of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sample {
@@ -28,8 +28,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Of the file of a history. None if that is several files, which only one worker reads. Of an object, what its
-    /// store says of it: all processes read the same one.
+    /// Of the file of a history. None if that is several files, which only one worker reads. Of an object, the data
+    /// from its store: all processes read the same one.
     ///
     /// # Errors
     ///

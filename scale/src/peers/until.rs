@@ -1,4 +1,4 @@
-//! A connection up to a moment: what is read or written takes no longer in all, however slowly it comes.
+//! A connection with a deadline: reads and writes take no longer in total, however slowly data arrives.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! What processes say to each other while they work: a byte each.
+//! The messages between processes while they work: one byte each.
 
 use history_core::cast::Cast as _;
 use std::io::{self, Read as _, Write as _};

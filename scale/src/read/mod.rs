@@ -1,5 +1,5 @@
-//! Reading a history: where its bytes are, whether and how they can be cut into ranges, and the ops of one range or of
-//! all.
+//! Reading a history: where its bytes are, whether and how they can be divided into ranges, and the ops of one range or
+//! of all.
 
 #[cfg(feature = "objects")]
 pub(crate) mod objects;

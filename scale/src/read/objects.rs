@@ -1,7 +1,7 @@
-//! Objects in stores (S3 and what speaks its protocol, Google Cloud Storage, a directory) as bytes that can be read
-//! from anywhere on.
+//! Objects in stores (S3 and compatible ones, Google Cloud Storage, a directory) as bytes that can be read from any
+//! position on.
 //!
-//! A block of bytes is asked for while the one before is read. All requests name the version that was found first, so
+//! A block of bytes is requested while the previous one is read. All requests name the version that was found first, so
 //! that an object which is replaced in the meantime is an error, and never a mixture.
 
 use history_core::cast::Cast as _;
@@ -56,7 +56,7 @@ pub(crate) fn open(address: &str) -> io::Result<Object> {
     Ok(Object { store, meta, version, at: 0, block: Vec::new(), begins: 0, ahead: None })
 }
 
-/// Whether there is an object of this address, as far as one may know.
+/// Whether there is an object with this address, as far as can be determined.
 ///
 /// ```no_run
 /// assert!(histcheck_scale::is_object("s3://runs/2026/history.jsonl"));
@@ -65,7 +65,7 @@ pub fn is_object(address: &str) -> bool {
     open(address).is_ok()
 }
 
-/// The addresses of all objects whose addresses begin so, in the order of their bytes.
+/// The addresses of all objects with this prefix, in the order of their bytes.
 ///
 /// ```no_run
 /// let runs = histcheck_scale::objects_below("s3://runs/2026/")?;
@@ -74,7 +74,7 @@ pub fn is_object(address: &str) -> bool {
 ///
 /// # Errors
 ///
-/// If the store cannot be reached or does not let them be listed, or if they are more than 1,000,000.
+/// If the store cannot be reached or does not permit listing, or if there are more than 1,000,000.
 pub fn objects_below(address: &str) -> io::Result<Vec<String>> {
     // A store lists what is below a directory.
     let directory = address.rfind('/').map_or(address, |slash| &address[..=slash]);

@@ -1,9 +1,9 @@
-//! Reading one range: its ops as packets for the workers of their keys, and a summary for whoever joins the ranges.
+//! Reading one range: its ops as packets for the workers of their keys, and a summary for joining the ranges.
 //!
-//! What a range cannot know is left to `join`: the key of a completion whose invocation is in an
-//! earlier range, and whether ranges fit together. What it finds unusual (a line that is not one op, a client with a
-//! name, an op that does not follow the one before) it calls irregular, whatever comes of it; the history is then read
-//! as a whole, by the reader that one machine has, which either has an answer or says what is wrong.
+//! What a range alone does not show is left to `join`: the key of a completion whose invocation is in an earlier range,
+//! and whether ranges fit together. Anything unusual (a line that is not one op, a client with a name, an op that does
+//! not follow the previous one) makes it irregular, whatever the result; the history is then read as a whole, by the
+//! reader of a single machine, which either has a result or reports what is wrong.
 
 use super::ranges::{self, Ranges};
 use crate::packet::{Head, Packet};

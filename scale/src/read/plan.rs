@@ -1,4 +1,4 @@
-//! How a history is read: cut into ranges, or as a whole. The beginning of its file decides.
+//! How a history is read: divided into ranges, or as a whole. The beginning of its file decides.
 
 use super::part::Reading;
 use super::place;

@@ -1,8 +1,8 @@
-//! Ranges of bytes of a file with one op per line: which lines are whose, wherever the file is cut.
+//! Ranges of bytes of a file with one op per line: which lines belong to which range, wherever the file is divided.
 //!
-//! A line belongs to the range in which the byte before it is, the newline that ends the line before; the first line of
-//! the file belongs to the first range. So each line belongs to one range, whatever the cuts, and a range finds its
-//! lines without looking at what is before it.
+//! A line belongs to the range that contains the byte before it, the newline of the previous line; the first line of
+//! the file belongs to the first range. So each line belongs to one range, wherever the file is divided, and a range
+//! finds its lines without reading what is before it.
 
 use history_core::cast::Cast as _;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};

@@ -1,6 +1,6 @@
-//! Reading a history as a whole, where its file cannot be cut: by one worker, with the reader that one machine has.
+//! Reading a history as a whole, if its file cannot be divided: by one worker, with the reader of a single machine.
 //!
-//! What is wrong with a history is found here, too: the first error is the one that this reader stops at.
+//! Errors in a history are found here, too: the first error is the one at which this reader stops.
 
 use crate::packet::{Head, Packet};
 use history_core::cast::Cast as _;

@@ -1,8 +1,8 @@
-//! How much memory a pass over a history will take, while it is on its way.
+//! The memory that a pass over a history will take, estimated while it is in progress.
 //!
 //! A share grows with the part of the history that was read. So the first pass shows early how much it will have at its
-//! end, and a pass that would have too much is ended before it has. The other passes look at other keys, and take about
-//! as much; what the first one gave back is used again.
+//! end, and a pass that would exceed the limit is ended before it does. The other passes process other keys, and take
+//! about as much; memory released by the first one is reused.
 
 use crate::job::Spill;
 

@@ -1,5 +1,5 @@
-//! Where the orders that shares have found contradict each other: the transactions on their cycles are looked at once
-//! more, with all of their keys.
+//! If the orders that shares have found contradict each other: the transactions on their cycles are checked again, with
+//! all of their keys.
 //!
 //! All transactions of a knot lead to each other. So each other one comes before all of them or after all of them, in
 //! every order of the rest; and if the knot has an order that fits its two ends, the whole has one: the knot's in place

@@ -1,15 +1,16 @@
 //! Judging one history of transactions: each worker has a share of the keys.
 //!
 //! 1. Ranges are read in rounds, as for keyed histories. A transaction goes to all workers that have a key of it, and
-//!    each of them looks only at the micro-ops on its own keys.
+//!    each of them processes only the micro-ops on its own keys.
 //! 2. Each worker ends its share: a report, and the dependencies between concurrent transactions.
-//! 3. The first worker gets the dependencies in windows of time ([`runs`]), and looks for cycles of them and real time
-//!    ([`tangles`]).
-//! 4. If there are none, and each share is valid, then so is the history. Where shares have each found an order of
-//!    versions, the first worker looks for another order of what is on a cycle ([`knots`]).
-//! 5. Else the first worker judges it alone, as one machine does: what is wrong with it is for the whole to say.
+//! 3. The first worker gets the dependencies in windows of time ([`runs`]), and searches for cycles of them and real
+//!    time ([`tangles`]).
+//! 4. If there are none, and each share is valid, then so is the history. If shares have each found an order of
+//!    versions, the first worker searches for another order of what is on a cycle ([`knots`]).
+//! 5. Otherwise the first worker checks it alone, as one machine does, because only the whole shows what is wrong with
+//!    it.
 //!
-//! Where memory has a limit, one worker has all shares, one after another ([`passes`]).
+//! If memory has a limit, one worker has all shares, one after another ([`passes`]).
 
 mod gauge;
 mod knots;

@@ -1,8 +1,8 @@
-//! Judging one history of transactions in a limited amount of memory: one share of its keys after another.
+//! Checking one history of transactions in a limited amount of memory: one share of its keys after another.
 //!
-//! Each pass reads the history with the reader that one machine has, and judges one share. If one pass is enough, its
-//! report is that of one machine. Else the dependencies of each share go into a file. At the end all of them are read
-//! again, side by side, in search of cycles.
+//! Each pass reads the history with the reader of a single machine, and checks one share. If one pass is sufficient,
+//! its report is that of one machine. Otherwise the dependencies of each share are written to a file. At the end all of
+//! them are read again, side by side, in search of cycles.
 //!
 //! A share is a history of its own: what is a violation there is one of the whole. If it takes the keys of several
 //! shares to see one, there is a cycle of transactions, and all of its dependencies are on keys of these transactions.

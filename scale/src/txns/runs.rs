@@ -1,9 +1,9 @@
-//! The dependencies of one worker, pass by pass, in the order in which they are known: in memory, or in files where
+//! The dependencies of one worker, pass by pass, in the order in which they become known: in memory, or in files if
 //! memory has a limit.
 //!
-//! Each pass over the history gives a run, which is in order. Runs in files are read again in blocks, each with a
-//! checksum: what a disk gives back wrong is an error, and not another history. The files have no names, so the system
-//! removes them with the process.
+//! Each pass over the history adds a run, which is sorted. Runs in files are read again in blocks, each with a
+//! checksum: data that a disk returns wrong is an error, and not another history. The files have no names, so the
+//! system removes them with the process.
 
 use flate2::Crc;
 use history_core::cast::Cast as _;

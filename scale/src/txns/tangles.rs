@@ -1,5 +1,5 @@
-//! Where in a history operations may be on cycles of dependencies and real time: intervals of time, such that each
-//! cycle lies within one of them.
+//! The parts of a history where operations may be on cycles of dependencies and real time: intervals of time, such that
+//! each cycle lies within one of them.
 //!
 //! The dependencies come in windows, by the index at which both of their operations are known to run. At the end of
 //! each window its strongly connected components are found. What lies in one of more than one operation may be on a

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 const OUTPUT: &str = "output.new";
 pub(super) const RESULT: &str = "result.json";
 pub(super) const MESSAGES: &str = "messages.txt";
-/// Between two looks at a process.
+/// The time between two checks of a process.
 const PAUSE: Duration = Duration::from_millis(25);
-/// For a process to end by itself when it is asked to, or when its time is over.
+/// The time for a process to end by itself after an interrupt, or after its time limit.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// How a process ended.
@@ -96,7 +96,7 @@ fn wait(child: &mut Child, timeout: Duration, is_cancelled: &AtomicBool) -> io::
     }
 }
 
-/// Asks a process to end.
+/// Interrupts a process.
 #[cfg(unix)]
 fn interrupt(child: &Child) {
     use rustix::process::{Pid, Signal, kill_process_group};

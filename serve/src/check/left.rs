@@ -33,7 +33,7 @@ impl Folder {
         serde_json::from_slice(&self.read(RESULT, RESULT_BYTES_MAX)?).ok()
     }
 
-    /// What the process of the check said.
+    /// The output of the check's process.
     pub(crate) fn messages(&self) -> String {
         let bytes = self.read(MESSAGES, MESSAGES_BYTES_MAX).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()

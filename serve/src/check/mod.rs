@@ -1,7 +1,7 @@
-//! Checks that readers ask for: each is a process of the command itself ([`child`]), with limits, and can be cancelled.
+//! Checks that readers request: each is a process of the command itself ([`child`]), with limits, and can be cancelled.
 //!
-//! A check has a folder with what came of it: `result.json`, `report.html`, the process's messages, and `check.json`,
-//! which says what was asked for. So it is found again after a restart, whatever ended the server.
+//! A check has a folder with its results: `result.json`, `report.html`, the process's messages, and `check.json`, which
+//! contains the request. So it is found again after a restart, for whatever reason the server ended.
 
 mod child;
 mod left;

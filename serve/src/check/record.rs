@@ -17,9 +17,9 @@ const BYTES_MAX: usize = 64 << 10;
 pub(crate) enum Stage {
     Waiting,
     Running,
-    /// `result.json` says what came of it.
+    /// `result.json` has the result.
     Done,
-    /// There is no result; the messages say why.
+    /// There is no result; the messages contain the reason.
     Failed,
     Cancelled,
     /// The server ended before the check did.

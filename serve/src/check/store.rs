@@ -286,7 +286,7 @@ fn named_after_now<T>(
     }
 }
 
-/// The extension of a history's name, if it is one that says something.
+/// The extension of a history's name, if it is a known one.
 fn extension(name: &str) -> String {
     const PLAIN: [&str; 7] = ["edn", "jsonl", "ndjson", "json", "txt", "log", "bincode"];
     let name = name.to_ascii_lowercase();

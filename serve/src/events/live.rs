@@ -1,4 +1,4 @@
-//! `/api/live`: a run while it goes on, as server-sent events, or as JSON for whoever asks once.
+//! `/api/live`: a run in progress, as server-sent events, or as JSON for a single request.
 
 use super::{SIGN, full, room};
 use crate::http::answer::{self, Answer};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// Follows the run, or says once how far it is.
+/// Follows the run, or returns its progress once.
 pub(crate) fn answer(state: &State, is_followed: bool) -> Answer {
     let Some(board) = &state.board else {
         let message = "no run in progress: `histcheck live --serve` and `histcheck watch --serve` show their runs";

@@ -1,5 +1,4 @@
-//! `/events`: says to pages that follow when something has changed (server-sent events); and a run that goes on
-//! ([`live`]).
+//! `/events`: notifies pages of changes (server-sent events); and a run in progress ([`live`]).
 
 pub(crate) mod live;
 

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// The version of the format that has 64 bits.
 const VERSION: u16 = 45;
-/// The checksum stands behind the file; names are UTF-8.
+/// The checksum is after the file; names are UTF-8.
 const FLAGS: u16 = 1 << 3 | 1 << 11;
 /// The first of January 1980, the zero of the format: equal files make equal archives.
 const DATE: u16 = 0x21;
@@ -63,7 +63,7 @@ impl Archive {
         }
     }
 
-    /// Begins with the next file. One that is gone meanwhile is not part of the archive.
+    /// Begins with the next file. One that was removed meanwhile is not part of the archive.
     fn begin(&mut self) -> Option<Bytes> {
         for entry in self.waiting.by_ref() {
             let path = if self.run == "." { entry.path.clone() } else { format!("{}/{}", self.run, entry.path) };

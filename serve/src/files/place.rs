@@ -70,7 +70,7 @@ fn open_below(root: &Path, place: &Path) -> io::Result<(File, u64)> {
     Ok(opened)
 }
 
-/// Opens the file at a path. It refuses a link as the last name of the path; the caller checks the other names.
+/// Opens the file at a path. It rejects a link as the last name of the path; the caller checks the other names.
 ///
 /// # Errors
 ///
@@ -95,7 +95,7 @@ pub(crate) struct Entry {
     pub(crate) bytes: u64,
 }
 
-/// The files of a directory and below it, without links and hidden names, at most so many, in order; and whether these
+/// The files of a directory and below it, without links and hidden names, up to a maximum, in order; and whether these
 /// are all.
 pub(crate) fn files(directory: &Path, count_max: usize) -> (Vec<Entry>, bool) {
     const DEPTH_MAX: usize = 16;

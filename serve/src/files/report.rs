@@ -1,4 +1,4 @@
-//! Reports with links from their ops to the rows of the history: a report does not know where it will be read.
+//! Reports with links from their ops to the rows of the history: a report itself does not contain its later address.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -13,7 +13,7 @@ const CLOSED: &str = "</span>";
 /// Digits of an index.
 const DIGITS_MAX: usize = 20;
 
-/// A report of so many bytes, with links to the rows of a run; nothing if it is too long, or names no op.
+/// A report with this size, with links to the rows of a run; none if it is too long, or names no op.
 pub(super) fn linked((file, bytes): (File, u64), run: &str) -> Option<String> {
     if bytes > BYTES_MAX {
         return None;

@@ -1,5 +1,5 @@
-//! Who may come in: only requests to an address of ours ([`host`]), from pages of ours, and with the [`token`] if there
-//! is one.
+//! Access control: only requests to an address of this server ([`host`]), from its own pages, and with the [`token`] if
+//! there is one.
 
 pub(crate) mod host;
 pub(crate) mod login;

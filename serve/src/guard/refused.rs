@@ -1,4 +1,4 @@
-//! Why a request is refused, and how that is said.
+//! Why a request is rejected, and the response.
 
 use hyper::StatusCode;
 

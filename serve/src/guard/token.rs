@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 /// Characters of a token, at least and at most.
 const LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
-/// Wrong tokens in a span of time before none is looked at any more.
+/// The number of wrong tokens in a span of time after which no token is accepted.
 const WRONG_MAX: u32 = 20;
 const SPAN: Duration = Duration::from_mins(1);
-/// Addresses whose wrong tokens are counted, at most.
+/// The maximum number of addresses whose wrong tokens are counted.
 const ADDRESSES_MAX: usize = 4096;
 
 /// The token of a server.
@@ -67,7 +67,7 @@ fn hex(text: &str) -> String {
     })
 }
 
-/// Counts wrong tokens of each address, so that who guesses locks nobody out but himself.
+/// Counts wrong tokens of each address, so that a client that guesses only locks out itself.
 #[derive(Debug, Default)]
 pub(crate) struct Attempts(Mutex<HashMap<IpAddr, Wrong>>);
 

@@ -1,4 +1,4 @@
-//! Answers: a status, a body that is at hand or comes piece by piece, and the headers that keep a page to itself.
+//! Responses: a status, a body that is complete or streamed, and the headers that isolate a page.
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{self, HeaderName, HeaderValue};
@@ -8,12 +8,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-/// What an answer holds.
+/// The content of a response.
 #[derive(Debug)]
 pub(crate) enum Content {
     Whole(Option<Bytes>),
-    /// Pieces from elsewhere, and how many bytes they are if that is known. An error cuts the connection off, so that
-    /// nobody takes a part for the whole.
+    /// Pieces from another source, with their total size if known. An error closes the connection, so that a part is
+    /// not mistaken for the whole.
     Pieces(mpsc::Receiver<io::Result<Bytes>>, Option<u64>),
 }
 
@@ -53,8 +53,8 @@ pub(crate) type Answer = Response<Content>;
 /// What pages of ours may do: use the style sheet, the script and the pictures that are served here, and nothing else.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
      frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-/// What pages and pictures of a run may do: look as they like. Their origin is none, so that they reach nothing of
-/// ours.
+/// The permissions of pages and pictures of a run: only their own style. They have no origin, so they can access
+/// nothing of this server.
 const FILE_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'self'";
 /// The same for reports whose ops lead to the rows of the history: out of the frame that they are in, when they are
@@ -136,7 +136,7 @@ pub(crate) fn events(pieces: mpsc::Receiver<io::Result<Bytes>>) -> Answer {
     with(StatusCode::OK, "text/event-stream", Content::Pieces(pieces, None))
 }
 
-/// The same answer without its body, for a request that wants only the head.
+/// The same response without its body, for a request of the head only.
 pub(crate) fn head_only(answer: Answer) -> Answer {
     let (mut parts, content) = answer.into_parts();
     if let Some(length) = content.size_hint().exact() {

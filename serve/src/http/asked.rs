@@ -1,9 +1,9 @@
-//! What a request wants, without its body.
+//! The head of a request, without its body.
 
 use super::query::Query;
 use hyper::Method;
 
-/// What a request wants, without its body.
+/// The head of a request, without its body.
 pub(crate) struct Asked {
     pub(crate) method: Method,
     /// Without percent signs.
@@ -12,7 +12,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Whether a program asks.
+    /// Whether the client is a program.
     pub(crate) fn is_api(&self) -> bool {
         self.path.starts_with("/api/")
     }

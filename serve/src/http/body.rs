@@ -30,7 +30,7 @@ pub(crate) async fn next(body: &mut Incoming) -> Result<Option<Bytes>, ()> {
     }
 }
 
-/// A whole body of at most so many bytes; nothing if it has more or does not come.
+/// A complete body with a maximum size; none if it is larger or does not arrive.
 pub(crate) async fn small(mut body: Incoming, bytes_max: usize) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     while let Some(piece) = next(&mut body).await.ok()? {

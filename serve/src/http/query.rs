@@ -1,4 +1,4 @@
-//! What stands behind the question mark of an address, and percent signs in it.
+//! The query of an address, and percent-encoding.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ impl Query {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The names, for whoever must know them all.
+    /// The names, for callers that must recognize all of them.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
@@ -48,7 +48,7 @@ pub(crate) fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The text as a part of an address. Slashes stay.
+/// The text as a part of an address. Slashes are not encoded.
 pub(crate) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

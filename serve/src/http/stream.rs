@@ -1,4 +1,4 @@
-//! Bodies that are made while they are sent: a slow reader holds no thread, and nothing is kept in memory but a piece.
+//! Bodies that are produced while they are sent: a slow reader blocks no thread, and only one piece is in memory.
 
 use super::answer::Content;
 use hyper::body::Bytes;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Between two looks at what is new.
+/// The time between two updates.
 const EVERY: Duration = Duration::from_millis(500);
 
 /// A run as pages see it.
@@ -41,7 +41,7 @@ impl Board {
         Board { live, begin: Instant::now(), known: Mutex::new(known), pieces }
     }
 
-    /// Says when there is a new piece.
+    /// Notifies of new pieces.
     pub(crate) fn pieces(&self) -> watch::Receiver<Arc<Piece>> {
         self.pieces.subscribe()
     }
@@ -56,7 +56,8 @@ impl Board {
         piece.whole.get_or_init(|| locked(&self.known).whole().into()).clone()
     }
 
-    /// All that is known now, for whoever does not follow; with a violation and an end, as soon as it was brought.
+    /// The complete current state, for clients that do not follow; with a violation and an end, as soon as they are
+    /// reported.
     pub(crate) fn now(&self) -> String {
         if self.live.has_urgent() {
             self.look();

@@ -46,7 +46,7 @@ impl Known {
         self.json(0, true)
     }
 
-    /// What has changed since there were so many columns.
+    /// The change since there was this number of columns.
     pub(super) fn change(&self, columns: usize) -> String {
         self.json(columns.saturating_sub(1), false)
     }

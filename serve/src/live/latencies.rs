@@ -46,7 +46,7 @@ impl Latencies {
         ((4 + part + 1) << (power - 2)).wrapping_sub(1)
     }
 
-    /// Adds an operation that took so many nanoseconds.
+    /// Adds an operation with this duration in nanoseconds.
     #[inline]
     pub fn add(&mut self, time_ns: u64) {
         self.add_to(Latencies::class(time_ns), 1);

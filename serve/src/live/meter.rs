@@ -1,4 +1,4 @@
-//! Measures the ops that pass a judge: a few additions for each op, and one exchange with the server for each batch.
+//! Measures the ops that pass a judge: a few additions per op, and one exchange with the server per batch.
 
 use super::news::{Live, LiveFault, LiveTick};
 use histcheck_draw::bands::Bands;
@@ -20,7 +20,7 @@ impl Meter {
         Meter { live, tick: LiveTick::default(), bands: Bands::default(), ended: Vec::new() }
     }
 
-    /// Takes in an op that was judged.
+    /// Counts an op that was checked.
     #[inline]
     pub fn op(&mut self, op: &Op<'_>) {
         if !op.process.is_client() {
@@ -40,8 +40,8 @@ impl Meter {
         }
     }
 
-    /// Reports how far the judge has come. Each call counts: after the last batch of a burst, none may follow for
-    /// hours.
+    /// Reports the progress of the judge. Call it after every batch: after the last batch of a burst, none may follow
+    /// for hours.
     pub fn pass(&mut self, ops: u64, open: u64, configurations: Option<u64>) {
         (self.tick.ops, self.tick.checked, self.tick.open) = (ops, ops, open);
         self.tick.configurations = configurations;

@@ -1,9 +1,8 @@
-//! A run while it goes on: what its judge and its clients bring ([`news`]), what is kept of it ([`board`]), and what
-//! pages get ([`frame`]).
+//! A run in progress: the input from its judge and its clients ([`news`]), the stored state ([`board`]), and the output
+//! to pages ([`frame`]).
 //!
-//! The judge never waits for a page. It leaves what is new in a place that a task of the server empties twice a second,
-//! to make one piece of text for all pages outside of the lock. A page that is slow gets the latest piece, and not each
-//! of them.
+//! The judge never waits for a page. It stores its news in a place that a task of the server empties twice a second, to
+//! create one piece of text for all pages outside of the lock. A slow page gets the latest piece, and not each of them.
 
 pub(crate) mod board;
 mod frame;

@@ -1,4 +1,4 @@
-//! What a run brings while it goes on.
+//! The input from a run in progress.
 
 use super::latencies::Latencies;
 use crate::runs::watcher::locked;
@@ -19,7 +19,7 @@ const CHARS_MAX: usize = 12_000;
 pub struct LiveAbout {
     /// What it is called: a store, a file, an address.
     pub name: String,
-    /// The checkers that judge it.
+    /// The checkers of the run.
     pub checkers: Vec<String>,
     /// More about it, such as its workload and its seed.
     pub details: String,
@@ -28,7 +28,7 @@ pub struct LiveAbout {
 }
 
 impl LiveAbout {
-    /// A run of this name, which these checkers judge.
+    /// A run with this name and these checkers.
     pub fn new(name: impl Into<String>, checkers: Vec<String>) -> LiveAbout {
         LiveAbout { name: name.into(), checkers, ..LiveAbout::default() }
     }
@@ -40,13 +40,13 @@ impl LiveAbout {
 pub struct LiveTick {
     /// Ops so far.
     pub ops: u64,
-    /// Ops that were judged so far.
+    /// The number of ops checked so far.
     pub checked: u64,
     /// Operations in flight.
     pub open: u64,
     /// Completions so far: ok, fail, info.
     pub completed: [u64; 3],
-    /// Possibilities that the judge has in mind, if it counts them.
+    /// The number of configurations that the judge keeps, if it counts them.
     pub configurations: Option<u64>,
     /// How long the operations took that have completed since the tick before.
     pub latencies: Latencies,
@@ -79,7 +79,7 @@ pub struct LiveViolation {
 }
 
 impl LiveViolation {
-    /// What a report says, and the index of the op that proved it.
+    /// A violation with its report, and the index of the op that proved it.
     pub fn new(index: Option<u64>, report: Option<&Report>) -> LiveViolation {
         let mut violation = LiveViolation { index, ..LiveViolation::default() };
         if let Some(report) = report {
@@ -116,7 +116,7 @@ impl LiveEnd {
     }
 }
 
-/// A run that goes on, for whoever brings news of it and for the server that shows it.
+/// A run in progress, shared by the code that reports its news and the server that shows it.
 #[derive(Clone, Debug)]
 pub struct Live {
     pub(super) about: Arc<LiveAbout>,
@@ -142,7 +142,7 @@ impl Drop for Follower {
     }
 }
 
-/// What came since the server looked last.
+/// The news since the server's last update.
 #[derive(Debug, Default)]
 pub(super) struct News {
     pub(super) tick: Option<LiveTick>,
@@ -158,7 +158,7 @@ impl Live {
         Live { about: Arc::new(about), place: Arc::default() }
     }
 
-    /// Reports how far the run has come, and takes the latencies and faults of the tick. The server holds the lock only
+    /// Reports the progress of the run, and takes the latencies and faults of the tick. The server holds the lock only
     /// while it exchanges a few words, never while it serves a page.
     pub fn tick(&self, tick: &mut LiveTick) {
         let mut news = locked(&self.place.news);
@@ -180,14 +180,14 @@ impl Live {
         self.place.urgent.notify_one();
     }
 
-    /// Says that the run has ended.
+    /// Records that the run has ended.
     pub fn end(&self, end: LiveEnd) {
         locked(&self.place.news).end = Some(end);
         self.place.has_ended.store(true, Ordering::SeqCst);
         self.place.urgent.notify_one();
     }
 
-    /// Whether it was said that the run has ended.
+    /// Whether the end of the run was recorded.
     pub fn has_ended(&self) -> bool {
         self.place.has_ended.load(Ordering::SeqCst)
     }

@@ -1,5 +1,5 @@
-//! Figures over time: at most so many columns, however long a run takes. When they are full, each two become one of
-//! twice the width.
+//! Figures over time: up to a maximum number of columns, however long a run takes. When they are full, each two become
+//! one of twice the width.
 
 use super::latencies::Latencies;
 use super::news::LiveTick;
@@ -43,7 +43,7 @@ impl Series {
         (time_ms / self.width_ms).to_usize()
     }
 
-    /// Adds what was new at a time; without news, operations in flight stay what they were.
+    /// Adds the news of a time; without news, the operations in flight remain unchanged.
     pub(super) fn add(&mut self, time_ms: u64, tick: Option<&LiveTick>) {
         while self.at(time_ms) >= COLUMNS_MAX {
             self.join();

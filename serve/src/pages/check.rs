@@ -9,7 +9,7 @@ use histcheck_draw::text;
 use maud::{Markup, html};
 use serde_json::Value;
 
-/// Milliseconds until the page of an open check looks again.
+/// The time in milliseconds until the page of an open check is updated.
 const LOOK_AGAIN_MS: u32 = 500;
 
 /// The page of a check; nothing if there is none of this id.

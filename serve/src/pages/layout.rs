@@ -1,4 +1,4 @@
-//! What all pages have, and those that say only one thing.
+//! The common parts of all pages, and pages with a single message.
 
 use super::{ICON_ADDRESS, SCRIPT_ADDRESS, STYLE_ADDRESS};
 use crate::runs::outcome::Verdict;

@@ -1,4 +1,4 @@
-//! The page of a run that goes on: figures, plots and the verdict so far, which the script fills in as they come.
+//! The page of a run in progress: figures, plots and the verdict so far, which the script updates.
 
 use super::LIVE_SCRIPT_ADDRESS;
 use super::layout::page;
@@ -13,7 +13,7 @@ const PLOTS: [(&str, &str, &str); 3] = [
     ("open", "Operations in flight", ""),
 ];
 
-/// The page; nothing if no run goes on.
+/// The page; none if no run is in progress.
 pub(crate) fn live(state: &State) -> Option<Markup> {
     let board = state.board.as_ref()?;
     let title = text::shown(board.name(), 200);

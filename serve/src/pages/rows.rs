@@ -24,7 +24,7 @@ use std::io;
 const PAGE_ROWS: usize = 100;
 /// Rows above an op that was jumped to.
 const ROWS_ABOVE: u64 = 10;
-/// Milliseconds until the page of a history that is being read looks again.
+/// The time in milliseconds until the page of a history that is being read is updated.
 const LOOK_AGAIN_MS: u32 = 300;
 
 /// The page of the rows of a run; nothing if there is no such run, or it has no history.
@@ -63,7 +63,7 @@ fn waiting(read: u64, bytes: u64) -> Markup {
     }
 }
 
-/// What an address wants to see of a history.
+/// The view of a history that an address requests.
 struct View<'a> {
     run: &'a Run,
     filter: Filter,
@@ -242,7 +242,7 @@ impl View<'_> {
     }
 }
 
-/// What to say if another op than that of an index is shown.
+/// The message if another op than that of the requested index is shown.
 fn other(index: u64, shown: Option<&Row>) -> Option<String> {
     match shown {
         None => Some(format!("The op with index {index}, or the next one, is too long to be shown.")),
@@ -262,7 +262,7 @@ pub(crate) fn seconds(time_ns: i64) -> String {
     format!("{sign}{}.{:06}", time / 1_000_000, time % 1_000_000)
 }
 
-/// Rows that a program may ask for at one time.
+/// The number of rows that a program requests at a time.
 pub(crate) fn count(query: &Query) -> Result<usize, String> {
     match query.get("count").filter(|count| !count.is_empty()) {
         None => Ok(PAGE_ROWS),

@@ -1,4 +1,4 @@
-//! What is looked for among the rows of a history.
+//! The search for rows of a history.
 
 use super::traits::{self, Traits};
 use crate::http::query::{Query, address};
@@ -8,7 +8,7 @@ use history_core::{Op, OpKind};
 const CHARS_MAX: usize = 1000;
 const KINDS: [OpKind; 4] = [OpKind::Invoke, OpKind::Ok, OpKind::Fail, OpKind::Info];
 
-/// What is looked for; everything if all of it is empty.
+/// The conditions of a search; all rows match if it is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
     pub(crate) process: String,
@@ -23,7 +23,7 @@ impl Filter {
     /// The names that stand in an address.
     pub(crate) const NAMES: [&'static str; 5] = ["process", "key", "f", "type", "text"];
 
-    /// What an address looks for.
+    /// The search in an address.
     ///
     /// # Errors
     ///

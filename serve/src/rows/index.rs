@@ -19,7 +19,7 @@ pub(crate) struct Index {
     pub(super) parts: Vec<Part>,
 }
 
-/// What an index says about the whole history.
+/// The data of an index about the whole history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     /// The path of the history below the directory that is served.
@@ -39,7 +39,7 @@ pub(crate) struct Head {
     pub(crate) length_ns: Option<i64>,
     pub(crate) functions: Vec<String>,
     pub(crate) processes: Vec<String>,
-    /// Why there are no rows behind the last one, though the history goes on.
+    /// Why there are no rows after the last one, though the history continues.
     pub(crate) problem: Option<String>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Draft {
     processes: Names,
 }
 
-/// Different names, in the order in which they came, as many as are kept.
+/// Different names, in order of first occurrence, up to a maximum.
 #[derive(Default)]
 struct Names {
     all: Vec<String>,
@@ -140,12 +140,12 @@ impl Draft {
 }
 
 impl Index {
-    /// The part that holds a row, or the last one.
+    /// The part that contains a row, or the last one.
     pub(super) fn part_of_row(&self, row: u64) -> usize {
         self.parts.partition_point(|part| part.row <= row).saturating_sub(1)
     }
 
-    /// The part that holds the op of an index, if there is such an op.
+    /// The part that contains the op with an index, if there is such an op.
     pub(super) fn part_of_index(&self, index: u64) -> usize {
         self.parts.partition_point(|part| part.index <= index).saturating_sub(1)
     }

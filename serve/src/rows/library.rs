@@ -1,4 +1,4 @@
-//! The indexes of all histories that somebody looked at: in memory, in files of ours, or being built.
+//! The indexes of all histories that were viewed: in memory, in the server's files, or being built.
 
 use super::build::{self, Job, Progress};
 use super::file;
@@ -25,7 +25,7 @@ const WAITING_MAX: usize = 8;
 /// Files in the folder, and bytes of all of them: the oldest are removed.
 const FILES_MAX: usize = 1000;
 const FILES_BYTES_MAX: u64 = 16 << 30;
-/// How long an index of a history that grows is good: so many times as long as building it took, and at least a time.
+/// How long an index of a growing history is used: a multiple of the time that building it took, with a minimum.
 const GOOD_TIMES: u32 = 10;
 const GOOD: Duration = Duration::from_secs(5);
 
@@ -56,7 +56,7 @@ enum Stage {
     Failed(String),
 }
 
-/// What there is of a history.
+/// The state of a history's index.
 pub(crate) enum Found {
     /// Its index, and the text that its rows are in.
     Ready(Arc<Index>, File),
@@ -78,7 +78,7 @@ impl Library {
         Library { root, is_read_only, known: Mutex::default(), turn: Mutex::default() }
     }
 
-    /// What there is of a history. If there is no index yet, one is being built from now on.
+    /// The state of a history's index. If there is none yet, building it starts.
     ///
     /// # Errors
     ///

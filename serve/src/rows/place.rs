@@ -1,4 +1,4 @@
-//! Where in a history a view begins, as an address says it.
+//! Where in a history a view begins, as specified in an address.
 
 use crate::http::query::Query;
 

@@ -1,8 +1,7 @@
-//! What a part of a history may hold: a small set of marks, so that a search passes over the parts that cannot have
-//! what it looks for.
+//! What a part of a history may contain: a small set of marks, so that a search skips the parts that cannot match.
 //!
-//! The marks of names are bits of their hashes (Bloom, "Space/time trade-offs in hash coding", 1970): a part that holds
-//! a name has all of its bits; one that has them may still lack the name.
+//! The marks of names are bits of their hashes (Bloom, "Space/time trade-offs in hash coding", 1970): a part that
+//! contains a name has all of its bits; one that has them may still lack the name.
 
 use history_core::{Op, OpKind, Process, Value};
 use std::borrow::Cow;
@@ -14,7 +13,7 @@ pub(super) const WORDS: usize = 3 + KEY_WORDS;
 /// Keys of an op that are looked at.
 const KEYS_MAX: usize = 1000;
 
-/// What a part of a history may hold.
+/// What a part of a history may contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traits {
     kinds: u64,

@@ -1,4 +1,4 @@
-//! Some rows of a history: those around a place, or those that are looked for from there on.
+//! Some rows of a history: those around a place, or the matches of a search from there on.
 
 use super::filter::Filter;
 use super::index::Index;
@@ -39,14 +39,14 @@ pub(crate) struct Row {
     pub(crate) line: Option<u64>,
 }
 
-/// Rows, and which rows were looked at for them.
+/// Rows, and the range of rows that was examined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) rows: Vec<Row>,
-    /// The first row that was looked at, and the one behind the last.
+    /// The first row that was examined, and the one after the last.
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Those among them that were not looked at, for an op there is too long to be read.
+    /// Those among them that were not examined, because an op there is too long to be read.
     pub(crate) too_long: Vec<Range<u64>>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Shelf<'i> {
 }
 
 impl Shelf<'_> {
-    /// The first so many rows from a row on that are looked for.
+    /// The first matching rows from a row on, up to a maximum.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl Shelf<'_> {
         Ok(window)
     }
 
-    /// The last so many rows before a row that are looked for.
+    /// The last matching rows before a row, up to a maximum.
     ///
     /// # Errors
     ///

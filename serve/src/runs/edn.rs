@@ -1,4 +1,4 @@
-//! The outermost entries of a map in EDN, without reading what they hold.
+//! The outermost entries of a map in EDN, without reading their contents.
 //!
 //! Jepsen's `results.edn` may nest whole histories. Of these, only where they end matters here.
 

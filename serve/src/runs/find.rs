@@ -12,12 +12,12 @@ use std::path::Path;
 
 /// Directories below the one that is served.
 const DEPTH_MAX: usize = 16;
-/// Files and directories that are looked at.
+/// The maximum number of files and directories that are examined.
 const ENTRIES_MAX: usize = 2_000_000;
 /// Runs that are listed.
 const RUNS_MAX: usize = 100_000;
 
-/// Names of histories in a directory of Jepsen's or `histcheck live`, those first that hold most.
+/// Names of histories in a directory of Jepsen's or `histcheck live`, the most complete first.
 const STORED: [&str; 4] = ["history.edn", "history.jsonl", "history.json", "history.txt"];
 const EXTENSIONS: [&str; 4] = ["edn", "json", "jsonl", "ndjson"];
 const COMPRESSIONS: [&str; 2] = [".gz", ".zst"];
@@ -31,7 +31,7 @@ pub(crate) struct Found {
     pub(crate) notes: Vec<String>,
 }
 
-/// What there is in a directory.
+/// The content of a directory.
 #[derive(Default)]
 struct Listing {
     files: Vec<String>,

@@ -1,7 +1,7 @@
 //! The index: what is known of all runs, in a file, so that no history and no result is read again after a restart.
 //!
-//! It is a line of JSON for each run, behind one with its version. It is written beside its place and renamed, so that
-//! nobody finds half of it; a line that is not understood is a run that is read again. It may be removed at any time.
+//! It is a line of JSON for each run, after one with its version. It is written beside its place and renamed, so that
+//! no incomplete file is read; a run whose line is not understood is read again. It may be removed at any time.
 
 use super::run::Run;
 use crate::files::place;
@@ -55,7 +55,7 @@ fn path(root: &Path) -> PathBuf {
     root.join(FOLDER).join(FILE)
 }
 
-/// Puts a file in its place as a whole: whoever opens it meanwhile, or after a crash, has the one before.
+/// Replaces a file as a whole: a process that opens it meanwhile, or after a crash, gets the previous one.
 ///
 /// # Errors
 ///

@@ -1,6 +1,5 @@
-//! The runs below a directory: what they are ([`run`]), where they are ([`find`]), what is known of them ([`outcome`],
-//! [`ops`]), how that is kept ([`index`]) and followed ([`watcher`]), and which of them a reader wants to see
-//! ([`view`]).
+//! The runs below a directory: their data ([`run`]), their places ([`find`]), their results ([`outcome`], [`ops`]), how
+//! these are stored ([`index`]) and followed ([`watcher`]), and which of them a reader views ([`view`]).
 
 mod edn;
 mod find;

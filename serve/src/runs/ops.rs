@@ -10,7 +10,7 @@ use std::path::Path;
 /// Bytes at the end of a history that are read.
 const TAIL_BYTES: u64 = 64 << 10;
 
-/// What the end of a history says about all of it.
+/// What the end of a history shows about all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) ops: Option<u64>,

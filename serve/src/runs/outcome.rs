@@ -1,4 +1,4 @@
-//! What was found of a run, from whatever files say it: Jepsen's results, reports, and results in JSON.
+//! The results of a run, from any files that contain them: Jepsen's results, reports, and results in JSON.
 
 use super::{edn, ops};
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ fn add(names: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
     }
 }
 
-/// The files that say what was found.
+/// The files that may contain results.
 pub(super) const FILES: [&str; 4] = ["result.json", "report.html", "report.txt", "results.edn"];
 
 /// What these files of a directory say, and whether any of them says something.

@@ -1,4 +1,4 @@
-//! Which runs a reader wants to see, in which order: all of it stands in the address, so that a view can be sent on.
+//! Which runs a reader views, in which order: all of it is in the address, so that a view can be shared.
 
 use super::outcome::Verdict;
 use super::run::Run;

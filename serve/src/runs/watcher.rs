@@ -1,4 +1,4 @@
-//! Follows the runs on a thread of its own, as long as somebody looks.
+//! Follows the runs on a separate thread, while there are viewers.
 
 use super::find::{self, Found};
 use super::run::Run;
@@ -17,7 +17,7 @@ const PAUSES_PER_WALK: u32 = 10;
 const COUNTED_MAX: usize = 8;
 const COUNTED_BYTES_MAX: u64 = 64 << 20;
 const COUNTED_TEXT_BYTES_MAX: u64 = 512 << 20;
-/// How long nobody may have asked before the walks end.
+/// The time without requests after which the walks end.
 const INTEREST: Duration = Duration::from_secs(30);
 
 /// All runs at a moment.
@@ -56,7 +56,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Starts to follow the runs. What an earlier process knew is there at once.
+    /// Starts to follow the runs. Data of an earlier process is available immediately.
     pub(crate) fn start(root: PathBuf, is_read_only: bool) -> Arc<Watcher> {
         let mut runs = index::read(&root);
         runs.sort_by(|a, b| a.id.cmp(&b.id));
@@ -90,12 +90,12 @@ impl Watcher {
         Arc::clone(&locked(&self.current))
     }
 
-    /// Says when something has changed.
+    /// Notifies of changes.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Looks at once, for whoever has changed something.
+    /// Walks immediately, after a change by the caller.
     pub(crate) fn walk(&self) -> Duration {
         let begin = Instant::now();
         let before = Arc::clone(&locked(&self.current));

@@ -1,5 +1,4 @@
-//! One connection: what it may take of time and memory. Whoever sends or receives nothing for long is cut off, and
-//! nobody waits for him.
+//! One connection: its limits of time and memory. A client that sends or receives nothing for long is disconnected.
 
 use crate::route;
 use crate::state::State;

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
 
-/// Connections at one time. A further one waits until another is closed; those that say nothing are closed soon.
+/// The maximum number of simultaneous connections. A further one waits until another is closed; silent ones are closed
+/// soon.
 const CONNECTIONS_MAX: usize = 4096;
 /// For requests to remove what they have half done when the server ends.
 const END_TIME: Duration = Duration::from_millis(500);
@@ -68,7 +69,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If the system refuses what a server needs.
+    /// If the system does not permit what a server needs.
     pub fn run(self) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

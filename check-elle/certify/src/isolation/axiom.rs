@@ -1,4 +1,4 @@
-//! Levels by their axioms: what is visible to a read; and whether an order of commits obeys one, by its definition.
+//! Levels by their axioms: what is visible to a read; and whether an order of commits satisfies one, by its definition.
 
 use super::execution::{Executed, Execution};
 use crate::{Uncertified, claim};
@@ -17,7 +17,7 @@ pub(crate) enum Axiom {
     Serializable,
 }
 
-/// What every order extends.
+/// The order that every order extends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     None,
@@ -155,7 +155,7 @@ pub(super) fn certify_order(execution: &Execution, level: Level, order: &str) ->
     Ok(())
 }
 
-/// Where each transaction is in an order; each must be there once.
+/// The position of each transaction in an order, which must contain each once.
 fn spans(execution: &Execution, order: &str) -> Result<Vec<Span>, Uncertified> {
     let mut spans: Vec<(Option<usize>, Option<usize>)> = vec![(None, None); execution.txns.len()];
     for (position, line) in order.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! Derivations: each step by the definition of its rule, from the history and the steps before it.
+//! Derivations: each step by the definition of its rule, from the history and the previous steps.
 //!
 //! A derivation ends in a cycle, so no order of commits obeys the level. Its rules are those of an axiom of Biswas and
 //! Enea (OOPSLA 2019) over a base order; a lemma is checked by assuming its orders and deriving a contradiction
@@ -27,7 +27,7 @@ pub(super) enum Relation {
     RealTime,
     Wr(Datum),
     Ww(Datum),
-    /// And whose version was read.
+    /// With the writer of the version that was read.
     Rw(Datum, Option<u64>),
 }
 
@@ -56,11 +56,11 @@ impl Link {
     }
 }
 
-/// What a derivation comes to.
+/// The result of a derivation.
 pub(super) struct Conclusion {
     /// The cycle at its end, if it is no lemma.
     pub(super) cycle: Vec<Link>,
-    /// Whether it goes by cases.
+    /// Whether it distinguishes cases.
     pub(super) has_lemmas: bool,
 }
 
@@ -164,7 +164,7 @@ impl Judge<'_> {
         lemma.map(|lemma| &lemma[..]).ok_or_else(|| Uncertified::new(format!("there is no lemma {number} yet")))
     }
 
-    /// A contradiction: a cycle, which is returned, or a lemma of which all that is assumed holds.
+    /// A contradiction: a cycle, which is returned, or a lemma all of whose assumptions hold.
     fn end(&self, datum: &Datum, facts: &Facts) -> Result<Vec<Link>, Uncertified> {
         match tagged(datum, "an end")? {
             ("by", [number]) => {
@@ -264,7 +264,7 @@ impl Judge<'_> {
         matches!(self.level.axiom, Axiom::Prefix | Axiom::Snapshot | Axiom::Serializable)
     }
 
-    /// Whether one step may follow another: where start and commit are apart, not from a commit back to the start.
+    /// Whether one step may follow another: if start and commit are separate, not from a commit back to the start.
     fn passes(&self, one: &Link, next: &Link) -> bool {
         let is_split = matches!(self.level.axiom, Axiom::Prefix | Axiom::Snapshot);
         !(is_split && self.arrives_at_commit(one) && next.is_rw())

@@ -1,11 +1,11 @@
-//! What is wrong whatever the order, as the checker isolation reports it: each by its definition, for registers and
-//! lists.
+//! Anomalies that do not depend on the order, as the checker isolation reports them: each by its definition, for
+//! registers and lists.
 
 use crate::log::{Mop, Txn};
 use crate::{Claim, Uncertified, claim};
 use history_core::{Datum, OpKind};
 
-/// Checks that the witness shows an anomaly of this name: its first op read what its facts state.
+/// Verifies that the witness shows an anomaly with this name: its first op read what its facts state.
 pub(super) fn certify(claims: &Claim<'_>, anomaly: &str) -> Result<(), Uncertified> {
     let reader = *claims.txns.first().ok_or_else(|| Uncertified::new("the witness has no op"))?;
     claim(reader.is_ok(), || format!("op {} is not ok, so what it read is unknown", reader.index))?;
@@ -41,13 +41,13 @@ impl Read<'_> {
         self.claims.log.txns.iter().filter(move |txn| txn.wrote(self.key, value))
     }
 
-    /// What a transaction wrote to the key, in these micro-ops.
+    /// The values that a transaction wrote to the key, in these micro-ops.
     fn written<'m>(&self, mops: &'m [Mop]) -> Vec<&'m Datum> {
         let own = mops.iter().filter(|mop| mop.is_of(self.key));
         own.filter_map(|mop| if let Mop::Write { value, .. } = mop { Some(value) } else { None }).collect()
     }
 
-    /// Whether the read, which is at this place of its transaction, shows an anomaly.
+    /// Whether the read at this position of its transaction shows an anomaly.
     fn shows(&self, anomaly: &str, at: usize) -> bool {
         let (before, values) = (self.written(&self.reader.mops[..at]), self.values());
         let later = || self.written(&self.reader.mops[at..]);

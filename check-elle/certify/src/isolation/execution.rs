@@ -1,4 +1,5 @@
-//! The transactions that happened, from the log: who read from whom, and which writes are known to be before others.
+//! The transactions that happened, from the log: which transaction read from which, and which writes are known to
+//! precede others.
 
 use crate::log::{Log, Mop, Txn};
 use crate::registers::{self, Sources};
@@ -8,15 +9,15 @@ use history_core::{Client, Datum, OpKind};
 /// A transaction that happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Executed {
-    /// The index of its op, which is its name in a derivation.
+    /// The index of its op, which identifies it in a derivation.
     pub index: u64,
     /// Its session.
     pub session: Option<Client>,
-    /// The index of its invocation, if that is known.
+    /// The index of its invocation, if known.
     pub begin: Option<u64>,
-    /// The index of its completion, if it is known when it was over.
+    /// The index of its completion, if it is known when the transaction ended.
     pub end: Option<u64>,
-    /// What it read of others, in its order: the key, and the index of who wrote it (`None`: what was there first).
+    /// Its reads from others, in their order: the key, and the index of the writer (`None`: the initial version).
     pub reads: Vec<(Datum, Option<u64>)>,
     /// The keys that it wrote, each once.
     pub writes: Vec<Datum>,
@@ -27,7 +28,7 @@ pub struct Executed {
 pub struct Execution {
     /// They.
     pub txns: Vec<Executed>,
-    /// What is known of the order of writers: a key, and the indices of two that wrote it in this order.
+    /// The known order of writers: a key, and the indices of two that wrote it in this order.
     pub orders: Vec<(Datum, u64, u64)>,
 }
 
@@ -38,7 +39,7 @@ impl Execution {
         txn.ok_or_else(|| Uncertified::new(format!("no transaction with index {index} is known to have happened")))
     }
 
-    /// What happened of a log of lists.
+    /// The execution of a log of lists.
     pub(crate) fn of_lists(log: &Log) -> Result<Execution, Uncertified> {
         let lists = || log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops).filter_map(list);
         // Of an element that was appended twice, only the transaction itself may have seen it.
@@ -116,7 +117,7 @@ fn list(mop: &Mop) -> Option<(&Datum, &[Datum])> {
     }
 }
 
-/// What these micro-ops wrote to a key.
+/// The values that these micro-ops wrote to a key.
 fn written<'a>(mops: &'a [Mop], key: &'a Datum) -> impl DoubleEndedIterator<Item = &'a Datum> {
     mops.iter().filter_map(move |mop| match mop {
         Mop::Write { key: k, value } if k == key => Some(value),
@@ -128,7 +129,7 @@ fn contradicts(txn: &Txn, key: &Datum) -> Uncertified {
     Uncertified::new(format!("op {} contradicts itself in key {key}", txn.index))
 }
 
-/// The one transaction that left a value behind for others.
+/// The only transaction whose final write of a key has this value.
 fn installer(log: &Log, reader: &Txn, key: &Datum, value: &Datum) -> Result<u64, Uncertified> {
     let mut writers = log.txns.iter().filter(|txn| txn.wrote(key, value));
     let (writer, other) = (writers.next(), writers.next());
@@ -140,7 +141,7 @@ fn installer(log: &Log, reader: &Txn, key: &Datum, value: &Datum) -> Result<u64,
     Ok(writer.index)
 }
 
-/// Who appended after whom: in the longest list that was read of a key, and what no read shows behind that.
+/// The order of appends: in the longest list that was read of a key, followed by those that no read shows.
 fn list_orders(log: &Log, execution: &Execution) -> Result<Vec<(Datum, u64, u64)>, Uncertified> {
     let mut orders = Vec::new();
     let mut keys: Vec<&Datum> = Vec::new();

@@ -1,6 +1,6 @@
 //! Levels that are decided exactly: derivations that no order of commits obeys a level, and orders that do.
 //!
-//! Nothing here looks for an order or for a derivation; each is judged as it is stated.
+//! The certifier does not search for an order or a derivation; it verifies each as it is stated.
 
 mod axiom;
 mod derivation;
@@ -23,14 +23,14 @@ pub(crate) fn is_of_read_committed(witness: &Witness) -> bool {
     witness.facts.contains(&("axiom".into(), Datum::keyword("read-committed")))
 }
 
-/// What a history holds: lists if anything is appended.
+/// The kind of a history: lists if anything is appended.
 pub(crate) fn holds_lists(history: &History) -> bool {
     let is_append = |mop: &Datum| parts(mop).is_some_and(|(f, ..)| f == "append");
     let mut values = (0..history.len()).map(|at| history.value(at).to_datum());
     values.any(|value| matches!(&value, Datum::Vector(mops) | Datum::List(mops) if mops.iter().any(is_append)))
 }
 
-/// Checks a witness of the checker isolation, of a history that holds these.
+/// Verifies a witness of the checker isolation, for a history of this kind.
 pub(crate) fn certify(
     claims: &Claim<'_>,
     execution: impl FnOnce() -> Result<Execution, Uncertified>,
@@ -43,10 +43,10 @@ pub(crate) fn certify(
     }
 }
 
-/// Checks that a witness with a derivation proves that a level does not hold of an execution, and that the anomaly is
-/// named rightly.
+/// Verifies that a witness with a derivation proves that a level does not hold for an execution, and that the anomaly
+/// has the correct name.
 ///
-/// Its steps must be the cycle in which the derivation ends. O(steps · transactions).
+/// Its steps must be the cycle at the end of the derivation. O(steps · transactions).
 ///
 /// # Errors
 ///
@@ -84,11 +84,11 @@ fn certify_derived(execution: &Execution, anomaly: &str, witness: &Witness) -> R
 /// Checks that an order of commits explains a history at a level, by the definition of the level.
 ///
 /// `order` has a line for each moment: `begin 3` and `commit 3`, or `3` for both, with the indices of ops. `initial` is
-/// what registers hold at first. O(n³) in the transactions.
+/// the initial value of registers. O(n³) in the number of transactions.
 ///
 /// # Errors
 ///
-/// In what the order does not explain the history.
+/// Where the order does not explain the history.
 ///
 /// ```
 /// use elle_certify::commit_order;
@@ -113,18 +113,19 @@ pub fn commit_order(history: &History, initial: &Datum, level: &str, order: &str
 ///
 /// # Errors
 ///
-/// In what the order does not explain it.
+/// Where the order does not explain it.
 pub fn explains(execution: &Execution, level: &str, order: &str) -> Result<(), Uncertified> {
     let level = Level::named(level).ok_or_else(|| Uncertified::new(format!("{level} has no axiom")))?;
     axiom::certify_order(execution, level, order)
 }
 
 impl Execution {
-    /// What happened of a history of registers, which hold `initial` at first, or of lists.
+    /// The execution of a history of registers, whose initial value is `initial`, or of lists.
     ///
     /// # Errors
     ///
-    /// If a read shows what no one transaction left behind, or contradicts the transaction's own writes.
+    /// If a read shows a value that is not the final write of exactly one transaction, or contradicts the transaction's
+    /// own writes.
     pub fn of(history: &History, initial: &Datum) -> Result<Execution, Uncertified> {
         if holds_lists(history) {
             return Execution::of_lists(&Log::of(history, &crate::Lists)?);

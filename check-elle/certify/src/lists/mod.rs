@@ -13,7 +13,7 @@ use history_core::{Datum, OpKind};
 pub(super) struct Lists;
 
 impl Workload for Lists {
-    /// Reads of nil are of the empty list. What a transaction read that is not ok says nothing.
+    /// Reads of nil are of the empty list. Reads of a transaction that is not ok show nothing.
     fn mop(&self, item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
         let bad = || Uncertified::new(format!("{item} is not a micro-op of list-append"));
         let (f, key, value) = parts(item).ok_or_else(bad)?;
@@ -39,7 +39,7 @@ impl Workload for Lists {
         elements(seen).contains(value)
     }
 
-    /// All that it appended: what is after an element shows that it was there.
+    /// All that it appended: a list with later elements shows that the element was there.
     fn written<'a>(&self, _: &Log, txn: &'a Txn) -> Vec<(&'a Datum, Version)> {
         let appends = txn.writes().filter(|_| txn.is_possible());
         appends.map(|(key, element)| (key, Version::of_value(Some(element)))).collect()

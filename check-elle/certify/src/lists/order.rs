@@ -1,12 +1,12 @@
-//! What was appended to a key after what, as far as the reads of it prove.
+//! The order of appends to a key, as far as reads prove it.
 
 use super::lists_read;
 use crate::log::{Log, Txn};
 use crate::{Uncertified, claim};
 use history_core::Datum;
 
-/// A key's elements in version order: those of the longest list read, the first of that length; each where it stands
-/// first. The sole append, if nothing was read.
+/// A key's elements in version order: those of the longest list read, the first of that length; each at its first
+/// place. If nothing was read, the only append.
 pub(super) fn version_order(log: &Log, key: &Datum) -> Vec<Datum> {
     let mut longest: &[Datum] = &[];
     for list in log.txns.iter().flat_map(|txn| lists_read(txn, key)) {
@@ -54,8 +54,8 @@ pub(super) fn is_written(log: &Log, key: &Datum, element: &Datum) -> bool {
     log.possible().any(|(_, txn)| txn.wrote(key, element))
 }
 
-/// Checks that `next` was appended directly after `element`, or, where that is `None`, to the empty list. An append
-/// that not all reads show in one place came after the last element that they do.
+/// Verifies that `next` was appended directly after `element`, or, if that is `None`, to the empty list. An append that
+/// not all reads show in one place came after the last element that they do.
 pub(super) fn claim_follows(log: &Log, key: &Datum, element: Option<&Datum>, next: &Datum) -> Result<(), Uncertified> {
     let order = agreed_order(log, key);
     let after = match element {

@@ -24,7 +24,7 @@ pub(crate) fn internal(claims: &Claim<'_>) -> Result<(), Uncertified> {
     claim(justified, || format!("the micro-ops before the read do not imply {expected}"))
 }
 
-/// By the sources named, of which the last one was not used for this, some versions of a key come after each other.
+/// The sources named, the last of which was not used for this reason, order some versions of a key in a cycle.
 pub(crate) fn cyclic_versions(claims: &Claim<'_>, asked: &Sources) -> Result<(), Uncertified> {
     let (key, scc, stated) = (claims.fact("key")?, claims.list("scc")?, claims.list("sources")?);
     claim(claims.witness.steps.is_empty(), || "this cycle is of versions, not of transactions".into())?;

@@ -1,4 +1,4 @@
-//! rw-register: a version is a value, and which came after which is as good as the sources that say so.
+//! rw-register: a version is a value, and the order of versions is as reliable as its sources.
 
 mod direct;
 mod sources;
@@ -10,13 +10,13 @@ pub(super) use direct::{cyclic_versions, internal};
 use history_core::{Datum, OpKind, Witness};
 pub use sources::Sources;
 
-/// The workload rw-register, with the sources that were asked for.
+/// The workload rw-register, with the requested sources.
 pub(super) struct Registers<'a> {
     pub(super) sources: &'a Sources,
 }
 
 impl Workload for Registers<'_> {
-    /// Only reads of ok transactions say anything. A read of the initial version is turned into one of nil.
+    /// Only reads of ok transactions show anything. A read of the initial version is converted to one of nil.
     fn mop(&self, item: &Datum, kind: OpKind) -> Result<Mop, Uncertified> {
         let bad = || Uncertified::new(format!("{item} is not a micro-op of rw-register"));
         let (f, key, value) = parts(item).ok_or_else(bad)?;
@@ -77,8 +77,7 @@ impl Workload for Registers<'_> {
 }
 
 impl Registers<'_> {
-    /// What a value is to the certifier: nil, if it is the initial one. What was nil is then a value that is never
-    /// written.
+    /// The value in the certifier: nil, if it is the initial one. Nil itself is then a value that is never written.
     pub(super) fn read_as(&self, value: Datum) -> Datum {
         match value {
             value if value == self.sources.initial => Datum::Nil,
@@ -105,7 +104,7 @@ impl Registers<'_> {
     }
 }
 
-/// All that the sources in use say of who wrote a key before whom: the key, and the indices of both.
+/// The order of writers by the sources in use: the key, and the indices of both.
 pub(super) fn writer_orders(log: &Log, sources: &Sources) -> Vec<(Datum, u64, u64)> {
     let used = sources::in_use(log, sources);
     let of_key = |key: Datum| {
@@ -115,7 +114,7 @@ pub(super) fn writer_orders(log: &Log, sources: &Sources) -> Vec<(Datum, u64, u6
     sources::keys(log).into_iter().flat_map(of_key).collect()
 }
 
-/// What a transaction read of a key, if its first micro-op there is a read and it is ok.
+/// The value that a transaction read of a key, if its first micro-op on the key is a read and the transaction is ok.
 fn external_read(log: &Log, txn: &Txn, key: &Datum) -> Option<Version> {
     match txn.mops.iter().find(|mop| mop.is_of(key))? {
         Mop::Read { seen: Some(Datum::Nil), .. } if txn.is_ok() => Some(Version { value: None, writer: None }),
@@ -133,8 +132,8 @@ fn external_write(txn: &Txn, key: &Datum) -> Option<Version> {
     txn.is_possible().then(|| Version { value: Some(value.clone()), writer: Some(txn.index) })
 }
 
-/// Fails if a value was written twice to one key and read: which write the read shows is ambiguous. Writes of one
-/// value that was never read are versions of their own.
+/// Fails if a value was written twice to one key and read: which write the read shows is ambiguous. Writes of one value
+/// that was never read are separate versions.
 pub(super) fn refuse_ambiguous_reads(log: &Log, sources: &Sources) -> Result<(), Uncertified> {
     let writes: Vec<(&Datum, &Datum)> = log.txns.iter().flat_map(Txn::writes).collect();
     for mop in log.txns.iter().filter(|txn| txn.is_ok()).flat_map(|txn| &txn.mops) {

@@ -1,12 +1,12 @@
-//! The sources of version orders, each edge by edge from its definition, and which of them contradict each other.
+//! The sources of version orders, each edge by its definition, and which sources contradict each other.
 
 use super::{external_read, external_write};
 use crate::log::{Log, Txn};
 use crate::workload::Version;
 use history_core::Datum;
 
-/// What is taken to hold of the store, so that the order of a key's versions follows from it. That every key has the
-/// same initial version is always taken to hold.
+/// Assumptions about the store, from which the order of a key's versions follows. It is always assumed that every key
+/// has the same initial version.
 ///
 /// ```
 /// use elle_certify::Sources;
@@ -16,21 +16,21 @@ use history_core::Datum;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sources {
-    /// What a transaction reads of a key comes before what it writes to it.
+    /// A transaction's read of a key comes before its write to it.
     pub wfr_keys: bool,
     /// The versions of each key follow the order of each process.
     pub sequential_keys: bool,
     /// The versions of each key follow real time.
     pub linearizable_keys: bool,
     /// The versions of each key follow this order of transactions: the index of each one's completion, or of its
-    /// invocation. Of several places in it the first counts.
+    /// invocation. Of several places of a transaction the first counts.
     pub transaction_order: Option<Vec<u64>>,
     /// The value of the initial version of every key.
     pub initial: Datum,
 }
 
 impl Default for Sources {
-    /// Nothing but that keys are nil at first.
+    /// No assumptions except that keys are initially nil.
     fn default() -> Sources {
         Sources {
             wfr_keys: false,
@@ -54,14 +54,14 @@ pub(super) enum Source<'a> {
     LinearizableKeys,
 }
 
-/// Those that were asked for, less those that contradict the ones before them.
+/// The requested sources without those that contradict previous ones.
 pub(super) struct InUse<'a> {
     sources: Vec<Source<'a>>,
     /// For each that was omitted, those in use before it, and itself.
     pub(super) refused: Vec<Vec<Source<'a>>>,
 }
 
-/// Takes one source after another, each unless it would make some versions of a key come after themselves.
+/// Adds one source after another, each unless it would order some versions of a key in a cycle.
 pub(super) fn in_use<'a>(log: &Log, asked: &'a Sources) -> InUse<'a> {
     let order = asked.transaction_order.as_deref();
     let sources = [
@@ -90,7 +90,7 @@ impl InUse<'_> {
         self.sources.iter().map(Source::name).collect()
     }
 
-    /// All that the sources in use say of a key's versions.
+    /// The order of a key's versions by the sources in use.
     pub(super) fn edges(&self, log: &Log, key: &Datum) -> Vec<Edge> {
         edges(log, &self.sources, key)
     }
@@ -107,13 +107,13 @@ pub(super) fn keys(log: &Log) -> Vec<Datum> {
     keys
 }
 
-/// All that these sources say of a key's versions.
+/// The order of a key's versions by these sources.
 pub(super) fn edges(log: &Log, sources: &[Source<'_>], key: &Datum) -> Vec<Edge> {
     let all = sources.iter().flat_map(|source| source.edges(log, key));
     all.filter(|(version, next)| version != next).collect()
 }
 
-/// The versions that come after one, some of them through others.
+/// The versions that follow a version, directly or indirectly.
 pub(super) fn reached(edges: &[Edge], from: &Version) -> Vec<Version> {
     let mut reached: Vec<Version> = Vec::new();
     let mut todo = vec![from];
@@ -143,7 +143,7 @@ impl Source<'_> {
         }
     }
 
-    /// What it says of a key's versions. It may say of one that it comes after itself, which means nothing.
+    /// Its order of a key's versions. An edge from a version to itself has no meaning.
     fn edges(&self, log: &Log, key: &Datum) -> Vec<Edge> {
         let txns = || log.txns.iter().filter(|txn| touches(log, txn, key));
         match self {

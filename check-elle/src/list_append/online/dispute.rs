@@ -1,4 +1,4 @@
-//! What is taken back at levels that forbid neither aborted reads nor reads that disagree: the order of versions rests
+//! What is revoked at levels that forbid neither aborted reads nor reads that disagree: the order of versions is based
 //! on them there.
 //!
 //! - **A writer fails whose append was read.** What came before the append and what came after it are neighbours then.

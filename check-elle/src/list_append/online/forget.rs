@@ -1,4 +1,4 @@
-//! What is forgotten, where real time is in numbers: see the proof in [the parent](super).
+//! What is discarded if gates of real time are numbers: see the proof in [the parent](super).
 
 use super::judge::ListJudge;
 use crate::txn::online::named;

@@ -1,6 +1,6 @@
 //! Keys with the longest list that was read of each, and the appends that no read has shown.
 //!
-//! Keys, elements and their rows are used again: a key that is dropped leaves nothing but its name.
+//! Rows of keys and elements are reused: a key that is dropped leaves only its name.
 
 use crate::txn::online::named::Named;
 use crate::txn::online::ranges::Ranges;

@@ -1,7 +1,7 @@
-//! list-append while the history is being written: which edges and anomalies an event adds, and what may be forgotten
-//! where real time is in numbers. See [`crate::txn::online`] for what is reported, and when.
+//! list-append while the history is being written: which edges and anomalies an event adds, and what may be discarded
+//! if gates of real time are numbers. See [`crate::txn::online`] for what is reported, and when.
 //!
-//! At every level that forbids G1a what a prefix breaks stays broken:
+//! At every level that forbids G1a, a violation by a prefix is a violation by the whole:
 //!
 //! - A transaction that is open or `info`, and none of whose writes was read, has no outgoing edge, so it is on no
 //!   cycle. If a write of it was read and it fails, that is G1a.
@@ -9,7 +9,7 @@
 //!   rw ww...ww, or by ww...ww if the next element is the reader's own.
 //! - Everything else only grows. A longer list that disagrees is an `incompatible-order`, which implies G1a.
 //!
-//! At read uncommitted and the like what a prefix breaks the whole may obey: see [`dispute`].
+//! At read uncommitted and similar levels, the whole may satisfy what a prefix violates: see [`dispute`].
 //!
 //! When an append is invoked, all who have read or written its key have led to a gate: no edge is needed then.
 //!

@@ -1,5 +1,5 @@
-//! What the micro-ops of one transaction say of each other, as in `list_append::within`: a read that contradicts what
-//! its transaction did before (`internal`), and one that shows what it appends only later (`future-read`).
+//! What the micro-ops of one transaction show about each other, as in `list_append::within`: a read that contradicts
+//! earlier micro-ops of its transaction (`internal`), and one that returns a later append of it (`future-read`).
 
 use crate::txn::online::decode::Mop;
 use crate::txn::online::judge::Inner;

@@ -1,11 +1,11 @@
-//! A history that a serial order explains, found before anything else is looked for.
+//! A history that a serial order explains, which is found before any other search.
 //!
-//! Such an order is found in less time than it takes to relate all transactions, and nothing that the search for cycles
-//! could find is left then. Every read shows what the last writer of its key before it wrote, so no read is of what
+//! Such an order is found in less time than it takes to relate all transactions, and the search for cycles could find
+//! nothing then. Every read returns the value of the last writer of its key before it, so no read is of a value that
 //! failed, was overwritten by its own writer or was never written, no transaction contradicts itself, and of two that
 //! replaced one version the second did not read it. The order puts the versions of each key in one order. All edges of
-//! the graph lead along it, and so does what the sources say of versions: a transaction's write is behind what it read,
-//! and sessions and real time are part of the order. So there is no cycle, of transactions or of versions.
+//! the graph lead along it, and so do the edges between versions from the sources: a transaction's write is after its
+//! reads, and sessions and real time are part of the order. So there is no cycle, of transactions or of versions.
 
 use super::super::analysis::Registers;
 use super::super::mop::Mop;

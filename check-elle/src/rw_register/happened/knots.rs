@@ -1,7 +1,7 @@
 //! Other orders of registers that lie on cycles between the orders of shares ([`KnotsRun`]).
 //!
-//! Each set is a history of its own, whose registers hold at first what its transactions read of others. What others
-//! read of it is read once more at its end, by one transaction.
+//! Each set is a history of its own, whose registers initially have the values that its transactions read from others.
+//! Values that others read from it are read again at its end, by one transaction.
 
 use super::super::mop::{Mop, What};
 use super::super::run::RwRegisterRun;

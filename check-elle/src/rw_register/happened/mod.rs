@@ -1,5 +1,5 @@
-//! Which transactions of registers happened, whom their reads saw, and which writes the sources in use put before
-//! others.
+//! Which transactions of registers happened, which writers their reads observed, and which writes the sources in use
+//! order.
 
 mod commits;
 mod explained;
@@ -14,10 +14,10 @@ use crate::exact::{External, Happened, key_of};
 use crate::ids::{KeyId, TxnId, VersionId};
 use crate::txn::Txns;
 
-/// The transactions that happened; `None` if some read shows what nobody left behind.
+/// The transactions that happened; `None` if some read shows a value that no transaction left.
 ///
-/// One whose end is unknown and whose writes nobody saw can be left out, or be behind all others. Where sources order
-/// versions it is not left out: what it wrote may be between two others.
+/// One whose outcome is unknown and whose writes were not read can be omitted, or follow all others. If sources order
+/// versions it is not omitted: its writes may be between two others.
 pub(super) fn happened(versions: &Versions, txns: &Txns<Mop>, order: &Order) -> Option<Happened> {
     in_order(versions, txns, order, is_there(versions, txns, !order.is_trivial()))
 }

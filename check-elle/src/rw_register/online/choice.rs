@@ -1,4 +1,4 @@
-//! Whether a judge chooses an order of versions that nothing shows.
+//! Whether a judge chooses an order of versions that the history does not show.
 
 use history_core::state::{Damaged, In, Out, State};
 

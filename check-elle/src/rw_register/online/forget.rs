@@ -1,4 +1,4 @@
-//! What is forgotten, where versions follow real time: see the proofs in [the parent](super).
+//! What is discarded, if versions follow real time: see the proofs in [the parent](super).
 
 use super::choice::Choice;
 use super::judge::RegisterJudge;

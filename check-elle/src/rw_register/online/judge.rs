@@ -1,4 +1,4 @@
-//! One level, judged event by event: what each invocation and each completion adds to the version orders and to the
+//! One level, checked event by event: what each invocation and each completion adds to the version orders and to the
 //! graph, and the violation, if it is the first.
 
 use super::choice::Choice;

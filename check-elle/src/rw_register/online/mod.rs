@@ -1,5 +1,5 @@
-//! rw-register while the history is being written: which edges and anomalies an event adds, and what may be forgotten
-//! where versions and transactions follow real time. See [`crate::txn::online`] for what is reported, and when.
+//! rw-register while the history is being written: which edges and anomalies an event adds, and what may be discarded
+//! if versions and transactions follow real time. See [`crate::txn::online`] for what is reported, and when.
 //!
 //! # When a version comes before another
 //!

@@ -1,4 +1,4 @@
-//! The order of versions as it grows, and the edges between transactions that follow from it.
+//! The growing order of versions, and the edges between transactions that follow from it.
 
 use super::judge::RegisterJudge;
 use super::registers::{Version, VersionKind};

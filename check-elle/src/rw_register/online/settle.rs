@@ -1,5 +1,5 @@
 //! Versions that no source orders are put in an order, for a verdict that needs one: at the end; and by a judge that
-//! chooses ([`crate::txn::online::witness`]) before they are forgotten.
+//! chooses ([`crate::txn::online::witness`]) before they are discarded.
 //!
 //! Whoever had the one leads to the writer of the other then. As long as that closes no cycle, the history obeys an
 //! order of transactions in which it is so: see [the parent](super). What closes one either way round is left as it is:
@@ -25,8 +25,8 @@ enum Placed {
 }
 
 impl RegisterJudge {
-    /// Puts the versions of each key in an order, where nothing is violated, and real time is in numbers: those first
-    /// that have one order only, then the others, by when they were written.
+    /// Puts the versions of each key in an order, if nothing is violated and gates of real time are numbers: those
+    /// first that have one order only, then the others, by when they were written.
     pub(super) fn put_all_in_order(&mut self) {
         if !self.graph.has_floors || self.graph.leaves_out || self.findings.goes_on {
             return;

@@ -1,6 +1,6 @@
-//! What the micro-ops of one transaction say of each other, as in `rw_register::within`: a read that contradicts what
-//! its transaction did before (`internal`), one that shows what it writes only later (`future-read`), and what it had
-//! first of each key.
+//! What the micro-ops of one transaction show about each other, as in `rw_register::within`: a read that contradicts
+//! earlier micro-ops of its transaction (`internal`), one that returns a later write of it (`future-read`), and the
+//! first version of each key.
 
 use crate::txn::online::decode::Mop;
 use crate::txn::online::judge::Inner;

@@ -1,4 +1,4 @@
-//! Writes, as soon as it is known of them: when they are invoked, or later.
+//! Writes, as soon as they are known: when they are invoked, or later.
 
 use super::judge::RegisterJudge;
 use super::registers::{Version, VersionKind};

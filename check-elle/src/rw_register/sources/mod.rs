@@ -1,9 +1,8 @@
-//! Where the order of versions comes from: each source as the edges that it gives.
+//! The sources of the order of versions: each source as the edges that it gives.
 //!
-//! Where a source orders transactions, the last version of a key that the earlier one had to do with comes before the
-//! first one of the later, for all pairs of transactions that touched the key, however many others did in between: of
-//! those nothing says that their own first and last versions come after each other. The pairs may be as many as there
-//! are; `timing` keeps a reduction.
+//! If a source orders transactions, the last version of a key in the earlier one precedes the first one in the later,
+//! for all pairs of transactions that touched the key, whatever number of others did in between: nothing orders their
+//! own first and last versions. The number of pairs may be quadratic; `timing` keeps a reduction.
 
 pub(super) mod timing;
 
@@ -29,13 +28,13 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Whether anything is assumed but that every version comes after the initial one.
+    /// Whether any assumption is made except that every version follows the initial one.
     #[cfg(feature = "exact")]
     pub(crate) fn are_used(&self) -> bool {
         self.transaction_order.is_some() || self.wfr_keys || self.sequential_keys || self.linearizable_keys
     }
 
-    /// Those that order versions without a list of transactions and were not asked for.
+    /// Those that order versions without a list of transactions and were not requested.
     pub(crate) fn unused(&self) -> Vec<Source> {
         let all = [
             (Source::WfrKeys, self.wfr_keys),

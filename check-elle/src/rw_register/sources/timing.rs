@@ -1,11 +1,11 @@
-//! Versions in time: which of them a source puts after which, where it orders transactions.
+//! Versions in time: how a source that orders transactions orders versions.
 //!
-//! A version v comes before w if some transaction whose last version is v is before one whose first version is w. That
-//! is so exactly if the first of the one sort is before the last of the other: two numbers for each version, [`Spans`],
-//! say it all. In real time the numbers are completions; in a **row**, which is what a process (or a given order) did
-//! to one key, they are positions.
+//! A version v precedes w if some transaction whose last version is v is before one whose first version is w. This is
+//! so if and only if the first of the one kind is before the last of the other: two numbers for each version,
+//! [`Spans`], are sufficient. In real time the numbers are completions; in a **row**, which contains what a process (or
+//! a given order) did to one key, they are positions.
 //!
-//! There may be as many such pairs as the square of the versions. Of these a reduction is kept in which every other one
+//! The number of such pairs may be the square of the number of versions. A reduction is kept in which every other one
 //! is a path: see [`Timing::reduced`].
 
 use super::{Edge, Inference};
@@ -15,7 +15,7 @@ use crate::rw_register::within::Touch;
 use history_core::cast::Cast as _;
 use std::ops::ControlFlow;
 
-/// Stands for no moment.
+/// Represents no moment.
 const NEVER: u32 = u32::MAX;
 
 /// When each version is known to have been there.

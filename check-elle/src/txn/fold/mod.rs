@@ -1,4 +1,4 @@
-//! The fold: ops become columns, each looked at once, whatever a workload's micro-ops are.
+//! The fold: ops become columns, each processed once, for the micro-ops of any workload.
 
 mod decode;
 mod malformed;
@@ -18,10 +18,10 @@ use history_core::{Budget, HistoryError, Op, OpKind, Pair, Process, Report, Run,
 use malformed::{FailedOps, MALFORMED_MAX};
 use std::ops::ControlFlow;
 
-/// What a workload's micro-ops mean.
+/// The meaning of a workload's micro-ops.
 pub(crate) trait Workload: Send {
     type Mop: Copy + PartialEq + Send;
-    /// What is known of a history that was read.
+    /// The data about a history that was read.
     type Known: Analysis<Mop = Self::Mop>;
 
     /// The checker's name.
@@ -32,53 +32,53 @@ pub(crate) trait Workload: Send {
     const READS: &'static [&'static str] = &["r"];
     /// Ids stay below this.
     const IDS_MAX: usize;
-    /// Whether a micro-op may have no value, `[f key]`, which is as good as nil.
+    /// Whether a micro-op may have no value, `[f key]`, which is equivalent to nil.
     const VALUES_MAY_BE_MISSING: bool = false;
 
-    /// The micro-op `[f key value]` of an op of this kind, `f` as UTF-8; `None` if it is none of this workload's.
+    /// The micro-op `[f key value]` of an op of this kind, `f` as UTF-8; `None` if it does not belong to this workload.
     fn decode(&mut self, kind: OpKind, f: &[u8], key: Value<'_>, value: Value<'_>) -> Option<Self::Mop>;
 
-    /// Whether `[f key value]` is a micro-op of this workload, and then whether it writes, without taking note of it.
-    /// For workloads whose histories have shares.
+    /// Whether `[f key value]` is a micro-op of this workload, and then whether it writes, without storing it. For
+    /// workloads whose histories have shares.
     fn shape(_f: &str, _value: Value<'_>) -> Option<bool> {
         None
     }
 
-    /// The micro-ops of an op that is not a list of them, or why it is none of this workload's; `None` if it is none by
-    /// its shape.
+    /// The micro-ops of an op that is not a list of them, or why it does not belong to this workload; `None` if its
+    /// form shows that.
     fn decode_whole(&mut self, _op: &Op<'_>, _mops: &mut Vec<Self::Mop>) -> Option<Result<(), String>> {
         None
     }
 
-    /// More than the greatest id that it has given out.
+    /// An upper bound of the ids that it has assigned.
     fn ids(&self) -> usize;
 
     /// Whether a micro-op writes.
     fn is_write(mop: Self::Mop) -> bool;
 
-    /// Notes what an op writes; `completes` says whether it is a completion. Why a key of it cannot be judged, if one
-    /// cannot because of this; it is omitted then.
+    /// Records what an op writes; `completes`: whether it is a completion. Returns why a key of it cannot be checked,
+    /// if so; the key is then omitted.
     fn claim(&mut self, mops: &[Self::Mop], completes: bool) -> Result<(), String>;
 
-    /// Whether some completion holds this write.
+    /// Whether some completion contains this write.
     fn is_completed(&self, mop: Self::Mop) -> bool;
 
-    /// What is wrong, if anything is, with an invocation that was never answered, although a completion holds this
-    /// write of it. Its key is omitted then.
+    /// What is wrong, if anything, with an invocation without a completion, although another completion contains this
+    /// write of it. Its key is then omitted.
     fn completed_by_another(&mut self, mop: Self::Mop) -> Option<String>;
 
-    /// Leaves the key of a micro-op out of the judgement, for all transactions.
+    /// Excludes the key of a micro-op from the check, for all transactions.
     fn leave_out(&mut self, mop: Self::Mop);
 
-    /// Looks at a transaction, the next one.
+    /// Processes the next transaction.
     fn enter(&mut self, txn: TxnId, kind: OpKind, mops: &[Self::Mop]);
 
-    /// All transactions were looked at: takes out of them what is omitted. What cannot be judged because of something
-    /// that only shows now, if there is such a thing.
+    /// Called after all transactions: removes what is omitted from them. Returns what cannot be checked for a reason
+    /// that is known only now, if any.
     fn settle(&mut self, txns: &mut Txns<Self::Mop>) -> Option<Malformed>;
 
-    /// The end of the history: what is known of it, and what is expected. Unless all `writes_known`, other ops than
-    /// these may have written something.
+    /// The end of the history: the data about it, and the expectation. Unless all `writes_known`, other ops than these
+    /// may have written something.
     fn known(self, txns: Txns<Self::Mop>, writes_known: bool, budget: &Budget) -> (Self::Known, Expected);
 }
 
@@ -124,7 +124,7 @@ impl<W: Workload> TxnRun<W> {
         TxnRun::of_share(workload, Share::All)
     }
 
-    /// Of a history of which only these keys count.
+    /// The check of a history of which only these keys count.
     pub(crate) fn of_share(workload: W, share: Share) -> TxnRun<W> {
         TxnRun {
             workload,

@@ -1,17 +1,17 @@
-//! What a share of a history tells about dependencies, and the report on a history by those on its shares.
+//! The dependencies that a share of a history reports, and the report on a history from those on its shares.
 //!
-//! A dependency on a transaction that was invoked after the other one had completed is left out: real time says so
-//! already. So only dependencies between concurrent transactions are left, of which there are few, and those that point
-//! back in time.
+//! A dependency on a transaction that was invoked after the other one had completed is omitted: it follows from real
+//! time. So only dependencies between concurrent transactions remain, of which there are few, and those that point back
+//! in time.
 //!
-//! If these and real time have no cycle, the history's graph has none, with process and realtime edges or without: each
+//! If these and real time have no cycle, the history's graph has none, with or without process and realtime edges: each
 //! of its edges is one of some key, or follows from real time. No level forbids more than such cycles and what a single
-//! key shows, so a history of which each share is valid, is valid.
+//! key shows, so a history all of whose shares are valid is valid.
 //!
-//! Reads of registers do not show the order of versions. A share that is valid has such orders, and tells the
-//! dependencies of one that also agrees with real time. If all shares have one, and there is no cycle, their orders
-//! together explain the history in real time: at the strongest level, so at all of them. What may have happened and
-//! wrote something has a place in these orders, whether some read shows that it did or not: another share may show it.
+//! Reads of registers do not show the order of versions. A valid share has such orders, and reports the dependencies of
+//! one that also agrees with real time. If all shares have one, and there is no cycle, their orders together explain
+//! the history in real time: at the strongest level, so at all of them. A transaction that may have happened and wrote
+//! something has a place in these orders, whether or not some read shows that it did: another share may show it.
 
 use super::{Ended, TxnRun, Workload};
 use crate::cycle_spec::Suffix;
@@ -70,17 +70,17 @@ impl<W: Workload> TxnRun<W> {
         &mut self.workload
     }
 
-    /// What is known of the history; none if something in it is malformed.
+    /// The data about the history; none if something in it is malformed.
     pub(crate) fn known(self, budget: &Budget) -> Option<W::Known> {
         self.end(budget).ok().filter(|ended| ended.malformed.is_none()).map(|ended| ended.known)
     }
 }
 
-/// Dependencies that are told of each transaction, at the most, on average.
+/// The maximum number of reported dependencies per transaction, on average.
 const DEPENDENCIES_PER_TXN_MAX: usize = 64;
 
-/// The dependencies between concurrent transactions, and those that point back in time. None if it is not known when a
-/// transaction ran, or if they are too many.
+/// The dependencies between concurrent transactions, and those that point back in time. None if the time of a
+/// transaction is unknown, or if they are too many.
 fn dependencies<A: Analysis>(known: &A) -> Option<Vec<Dependency>> {
     let txns = known.txns();
     let spans = txns.ids().map(|txn| span(txns, txn)).collect::<Option<Vec<Span>>>()?;
@@ -119,7 +119,7 @@ fn in_order(mut dependencies: Vec<Dependency>) -> Vec<Dependency> {
     dependencies
 }
 
-/// When a transaction ran. What may have happened may have happened at any time after its invocation.
+/// When a transaction ran. One that may have happened may have done so at any time after its invocation.
 fn span<M: Copy>(txns: &Txns<M>, txn: TxnId) -> Option<Span> {
     let completed = if txns.is_ok(txn) { txns.index(txn) } else { u64::MAX };
     // What failed has no dependencies.
@@ -178,8 +178,8 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The report on a history of which these are the reports on its shares; none if not all of them are valid and say the
-/// same. Of a model that one of them says nothing of, nothing is said.
+/// The report on a history from those on its shares; none if not all of them are valid and agree. A model that is open
+/// in one of them is open in it.
 pub(crate) fn join(reports: Vec<Report>, totals: &Totals) -> Option<Report> {
     let of = |report: &Report, name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, n)| *n);
     let has_keys = |report: &Report| of(report, KEYS).is_some_and(|keys| keys > 0);

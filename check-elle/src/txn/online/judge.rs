@@ -1,5 +1,5 @@
-//! What judges a level event by event: a workload's rules of what each invocation and each completion adds to its
-//! version orders and to the graph.
+//! The interface of a judge, which checks a level event by event: a workload's rules of what each invocation and each
+//! completion adds to its version orders and to the graph.
 
 use super::decode::{Mop, Vocabulary};
 use super::time::{At, Cycle, Graph};
@@ -11,16 +11,16 @@ use crate::txn::expected::Expected;
 use history_core::Interner;
 use history_core::state::Parts;
 
-/// Why a judge goes no further.
+/// Why a judge stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     Violated(Violation),
-    /// A value is written to a key a second time, so it is unknown which of the writes a read saw.
+    /// A value is written to a key a second time, so it is unknown which of the writes a read observed.
     Twice {
         key: i64,
         value: i64,
     },
-    /// What a transaction wrote is known too late: it was open for so long that it was given up.
+    /// The writes of a transaction become known too late: it was open for so long that it was given up.
     Late,
 }
 

@@ -4,7 +4,7 @@ use super::judge::Judge;
 use history_core::UnreadResults;
 use history_core::cast::Cast as _;
 
-/// How much is kept, at the most.
+/// The maximum amounts that are kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Transactions.

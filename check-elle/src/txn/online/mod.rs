@@ -1,12 +1,12 @@
-//! Transactions while the history is being written: the violation at the op that proves it. What all workloads share;
-//! what their micro-ops mean is a [`judge::Judge`]'s.
+//! Transactions while the history is being written: the violation at the op that proves it. This is the common part of
+//! all workloads; a [`judge::Judge`] defines the meaning of their micro-ops.
 //!
 //! # What is reported, and when
 //!
-//! A violation is reported at the first event after which the batch checker, given the history up to it, finds the
-//! requested level broken; an operation without a completion may have happened. At every level that forbids G1a what a
-//! prefix breaks stays broken, but for a read of what nobody wrote, if an invocation writes it later: with real time,
-//! that is a cycle, for the reader completed before. Without, it counts at the end.
+//! A violation is reported at the first event after which the batch checker, given the history up to it, finds that the
+//! requested level is violated; an operation without a completion may have happened. At every level that forbids G1a a
+//! violation by a prefix is permanent, except for a read of a value that was not yet written, if an invocation writes
+//! it later: with real time, that is a cycle, because the reader completed before. Without, it counts at the end.
 //!
 //! # Strict serializability
 //!
@@ -32,33 +32,34 @@
 //! floors do not show. For, a new edge leads to a target, so what it makes reachable was reachable from a target
 //! before. Which transactions are targets is the workload's.
 //!
-//! Where a level needs an order that is not known, [a second judge](witness) chooses one; it can prove that a level
-//! holds, and never that one does not.
+//! If a level needs an order that is unknown, [a second judge](witness) chooses one; it can prove that a level holds,
+//! and never that one does not.
 //!
-//! What has no bound: an operation that does not complete, which is given up at a limit (it counts as one that may have
-//! happened); and keys that are not used any more, of which all but the names are dropped when values are many, or the
-//! transactions that are kept for their sake: first the keys that have been quiet for long beside how often they were
-//! named ([`named`]). Then the verdict is unknown unless a violation is found: if an operation was given up, or a key
-//! is named again after it was dropped.
+//! Unbounded are: an operation that does not complete, which is given up at a limit (it counts as one that may have
+//! happened); and keys that are no longer used, of which all but the names are dropped when there are many values, or
+//! the transactions that are kept because of them: first the keys that have not been named for long relative to how
+//! often they were named ([`named`]). The verdict is then unknown unless a violation is found: if an operation was
+//! given up, or a key is named again after it was dropped.
 //!
 //! # Other levels
 //!
-//! They are judged in a graph with an edge for everything, from which nothing is forgotten: without real time a read of
-//! the first version is possible at any time. But what is strict-serializable obeys every level here. So strict
-//! serializability is judged beside them, and when the graph reaches a limit, it alone is, as long as it holds.
+//! Other levels are checked in a graph with an edge for everything, from which nothing is discarded: without real time
+//! a read of the first version is possible at any time. But every strict-serializable history satisfies every level
+//! here. So strict serializability is checked in addition, and when the graph reaches a limit, it alone is checked, as
+//! long as it holds.
 //!
 //! The order of a graph is kept as it grows ([`order`]): Pearce and Kelly (2006). Snapshot isolation has a second node
 //! for each transaction, from which rw edges begin and to which none leads: a cycle has no two adjacent rw edges.
 //!
-//! At read uncommitted, with sessions or real time or without, what a prefix breaks the whole may obey: if a
-//! transaction fails, what it wrote is between nothing any more; if reads disagree, they show no order. A violation is
-//! one of the history up to there, and its report says so.
+//! At read uncommitted, with or without sessions or real time, the whole may satisfy what a prefix violates: if a
+//! transaction fails, its writes are no longer between others; if reads disagree, they show no order. A violation then
+//! is one of the history up to that op, as its report states.
 //!
 //! # Small histories
 //!
-//! The batch checker gets the first ops too, up to a limit. As long as it has all of the history, the report is its
-//! own, and where an op is not understood here, it judges the history so far [again]. Beyond that limit the run says at
-//! once what will stay unknown ([`open`]).
+//! The batch checker gets the first ops too, up to a limit. As long as it has the whole history, the report is its own,
+//! and if an op is not understood here, it checks the history so far [again]. Beyond that limit the run immediately
+//! reports what will remain unknown ([`open`]).
 
 mod again;
 pub(crate) mod decode;

@@ -1,4 +1,4 @@
-//! When a key was named, which says whether it may be named again.
+//! When a key was named, which indicates whether it may be named again.
 
 /// The ops that named a key.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,4 @@
-//! Why a level is not known to hold: when a history has ended, or from some op on, whatever comes next.
+//! Why a level is not known to hold: at the end of a history, or from some op on, whatever follows.
 
 use super::judge::Judge;
 use super::run::{Doubts, OnlineRun};

@@ -1,4 +1,4 @@
-//! The report of a history that was judged event by event, where the batch checker has not seen all of it.
+//! The report on a history that was checked event by event, if the batch checker has not received all of it.
 
 use super::judge::{Judge, Violation};
 use super::open::{CHECK_THE_FILE, why_open};

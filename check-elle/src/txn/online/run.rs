@@ -1,4 +1,4 @@
-//! The run: ops go to the judges, and at first to the batch checker too.
+//! The run: passes ops to the judges, and at first to the batch checker too.
 
 mod doubts;
 mod event;

@@ -1,9 +1,8 @@
-//! Transactions in flight and of late, real time, and the graph of what depends on what.
+//! Recent transactions and those in flight, real time, and the graph of dependencies.
 //!
-//! With real time, gates are numbers: the gate `g` stands after the completions that came before the invocations after
-//! it. A transaction was invoked `after` a gate, and leads to all gates from `done` on. Its `floor` is the greatest
-//! gate that leads to it. Only edges between concurrent transactions are in the graph. See the proof in
-//! [the parent](super).
+//! With real time, gates are numbers: the gate `g` is after the completions that preceded the invocations after it. A
+//! transaction was invoked `after` a gate, and leads to all gates from `done` on. Its `floor` is the greatest gate that
+//! leads to it. Only edges between concurrent transactions are in the graph. See the proof in [the parent](super).
 //!
 //! Without real time (or with real time at a level whose rw edges do not all count), everything is an edge, and the
 //! gates of real time are nodes.
@@ -84,7 +83,7 @@ pub(crate) struct Graph {
     level: CycleExistsSpec,
     /// The edges in addition to those between data.
     suffix: Suffix,
-    /// Whether real time is in numbers.
+    /// Whether gates of real time are numbers.
     pub(crate) has_floors: bool,
     order: Order,
     pub(crate) txns: Vec<Txn>,
@@ -118,8 +117,8 @@ history_core::state!(parts Graph {
 });
 
 impl Graph {
-    /// With real time at a level at which all edges count, it is in numbers. If a history `lacks_invocations`, the
-    /// order of processes takes the place of real time.
+    /// With real time at a level at which all edges count, gates are numbers. If a history `lacks_invocations`, the
+    /// order of processes replaces real time.
     pub(crate) fn new(level: CycleExistsSpec, lacks_invocations: bool) -> Graph {
         let suffix = match level.suffix() {
             Suffix::Realtime if lacks_invocations => Suffix::Process,
@@ -159,7 +158,7 @@ impl Graph {
         self.level.rw != RwUse::None
     }
 
-    /// Whether what is in no order with others by any edge can be put in any order that agrees with the edges.
+    /// Whether transactions that no edge orders can be placed in any order that agrees with the edges.
     pub(crate) fn may_order_freely(&self) -> bool {
         self.level.rw != RwUse::OneHop
     }
@@ -459,7 +458,7 @@ impl Graph {
         Cycle { indices, begins: begins.unwrap_or_default() }
     }
 
-    /// Gives up waiting for a transaction: it counts as one that may have happened.
+    /// Stops waiting for a transaction: it counts as one that may have happened.
     pub(crate) fn give_up(&mut self, txn: u32) {
         self.txns[txn.to_usize()].is_open = false;
     }

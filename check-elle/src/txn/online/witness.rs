@@ -1,13 +1,13 @@
-//! A judge that chooses an order of versions where none is known, beside one that does not: if what it chose closes no
-//! cycle up to the end, there is an order of transactions that explains the history, whatever the other one does not
+//! A judge that chooses an order of versions if none is known, in addition to one that does not: if its choices close
+//! no cycle up to the end, an order of transactions exists that explains the history, whatever the other one does not
 //! know.
 //!
-//! Nothing is concluded from a cycle in it: what it chose may be to blame. As that is mostly something that it chose of
-//! late, it goes back to where it was some ops ago, makes one of the last choices the other way round, or several, and
-//! judges these ops again. If that does not help, it is gone, and nothing is known.
+//! Nothing is concluded from a cycle in it: its choices may be the cause. As that is mostly a recent choice, it returns
+//! to a state some ops ago, makes one of the last choices the other way, or several, and checks these ops again. If
+//! that does not help, it is dropped, and nothing is known.
 //!
-//! It begins when the other judge first needs it ([`Judge::fork`]). What is saved of it is where it is now, so after a
-//! restart it goes back no further than that.
+//! It begins when the other judge first needs it ([`Judge::fork`]). Only its current state is saved, so after a restart
+//! it cannot return to an earlier one.
 
 use super::judge::Judge;
 use super::limits::{GivenUp, Limits, clean_up};
@@ -17,21 +17,22 @@ use history_core::cast::Cast as _;
 use history_core::state::{Damaged, In, Out, State as _};
 use std::collections::VecDeque;
 
-/// Ops between two places to go back to, at least; and how many values may be kept for each of these ops, since to copy
-/// them takes time.
+/// The minimum number of ops between two saved states; and the maximum number of values kept per op, since copying
+/// takes time.
 const PAUSE: u64 = 512;
 const PAUSE_VALUES: u64 = 8;
 
-/// Places to go back to, at the most.
+/// The maximum number of saved states.
 const PLACES: usize = 2;
 
-/// Ops after each of which it looks whether all versions still can be put in an order.
+/// The number of ops between checks whether all versions can still be ordered.
 const SETTLE: u64 = 128;
 
-/// Choices by which it goes back further each time.
+/// The number of choices by which it goes further back each time.
 const GROUP: u64 = 16;
 
-/// Ops that are judged again, at the most, before it gives up; and as many more for each op that it has taken.
+/// The maximum number of ops that are checked again before it gives up; and as many more for each op that it has
+/// processed.
 const AGAIN_MAX: u64 = 1_000_000;
 const AGAIN_EACH: u64 = 8;
 

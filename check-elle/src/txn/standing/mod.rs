@@ -1,8 +1,8 @@
-//! Which models a history is known to obey: those of which all that rules them out was searched for in vain, and what
+//! Which models a history is known to satisfy: those whose violations were all searched for without result, and what
 //! these imply. The others are unknown, unless something rules them out.
 //!
-//! A model that is not decided ([`Model::is_decided`]) can be known to hold only by a stronger one that is. So the
-//! graph takes in the edges by which the nearest of these can be judged.
+//! A model that is not decided ([`Model::is_decided`]) can be known to hold only if a stronger one does that is
+//! decided. So the graph includes the edges that the nearest of these need.
 
 mod next;
 
@@ -24,10 +24,10 @@ const READ_COMMITTED: Model = model::named("read-committed");
 const REPEATABLE_READ: Model = model::named("repeatable-read");
 const MONOTONIC_ATOMIC_VIEW: Model = model::named("monotonic-atomic-view");
 
-/// Why a level does not hold that Elle's table allows to have an `internal` anomaly, as a clause.
+/// Why a level does not hold that may have an `internal` anomaly according to Elle's table, as a clause.
 pub(crate) const CONTRADICTION: &str = "a read contradicts what its transaction read or wrote before";
 
-/// What is asked for by name, and not searched for.
+/// The requested names that are not searched for.
 #[derive(Clone, Copy)]
 pub(crate) struct Undecided {
     pub(crate) models: ModelSet,
@@ -45,8 +45,8 @@ impl Undecided {
         self.models.is_empty() && self.anomalies.is_empty()
     }
 
-    /// Which edges to add to the graph, where those that are needed in any case are `needed`. Realtime edges are never
-    /// added where process edges are needed: cycles by these would then have other names.
+    /// Which edges to add to the graph if `needed` are needed in any case. Realtime edges are never added if process
+    /// edges are needed: cycles with these would then have other names.
     pub(crate) fn order(self, needed: Suffix) -> Suffix {
         if needed != Suffix::None {
             return needed;
@@ -58,7 +58,7 @@ impl Undecided {
     }
 }
 
-/// The edges that it takes to see all that rules a model out.
+/// The edges needed to find everything that rules out a model.
 pub(crate) fn order_of(model: Model) -> Suffix {
     static ALL: LazyLock<Vec<Suffix>> =
         LazyLock::new(|| ModelSet::ALL.iter().map(|model| lattice::order_needed(model.prohibited())).collect());
@@ -82,12 +82,12 @@ fn decided_against(anomaly: AnomalyType) -> ModelSet {
     ModelSet::ALL.iter().filter(|model| model.is_decided() && model.prohibited().contains(anomaly)).collect()
 }
 
-/// What is not known of a history: each as a clause that says why, if so.
+/// What is unknown about a history: each with the reason as a clause.
 #[derive(Debug, Default)]
 struct Doubts {
-    /// Some read shows what was never written: no model forbids that by name, and none allows it.
+    /// Some read returned a value that was never written: no model forbids that by name, and none permits it.
     garbage: Option<String>,
-    /// Some read shows what was never there, unless it was there before all that the history has.
+    /// Some read returned a value that never existed, unless it existed before the history.
     unexplained: Option<String>,
     /// The order of all versions.
     versions: Option<String>,
@@ -97,39 +97,38 @@ struct Doubts {
     times: Option<String>,
 }
 
-/// What a history was found to be, and what is known of models by it.
+/// The properties of a history, and what follows for models.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Standing {
-    /// Whether anything may be known to hold.
+    /// Whether any model can be known to hold.
     is_judged: bool,
-    /// The same, and nothing was found without a cycle that rules out read committed, and with it every level that has
-    /// an axiom. A commit order is about who saw whom: it does not show a failed append in the middle of a list, or one
-    /// element twice.
+    /// The same, and no anomaly without a cycle was found that rules out read committed, and with it every level that
+    /// has an axiom. A commit order only concerns which transactions observed which: it does not show a failed append
+    /// in the middle of a list, or a duplicate element.
     can_be_decided: bool,
-    /// Whether that the order of versions is not known leaves a model open, or only in doubt.
+    /// Whether the unknown order of versions leaves a model open, or only in doubt.
     doubt_is_of_this_history: bool,
     /// Whether some reads have no edges.
     hides_reads: bool,
-    /// Whether some predicate read missed what a transaction did.
+    /// Whether some predicate read missed a write of a transaction.
     misses_by_predicates: bool,
     /// All types of anomalies found.
     found: AnomalySet,
-    /// The edges that the graph had in addition to ww, wr and rw.
+    /// The edges of the graph in addition to ww, wr and rw.
     order: Suffix,
     /// Whether process edges were among them.
     has_process_edges: bool,
     doubts: Doubts,
     rests_on_order: fn(Model) -> bool,
-    /// Decided models, all of whose anomalies were searched for and none found, where that is enough to know that they
-    /// hold, and all that they imply.
+    /// Decided models, all of whose anomalies were searched for without result, if that is sufficient to conclude that
+    /// they hold, and all that they imply.
     proven: ModelSet,
-    /// The same, where it may not be enough, and what the proven ones imply.
+    /// The same, if it may not be sufficient, and what the proven ones imply.
     known: ModelSet,
-    /// Those of the known ones that the order of versions, which is not known, may rule out, or a read of what was
-    /// never written.
+    /// The known ones that the unknown order of versions may rule out, or a read of a value that was never written.
     assumed: ModelSet,
-    /// Decided models of which it is open whether they hold: the order of versions is not known, or a transaction
-    /// contradicts itself, and Elle's table has no name for that at these levels.
+    /// Decided models that are open: the order of versions is unknown, or a transaction contradicts itself, and Elle's
+    /// table has no name for that at these levels.
     open: ModelSet,
 }
 
@@ -192,7 +191,7 @@ impl Standing {
         standing
     }
 
-    /// Those of the models asked for of which cycles do not say for certain whether they hold.
+    /// The requested models that cycles do not decide for certain.
     pub(crate) fn to_decide(&self, asked: ModelSet) -> ModelSet {
         if !self.can_be_decided {
             return ModelSet::EMPTY;
@@ -212,7 +211,7 @@ impl Standing {
         asked.difference(certain).iter().filter(in_doubt).collect()
     }
 
-    /// Takes in what was decided exactly.
+    /// Adds the results of exact decisions.
     pub(crate) fn learn(&mut self, answers: &Answers) {
         for model in answers.holds.iter().filter(|_| self.is_judged) {
             self.known.insert(model);
@@ -227,16 +226,16 @@ impl Standing {
         self.open = self.open.difference(self.known).difference(answers.violated);
     }
 
-    /// The models that are unknown, if these are reported as ruled out and those were asked for. That nothing was found
-    /// against a model is the answer to whoever asks for it; else it does not show that the model holds, where it is
-    /// only assumed to.
+    /// The models that are unknown, if these are reported as ruled out and those were requested. For a requested model,
+    /// the absence of violations is the result; otherwise it does not show that the model holds, if that is only
+    /// assumed.
     pub(crate) fn open(&self, ruled_out: ModelSet, asked: ModelSet) -> ModelSet {
         let answered = self.with_weaker(asked.intersection(self.known));
         let shown = self.known.difference(self.assumed.difference(answered));
         ModelSet::ALL.difference(ruled_out).difference(shown)
     }
 
-    /// The decided models among these of which it is open whether they hold, and why, as a sentence each.
+    /// The decided models among these that are open, each with the reason as a sentence.
     pub(crate) fn left_open(&self, asked: ModelSet, answers: &Answers) -> Vec<String> {
         let open = self.open.iter().filter(|model| asked.contains(*model));
         open.map(|model| {
@@ -257,14 +256,14 @@ impl Standing {
         .collect()
     }
 
-    /// Notes on what was asked for of real time and of processes, and is unknown.
+    /// Notes on the requested real time and order of processes that are unknown.
     pub(crate) fn unknown_order(&self) -> impl Iterator<Item = &'static str> + use<> {
         let lacks_times = self.order == Suffix::Realtime && self.doubts.times.is_some();
         let lacks_processes = self.order != Suffix::None && self.doubts.processes.is_some();
         lacks_times.then_some(UNTIMED).into_iter().chain(lacks_processes.then_some(SESSIONLESS))
     }
 
-    /// Those of the undecided things asked for that remain so.
+    /// The requested undecided names that remain undecided.
     pub(crate) fn remaining(&self, asked: Undecided) -> Undecided {
         let absent = |anomaly: &AnomalyType| !decided_against(*anomaly).is_disjoint(self.proven);
         Undecided {
@@ -273,7 +272,7 @@ impl Standing {
         }
     }
 
-    /// Why each of these is not known, and what to ask for instead. `indices` are those of an example of an anomaly.
+    /// Why each of these is unknown, and what to request instead. `indices` are those of an example of an anomaly.
     pub(crate) fn notes(
         &self,
         checker: &str,
@@ -322,7 +321,7 @@ impl Standing {
         }
     }
 
-    /// What keeps the nearest stronger models from answering.
+    /// What prevents the nearest stronger models from deciding it.
     fn would_hold(&self, above: ModelSet, indices: &impl Fn(AnomalyType) -> Vec<u64>) -> String {
         match self.why_not(above, indices) {
             Some((stronger, why)) => format!(" If {stronger} held, it would hold too, but {why}."),
@@ -337,7 +336,7 @@ impl Standing {
         }
     }
 
-    /// Of models that do not answer the first one, and why it does not.
+    /// The first of the models that do not decide, and the reason.
     fn why_not(&self, models: ModelSet, indices: &impl Fn(AnomalyType) -> Vec<u64>) -> Option<(Model, String)> {
         let model = models.iter().next()?;
         let why = match self.obstacle(model) {
@@ -355,8 +354,8 @@ impl Standing {
         Some((model, why))
     }
 
-    /// What a model implies in this history. Repeatable read is about items; what it implies by its axiom may still be
-    /// broken by what a predicate read missed.
+    /// What a model implies in this history. Repeatable read is about items; a miss of a predicate read may still
+    /// violate what it implies by its axiom.
     fn weaker(&self, model: Model) -> ModelSet {
         let is_of_items = self.misses_by_predicates && model == REPEATABLE_READ;
         let apart = if is_of_items { MONOTONIC_ATOMIC_VIEW.into() } else { ModelSet::EMPTY };
@@ -368,14 +367,14 @@ impl Standing {
         models.iter().fold(models, |all, model| all.union(self.weaker(model)))
     }
 
-    /// Whether a transaction contradicts itself, which the table allows to a model and its axiom does not; or may hide
-    /// what the model forbids.
+    /// Whether a transaction contradicts itself, which the table permits for a model and its axiom does not; or may
+    /// hide what the model forbids.
     fn is_contradicted(&self, model: Model) -> bool {
         let is_internal = self.found.contains(AnomalyType::INTERNAL) && exact::forbids_internal(model);
         is_internal || self.hides_reads && follows_reads(model)
     }
 
-    /// Why a decided model cannot be said to hold as far as was searched.
+    /// Why a decided model cannot be reported to hold as far as was searched.
     fn obstacle(&self, model: Model) -> Option<Obstacle> {
         if let Some(anomaly) = self.found.intersection(model.prohibited()).iter().next() {
             return Some(Obstacle::Found(anomaly));
@@ -388,14 +387,14 @@ impl Standing {
         (!was_searched).then_some(Obstacle::NotSearched)
     }
 
-    /// Why a decided model, against which nothing was found, may not hold nevertheless: as a clause.
+    /// Why a decided model without known violations may not hold nevertheless: as a clause.
     fn doubt(&self, model: Model) -> Option<&str> {
         let Doubts { garbage, versions, .. } = &self.doubts;
         let of_versions = versions.as_deref().filter(|_| (self.rests_on_order)(model));
         garbage.as_deref().or(self.doubt_of_order(model)).or(of_versions)
     }
 
-    /// Why the order of processes or of real time is not all known that a model takes.
+    /// Why the order of processes or of real time that a model needs is not completely known.
     fn doubt_of_order(&self, model: Model) -> Option<&str> {
         match order_of(model) {
             Suffix::None => None,
@@ -405,10 +404,10 @@ impl Standing {
     }
 }
 
-/// What keeps a decided model from being known to hold.
+/// What prevents a decided model from being known to hold.
 enum Obstacle {
     Found(AnomalyType),
-    /// The graph had not the edges for it.
+    /// The graph lacked the edges for it.
     NotSearched,
 }
 

@@ -1,4 +1,4 @@
-//! What would give an answer where the verdict on transactions is unknown.
+//! What would give a verdict if the verdict on transactions is unknown.
 
 use super::{Obstacle, Standing, Undecided, nearest};
 use crate::exact::{Answers, Exact};
@@ -7,10 +7,10 @@ use crate::txn::columns::Counts;
 use crate::txn::expected::Expected;
 use history_core::{Budget, NextStep, Spent, Verdict};
 
-/// What a history lacks in which nothing could be wrong.
+/// The next step for a history in which nothing could be wrong.
 pub(crate) const RECORD_READS: &str = "Record ok transactions that read keys which other transactions write.";
 
-/// What the report found, as far as it says what is missing.
+/// What the history lacks, according to the report.
 pub(crate) struct Lacks<'a> {
     pub(crate) checker: &'a str,
     pub(crate) counts: Counts,
@@ -18,18 +18,18 @@ pub(crate) struct Lacks<'a> {
     pub(crate) keys: usize,
     /// Whether nothing could have been wrong.
     pub(crate) is_empty: bool,
-    /// The index of an op that does not say what it wrote, where that matters.
+    /// The index of an op whose writes are unknown, if that matters.
     pub(crate) unsaid: Option<u64>,
-    /// What ended the search for cycles.
+    /// The limit that ended the search for cycles.
     pub(crate) spent: Option<Spent>,
     pub(crate) expected: &'a Expected,
-    /// What is asked for and not searched.
+    /// The requested names that were not searched.
     pub(crate) undecided: Undecided,
     pub(crate) answers: &'a Answers,
     pub(crate) budget: &'a Budget,
 }
 
-/// What gives an answer where an op may have written what a read shows.
+/// The next step if an op may have written a value that a read shows.
 fn say_writes(index: u64) -> NextStep {
     NextStep::new(format!(
         "Record in each invocation the micro-ops that it asks for: the op at index {index} has none."
@@ -37,7 +37,7 @@ fn say_writes(index: u64) -> NextStep {
 }
 
 impl Standing {
-    /// The steps of which each gives an answer, or lets more be known: none where the verdict is known.
+    /// The steps each of which gives a verdict, or further results: none if the verdict is known.
     pub(crate) fn next(&self, verdict: Verdict, lacks: &Lacks<'_>) -> Vec<NextStep> {
         let mut steps = Vec::new();
         if verdict != Verdict::Unknown {

@@ -1,9 +1,9 @@
-//! Reads that show values whose write had not begun: what later writes make of them.
+//! Reads of values whose write had not begun: the conclusions when these are written.
 //!
-//! Such a value says nothing until its write is invoked; then the read must show all that was acknowledged by that
-//! time. So a write proves a read wrong exactly if the read shows what is written and lacks something that is
-//! acknowledged by then. What a read lacks it lacks for good: reads that lack nothing are kept as a list, which each
-//! acknowledgement thins out, and who leaves it marks what it shows. Time: what these reads show.
+//! Such a value has no effect until its write is invoked; then the read must contain all that was acknowledged by that
+//! time. So a write proves a read wrong if and only if the read contains the written value and lacks something that is
+//! acknowledged by then. What a read lacks it lacks permanently: reads that lack nothing are kept as a list, which each
+//! acknowledgement shortens, and a read that leaves it marks what it contains. Time: the contents of these reads.
 
 use crate::elements::ElemId;
 use history_core::cast::Cast as _;

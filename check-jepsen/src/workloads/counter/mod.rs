@@ -1,4 +1,5 @@
-//! counter: amounts are added, and each read lies between what had surely and what could have been added.
+//! counter: amounts are added, and each read lies between the sum that was certainly added and the sum that could have
+//! been added.
 //!
 //! The counter starts at 0. For an `ok` read with its invocation and its completion, an add that failed, ever, did not
 //! happen; of the others
@@ -7,13 +8,14 @@
 //! - those that were invoked before the read's completion may or may not be in it: a positive amount moves the upper
 //!   bound, a negative one the lower. That is so of `info` and of those still in flight, for all reads that follow.
 //!
-//! The history is valid if every read lies within its bounds, both included, and unknown if no read was `ok` after an
-//! add was invoked: those are what is **observed**. After Jepsen's `checker/counter`, which refuses negative amounts.
+//! The history is valid if every read lies within its bounds, including both, and unknown if no read was `ok` after an
+//! add was invoked: those reads are **observed**. After Jepsen's `checker/counter`, which rejects negative amounts.
 //!
-//! One pass keeps four sums (`Sums`). Only adds that fail look back: a read that is not surely right waits until every
-//! add that was in flight at its completion has ended (`pending`). Time is linear; memory follows the ops in flight,
-//! and the reads that wait, which an add that never completes may hold up to the end: 250 bytes each. That a read is
-//! wrong is known as soon as it is certain, though: a few steps more for an add that fails (`slack`).
+//! One pass keeps four sums (`Sums`). Only failed adds concern earlier reads: a read that is not certainly right waits
+//! until every add that was in flight at its completion has ended (`pending`). Time is linear; memory grows with the
+//! ops in flight, and the reads that wait, which an add that never completes may keep to the end: 250 bytes each. A
+//! read that is wrong is nevertheless reported as soon as it is certain: a few more steps for an add that fails
+//! (`slack`).
 
 mod pending;
 mod slack;
@@ -26,7 +28,7 @@ use history_core::{
 };
 use pending::{AddId, Pending};
 
-/// The counter checker. There is nothing to be set.
+/// The counter checker. It has no options.
 ///
 /// ```
 /// use check_jepsen::counter::Counter;
@@ -94,7 +96,7 @@ impl Sums {
     }
 }
 
-/// A read and all that decides about it.
+/// A read with all data that decides about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Read {
     op: OpRef,
@@ -142,7 +144,7 @@ struct CounterRun {
     waiting: Sums,
     in_flight: InFlight<Flight>,
     pending: Pending,
-    /// Whether some op adds: until then reads say nothing.
+    /// Whether some op adds: until then reads are no evidence.
     has_added: bool,
     reads: u64,
     wrong: Extremes<u128, Read>,
@@ -231,7 +233,7 @@ impl CounterRun {
         Ok(())
     }
 
-    /// Judges a read whose bounds are final.
+    /// Checks a read whose bounds are final.
     fn judge(&mut self, read: Read) {
         let off = read.off();
         if off > 0 {

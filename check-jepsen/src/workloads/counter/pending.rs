@@ -2,11 +2,12 @@
 //!
 //! Adds are numbered by invocation and reads by completion. A read is settled when every add that was invoked before it
 //! has ended, so reads are settled in order. An add that fails was counted for the reads that completed while it was in
-//! flight, a range of numbers: what it takes back from each of them is noted at the range's two ends, and summed up
-//! when reads leave.
+//! flight, a range of numbers: the correction for each of them is recorded at the range's two ends, and summed up when
+//! reads leave.
 //!
-//! A read may be wrong for certain long before it is settled. How far each is from either of its bounds only gets less,
-//! and for all reads from some number on by as much: `Slack` knows when one of them is beyond.
+//! A read may be certainly wrong long before it is settled. The distance of each read from either of its bounds only
+//! decreases, and for all reads from some number on by the same amount: `Slack` detects when one of them is out of
+//! bounds.
 
 use super::slack::Slack;
 use super::{Read, Sums};
@@ -57,7 +58,7 @@ impl Pending {
         AddId { number: self.first_add + self.adds.len().to_u64() - 1, reads: self.left + self.reads.len().to_u64() }
     }
 
-    /// An add, which is still in flight, turns out not to have happened.
+    /// Processes the failure of an add in flight.
     pub(super) fn fail_add(&mut self, id: AddId, sums: Sums) {
         // A read that came after this add cannot have left.
         if let Some(first) = self.reads.get_mut((id.reads - self.left).to_usize()) {
@@ -71,7 +72,7 @@ impl Pending {
         }
     }
 
-    /// Whether a read that waits, or did, is wrong whatever becomes of the adds in flight.
+    /// Whether a read that waits, or waited, is wrong whatever the outcome of the adds in flight.
     pub(super) fn is_violated(&self) -> bool {
         self.is_violated
     }
@@ -90,7 +91,7 @@ impl Pending {
         self.adds.is_empty()
     }
 
-    /// A read comes to wait.
+    /// Adds a read that waits.
     pub(super) fn push(&mut self, read: Read) {
         let adds = self.first_add + self.adds.len().to_u64();
         let (place, (lower, upper)) = (self.left + self.reads.len().to_u64(), read.bounds());
@@ -107,7 +108,7 @@ impl Pending {
         if self.reads.front()?.adds > self.first_add { None } else { self.next() }
     }
 
-    /// The next read; adds that are in flight are taken to have happened.
+    /// The next read; adds that are in flight are assumed to have happened.
     pub(super) fn next(&mut self) -> Option<Read> {
         let Waiting { mut read, failed, .. } = self.reads.pop_front()?;
         self.left += 1;

@@ -1,9 +1,9 @@
-//! The least of numbers that come one after another, and are lowered from some place to the end.
+//! The minimum of numbers that are appended, and decreased from some position to the end.
 //!
-//! A number that is no less than one that came after it never matters again: whatever lowers it lowers the later one as
-//! much. So only those are kept that are less than all that came after them; they increase, and each is kept as its
-//! distance from the one before. Lowering from some place on then changes a single distance, and where that is used up,
-//! the number before it goes. O(log n) a step, over all steps.
+//! A number that is not less than a later one never matters again: whatever decreases it decreases the later one as
+//! much. So only those are kept that are less than all later ones; they increase, and each is stored as its distance
+//! from the previous one. Decreasing from some position on then changes a single distance, and if that becomes zero,
+//! the number before it is dropped. O(log n) per step, over all steps.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The report: which reads cannot be put in order, and why.
+//! The report: which reads cannot be ordered, and why.
 
 use super::forks::{self, Fork};
 use super::order::{self, can_be_ordered};
@@ -76,7 +76,7 @@ impl LongForkRun {
         witness
     }
 
-    /// Why three reads or more cannot be put in order.
+    /// Why three reads or more cannot be ordered.
     fn order_sentences(&self, seen: &Seen, found: &Smallest, keys: &[u32]) -> Vec<String> {
         let count = found.states.len();
         let mut sentences = vec![
@@ -112,7 +112,7 @@ impl LongForkRun {
         sentences
     }
 
-    /// What two reads show that they cannot both show.
+    /// Why two reads contradict each other.
     fn fork_sentences(&self, seen: &Seen, fork: &Fork, keys: &[u32]) -> Vec<String> {
         let (a, b) = (seen.values(fork.states[0]), seen.values(fork.states[1]));
         let only = |mine: &[u32], other: &[u32]| -> Vec<u32> {
@@ -140,7 +140,7 @@ impl LongForkRun {
         }
     }
 
-    /// The keys on which the reads differ, a line each.
+    /// The keys on which the reads differ, one per line.
     fn table(&self, seen: &Seen, states: &[u32], keys: &[u32]) -> String {
         let value = |state: &u32, at: usize| seen.values(*state)[at];
         let differ = |at: &usize| states.iter().any(|state| value(state, *at) != value(&states[0], *at));

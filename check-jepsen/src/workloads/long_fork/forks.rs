@@ -1,10 +1,10 @@
-//! Forks: states of a group, sorted by the number of keys they show, of which each must show all that the one before it
-//! shows.
+//! Forks: states of a group, sorted by the number of keys they contain, each of which must contain all keys of the
+//! previous one.
 
 use super::seen::Seen;
 use history_core::cast::Cast as _;
 
-/// Reads that cannot be put in order: two, or all states of a group of which any two can.
+/// Reads that cannot be ordered: two, or all states of a group any two of which can.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fork {
     pub(super) group: u32,

@@ -1,9 +1,10 @@
-//! long-fork: no two reads of a group of keys see its writes in different orders.
+//! long-fork: no two reads of a group of keys observe its writes in different orders.
 //!
 //! Clients write each key at most once, and read groups of keys at once: `[[:w 3 1]]`, `[[:r 3 1] [:r 4 nil]]`. Under
-//! serializability, and under snapshot isolation, writes happen in one order, and every read shows some beginning of
-//! it: of two reads of one group, one **shows** (as other than `nil`) every key that the other shows. If neither does,
-//! there is a **long fork**: the reads saw two writes in different orders. Parallel snapshot isolation allows that.
+//! serializability, and under snapshot isolation, writes happen in one order, and every read returns some prefix of it:
+//! of two reads of one group, one **shows** (as other than `nil`) every key that the other shows. If neither does,
+//! there is a **long fork**: the reads observed two writes in different orders. Parallel snapshot isolation permits
+//! that.
 //!
 //! Sorted by the number of keys they show, the reads of a group have no fork exactly if each shows all that the one
 //! before it shows, because inclusion is transitive. So it is enough to compare neighbours; reads that are equal are
@@ -11,32 +12,31 @@
 //!
 //! # Keys that take several values
 //!
-//! If keys take several values, each written once, a value is over when the next one is written. So in the order of
-//! writes the reads that show one value of a key stand together, and those that show `nil` come first, with the initial
-//! state. If no order of a group's reads is like that, they forked, two of them or more: three reads may be possible in
+//! If keys take several values, each written once, a value ends when the next one is written. So in the order of writes
+//! the reads that show one value of a key are adjacent, and those that show `nil` come first, with the initial state.
+//! If no order of a group's reads has this property, they forked, two of them or more: three reads may be possible in
 //! pairs and not together. If there is one, then it is also an order of writes that explains all reads of the group.
 //! That is the consecutive-ones property of the sets of reads that show one value, which PQ-trees decide in time almost
-//! linear (Booth and Lueker 1976). Two reads alone are impossible exactly if they fork as above, so forks are looked
-//! for first; else a smallest set of reads that cannot be ordered is shown, or one of which each is needed if that
-//! would take long. Jepsen's authors describe this form and leave it open, for the closed loops in it; `general` asks
-//! for it.
+//! linear (Booth and Lueker 1976). Two reads alone are impossible if and only if they fork as above, so forks are
+//! searched for first; otherwise a smallest set of reads that cannot be ordered is reported, or one all of whose reads
+//! are needed if that would take long. Jepsen's authors describe this form and leave it open, for the closed loops in
+//! it; `general` enables it.
 //!
 //! # What is refused
 //!
-//! What the method rests on is checked, and the verdict is unknown without it: each read is of as many different keys
-//! as a group has, each key is written once at the most (by invocations, whatever became of them; by completions in a
-//! history that has no invocations), a completion has the writes, or the keys to read, of its invocation, no key is
-//! seen with two values, or read in two groups, and `nil` is never written. With `general` each value is written to a
-//! key once at the most.
-//! Transactions are recognized by what they are, not by their `:f`, and those that both read and write cannot be
-//! judged.
+//! The assumptions of the method are verified, and the verdict is unknown if they do not hold: each read is of as many
+//! different keys as a group has, each key is written at most once (by invocations, whatever their outcome; by
+//! completions in a history that has no invocations), a completion has the writes, or the keys to read, of its
+//! invocation, no key has two values in reads, or is read in two groups, and `nil` is never written. With `general`
+//! each value is written to a key at most once. Transactions are recognized by their content, not by their `:f`, and
+//! those that both read and write cannot be checked.
 //!
-//! What is **observed** is an `ok` read of two keys or more that shows at least one of them: without one the verdict is
+//! An `ok` read of two keys or more that shows at least one of them is **observed**: without one the verdict is
 //! unknown, because nothing could fork.
 //!
-//! What was found before an op for which a history is refused stays, if there are invocations: reads that completed
-//! before a write was invoked owe nothing to it. So two reads that fork are a violation whatever comes next. That more
-//! than two cannot be ordered is looked for at the end only.
+//! An anomaly found before an op for which a history is rejected remains, if there are invocations: reads that
+//! completed before a write was invoked do not depend on it. So two reads that fork are a violation whatever follows.
+//! Whether more than two cannot be ordered is determined only at the end.
 //!
 //! After Jepsen's `jepsen.tests.long-fork`. Time is linear but for the sorting of different reads. Memory: 16 bytes a
 //! key of a group, and for each different read of one 40 bytes and 4 a key.
@@ -86,7 +86,7 @@ use run::LongForkRun;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LongFork {
-    /// How many keys a group has; as many as the first `ok` read shows if absent. At least 1.
+    /// The number of keys in a group; if absent, the number in the first `ok` read. At least 1.
     pub group_size: Option<u32>,
     /// Whether keys may take several values, each of which is written to a key once.
     pub general: bool,

@@ -1,4 +1,4 @@
-//! Orders of reads in which equal values of each key stand together, the initial state first.
+//! Orders of reads in which equal values of each key are adjacent, the initial state first.
 
 use super::pq_tree::PqTree;
 use super::seen::{NIL, Seen};

@@ -1,9 +1,9 @@
-//! Reads that lack what they must show, known as they complete.
+//! Late reads, which lack elements that they must show, detected when they complete.
 //!
 //! If a set is linearizable a read must show every element that was known before the read was invoked; as latencies
-//! below a millisecond do not count, before that by a millisecond, where there are times. In the order in which
-//! elements come to be known, those are a beginning. So it is enough to count: of what a read shows, all is known when
-//! it completes, and what does not belong to the beginning belongs to the rest.
+//! below a millisecond do not count, before that by a millisecond, if there are times. In the order in which elements
+//! become known, those are a prefix. So it is sufficient to count: everything that a read shows is known when it
+//! completes, and what is not in the prefix is in the rest.
 //!
 //! Time: a look at each element of the rest or at each that the read shows, whichever are fewer. Memory: 8 bytes an
 //! element.

@@ -11,26 +11,27 @@
 //! - Otherwise it was **never read**.
 //! - It is **stale** if it is stable with a latency of a millisecond or more.
 //!
-//! An `ok` read whose result cannot be decoded may show and lack anything. So an element is lost only if it is last absent
-//! later than all of these, too. A read that shows an element twice, or a stale element, is wrong whatever they show.
+//! An `ok` read whose result cannot be decoded may show and lack anything. So an element is lost only if it is last
+//! absent later than all of these, too. A read that shows an element twice, or a stale element, is wrong whatever they
+//! show.
 //!
-//! "Later" goes by index, latencies go by time. Where the clock goes back, a read is taken to have been invoked no
-//! earlier than the reads before it. Where the times of a history are missing, a stable element is stale if the read in
+//! "Later" is by index, latencies are by time. If the clock goes back, a read is assumed to have been invoked no
+//! earlier than the reads before it. If the times of a history are missing, a stable element is stale if the read in
 //! which it was last absent was invoked after it was known.
 //!
-//! What is **observed** is an `ok` read: without one the verdict is unknown.
+//! An `ok` read is **observed**: without one the verdict is unknown.
 //!
-//! A history is invalid if an element is lost, or is twice in one read; else unknown if none is stable; else invalid if
-//! one is stale and the set has to be linearizable; else valid. After Jepsen's `checker/set-full`. An element that is
-//! added again stays the same: elements are never removed, so its first add counts.
+//! A history is invalid if an element is lost, or is twice in one read; otherwise unknown if none is stable; otherwise
+//! invalid if one is stale and the set has to be linearizable; otherwise valid. After Jepsen's `checker/set-full`. An
+//! element that is added again is the same element: elements are never removed, so its first add counts.
 //!
 //! Before the end it is certain that an element is twice in one read, and, if the set has to be linearizable, that a
-//! read lacks an element that it must show: whatever comes next, that one will be stale or lost (`late`). What is lost
-//! so far may come back.
+//! read lacks an element that it must show: whatever follows, that one will be stale or lost (`late`). An element that
+//! is lost so far may reappear.
 //!
-//! Time is linear in the elements that reads show. Reads are not compared: an element remembers the number of the last
-//! read that showed it, and if that was not the one before this, the gap says where it was absent (`track`). Memory: 36
-//! bytes an element in addition to the element itself, and 48 a read.
+//! Time is linear in the elements that reads show. Reads are not compared: for each element, the number of the last
+//! read that showed it is stored, and if that was not the previous one, the gap shows where it was absent (`track`).
+//! Memory: 36 bytes per element in addition to the element itself, and 48 per read.
 
 mod late;
 mod report;

@@ -1,4 +1,4 @@
-//! What became of each element, and the stories of those that did not fare well.
+//! The outcome of each element, with explanations of those with an anomaly.
 
 use super::{Read, SetFullRun};
 use crate::elements::ElemId;

@@ -1,4 +1,4 @@
-//! Which reads showed an element and which did not, in a few words an element and without comparing reads.
+//! Which reads showed an element and which did not, in a few words per element and without comparing reads.
 //!
 //! Reads have two numbers: one by invocation ([`ReadId`]), and one by completion, counted from 1, which is the order in
 //! which they are looked at. An element keeps the completion number of the last read that showed it, `seen`. When the

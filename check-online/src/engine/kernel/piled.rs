@@ -1,4 +1,4 @@
-//! What the operations that may have happened add to the configurations of a kernel.
+//! The configurations of a kernel that follow from operations that may have happened.
 
 use super::{Kernel, Placed, World};
 use crate::engine::ops::{OpIx, Seq};
@@ -9,7 +9,7 @@ use check_register::engine::steps::Next;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// The states that one use of any operation leads to, for each state that was asked for at one event.
+/// The states that one use of any operation leads to, for each state that was needed at one event.
 #[derive(Debug, Default)]
 pub(crate) struct After {
     /// With an operation that leads there. Those of one state are in a row.
@@ -20,7 +20,7 @@ pub(crate) struct After {
 }
 
 impl After {
-    /// Something else is asked from now on.
+    /// Discards the results: another event follows.
     pub(super) fn start(&mut self) {
         self.steps.clear();
         self.event = self.event.checked_add(1).unwrap_or_else(|| {
@@ -52,7 +52,7 @@ impl After {
 }
 
 impl Kernel {
-    /// All configurations with one more use of an operation that may have happened. `TooMany` if any was one too many.
+    /// All configurations with one more use of an operation that may have happened. `TooMany` if any exceeded a limit.
     pub(super) fn use_pile(&mut self, world: &mut World<'_>, pile: &Pile, now: Seq, from: usize) -> Found {
         if self.set.detail == Detail::Sum {
             return self.use_any(world, pile, now, from);
@@ -84,7 +84,7 @@ impl Kernel {
         found
     }
 
-    /// The same where uses are summed up: it only matters which states some use leads to.
+    /// The same if uses are counted together: only the states that some use leads to matter.
     fn use_any(&mut self, world: &mut World<'_>, pile: &Pile, now: Seq, from: usize) -> Found {
         let head = self.set.heads[from];
         let is_of_use = !pile.awake().is_empty()
@@ -129,9 +129,9 @@ impl Kernel {
 
     /// The entries of the pile that may be of use in `state`, to configuration `from` or to any one, in order.
     ///
-    /// An effect that does not last is of use to those that see it before the state changes again: some operation in
-    /// flight that has not taken effect and that the state does not admit as it is, or another one of the pile that is
-    /// of use itself. Whatever else it is tried for could do without it.
+    /// An effect that does not last is of use only to operations that can observe it before the state changes again:
+    /// some operation in flight that has not taken effect and that is not valid in the current state, or another
+    /// operation of the pile that is of use itself. All other operations are possible without it.
     fn useful(&self, world: &mut World<'_>, pile: &Pile, state: StateId, from: Option<usize>, into: &mut Entries) {
         into.clear();
         pile.awake().iter().for_each(|entry| into.put(*entry));

@@ -1,37 +1,39 @@
-//! A search that keeps few configurations, and what to do when these few refuse what happened.
+//! A search that keeps few configurations, and what to do if these refuse an operation.
 //!
-//! Operations that may have happened make configurations many: each set of them that brings about the same state is
-//! one, unless it contains another. Most histories never need more than the first few, and most of what happens is
-//! explained without such operations. So a kernel that finds many goes on with the least ([`Detail::Least`]). What this
-//! admits is linearizable. Where it refuses an operation, a short while before that is taken once more with a few of
-//! each kind ([`Detail::Few`]), then longer ones, up to the **basis**, the last place up to which nothing was left out.
-//! If these refuse it too, the events since the basis are taken once more:
+//! Operations that may have happened create many configurations: each set of them that results in the same state is
+//! one, unless it contains another. Most histories never need more than the first few, and most events are explained
+//! without such operations. So a kernel that finds many continues with the least ([`Detail::Least`]). If these admit an
+//! operation, the events so far are linearizable. If they refuse one, a short stretch of events before it is processed
+//! again with a few configurations of each kind ([`Detail::Few`]), then longer ones, back to the **basis**, the last
+//! point up to which nothing was omitted. If these refuse it too, the events since the basis are processed again:
 //!
 //! 1. By a search that counts the uses of all such operations together ([`Detail::Sum`]), as check-register's relaxed
-//!    search does. It leaves out no linearization, and its configurations are few. If it refuses as well there is none.
-//! 2. By one that keeps more of each kind, up to a limit, at which the part is given up. If it left out nothing by
-//!    then, its refusal is one.
+//!    search does. It omits no linearization, and its configurations are few. If it refuses the operation as well,
+//!    there is no linearization.
+//! 2. By a search that keeps more of each kind, up to a limit, at which the part is given up. If it omitted nothing by
+//!    then, its refusal is final.
 //!
-//! So that memory does not grow with the history, a basis that is long past is moved on by the first of these searches.
-//! From then on it alone can refuse, and a few that were moved on as well are what may admit.
+//! So that memory does not grow with the history, an old basis is moved forward by the first of these searches. From
+//! then on only this search can refuse an operation, and a few configurations that were moved forward as well may admit
+//! it.
 
 use super::{Checkpoint, Logged, Part};
 use crate::engine::kernel::{Kernel, Stop, World};
 use crate::engine::ops::{Fate, OpIx, Seq};
 use crate::engine::set::Detail;
 
-/// The configurations before the events from `seq` on: all, or by the sum of their uses; a few if even these are too
+/// The configurations before the events from `seq` on: all, or with the sum of their uses; a few if even these are too
 /// many.
 #[derive(Debug)]
 pub(crate) struct Basis {
     pub(crate) seq: Seq,
     pub(crate) kernel: Kernel,
-    /// A few of them, where the kernel goes by sums and a few admit all that happened.
+    /// A few of them, if the kernel uses sums and a few configurations admit all events.
     pub(crate) few: Option<Kernel>,
 }
 
 impl Basis {
-    /// Whether nothing was left out, and nothing counted together.
+    /// Whether nothing was omitted, and nothing counted together.
     pub(crate) fn is_exact(&self) -> bool {
         self.kernel.set.detail == Detail::All
     }
@@ -42,20 +44,20 @@ impl Basis {
     }
 }
 
-/// What became of events that were taken: what stopped it, and at which event.
+/// The result of processing events: what stopped it, and at which event.
 type Taken = Result<(), (Stop, Seq)>;
 
-/// How many times as many configurations are kept when few did not do.
+/// The factor by which more configurations are kept if few were not sufficient.
 const WIDER: usize = 16;
 
 impl Part {
-    /// An operation of the kernel returns at event `now`, which is logged if anything is.
+    /// Processes the return of an operation of the kernel at event `now`, which is logged if a log is kept.
     pub(super) fn ret_known(&mut self, world: &mut World<'_>, op: OpIx, now: Seq) -> Result<(), Stop> {
         let taken = self.ret_few(world, op, now).map_err(|stop| (stop, now));
         self.insist(world, taken)
     }
 
-    /// The same, where a refusal is not the last word.
+    /// The same, if a refusal is not final.
     fn ret_few(&mut self, world: &mut World<'_>, op: OpIx, now: Seq) -> Result<(), Stop> {
         match self.kernel.ret(world, &self.pile, now, op) {
             Err(Stop::Wide) => {
@@ -71,7 +73,7 @@ impl Part {
         }
     }
 
-    /// Takes the events from `from` on once more.
+    /// Processes the events from `from` on again.
     pub(super) fn rerun(&mut self, world: &mut World<'_>, from: Seq) -> Result<(), Stop> {
         let next = self.checkpoints.partition_point(|checkpoint| checkpoint.seq <= from);
         // What was woken at its own call.
@@ -88,8 +90,8 @@ impl Part {
         self.insist(world, taken)
     }
 
-    /// Where what was left out may admit what is refused, takes events once more that keep more, until one of them has
-    /// the last word.
+    /// If omitted configurations may admit what is refused, processes events again with more configurations, until the
+    /// result is final.
     fn insist(&mut self, world: &mut World<'_>, taken: Taken) -> Result<(), Stop> {
         let mut taken = taken;
         while let Err((Stop::Refused(op), at)) = taken {
@@ -105,9 +107,9 @@ impl Part {
         taken.map_err(|(stop, _)| stop)
     }
 
-    /// Takes events up to now once more, those since a short while ago first, and keeps a few configurations instead of
-    /// the least, which refused `op` at event `at`. Each time it goes back at least twice as far, so all of it takes at
-    /// most twice as long as the last time.
+    /// Processes the latest events again, beginning with a short stretch, and keeps a few configurations instead of the
+    /// least, which refused `op` at event `at`. Each repetition goes back at least twice as far, so all of them take at
+    /// most twice as long as the last one.
     fn take_few(&mut self, world: &mut World<'_>, op: OpIx, at: Seq) -> Taken {
         let refused = Err((Stop::Refused(op), at));
         // Where nothing can be taken once more it is as if a few had refused it.
@@ -136,7 +138,7 @@ impl Part {
         self.take_few_from(world, basis, next)
     }
 
-    /// The same from `from` on, before which the kernel stands.
+    /// The same from `from` on; the kernel is at the state before it.
     fn take_few_from(&mut self, world: &mut World<'_>, from: Seq, next: usize) -> Taken {
         (self.kernel.set.detail, self.kernel.set.width) = (Detail::Few, self.width);
         self.take_from(world, from, next)?;
@@ -144,7 +146,7 @@ impl Part {
         Ok(())
     }
 
-    /// Takes the events from the basis on once more.
+    /// Processes the events from the basis on again.
     fn replay(&mut self, world: &mut World<'_>) -> Taken {
         let Some(basis) = self.basis.take() else { return Ok(()) };
         self.kernel.clone_from(&basis.kernel);
@@ -153,7 +155,8 @@ impl Part {
         self.take_from(world, basis.seq, next)
     }
 
-    /// Takes the events from `from` on, before which the kernel stands, and puts the checkpoints from `next` on right.
+    /// Processes the events from `from` on, from the kernel's state before them, and corrects the checkpoints from
+    /// `next` on.
     fn take_from(&mut self, world: &mut World<'_>, from: Seq, mut next: usize) -> Taken {
         let first = self.log.partition_point(|logged| logged.seq < from);
         for at in first..self.log.len() {
@@ -177,8 +180,8 @@ impl Part {
         Ok(())
     }
 
-    /// A few configurations refuse `op` at event `at`. Stops if all do, or if no more can be kept; otherwise more are
-    /// from now on.
+    /// Handles a refusal of `op` at event `at` by a few configurations. Stops if all refuse it, or if no more can be
+    /// kept; otherwise more are kept from now on.
     fn widen(&mut self, world: &mut World<'_>, op: OpIx, at: Seq) -> Result<(), Stop> {
         let basis = self.basis.as_ref().filter(|basis| !basis.kernel.set.detail.leaves_out()).ok_or(Stop::Full)?;
         let mut sum = basis.kernel.clone();
@@ -197,7 +200,7 @@ impl Part {
         Ok(())
     }
 
-    /// Takes the events from the basis up to `until` with a kernel that stands before them.
+    /// Processes the events from the basis up to `until` with a kernel at the state before them.
     fn advance(&self, world: &mut World<'_>, kernel: &mut Kernel, until: Seq) -> Result<(), Stop> {
         let from = self.basis.as_ref().map_or(until, |basis| basis.seq);
         let first = self.log.partition_point(|logged| logged.seq < from);
@@ -212,7 +215,7 @@ impl Part {
         Ok(())
     }
 
-    /// Moves a basis on that is long past. Whether it did.
+    /// Moves an old basis forward. Returns whether it did.
     pub(crate) fn move_basis(&mut self, world: &mut World<'_>) -> Result<bool, Stop> {
         let Some(basis) = &self.basis else { return Ok(false) };
         let middle = self.log[self.log.len() / 2].seq;
@@ -237,7 +240,8 @@ impl Part {
         Ok(true)
     }
 
-    /// Takes the events from the basis up to `until` with a kernel that keeps the least, or a few if that will not do.
+    /// Processes the events from the basis up to `until` with a kernel that keeps the least, or a few if that is not
+    /// sufficient.
     fn advance_few(&self, world: &mut World<'_>, few: &Kernel, until: Seq) -> Option<Kernel> {
         [Detail::Least, Detail::Few].into_iter().find_map(|detail| {
             let mut kernel = few.clone();

@@ -1,5 +1,5 @@
-//! What several objects share: operations of queues, texts, and sequences of which one shares what it has in common
-//! with the one before.
+//! What several objects share: operations of queues, texts, and sequences that share their common part with the
+//! previous one.
 
 mod polynomial;
 pub(super) mod queue_op;

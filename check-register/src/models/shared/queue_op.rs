@@ -1,4 +1,5 @@
-//! Operations on a collection from which each value is taken out once: what queues, stacks and priority queues share.
+//! Operations on a collection from which each value is removed once: the common part of queues, stacks and priority
+//! queues.
 
 use crate::Handling;
 use crate::models::spec::{Shows, call};
@@ -7,24 +8,24 @@ use history_core::{Datum, Interner};
 /// An operation on a [`Queue`](crate::models::Queue) or a [`PriorityQueue`](crate::models::PriorityQueue).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum QueueOp {
-    /// It put this value in.
+    /// It inserted this value.
     Put(i64),
     /// It took something out.
     Take(Removed),
 }
 
-/// What a [`QueueOp::Take`] returned.
+/// The result of a [`QueueOp::Take`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Removed {
     /// This value.
     Value(i64),
-    /// Nothing was there.
+    /// The collection was empty.
     Nothing,
-    /// It is not known: any value, or nothing.
+    /// Unknown: any value, or nothing.
     Unknown,
 }
 
-/// What the two operations are called in histories.
+/// The names of the two operations in histories.
 #[derive(Clone, Copy)]
 pub(in crate::models) struct Names {
     pub(in crate::models) put: &'static str,

@@ -1,4 +1,4 @@
-//! Strings that grow at their end and share their beginning with the strings that they were made from.
+//! Strings that grow at their end and share their beginning with the strings from which they were created.
 
 use super::polynomial;
 use std::fmt;

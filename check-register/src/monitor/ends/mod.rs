@@ -1,4 +1,4 @@
-//! A linearization of a double-ended queue, where a few tries find one.
+//! A linearization of a double-ended queue, if a few attempts find one.
 //!
 //! **Which values may stand side by side.** Of two values that are there at one time, let one be in front of the other.
 //! If both leave at the front, the one in front leaves first; if both leave at the back, the other one does; if the one

@@ -1,4 +1,4 @@
-//! Who may see whether a crashed operation happened, and until when: until the last that may see it returns.
+//! Which operations may observe a crashed operation, and until when: until the last of them returns.
 
 use super::Part;
 use crate::engine::ids;

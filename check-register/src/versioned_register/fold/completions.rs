@@ -1,4 +1,4 @@
-//! What completions say: which version was seen, or whether a write happened; and that they agree with their
+//! The content of completions: which version was observed, or whether a write happened; and their agreement with their
 //! invocations.
 
 use super::{Flight, Fold, OpFault, malformed, unread};

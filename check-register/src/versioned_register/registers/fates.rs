@@ -1,4 +1,4 @@
-//! Fates of writes: what their completions say, and when they can be forgotten.
+//! Fates of writes: the content of their completions, and when they can be discarded.
 
 use super::Registers;
 use crate::versioned_register::findings::Kind;

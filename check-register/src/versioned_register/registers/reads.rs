@@ -1,4 +1,4 @@
-//! Reads: what one saw, and what it should have seen.
+//! Reads: the version that one returned, and what it should have returned.
 
 use super::Registers;
 use crate::versioned_register::findings::Kind;

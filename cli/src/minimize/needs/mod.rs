@@ -1,8 +1,8 @@
 //! What a part needs, so that leaving other parts out proves nothing that was not so.
 //!
-//! A sub-history in which something is wrong may be wrong only because of what was omitted: a read of a value whose
-//! write is gone. So sub-histories are *closed*: with each part they hold what it needs. What that is depends on what
-//! operations mean.
+//! An anomaly in a sub-history may be caused only by what was omitted: a read of a value whose write was removed. So
+//! sub-histories are *closed*: they contain each part together with what it needs. What that is depends on the meaning
+//! of operations.
 //!
 //! - **Transactions**: a read needs all writes of the version it saw, on its key; of a list, of every element in it.
 //!   Then wr edges are what they were, and so is the order of versions, where it comes from reads. Where the versions
@@ -18,8 +18,8 @@
 //! - **Values**: queues, stacks and sets treat each value apart. What is about a value needs all that changed anything
 //!   about it. Without some values, an order of the rest is as good as before.
 //! - **Sums**: of counters, locks and semaphores each change counts. All of them are kept, but what only reads is not.
-//! - **Reads**: each read is wrong or two reads disagree, whatever else there is. They keep the writes of what they saw
-//!   nevertheless, so that nobody wonders where it came from.
+//! - **Reads**: each read is wrong or two reads disagree, independently of the rest. They nevertheless keep the writes
+//!   of the values they returned, so that the origin of these is visible.
 //!
 //! An operation that crashed may have happened. Where it is unknown what it was about (a dequeue that never came back)
 //! it is kept.
@@ -72,7 +72,7 @@ fn version_order(reduction: &Reduction, options: &Options) -> Option<VersionOrde
     reduction.version_orders.iter().find(|(option, _)| is_set(option)).map(|(_, order)| *order)
 }
 
-/// Who needs what.
+/// Which parts need which.
 pub(super) struct Needs<'w> {
     whole: &'w Whole<'w>,
     reduction: &'w Reduction,

@@ -1,4 +1,4 @@
-//! What a document says of one history: words taken from its report, so that a process can hand them to another.
+//! The content of a document for one history: words from its report, so that a process can pass them to another.
 
 use super::Paint;
 use super::text;
@@ -68,7 +68,7 @@ pub(crate) struct Place {
     pub(crate) line: Option<u64>,
 }
 
-/// Why a history could not be judged.
+/// Why a history could not be checked.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Failed {
     /// The checker that was to judge it.

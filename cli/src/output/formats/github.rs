@@ -16,8 +16,7 @@ const MESSAGE_CHARS_MAX: usize = 300;
 /// Ops that a message names.
 const OPS_MAX: usize = 4;
 
-/// Writes what became of a history: its line, for those who read the log; with `verbose` what was found; and the
-/// commands.
+/// Writes the result of a history: its line, for readers of the log; with `verbose` the anomalies; and the commands.
 pub(super) fn write(
     out: &mut dyn Write,
     input: &Input,

@@ -1,4 +1,4 @@
-//! Results as XML like that of `JUnit`: a suite a history, a test case for each checker, and one for each key whose
+//! Results as XML in the form of `JUnit`: a suite per history, a test case for each checker, and one for each key whose
 //! verdict the report lists.
 
 use super::case::{Case, Failed, Finding, KeyFinding};

@@ -52,7 +52,7 @@ struct Named {
     case: Case,
 }
 
-/// What the process of one history hands on to the one that started it: one line of JSON.
+/// The data that the process of one history passes to the one that started it: one line of JSON.
 #[derive(Serialize, Deserialize)]
 struct Packet {
     /// Nothing if it was not judged.
@@ -86,7 +86,7 @@ impl Output {
         })
     }
 
-    /// Writes what became of a history.
+    /// Writes the result of a history.
     pub(crate) fn write(&mut self, input: &Input, judged: &Result<Report, HistoryError>) -> io::Result<()> {
         if self.is_part {
             return self.hand_on(input, judged);
@@ -211,7 +211,7 @@ impl Output {
         self.sinks.iter().all(|sink| matches!(sink.format, ResultFormat::Document(_)))
     }
 
-    /// Writes the documents, if there are to be any, with what the checkers say about themselves.
+    /// Writes the documents, if requested, with the descriptions of the checkers.
     pub(crate) fn finish(&mut self, summaries: &BTreeMap<String, String>, about: &About) -> io::Result<()> {
         if self.is_part {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Figures of a report: what to show, as data. Whoever shows a report draws them.
+//! Figures of a report: what to show, as data. The program that shows the report draws them.
 
 mod window;
 
@@ -6,37 +6,37 @@ pub use window::{Window, window};
 
 use crate::{Client, Datum, OpKind, Step as Relation, Witness, WitnessOp};
 
-/// Transactions of a graph, at most. More would be unreadable, and layout would take long.
+/// The maximum number of transactions in a graph. More would be unreadable, and their layout would take long.
 pub const TXNS_MAX: usize = 120;
 
-/// Steps of a graph, at most.
+/// The maximum number of steps in a graph.
 pub const STEPS_MAX: usize = 600;
 
-/// Bars of a timeline, at most.
+/// The maximum number of bars in a timeline.
 pub const BARS_MAX: usize = 100_000;
 
-/// Lines of a series, at most.
+/// The maximum number of lines in a series.
 pub const LINES_MAX: usize = 12;
 
-/// Points of a line, at most.
+/// The maximum number of points in a line.
 pub const POINTS_MAX: usize = 2000;
 
-/// Offsets of a part of a log, at most.
+/// The maximum number of offsets in a part of a log.
 pub const OFFSETS_MAX: usize = 16;
 
-/// Ops beside a part of a log, at most.
+/// The maximum number of ops beside a part of a log.
 pub const LOG_ROWS_MAX: usize = 16;
 
-/// Orders of a timeline, at most.
+/// The maximum number of orders in a timeline.
 pub const ORDERS_MAX: usize = 32;
 
 /// A picture for the reader of a report, before it is drawn.
 ///
-/// A [`Witness`] with steps has all that a figure of its cycle has: whoever shows a report without any figures draws
+/// A [`Witness`] with steps has all data of a figure of its cycle: a program that shows a report without figures draws
 /// these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What its file is called, relative to the directory that was asked for, without an extension: `"sccs/0"`.
+    /// The name of its file, relative to the output directory, without an extension: `"sccs/0"`.
     pub name: String,
     /// What it shows.
     pub content: Content,
@@ -57,16 +57,16 @@ impl Figure {
 pub enum Content {
     /// Transactions and the relations between them.
     Graph {
-        /// Stands above the picture, if it is not empty.
+        /// The title above the picture; none if empty.
         title: String,
         /// The transactions.
         ops: Vec<WitnessOp>,
-        /// The relations: no more than [`STEPS_MAX`] between no more than [`TXNS_MAX`].
+        /// The relations: at most [`STEPS_MAX`] between at most [`TXNS_MAX`] transactions.
         steps: Vec<Relation>,
     },
     /// All reads of one key side by side.
     Reads {
-        /// Stands above the picture, if it is not empty.
+        /// The title above the picture; none if empty.
         title: String,
         /// The key.
         key: Datum,
@@ -79,19 +79,19 @@ pub enum Content {
     Series(Box<Series>),
     /// A part of a log with offsets.
     Log(Box<LogPart>),
-    /// Nothing, because there would be too much to see: a sentence.
+    /// Nothing, because the figure would be too large: a sentence.
     TooLarge(String),
 }
 
-/// Some offsets of a log, and which messages ops sent and polled there.
+/// Some offsets of a log, and the messages that ops sent and polled there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LogPart {
-    /// Stands above the picture.
+    /// The title above the picture.
     pub title: String,
-    /// The offsets at which something is known to stand, ascending: no more than [`OFFSETS_MAX`].
+    /// The offsets with a known message, ascending: at most [`OFFSETS_MAX`].
     pub offsets: Vec<i64>,
-    /// The ops: no more than [`LOG_ROWS_MAX`].
+    /// The ops: at most [`LOG_ROWS_MAX`].
     pub rows: Vec<LogRow>,
 }
 
@@ -99,9 +99,9 @@ pub struct LogPart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LogRow {
-    /// Which op: `"T1: poll by process 3, index 7"`.
+    /// The op: `"T1: poll by process 3, index 7"`.
     pub name: String,
-    /// What it ended with.
+    /// The outcome of the op.
     pub kind: OpKind,
     /// Its messages at the offsets of the picture.
     pub cells: Vec<LogCell>,
@@ -111,23 +111,23 @@ pub struct LogRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LogCell {
-    /// Where it stands, as the op shows it.
+    /// The offset, as the op states it.
     pub offset: i64,
-    /// The op sent it; else it polled it.
+    /// Whether the op sent the message; else it polled it.
     pub is_sent: bool,
     /// The message.
     pub message: String,
 }
 
-/// Numbers over time, to be drawn as lines over one axis.
+/// Numbers over time, drawn as lines with a common axis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Series {
-    /// Stands above the picture.
+    /// The title above the picture.
     pub title: String,
     /// What the numbers are.
     pub unit: Unit,
-    /// The lines: no more than [`LINES_MAX`].
+    /// The lines: at most [`LINES_MAX`].
     pub lines: Vec<Line>,
 }
 
@@ -135,7 +135,7 @@ pub struct Series {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Unit {
-    /// So many of something.
+    /// Counts.
     #[default]
     Count,
     /// Times in nanoseconds.
@@ -146,9 +146,9 @@ pub enum Unit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Line {
-    /// What it is of, in a few letters.
+    /// A short name of what the line shows.
     pub name: String,
-    /// Times in nanoseconds, ascending, and the number at each: no more than [`POINTS_MAX`].
+    /// Times in nanoseconds, ascending, and the number at each: at most [`POINTS_MAX`].
     pub points: Vec<(i64, i64)>,
 }
 
@@ -157,9 +157,9 @@ pub struct Line {
 pub struct KeyRead {
     /// The op's index.
     pub index: u64,
-    /// Its process, if the history says.
+    /// Its process, if the history has it.
     pub process: Option<Client>,
-    /// What the op says.
+    /// The op's kind.
     pub kind: OpKind,
     /// What it read.
     pub list: Vec<Datum>,
@@ -167,42 +167,40 @@ pub struct KeyRead {
 
 /// A history, or a part of it, with a row for each process and a bar for each operation.
 ///
-/// All texts may hold anything: whoever draws them makes them safe, and shortens them if they are long.
+/// All texts may contain anything: the program that draws them escapes them, and shortens long ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Timeline {
-    /// Stands above the page: `"history.edn: key 7 is not linearizable"`.
+    /// The title above the page: `"history.edn: key 7 is not linearizable"`.
     pub title: String,
-    /// The key that all operations are of, if they are of one: `"key 7"`. The front end shows such timelines side by
-    /// side as well.
+    /// The key of all operations, if they have one: `"key 7"`. The front end also shows such timelines side by side.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub key: Option<String>,
-    /// The verdict and why, in a sentence or three.
+    /// The verdict and its reason, in one to three sentences.
     pub summary: String,
-    /// What the numbers of bars mean.
+    /// What the numbers of the bars are.
     pub scale: Scale,
-    /// The first and the last number to show; where it is absent, those of all bars. A bar that began long ago is cut
-    /// here.
+    /// The first and the last number to show; if absent, those of all bars. A bar that begins earlier is cut off.
     pub extent: Option<(i64, i64)>,
     /// The names of the rows, from top to bottom: `"process 3"`.
     pub rows: Vec<String>,
-    /// Operations, in any order. No more than [`BARS_MAX`].
+    /// Operations, in any order. At most [`BARS_MAX`].
     pub bars: Vec<Bar>,
-    /// Linearizations for the reader to choose from, the best one first; none if there is nothing to order. No more
-    /// than [`ORDERS_MAX`].
+    /// Linearizations from which the reader can choose, the best one first; empty if there is nothing to order. At most
+    /// [`ORDERS_MAX`].
     pub orders: Vec<Order>,
-    /// What the reader has to know in addition to the verdict: what was omitted from the page.
+    /// A remark in addition to the verdict, such as what was omitted from the page.
     pub note: Option<String>,
 }
 
-/// What the starts and ends of bars are.
+/// The unit of the starts and ends of bars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Scale {
     /// Times in nanoseconds.
     #[default]
     Nanoseconds,
-    /// Positions in the history, where it has no times or they do not decide.
+    /// Positions in the history, if it has no times or they do not determine the result.
     Positions,
 }
 
@@ -218,36 +216,37 @@ pub struct Bar {
     pub completed: Option<u64>,
     /// When it was invoked.
     pub start: i64,
-    /// When it took effect at the latest: its completion. Absent if it may still do so; it is then drawn to the edge,
-    /// fading.
+    /// The latest time when it may have taken effect: its completion. Absent if it may still take effect; its bar then
+    /// extends to the edge and fades out.
     pub end: Option<i64>,
-    /// What it did, in a few letters that fit a bar: `"write 3"`, `"read -> 3"`.
+    /// A short description that fits in a bar: `"write 3"`, `"read -> 3"`.
     pub label: String,
-    /// What else there is to know of it: `"error: timeout"`. Index, times and row are shown anyway.
+    /// Further details: `"error: timeout"`. Index, times and row are always shown.
     pub detail: String,
-    /// What became of it.
+    /// The outcome of the operation.
     pub status: BarStatus,
 }
 
-/// What became of an operation.
+/// The outcome of an operation.
 ///
-/// Once a reader has chosen an order, that order distinguishes `Placed` from `Pending`.
+/// Once the reader chooses an order, that order distinguishes `Placed` from `Pending`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BarStatus {
-    /// It has its place in the order.
+    /// It has a place in the order.
     Placed,
-    /// It may have happened, and has no place in the order: crashed or still open.
+    /// It may have happened, but has no place in the order: it crashed or is still open.
     Pending,
     /// The operation that could not be placed.
     Refused,
-    /// It was not looked at: the search ended before it.
+    /// It was not examined: the search ended before it.
     After,
     /// It is known not to have happened.
     Failed,
-    /// No operation, but a fault that was on: its time is marked in all rows. Whoever shows the report adds these.
+    /// Not an operation, but an active fault: its time is marked in all rows. The program that shows the report adds
+    /// these.
     Fault,
-    /// No operation, but an annotation of whoever ran the test. Whoever shows the report adds these.
+    /// Not an operation, but an annotation by the user who ran the test. The program that shows the report adds these.
     Annotation,
 }
 
@@ -255,15 +254,15 @@ pub enum BarStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Order {
-    /// Steps that were omitted before the first one of `steps`. Numbers of steps continue from here.
+    /// The number of steps omitted before the first of `steps`. The numbers of steps continue from here.
     pub skipped: u64,
-    /// Bars that were placed among those left out. They are positions in [`Timeline::bars`].
+    /// The bars among the omitted steps, as positions in [`Timeline::bars`].
     pub earlier: Vec<u32>,
     /// The state before the first one of `steps`.
     pub before: String,
     /// One step for each operation placed, in order. No operation is placed twice.
     pub steps: Vec<Step>,
-    /// Why the refused operation does not fit after the last step, in a sentence; empty if none is refused.
+    /// Why the refused operation is not valid after the last step, in a sentence; empty if none is refused.
     pub refusal: String,
 }
 

@@ -1,7 +1,7 @@
-//! The window: which operations to show of a history that has more than fit a page.
+//! The window: which operations to show of a history that is too large for a page.
 //!
-//! The failure is shown first of all, then the ends of the orders that lead up to it, then what was under way or recent
-//! when it happened, and a little of what came after.
+//! The failure has the highest priority, then the ends of the orders that lead to it, then the operations that were in
+//! progress or recent at that time, and a few later ones.
 
 use super::{BARS_MAX, Order, Step};
 use crate::cast::Cast;
@@ -28,18 +28,19 @@ impl Window {
         self.ops.len() == self.ops_count
     }
 
-    /// What was omitted, as a sentence for the reader; `None` if nothing was.
+    /// A sentence about the omitted operations; `None` if all are shown.
     pub fn note(&self) -> Option<String> {
         let (shown, count) = (self.ops.len(), self.ops_count);
         (!self.is_whole()).then(|| format!("The page shows {shown} of {count} operations: those around the failure."))
     }
 
-    /// The number of steps at the beginning of an order to leave out, so that all others are of operations shown.
+    /// The number of steps to omit at the beginning of an order, so that all other steps are of operations shown.
     pub fn skipped(&self, order: &[u32]) -> usize {
         order.iter().rposition(|op| self.bar(*op).is_none()).map_or(0, |last| last + 1)
     }
 
-    /// An order as bars: `state` gives the state after the first so many steps, and is called only for those shown.
+    /// An order as bars: `state` returns the state after a given number of steps, and is called only for the steps
+    /// shown.
     ///
     /// ```
     /// use history_core::figure::window;
@@ -66,13 +67,12 @@ impl Window {
 
 /// Chooses the operations around a failure.
 ///
-/// A history has `ops_count` operations, and `span` gives the start and the end of each; `around` is the one that could
-/// not be placed, or the last one to look at. `orders` are the linearizations that the page will have. At most
-/// `bars_max` operations are chosen, and no more than [`BARS_MAX`]; all of them, if the history has no more. Of these,
-/// a quarter is kept for the last steps of all orders, and an eighth for operations that start after `around` has
-/// ended.
+/// A history has `ops_count` operations, and `span` returns the start and the end of each; `around` is the operation
+/// that could not be placed, or else the last one of interest. `orders` are the linearizations on the page. At most
+/// `bars_max` operations are chosen, and at most [`BARS_MAX`]; all, if the history has no more. Of these, a quarter is
+/// reserved for the last steps of all orders, and an eighth for operations that start after the end of `around`.
 ///
-/// Takes linear time, and four bytes for each operation.
+/// Linear time, and four bytes per operation.
 ///
 /// # Panics
 ///
@@ -126,7 +126,7 @@ pub fn window(
     Window { ops: chosen, extent: (from, until), ops_count }
 }
 
-/// Keeps the so many that come first by a key.
+/// Keeps the first `count` operations, ordered by a key.
 fn keep<K: Ord>(ops: &mut Vec<u32>, count: usize, key: impl Fn(u32) -> K) {
     if count < ops.len() {
         if count > 0 {

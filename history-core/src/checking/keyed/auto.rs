@@ -1,8 +1,8 @@
-//! Finding out whether a history has keys, on its first ops.
+//! Detection of keys in a history, from its first ops.
 //!
-//! Nothing is buffered: until it is decided, a run on the whole and the runs by key both see the ops. An invocation
-//! that can be no op on one key decides at once for the whole; many that can, and none that cannot, decide for keys.
-//! What values look like is not a proof, though: should a later op have no key after all, the verdict is unknown, not
+//! No op is buffered: until the decision, both a run on the whole history and the runs per key receive the ops. An
+//! invocation that cannot be an op on one key immediately decides for the whole; many that can, and none that cannot,
+//! decide for keys. The form of values is no proof, however: if a later op has no key, the verdict is unknown, not
 //! wrong.
 
 use super::{Form, Keyed, field};
@@ -12,22 +12,22 @@ use crate::{Batch, Budget, Checker, Op, OpKind, OptionError, Options, Report, Ru
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// Invocations after which a history is taken to have keys.
+/// The number of invocations after which a history is assumed to have keys.
 const INVOCATIONS: u32 = 256;
 
-/// What was found out about a history's keys. Displays as a sentence, for the user to know.
+/// The decision on the keys of a history. It displays as a sentence for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It has some: each is judged on its own.
+    /// The history has keys: each is checked separately.
     Keyed {
-        /// How many invocations were looked at.
+        /// The number of invocations examined.
         invocations: u32,
-        /// What they all have.
+        /// The form of their keys.
         form: &'static str,
     },
-    /// It is judged as a whole.
+    /// The history is checked as a whole.
     Whole {
-        /// Why.
+        /// The reason.
         because: String,
     },
 }
@@ -43,7 +43,7 @@ impl std::fmt::Display for Decision {
     }
 }
 
-/// As [`Keyed`] if the ops look as if they had keys; else the checker's own run.
+/// Behaves as [`Keyed`] if the ops seem to have keys; else as the checker's own run.
 pub struct KeyedAuto<'c> {
     keyed: Branch<'c>,
     whole: Branch<'c>,
@@ -51,7 +51,7 @@ pub struct KeyedAuto<'c> {
     invocations: u32,
     /// The name of the checker, if it separates the keys itself.
     separates_itself: Option<String>,
-    /// Which of the two, once it is decided.
+    /// The chosen way, once decided.
     decided: Option<Way>,
     announce: Box<dyn FnMut(&Decision) + Send + 'c>,
 }
@@ -72,11 +72,11 @@ enum Way {
 }
 
 impl<'c> KeyedAuto<'c> {
-    /// Begins a history, and reports the decision when it is made.
+    /// Starts a run for one history, and reports the decision when it is made.
     ///
     /// # Errors
     ///
-    /// If an option's value makes no sense to the checker.
+    /// If the checker does not accept the value of an option.
     pub fn start(
         checker: &'c dyn Checker,
         options: &Options,
@@ -85,7 +85,7 @@ impl<'c> KeyedAuto<'c> {
         Ok(KeyedAuto::new(checker, checker.start(options)?, Keyed::start(checker, options)?, announce))
     }
 
-    /// The same of a history that is still being written: see [`Checker::start_online`].
+    /// The same for a history that is still being written: see [`Checker::start_online`].
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl<'c> KeyedAuto<'c> {
         }
     }
 
-    /// Looks at an op of a client. Why it cannot be one on a single key, if so.
+    /// Examines an op of a client. Returns why it cannot be an op on a single key, if so.
     fn obstacle(&mut self, op: &Op<'_>) -> Option<String> {
         if let Some(checker) = &self.separates_itself {
             return Some(format!("{checker} separates the keys itself"));
@@ -146,7 +146,7 @@ impl<'c> KeyedAuto<'c> {
         (!has_one).then(|| format!("the op at {} does not have exactly one key", op.place()))
     }
 
-    /// The way that was decided on, once it is.
+    /// The chosen way, once decided.
     fn taken(&self) -> Option<&Branch<'c>> {
         Some(match self.decided? {
             Way::Keyed => &self.keyed,
@@ -164,7 +164,7 @@ impl<'c> KeyedAuto<'c> {
     }
 }
 
-/// Keys of histories are numbers and names. What is first in a list of micro-ops is one of these.
+/// Whether a value can be a key: a number or a name. The first item of a list of micro-ops is a list, so it cannot.
 fn is_atom(value: Value<'_>) -> bool {
     matches!(
         value,
@@ -178,13 +178,13 @@ fn is_atom(value: Value<'_>) -> bool {
     )
 }
 
-/// Whether this may be a list of micro-ops, which have keys of their own.
+/// Whether this may be a list of micro-ops, each of which has its own key.
 fn is_nested(value: Value<'_>) -> bool {
     let first = value.as_seq().and_then(|items| items.iter().next());
     first.is_some_and(|first| first.as_seq().is_some())
 }
 
-/// Whether the value of this function is itself a pair: what is expected, and what is to come.
+/// Whether the value of this function is itself a pair: the expected value, and the new value.
 fn is_cas(f: Option<&str>) -> bool {
     matches!(f, Some("cas" | "compare-and-set" | "compare-and-swap"))
 }

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 const RECORD_KEYS: &str = "Record the key of every op, and the same one in its completion, as [key value] or in a field \
                            key. Or check the history as a whole: without --keyed, or with cas-register in place of \
                            linearizable-register.";
-/// Runs that are ended before their reports are merged: so many reports are in memory at once.
+/// The number of runs that are ended before their reports are merged, which limits the reports in memory.
 const CHUNK: usize = 1024;
 
 pub(super) fn finish(mut keyed: Keyed<'_>, budget: &Budget, end: End) -> Result<Report, HistoryError> {
@@ -57,7 +57,7 @@ fn judge(keyed: Keyed<'_>, budget: &Budget, end: End) -> Result<Report, HistoryE
     Ok(ending.conclude(merged))
 }
 
-/// The report on a key; none if its ops up to where the history ends decide nothing.
+/// The report on a key; none if the history ended before an op that has no key, and the ops so far decide nothing.
 pub(super) fn finish_run(run: Box<dyn Run + '_>, budget: &Budget, end: End) -> Result<Option<Report>, HistoryError> {
     if end == End::Unread { run.finish_before_unread(budget) } else { end.finish(run, budget).map(Some) }
 }
@@ -65,7 +65,7 @@ pub(super) fn finish_run(run: Box<dyn Run + '_>, budget: &Budget, end: End) -> R
 /// How a history ended: with its last op, or before one that has no key.
 pub(super) struct Ending {
     name: String,
-    /// That op, and what a checker says of nothing, which shows whether it is several.
+    /// That op, and the checker's report on no ops, which shows whether the checker is several.
     unread: Option<(String, Report)>,
     guessed: bool,
 }
@@ -87,7 +87,7 @@ impl Ending {
         self.unread.is_some()
     }
 
-    /// Whether nothing is known, because the history may have no keys at all.
+    /// Whether the verdict is unknown because the history may have no keys at all.
     fn is_no_verdict(&self) -> bool {
         self.is_unread() && self.guessed
     }
@@ -97,7 +97,7 @@ impl Ending {
         Merged::new(self.name.clone(), keys)
     }
 
-    /// Adds what [`finish_run`] says of the next key.
+    /// Adds the result of [`finish_run`] for the next key.
     pub(super) fn add(&self, merged: &mut Merged, key: &Datum, report: Option<Report>) {
         let report = report.or_else(|| self.unread.as_ref().map(|(_, nothing)| unknown(&self.name, None, nothing)));
         merged.add(key, report.unwrap_or_else(|| Report::new(self.name.clone(), Verdict::Unknown)));
@@ -114,8 +114,8 @@ impl Ending {
     }
 }
 
-/// Searches all keys slice by slice, until each is decided or one is invalid. What is found does not depend on the
-/// number of threads: every key gets the same slices.
+/// Searches all keys slice by slice, until each is decided or one is invalid. The result does not depend on the number
+/// of threads: every key gets the same slices.
 fn search(runs: &mut [Box<dyn Run>], worth: bool, budget: &Budget) {
     let mut left: Vec<Mutex<&mut Box<dyn Run>>> = runs.iter_mut().map(Mutex::new).collect();
     for slice in 0.. {
@@ -137,7 +137,7 @@ fn search(runs: &mut [Box<dyn Run>], worth: bool, budget: &Budget) {
     }
 }
 
-/// The report on a history that could be read up to some op only.
+/// The report on a history that could be read only up to some op.
 pub(super) fn resting(mut report: Report, unread: Option<&str>) -> Report {
     if let Some(trouble) = unread {
         report.is_partial = true;
@@ -146,7 +146,7 @@ pub(super) fn resting(mut report: Report, unread: Option<&str>) -> Report {
     report
 }
 
-/// A report that says nothing but why, shaped like another one.
+/// A report that contains only the reason, with the structure of another report.
 fn unknown(checker: &str, why: Option<&str>, like: &Report) -> Report {
     let mut report = Report::new(checker.to_owned(), Verdict::Unknown);
     report.notes.extend(why.map(str::to_owned));

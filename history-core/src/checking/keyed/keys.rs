@@ -8,7 +8,7 @@ use crate::{Datum, IntMap, Value};
 /// Keys of one history, at the most.
 const KEYS_MAX: usize = 1 << 26;
 
-/// Characters of a key that are shown in prose.
+/// The number of characters of a key in a sentence.
 const SHOWN_CHARS_MAX: usize = 60;
 
 /// A key.
@@ -69,7 +69,7 @@ impl Keys {
     }
 }
 
-/// A key as prose shows it: its beginning, if it is long.
+/// A key as shown in sentences: shortened if it is long.
 pub(super) fn shown(key: &Datum) -> String {
     let text = key.to_string();
     match text.char_indices().nth(SHOWN_CHARS_MAX) {

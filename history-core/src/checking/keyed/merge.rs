@@ -1,4 +1,4 @@
-//! The reports on all keys as one, of a size that does not follow the number of keys.
+//! Combines the reports on all keys into one, whose size does not depend on the number of keys.
 
 use super::keys::shown;
 use crate::cast::Cast as _;
@@ -9,42 +9,42 @@ use crate::{Anomaly, Datum, NextStep, Report, Verdict};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Up to so many keys, all are listed.
+/// Up to this number of keys, all are listed.
 const ALL_LISTED_MAX: usize = 100;
-/// Keys listed that are not valid.
+/// The maximum number of keys listed that are not valid.
 const LISTED_MAX: usize = 1000;
-/// Witnesses of one anomaly, unless one key has more.
+/// The maximum number of witnesses per anomaly, unless one key has more.
 const WITNESSES_MAX: usize = 8;
-/// Different notes, and next steps.
+/// The maximum number of different notes, and of next steps.
 const NOTES_MAX: usize = 8;
-/// Keys whose files are kept, and how many files in all.
+/// The maximum number of keys whose files are kept, and of files in all.
 const ARTIFACT_KEYS_MAX: usize = 16;
 const ARTIFACTS_MAX: usize = 256;
 
 type Name = Cow<'static, str>;
 
-/// What is known of the keys so far.
+/// The combined result of the keys so far.
 pub(super) struct Merged {
     report: Report,
     lists_all: bool,
     keys: u64,
     by_verdict: [u64; 3],
-    /// Keys of which nothing was observed: the first, how many, and why.
+    /// Keys of which nothing was observed: the first, their number, and the reason.
     unobserved: Option<Note>,
     anomalies: BTreeMap<Name, Anomaly>,
     notes: Vec<Note>,
-    /// What would give an answer: the option, and the sentence with the keys whose recording it is about.
+    /// What would give a verdict: the option, and the sentence with the keys whose recording it concerns.
     next: Vec<(Option<Name>, Note)>,
     notes_left_out: u64,
     not_listed: u64,
     with_artifacts: usize,
     artifacts_left_out: u64,
-    /// Of several checkers: what each has to say, in their order.
+    /// For several checkers: the result of each, in their order.
     checkers: Vec<Merged>,
     keys_expected: usize,
 }
 
-/// What is said of a key, and perhaps of others.
+/// A note on a key, and perhaps on others.
 struct Note {
     text: String,
     first: String,
@@ -52,7 +52,7 @@ struct Note {
 }
 
 impl Note {
-    /// With the keys that it is about, of so many.
+    /// Adds the keys that the note concerns, out of `all`.
     fn of(self, all: u64) -> String {
         let Note { text, first, keys } = self;
         match keys - 1 {
@@ -66,7 +66,7 @@ impl Note {
 }
 
 impl Merged {
-    /// A report on so many keys, none of which has been added yet.
+    /// A report on this number of keys, none of which has been added yet.
     pub(super) fn new(checker: String, keys: usize) -> Merged {
         Merged {
             report: Report::new(checker, Verdict::Valid),
@@ -156,8 +156,8 @@ impl Merged {
         }
     }
 
-    /// Adds the verdict on a key, unless nothing was observed of it: then the verdict is that on the others. Of several
-    /// checkers each has its own.
+    /// Adds the verdict on a key, unless nothing was observed of it: it then does not affect the combined verdict. Each
+    /// of several checkers has its own.
     fn judge(&mut self, key: &Datum, report: &mut Report) {
         if is_unobserved(report) {
             let text = std::mem::take(&mut report.notes).join(" ");

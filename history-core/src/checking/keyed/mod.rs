@@ -1,13 +1,14 @@
 //! A history of independent keys: one run of a checker for each, and one verdict on all.
 //!
-//! Jepsen's `independent` tests exercise many objects at once, each op on one of them: its value is a pair `[key
-//! value]`, or it has a field `:key`. A history is linearizable if and only if the part of each object is (Herlihy and
-//! Wing, "Linearizability", TOPLAS 1990, theorem 1: locality), and small parts are judged much faster than their whole.
-//! Serializability and its like are *not* local: what is split says nothing of anomalies across keys.
+//! Jepsen's `independent` tests exercise many objects at once, each op on one of them: its value is a pair
+//! `[key value]`, or it has a field `:key`. A history is linearizable if and only if the part of each object is
+//! (Herlihy and Wing, "Linearizability", TOPLAS 1990, theorem 1: locality), and checking small parts is much faster
+//! than checking the whole. Serializability and similar levels are *not* local: the parts show no anomalies across
+//! keys.
 //!
-//! The first invocation of a client decides between the two ways of writing keys. The key of a completion is that of
-//! its invocation. A pair that says otherwise, and an invocation without a key, end the history: the verdict is
-//! unknown, unless some key was invalid by then.
+//! The first invocation of a client determines which of the two forms of keys the history uses. The key of a completion
+//! is that of its invocation. A pair that contradicts this, and an invocation without a key, end the history: the
+//! verdict is unknown, unless some key is already invalid.
 //!
 //! Splitting changes only the value of an op. Slots stay valid, so each run can use them as for a whole history.
 
@@ -28,7 +29,7 @@ use merge::Merged;
 use std::fmt;
 use std::ops::ControlFlow;
 
-/// How ops say which key they are about.
+/// How ops state their key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `:value [key value]`, perhaps with a tag. The checker sees the value alone.
@@ -38,12 +39,12 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form of a history whose first op of a client is this one.
+    /// The form of a history, from its first op of a client.
     pub fn of(op: &Op<'_>) -> Form {
         if field(op).is_some() { Form::Field } else { Form::Pair }
     }
 
-    /// The key that an op has, and its value without that.
+    /// The key of an op, and the value without it.
     #[inline]
     pub fn written<'a>(self, op: &Op<'a>) -> Option<(Value<'a>, Value<'a>)> {
         match self {
@@ -64,15 +65,15 @@ fn field<'a>(op: &Op<'a>) -> Option<Value<'a>> {
     op.extra.get("key").filter(|key| !key.is_nil())
 }
 
-/// Checks each key of a history on its own, with any checker.
+/// Checks each key of a history separately, with any checker.
 ///
-/// The report is the checker's: its verdict is that on all keys ([`Verdict::and`](crate::Verdict::and)) but those of
-/// which nothing was observed ([`Coverage`](crate::Coverage)), unless all are like that. [`Report::keys`] has those
-/// that are not valid (all, where there are few), and witnesses say which key they are about. A deadline and a
-/// cancellation are for all keys, limits on states and bytes for each. Ops of processes that are not clients belong to
-/// no key and are ignored.
+/// The report is the checker's. Its verdict combines those on all keys ([`Verdict::and`](crate::Verdict::and)), except
+/// keys of which nothing was observed ([`Coverage`](crate::Coverage)), unless nothing was observed of any key.
+/// [`Report::keys`] has the keys that are not valid (all, if there are few), and witnesses name their key. A deadline
+/// and a cancellation apply to all keys together, limits on states and bytes to each. Ops of processes that are not
+/// clients belong to no key and are ignored.
 ///
-/// O(1) an op in addition to what the checker does. Memory: the checker's, for each key.
+/// O(1) per op in addition to the checker. Memory: that of the checker, for each key.
 ///
 /// ```
 /// use history_core::{
@@ -122,19 +123,19 @@ pub struct Keyed<'c> {
     runs: Vec<KeyRun>,
     ops: u64,
     participants: Participants,
-    /// The first key whose history was certainly invalid before its end.
+    /// The first key whose history was invalid before its end.
     violated: Option<KeyId>,
-    /// Why the first key whose history will not be found valid will not.
+    /// Why the verdict cannot be `true` any more, for the first key of which that is known.
     doubt: Option<String>,
-    /// The first op that cannot be given to a key, and why.
+    /// The first op that has no determined key, and the reason.
     trouble: Option<String>,
-    /// Whether the user did not say that the history has keys: then `trouble` shows that it may have none.
+    /// Whether keys were detected and not requested by the user: then `trouble` shows that the history may have none.
     guessed: bool,
     /// Whether the history is still being written: see [`Checker::start_online`].
     online: Option<Online>,
 }
 
-/// What a run of one key that is still being written says of itself.
+/// The online properties of a run of one key.
 struct Online {
     decides_early: bool,
     growth: Option<String>,
@@ -147,7 +148,7 @@ impl fmt::Debug for Keyed<'_> {
     }
 }
 
-/// The keys of the ops so far, and what gives the next op its key.
+/// The keys of the ops so far, and the state that determines the key of the next op.
 #[derive(Default)]
 struct Placing {
     form: Option<Form>,
@@ -160,11 +161,11 @@ struct KeyRun {
     run: Box<dyn Run>,
     /// The index of its first op.
     first: u64,
-    /// Whether its verdict can no longer change.
+    /// Whether the key's verdict can no longer change.
     settled: bool,
 }
 
-/// Why an op cannot be given to a key.
+/// Why the key of an op cannot be determined.
 enum Unplaced {
     Because(String),
     Error(HistoryError),
@@ -177,7 +178,7 @@ impl From<HistoryError> for Unplaced {
 }
 
 impl Placing {
-    /// The key of an op, and the value that it has for the checker.
+    /// The key of an op, and the value that the checker receives.
     fn place<'a>(&mut self, op: &Op<'a>) -> Result<(KeyId, Value<'a>), Unplaced> {
         let form = *self.form.get_or_insert_with(|| Form::of(op));
         let written = form.written(op);
@@ -201,7 +202,7 @@ impl Placing {
         }
     }
 
-    /// Takes note of the key of an invocation.
+    /// Stores the key of an invocation.
     #[inline]
     fn invoke(&mut self, op: &Op<'_>, key: KeyId) {
         if let Pair::Invokes { slot } = op.pair {
@@ -214,17 +215,17 @@ impl Placing {
     }
 }
 
-/// Why an op cannot be given to a key, as a phrase for notes.
+/// Why the key of an op cannot be determined, as a phrase for notes.
 fn trouble(op: &Op<'_>, reason: &str) -> String {
     format!("the op at {}: {reason}.", op.place())
 }
 
 impl<'c> Keyed<'c> {
-    /// Begins a history whose ops all have keys.
+    /// Starts a run for a history whose ops all have keys.
     ///
     /// # Errors
     ///
-    /// If an option's value makes no sense to the checker.
+    /// If the checker does not accept the value of an option.
     pub fn start(checker: &'c dyn Checker, options: &Options) -> Result<Keyed<'c>, OptionError> {
         checker.start(options)?;
         Ok(Keyed {
@@ -242,7 +243,7 @@ impl<'c> Keyed<'c> {
         })
     }
 
-    /// The same of a history that is still being written: each key is as with [`Checker::start_online`].
+    /// The same for a history that is still being written: each key has a run of [`Checker::start_online`].
     ///
     /// # Errors
     ///
@@ -263,7 +264,7 @@ impl<'c> Keyed<'c> {
         run.map_err(|error| HistoryError::new(ErrorKind::Unexpected, error.to_string()))
     }
 
-    /// Whether it was taken to have keys, and may have none.
+    /// Whether the history was assumed to have keys, and may have none.
     fn has_no_keys(&self) -> bool {
         self.guessed && self.trouble.is_some()
     }

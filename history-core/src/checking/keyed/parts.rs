@@ -1,5 +1,5 @@
-//! The parts of [`Keyed`] for `histcheck-scale`, which judges the keys of one history on several machines. Nobody else
-//! should use them: they change without notice.
+//! The parts of [`Keyed`] for `histcheck-scale`, which checks the keys of one history on several machines. Other code
+//! should not use them: they change without notice.
 
 use super::finish::{Ending, finish_run};
 use super::merge::Merged;
@@ -12,7 +12,7 @@ use std::fmt;
 
 pub use super::Form;
 
-/// A number of a key, by which it finds its worker: the same on every machine, and for equal keys.
+/// A number that determines the worker of a key: the same on every machine, and for equal keys.
 pub fn place_of(key: Value<'_>) -> u64 {
     // FNV-1a, and then a mix in which every bit counts (splitmix64).
     let of_bytes = |bytes: &[u8]| {
@@ -30,7 +30,7 @@ pub fn place_of(key: Value<'_>) -> u64 {
     hash ^ (hash >> 31)
 }
 
-/// Gives the ops of a history to their keys, and judges none.
+/// Assigns the ops of a history to their keys, without checking them.
 #[derive(Default)]
 pub struct Router {
     placing: Placing,
@@ -46,7 +46,7 @@ impl fmt::Debug for Router {
 }
 
 impl Router {
-    /// The [place](place_of) of the key of the next op of a client; none if it cannot be given to a key.
+    /// The [place](place_of) of the key of the next op of a client; none if its key cannot be determined.
     ///
     /// # Errors
     ///
@@ -69,12 +69,12 @@ impl Router {
         }
     }
 
-    /// How ops say their keys, once there was one of a client.
+    /// The form of the keys, after the first op of a client.
     pub fn form(&self) -> Option<Form> {
         self.placing.form
     }
 
-    /// The op that cannot be given to a key, and why.
+    /// The op whose key cannot be determined, and the reason.
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
     }
@@ -83,7 +83,7 @@ impl Router {
 /// The runs of some of the keys of a history.
 pub struct KeyRuns<'c> {
     keyed: Keyed<'c>,
-    /// The runs that search on, once that has begun.
+    /// The runs that still search, once the search has begun.
     left: Option<Vec<usize>>,
 }
 
@@ -93,39 +93,39 @@ impl fmt::Debug for KeyRuns<'_> {
     }
 }
 
-/// What became of a key.
+/// The result for a key.
 #[derive(Debug)]
 pub struct KeyEnd {
-    /// The index of its first op: its place among all keys.
+    /// The index of its first op, which orders the keys.
     pub first: u64,
     /// The key.
     pub key: Datum,
-    /// The report; none if the ops up to where the history ends decide nothing.
+    /// The report; none if the history ended before an op that has no key, and the ops so far decide nothing.
     pub report: Result<Option<Report>, HistoryError>,
 }
 
 impl<'c> KeyRuns<'c> {
-    /// No keys yet, of a history of this form.
+    /// Starts without keys, for a history with this form.
     ///
     /// # Errors
     ///
-    /// If an option's value makes no sense to the checker.
+    /// If the checker does not accept the value of an option.
     pub fn start(checker: &'c dyn Checker, options: &Options, form: Form) -> Result<KeyRuns<'c>, OptionError> {
         let mut keyed = Keyed::start(checker, options)?;
         keyed.placing.form = Some(form);
         Ok(KeyRuns { keyed, left: None })
     }
 
-    /// Takes the next op of a client on one of these keys.
+    /// Processes the next op of a client on one of these keys.
     ///
     /// # Errors
     ///
-    /// What [`Keyed`] says.
+    /// As in [`Keyed`].
     pub fn observe(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
         self.keyed.observe(op).map(|_| ())
     }
 
-    /// The op that cannot be given to a key, and why.
+    /// The op whose key cannot be determined, and the reason.
     pub fn trouble(&self) -> Option<&str> {
         self.keyed.trouble.as_deref()
     }
@@ -135,12 +135,12 @@ impl<'c> KeyRuns<'c> {
         self.keyed.runs.len()
     }
 
-    /// How many runs search on before the first slice, or after the last one.
+    /// The number of runs that still search, before the first slice or after the last one.
     pub fn searching(&self) -> usize {
         self.left.as_ref().map_or(self.keys(), Vec::len)
     }
 
-    /// Does a slice of the search of each key. Whether one is invalid.
+    /// Performs a slice of the search of each key. Returns whether one is invalid.
     pub fn search(&mut self, budget: &Budget, slice: u32) -> bool {
         let all = self.keyed.runs.len();
         let left = self.left.get_or_insert_with(|| (0..all).collect());
@@ -153,14 +153,15 @@ impl<'c> KeyRuns<'c> {
         is_invalid
     }
 
-    /// Ends all searches where they are.
+    /// Ends all searches at their current state.
     pub fn stop_search(&mut self) {
         for at in self.left.take().unwrap_or_default() {
             self.keyed.runs[at].run.stop_search();
         }
     }
 
-    /// Ends the history, before an op that has no key if it `is_unread`. What became of each key, in their order.
+    /// Ends the history, or, if it `is_unread`, ends it before an op that has no key. Returns the result for each key,
+    /// in their order.
     pub fn finish<'b>(self, budget: &'b Budget, is_unread: bool) -> impl Iterator<Item = KeyEnd> + use<'b, 'c> {
         let Keyed { placing, runs, .. } = self.keyed;
         runs.into_iter().enumerate().map(move |(at, KeyRun { run, first, .. })| {
@@ -172,11 +173,11 @@ impl<'c> KeyRuns<'c> {
     }
 }
 
-/// The reports on all keys as one.
+/// Combines the reports on all keys into one.
 pub struct KeyMerge {
     ending: Ending,
     merged: Merged,
-    /// What the checker says of a history without any key, if that is what it is.
+    /// The checker's report on no ops, if the history has no keys.
     of_nothing: Option<Report>,
 }
 
@@ -187,11 +188,11 @@ impl fmt::Debug for KeyMerge {
 }
 
 impl KeyMerge {
-    /// Begins a report on so many keys of a history that ended before `trouble`, if that is given.
+    /// Starts a report on this number of keys of a history that ended before `trouble`, if that is given.
     ///
     /// # Errors
     ///
-    /// If the checker has an error for a history without ops, and this one has no keys.
+    /// If the checker returns an error for a history without ops, and this history has no keys.
     pub fn start(
         checker: &dyn Checker,
         options: &Options,
@@ -213,7 +214,7 @@ impl KeyMerge {
     ///
     /// # Errors
     ///
-    /// If the key's part of the history cannot be judged.
+    /// If the key's part of the history cannot be checked.
     pub fn add(&mut self, end: KeyEnd) -> Result<(), HistoryError> {
         self.ending.add(&mut self.merged, &end.key, end.report?);
         Ok(())

@@ -70,7 +70,7 @@ struct ReportForm {
     /// Only where it is true.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     partial: bool,
-    /// The names in `anomalies`, for those who read no further; not read back.
+    /// The names in `anomalies`, for consumers that need no details; not read back.
     #[serde(default, serialize_with = "keywords", skip_deserializing)]
     anomaly_types: Vec<Name>,
     #[serde(default, serialize_with = "keywords")]
@@ -160,7 +160,7 @@ pub(crate) fn keywords<S: Serializer>(names: &[Name], serializer: S) -> Result<S
     serializer.collect_seq(names.iter().map(|name| Keyword(name)))
 }
 
-/// A field that may be left out: if it is there it is meant, even as `null`.
+/// A field that may be omitted: a field that is present counts, even as `null`.
 pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Datum>, D::Error> {
     Datum::deserialize(deserializer).map(Some)
 }

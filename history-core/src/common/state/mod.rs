@@ -1,17 +1,17 @@
 //! The state of a run as bytes, so that another process can continue it: see [`Run::save`](crate::Run::save).
 //!
-//! Columns in the order of their fields, without names: integers in groups of seven bits, the rest as lengths and
-//! items. Maps are in the order of their keys, so equal states have equal bytes. Bytes say nothing of their own form:
-//! whoever stores them adds a version and a checksum.
+//! Columns in the order of their fields, without names: integers in groups of seven bits, everything else as lengths
+//! and items. Maps are in the order of their keys, so equal states have equal bytes. The bytes do not identify their
+//! own format: the code that stores them adds a version and a checksum.
 //!
-//! serde would need another crate for the bytes, and a derived implementation of each type of a checker; here a type
-//! lists its fields, and one that gets a further field does not compile until the list has it.
+//! serde would need another crate for the bytes, and a derived implementation for each type of a checker. Here, a type
+//! lists its fields, and a type with a new field does not compile until the field is added to the list.
 
 mod values;
 
 use std::fmt;
 
-/// What can be saved and loaded.
+/// A type that can be saved and loaded.
 pub trait State: Sized {
     /// Appends the value.
     fn save(&self, out: &mut Out);
@@ -24,12 +24,12 @@ pub trait State: Sized {
     fn load(from: &mut In<'_>) -> Result<Self, Damaged>;
 }
 
-/// What is made with its settings, and then loads the rest.
+/// A type that is created from its settings, and then loads the rest.
 pub trait Parts {
-    /// Appends what is not among the settings.
+    /// Appends the fields that are not settings.
     fn save_parts(&self, out: &mut Out);
 
-    /// Reads that.
+    /// Reads these fields.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl fmt::Display for Damaged {
 
 impl std::error::Error for Damaged {}
 
-/// Bytes that are being written, up to a limit.
+/// Bytes that are being written, up to a maximum length.
 #[derive(Clone, Debug)]
 pub struct Out {
     bytes: Vec<u8>,
@@ -58,12 +58,12 @@ pub struct Out {
 }
 
 impl Out {
-    /// Keeps at most so many bytes.
+    /// Creates an output that keeps at most `max` bytes.
     pub fn new(max: usize) -> Out {
         Out { bytes: Vec::new(), max, is_full: false }
     }
 
-    /// Appends bytes. Beyond the limit nothing is kept any more.
+    /// Appends bytes. Nothing is kept any more once the limit is exceeded.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.is_full || bytes.len() > self.max - self.bytes.len() {
             self.is_full = true;
@@ -73,7 +73,7 @@ impl Out {
         }
     }
 
-    /// The bytes; `None` if they were more than the limit.
+    /// The bytes; `None` if the limit was exceeded.
     pub fn into_bytes(self) -> Option<Vec<u8>> {
         (!self.is_full).then_some(self.bytes)
     }
@@ -83,20 +83,20 @@ impl Out {
 #[derive(Clone, Debug)]
 pub struct In<'a> {
     bytes: &'a [u8],
-    /// How many values the next one is in.
+    /// The nesting depth of the next value.
     depth: u32,
 }
 
-/// Values within values, at the most: more than readers let through.
+/// The maximum nesting depth of values: greater than the limit of readers.
 const DEPTH_MAX: u32 = 1024;
 
 impl<'a> In<'a> {
-    /// Reads these.
+    /// Creates an input from these bytes.
     pub fn new(bytes: &'a [u8]) -> In<'a> {
         In { bytes, depth: 0 }
     }
 
-    /// Reads what is within the value at hand.
+    /// Reads the content of the current value.
     pub(crate) fn within<T>(&mut self, load: impl FnOnce(&mut In<'a>) -> Result<T, Damaged>) -> Result<T, Damaged> {
         if self.depth == DEPTH_MAX {
             return Err(Damaged);
@@ -107,23 +107,23 @@ impl<'a> In<'a> {
         loaded
     }
 
-    /// The next bytes, so many.
+    /// The next `count` bytes.
     ///
     /// # Errors
     ///
-    /// If there are fewer.
+    /// If fewer bytes are left.
     pub fn take(&mut self, count: usize) -> Result<&'a [u8], Damaged> {
         let (taken, rest) = self.bytes.split_at_checked(count).ok_or(Damaged)?;
         self.bytes = rest;
         Ok(taken)
     }
 
-    /// How many are left: no more items can follow, since each takes a byte.
+    /// The number of bytes left. At most as many items can follow, since each takes a byte.
     pub(crate) fn left(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Ends the reading.
+    /// Ends the input.
     ///
     /// # Errors
     ///
@@ -133,9 +133,9 @@ impl<'a> In<'a> {
     }
 }
 
-/// Implements [`State`](crate::state::State) for a struct or an enum without fields, or
-/// [`Parts`](crate::state::Parts) for a struct. All fields are named; `parts` are `Parts` themselves, and `same` are
-/// settings, or memory that is used again, which stay as they are.
+/// Implements [`State`](crate::state::State) for a struct or an enum without fields, or [`Parts`](crate::state::Parts)
+/// for a struct. All fields are named; `parts` are fields that implement `Parts`, and `same` are settings or reused
+/// memory, which remain unchanged.
 ///
 /// ```
 /// use history_core::state::{In, Out, State as _};

@@ -34,7 +34,7 @@ impl State for u64 {
 }
 
 impl State for i64 {
-    /// Near zero is short, on both sides.
+    /// Numbers near zero are short, both positive and negative.
     fn save(&self, out: &mut Out) {
         ((self.cast_unsigned() << 1) ^ (self >> 63).cast_unsigned()).save(out);
     }
@@ -219,7 +219,7 @@ impl<K: State + Ord + Hash, V: State, S: BuildHasher + Default> State for HashMa
 crate::state!(struct Position { offset, line, column });
 
 impl State for Datum {
-    /// Readers limit how deep values nest, and so how deep this goes.
+    /// Readers limit how deep values nest, and therefore the depth of this recursion.
     fn save(&self, out: &mut Out) {
         let mut number = |number: u8| number.save(out);
         match self {

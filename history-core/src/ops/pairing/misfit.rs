@@ -1,22 +1,22 @@
-//! What can be wrong with an op's place in a history, and how it is said.
+//! Errors in an op's place in a history, and their messages.
 
 use super::{Open, Pairing};
 use crate::Client;
 use crate::error::{ErrorKind, HistoryError};
 use crate::ops::participants::NAMES_END;
 
-/// How an op fails to fit those before it.
+/// How an op contradicts those before it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Misfit {
     /// An invocation in a history that seemed to have none.
     Late,
     /// An invocation by a client whose last op is in flight.
     Busy(i64, Open),
-    /// A completion of nothing.
+    /// A completion without an operation in flight.
     Uninvoked(i64),
     /// An op of a client that crashed.
     Returned(i64),
-    /// A completion without an invocation, after an op that is omitted unless it is one, too.
+    /// A completion without an invocation, after an op that is omitted unless it is such a completion too.
     Early,
     /// A number that represents a name.
     Reserved(i64),
@@ -62,7 +62,7 @@ impl Pairing {
         }
     }
 
-    /// A client as the history calls it.
+    /// The client with its name or number in the history.
     fn shown(&self, process: i64) -> Client {
         let name = self.names.iter().find(|(_, number)| **number == process);
         name.map_or(Client::Number(process), |(name, _)| Client::Name(name.to_string()))

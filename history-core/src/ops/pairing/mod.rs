@@ -12,31 +12,31 @@ use crate::error::HistoryError;
 use crate::hash::HashMap;
 use crate::{ClientRule, IntMap, Op, OpKind, Pair, Position, Process};
 
-/// Pairs the ops of one history, fed in order, and refuses those that fit no history.
+/// Pairs the ops of one history, in order, and rejects ops that cannot be part of a history.
 ///
-/// A client is single-threaded: it invokes, and then completes, or crashes with `info` and never comes back under its
-/// number or name. A history that begins with a client's completion is taken to hold completions only, as some
+/// A client is single-threaded: it invokes, and then completes, or crashes with `info` and is never used again under
+/// its number or name. A history that begins with a client's completion is assumed to contain only completions, as some
 /// harnesses write it.
 ///
 /// # Which names are clients
 ///
-/// A number is a client, unless the [`ClientRule`] leaves it out. Of a name this is decided op by op, in one pass, so
-/// that whoever watches a history grow sees the same as whoever reads it in the end:
+/// A number is a client, unless the [`ClientRule`] excludes it. For a name this is decided op by op, in one pass, so
+/// that the result is the same for a history that is still growing and for one read at the end:
 ///
-/// 1. What the [`ClientRule`] says of the name holds: without further rules, that a name with `nemesis` in it is not a
-///    client's, even if it invokes.
-/// 2. From its first `invoke`, `ok` or `fail` on a name is a client, and its `info` is a crash.
-/// 3. An `info` of a name without one of those before is not a client's where invocations are: nothing was invoked that
-///    could have crashed. Checkers count it as left out.
-/// 4. In a history of completions only such an `info` may be all that is seen of a client, and what it wrote may be
-///    read; so it is one's.
-/// 5. As long as no client's op came, it is unknown which of the two the history is. Such an `info` is omitted, and
-///    should the first client's op then turn out to be a completion, the history is refused: a rule has to say what the
-///    name is.
+/// 1. The [`ClientRule`] for the name has priority: by default, a name that contains `nemesis` is not a client's, even
+///    if it invokes.
+/// 2. From its first `invoke`, `ok` or `fail` on, a name is a client, and its `info` is a crash.
+/// 3. An `info` of a name without one of those before is not a client's if the history has invocations: nothing was
+///    invoked that could have crashed. Checkers count it as omitted.
+/// 4. In a history that contains only completions, such an `info` may be the only op of a client, and other ops may
+///    read what it wrote; so it is a client's.
+/// 5. Before the first op of a client, it is unknown which of the two the history is. Such an `info` is omitted. If the
+///    first client's op then is a completion, the history is rejected: a rule has to state whether the name is a
+///    client's.
 ///
 /// Each name that is a client gets a number, which no other client of the history has.
 ///
-/// O(1) an op; memory follows the number of clients.
+/// O(1) per op; memory grows with the number of clients.
 ///
 /// ```
 /// use history_core::{History, Pair};
@@ -48,23 +48,23 @@ use crate::{ClientRule, IntMap, Op, OpKind, Pair, Position, Process};
 pub struct Pairing {
     /// Clients with an op in flight.
     open: IntMap<Open>,
-    /// Clients that got `info`. None of them has an op in flight.
+    /// Clients that crashed with `info`. None of them has an op in flight.
     crashed: IntMap<()>,
     free_slots: Vec<u32>,
     slots: u32,
     mode: Mode,
     rule: ClientRule,
-    /// Of the names in the rule: whether some process has it.
+    /// For each name in the rule, whether some process has it.
     found: Vec<bool>,
-    /// Where there is a rule, whether each number is omitted by it.
+    /// If there is a rule, whether it excludes each number.
     numbers: HashMap<i64, bool>,
-    /// Numbers from here on were given to clients by whoever read the history, and the rule does not mean them.
+    /// Numbers from here on were assigned to clients by the reader of the history, so the rule does not apply to them.
     invented_from: Option<i64>,
     /// The numbers that represent names of clients.
     names: HashMap<Box<str>, i64>,
-    /// The first op that was omitted before any client's op came, of a name that may be a client's.
+    /// The first op that was omitted before the first client's op, of a name that may be a client's.
     early: Option<Early>,
-    /// The same as `mode`, as far as it shows in ops that do not say who did them.
+    /// The same as `mode`, as far as it follows from ops without a process.
     nameless: Mode,
 }
 
@@ -106,7 +106,7 @@ crate::state!(parts Pairing {
     open, crashed, free_slots, slots, mode, found, names, early, nameless; parts: ; same: rule, numbers, invented_from
 });
 
-/// What pairing looks at in an op: all but its function, value and further fields, which cost more to look up.
+/// The data of an op that pairing uses: all except its function, value and further fields, which are slower to look up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OpHead<'a> {
     pub(crate) index: u64,
@@ -125,7 +125,7 @@ impl<'a> From<&Op<'a>> for OpHead<'a> {
     }
 }
 
-/// How an op stands to those before it.
+/// The relation of an op to those before it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placed {
     pub(crate) pair: Pair,
@@ -141,13 +141,13 @@ impl Pairing {
         Pairing::default()
     }
 
-    /// One for a history from its beginning, by the same rule.
+    /// A new pairing with the same rule, for a history from its beginning.
     pub(crate) fn afresh(&self) -> Pairing {
         let pairing = Pairing::new().with_client_rule(self.rule.clone());
         Pairing { invented_from: self.invented_from, ..pairing }
     }
 
-    /// Decides about names before the history begins whether they are clients'.
+    /// Sets which names are clients', before the history begins.
     #[must_use]
     pub fn with_client_rule(mut self, rule: ClientRule) -> Pairing {
         self.found = rule.patterns().map(|_| false).collect();
@@ -159,7 +159,7 @@ impl Pairing {
         &self.rule
     }
 
-    /// Takes numbers from here on for clients of whom the rule says nothing.
+    /// Treats numbers from here on as clients to which the rule does not apply.
     pub(crate) fn invent_from(&mut self, number: Option<i64>) {
         self.invented_from = number;
     }
@@ -169,13 +169,13 @@ impl Pairing {
         self.rule.patterns().zip(&self.found).filter(|(_, found)| !**found).map(|(pattern, _)| pattern)
     }
 
-    /// Takes note that a process has this name.
+    /// Records that a process has this name.
     fn find(&mut self, name: &str) {
         let patterns = self.rule.patterns().zip(&mut self.found);
         patterns.for_each(|(pattern, found)| *found = *found || is_meant(pattern, name));
     }
 
-    /// Whether the rule leaves out the process of this number.
+    /// Whether the rule excludes the process with this number.
     #[inline]
     fn leaves_out(&mut self, number: i64) -> bool {
         let is_recorded = self.invented_from.is_none_or(|invented| number < invented);
@@ -193,23 +193,23 @@ impl Pairing {
         left_out
     }
 
-    /// Where the next op stands.
+    /// The place of the next op in its operation.
     ///
     /// # Errors
     ///
-    /// If the op is a completion without invocation, an invocation of a client that still waits, the op of a client
-    /// that crashed, or one that makes it unclear who the clients are.
+    /// If the op is a completion without invocation, an invocation of a client with an operation in flight, an op of a
+    /// client that crashed, or an op that leaves open which processes are clients.
     #[inline]
     pub fn pair(&mut self, op: &Op<'_>) -> Result<Pair, HistoryError> {
         self.place(&op.into()).map(|placed| placed.pair)
     }
 
-    /// The number that represents a name, if that is known to be a client's by now.
+    /// The number that represents a name, if it is already known to be a client's.
     pub fn client(&self, name: &str) -> Option<i64> {
         self.names.get(name).copied()
     }
 
-    /// Where the next op stands, and which client did it.
+    /// The place of the next op, and its client.
     ///
     /// # Errors
     ///
@@ -222,10 +222,10 @@ impl Pairing {
         }
     }
 
-    /// Where the next op stands, and what is wrong with it: the most sensible pairing of a history that is none.
+    /// The place of the next op, and what is wrong with it: the most plausible pairing of a text that is not a history.
     ///
-    /// Of two invocations in a row the first is taken to have been given up; a client that comes back after a crash is
-    /// taken for a new one; an unpaired completion stands alone.
+    /// Of two invocations in a row, the first is assumed to be abandoned; a client that continues after a crash is
+    /// treated as a new client; a completion without invocation has no pair.
     #[inline]
     pub(crate) fn place_anyway(&mut self, op: &OpHead<'_>) -> (Placed, Option<Misfit>) {
         let alone = |is_left_out| Placed { pair: Pair::Alone, named: None, is_left_out };
@@ -247,8 +247,8 @@ impl Pairing {
         (Placed { pair, named, is_left_out: false }, unclear.or(misfit))
     }
 
-    /// The number of the client who did an op that does not have a client's number; or that there is none, and what is
-    /// wrong with that.
+    /// The number of the client of an op that does not have a client's number. An error if there is no client, with
+    /// what is wrong with that.
     fn by_name(&mut self, op: &OpHead<'_>) -> Result<i64, Option<Misfit>> {
         let name = match (op.client_name, op.process) {
             // It was found to be a client's before.
@@ -274,7 +274,7 @@ impl Pairing {
         if is_client { Ok(self.number(name)) } else { Err(None) }
     }
 
-    /// An op came that does not say who did it.
+    /// Processes an op without a process.
     fn see_nameless(&mut self, kind: OpKind) -> Option<Misfit> {
         if (self.mode, self.nameless) != (Mode::Undecided, Mode::Undecided) || kind == OpKind::Info {
             return None;
@@ -293,7 +293,7 @@ impl Pairing {
         self.client(name).unwrap_or_else(|| *self.names.entry(name.into()).or_insert(next))
     }
 
-    /// The first op of a client came.
+    /// Processes the first op of a client.
     fn decide_mode(&mut self, kind: OpKind) -> Option<Misfit> {
         if kind == OpKind::Invoke {
             self.mode = Mode::Paired;
@@ -303,7 +303,7 @@ impl Pairing {
         self.early.is_some().then_some(Misfit::Early)
     }
 
-    /// What would be wrong with the next op. All stays as if it had not come. O(1).
+    /// What would be wrong with the next op. It does not change the state. O(1).
     pub(crate) fn foresee(&mut self, op: &OpHead<'_>) -> Option<HistoryError> {
         let (names, nameless, had_early) = (self.names.len(), self.nameless, self.early.is_some());
         let error = self.misfit(op).map(|misfit| self.error(misfit));
@@ -319,7 +319,7 @@ impl Pairing {
         error
     }
 
-    /// What would be wrong with the next op; changes nothing but what [`Pairing::foresee`] takes back.
+    /// What would be wrong with the next op. It changes only what [`Pairing::foresee`] restores.
     fn misfit(&mut self, op: &OpHead<'_>) -> Option<Misfit> {
         let process = match op.process {
             Process::Client(number) if number >= NAMES_END => {
@@ -353,12 +353,12 @@ impl Pairing {
         self.open.len()
     }
 
-    /// Where the first of those in flight was invoked.
+    /// The position of the first invocation among those in flight.
     pub(crate) fn first_open(&self) -> Option<Position> {
         self.open.values().filter_map(|open| open.position).min_by_key(|position| position.offset)
     }
 
-    /// Whether the history seems to hold completions only.
+    /// Whether the history seems to contain only completions.
     pub(crate) fn completions_only(&self) -> bool {
         matches!(self.mode, Mode::CompletionsOnly)
     }
@@ -405,7 +405,7 @@ impl Pairing {
         (Pair::Completes { slot: open.slot, invoked: open.index, invoked_time_ns: open.time_ns }, None)
     }
 
-    /// A completion came of a client with nothing in flight.
+    /// Processes a completion of a client with nothing in flight.
     #[cold]
     fn complete_nothing(&mut self, process: i64, kind: OpKind) -> Option<Misfit> {
         let is_back = self.is_back(process);
@@ -418,7 +418,7 @@ impl Pairing {
         (self.mode != Mode::CompletionsOnly).then_some(Misfit::Uninvoked(process))
     }
 
-    /// Whether a client had crashed. It is taken for a new one then.
+    /// Whether a client had crashed. It is then treated as a new client.
     #[inline]
     fn is_back(&mut self, process: i64) -> bool {
         !self.crashed.is_empty() && self.crashed.remove(process).is_some()

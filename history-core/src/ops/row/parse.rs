@@ -1,4 +1,4 @@
-//! Makes a row of the map on a tape that is an op.
+//! Builds a row from the map on a tape that is an op.
 
 use super::{Extra, ProcessRecord, Row};
 use crate::cast::Cast as _;

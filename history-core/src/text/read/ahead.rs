@@ -1,4 +1,4 @@
-//! Reading ahead: text becomes ops on one thread while they are judged on another.
+//! Reading ahead: one thread reads ops while another checks them.
 
 use super::Reader;
 use super::handover::Handover;
@@ -10,14 +10,14 @@ use std::ops::ControlFlow;
 use std::thread::Builder;
 
 impl Reader<'_> {
-    /// Like [`Reader::for_each`], reading on a thread of its own: `see` gets the same ops in the same order, and the
-    /// same error after the same op.
+    /// Like [`Reader::for_each`], but reads on a separate thread: `see` receives the same ops in the same order, and
+    /// the same error after the same op.
     ///
-    /// What was read ahead of a `Break` counts as read.
+    /// Ops that were read ahead of a `Break` count as read.
     ///
     /// # Errors
     ///
-    /// If the text is not a history, or `see` returned an error; that gets the op's position and the text there.
+    /// If the text is not a history, or `see` returned an error, which gets the op's position and the text there.
     pub fn for_each_ahead(
         &mut self,
         mut see: impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,
@@ -25,11 +25,11 @@ impl Reader<'_> {
         self.for_each_batch_ahead(|batch| batch.each(&mut see))
     }
 
-    /// Like [`Reader::for_each_batch`], reading on a thread of its own.
+    /// Like [`Reader::for_each_batch`], but reads on a separate thread.
     ///
     /// # Errors
     ///
-    /// If the text is not a history, after the ops before the error; or what `see` returned.
+    /// If the text is not a history, after the ops before the error; or the error of `see`.
     pub fn for_each_batch_ahead(
         &mut self,
         mut see: impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
@@ -39,7 +39,7 @@ impl Reader<'_> {
         read.unwrap_or_else(|| self.for_each_batch(see))
     }
 
-    /// Does it with a thread of its own; `None` if there is none.
+    /// Reads on a separate thread; returns `None` if none can be started.
     fn ahead(
         &mut self,
         see: &mut impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
@@ -66,7 +66,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads to the end, or until nobody takes what is read; with threads where `start` starts them.
+    /// Reads to the end, or until the receiver stops; with threads where `start` starts them.
     fn read_ahead(&mut self, handover: &mut Handover, start: impl Fn(usize) -> Option<Threads>) {
         let mut threads = None;
         loop {

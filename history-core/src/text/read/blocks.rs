@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Bytes read at a time. Tokens of a block fit the second-level cache.
 const BLOCK_BYTES: usize = 128 << 10;
 
-/// So many blocks' bytes are a buffer that is kept for the next block.
+/// A buffer of at most this many blocks is kept for the next block.
 const LONG_BLOCKS: usize = 16;
 
-/// A source on its way to be read: decompressed, checked to be UTF-8.
+/// A source of text: decompressed, and verified to be UTF-8.
 pub(crate) struct Blocks<'s> {
     source: Unread<'s>,
     /// Whether `source` has been looked at for compression.
@@ -33,35 +33,35 @@ pub(crate) struct Blocks<'s> {
     head: Vec<u8>,
     /// A block that was put back.
     again: Option<(String, Block)>,
-    /// Whether a block ends where the source makes one wait.
+    /// Whether a block ends where the source has no more data yet.
     eager: bool,
-    /// Whether the source may end anywhere, once it has ended; absent if it may not.
+    /// Whether the source may end within an op; read once the source has ended. Absent if it may not.
     may_be_cut: Option<Arc<AtomicBool>>,
     block_bytes: usize,
-    /// Bytes of an op that is not over yet: beyond, no more is read of it.
+    /// The maximum length of an op in bytes: no more text of a longer op is read.
     op_bytes_max: usize,
-    /// The end of the last block: first what was read and is kept to be shown, then what was not.
+    /// The end of the last block: first text that was read and is kept for messages, then unread text.
     rest: Vec<u8>,
     /// How much of `rest` was read; at most its length.
     behind: usize,
     /// Where the unread text begins.
     place: Place,
-    /// Why there is no more text, to be reported once the text before it was read.
+    /// Why there is no more text; reported once the text before was read.
     fault: Option<HistoryError>,
 }
 
-/// What a call of [`Blocks::fill`] brought.
+/// The result of a call of [`Blocks::fill`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     /// Where the text not read yet begins.
     pub(crate) start: usize,
-    /// Where the source's text ends; one newline more is after it if the block is the last.
+    /// Where the source's text ends; one additional newline follows if the block is the last.
     pub(crate) end: usize,
-    /// How much of the text was there before, but was not enough: a part of an op.
+    /// The length of the text that was there before, but was incomplete: a part of an op.
     pub(crate) carried: usize,
     /// Whether the source ended.
     pub(crate) over: bool,
-    /// Whether the text ends here, and should be whole.
+    /// Whether the text ends here, and must be complete.
     pub(crate) last: bool,
     /// The place of `start`.
     pub(crate) place: Place,
@@ -139,15 +139,15 @@ impl<'s> Blocks<'s> {
         (!self.is_compressed && self.again.is_none() && self.fault.is_none()).then_some(self.place)
     }
 
-    /// Takes the source for what comes from a place on.
+    /// Sets the place of the source's next text.
     pub(crate) fn begin_at(&mut self, place: Place) {
         (self.opened, self.place) = (true, place);
     }
 
-    /// Puts the text that was not read yet, and more, into `text`.
+    /// Appends the unread text, and more, to `text`.
     ///
-    /// The last block ends in a newline of our own: it ends the last token, so that a tokenizer need never ask whether
-    /// the text is over.
+    /// The last block ends in an additional newline. It ends the last token, so a tokenizer need not check whether the
+    /// text has ended.
     pub(crate) fn fill(&mut self, text: &mut String) -> Result<Block, HistoryError> {
         if let Some((again, block)) = self.again.take() {
             *text = again;
@@ -187,7 +187,7 @@ impl<'s> Blocks<'s> {
         Ok(Block { start, end, carried: unread, over, last, place })
     }
 
-    /// Looks at how the source begins, once.
+    /// Examines the beginning of the source, once.
     fn open(&mut self) -> Result<(), HistoryError> {
         if !self.opened {
             let source = std::mem::replace(&mut self.source, Unread::new(Box::new(io::empty()))).into_source();
@@ -203,13 +203,13 @@ impl<'s> Blocks<'s> {
         Ok(())
     }
 
-    /// The first bytes of what is to be read, decompressed; none if they would have to be waited for.
+    /// The first unread bytes, decompressed; none if the source would have to be waited for.
     pub(crate) fn head(&mut self) -> Result<&[u8], HistoryError> {
         self.open()?;
         Ok(&self.head)
     }
 
-    /// The same as [`Blocks::fill`] for what is not text. Nothing is added to the last block.
+    /// The same as [`Blocks::fill`] for binary formats. Nothing is added to the last block.
     pub(crate) fn fill_bytes(&mut self, bytes: &mut Vec<u8>) -> Result<Block, HistoryError> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
@@ -234,7 +234,7 @@ impl<'s> Blocks<'s> {
         }
     }
 
-    /// Takes a block of text back, as if it had not been read.
+    /// Returns a block of text to the source, as if it had not been read.
     pub(crate) fn put_back(&mut self, text: &mut String, block: &Block) {
         self.again = Some((std::mem::take(text), *block));
     }
@@ -257,7 +257,7 @@ impl<'s> Blocks<'s> {
         buffer
     }
 
-    /// Reads more bytes. Whether the source ended.
+    /// Reads more bytes. Returns whether the source has ended.
     fn pull(&mut self, bytes: &mut Vec<u8>, unread: usize) -> io::Result<bool> {
         // An op longer than a block: double what is read, so that it is not scanned more than twice its length in all.
         // One byte beyond the limit is enough to know that it is too long.
@@ -290,8 +290,8 @@ impl<'s> Blocks<'s> {
         }
     }
 
-    /// Leaves the valid text before some bytes that are not. They are a fault, unless they may be a character that the
-    /// block cut.
+    /// Removes invalid bytes and all bytes after them from the text. They are a fault, unless they may be a character
+    /// that the end of the block cut off.
     fn cut_at_bad_bytes(&mut self, error: std::string::FromUtf8Error, text: &mut String, ended: bool, failed: bool) {
         let utf8 = error.utf8_error();
         let mut bytes = error.into_bytes();

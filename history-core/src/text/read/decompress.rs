@@ -1,4 +1,4 @@
-//! Finding out whether a source is compressed, and undoing it.
+//! Detecting whether a source is compressed, and decompressing it.
 
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
@@ -40,7 +40,7 @@ pub(crate) fn decompressed(source: Source<'static>) -> Result<Source<'static>, H
     open(source).map(|(source, ..)| source)
 }
 
-/// Whether this begins a frame of zstd, or one to be skipped, which some compressors put first.
+/// Whether this begins a frame of zstd, or a skippable frame, which some compressors write first.
 fn is_zstd(head: &[u8]) -> bool {
     head.starts_with(&ZSTD) || matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }

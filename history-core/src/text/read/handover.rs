@@ -1,34 +1,33 @@
-//! Batches on their way from the thread that reads to the one that sees their ops, and back.
+//! Batches passed between the thread that reads and the thread that processes their ops.
 
 use crate::error::HistoryError;
 use crate::ops::batch::Batch;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-/// Batches under way: one being filled, one waiting, one being seen.
+/// The number of batches in use: one being filled, one waiting, one being processed.
 const BATCHES: usize = 3;
 
 /// A batch, and what [`Reader::read_batch`](super::Reader::read_batch) returned with it.
 type Filled = (Batch, Result<bool, HistoryError>);
 
-/// Hands batches to who sees them, and takes them back to be filled again.
+/// Passes batches to the receiver, and takes them back to be filled again.
 pub(super) struct Handover {
     filled: SyncSender<Filled>,
     to_fill: Receiver<Batch>,
-    /// Batches that did not come back yet.
+    /// The number of batches that have not come back yet.
     out: usize,
 }
 
 impl Handover {
-    /// One, and the ends of who sees batches: where they come, and where they go back.
+    /// Creates a handover, and the receiver's ends: for incoming batches, and to return them.
     pub(super) fn new() -> (Handover, Receiver<Filled>, Sender<Batch>) {
         let (filled, to_see) = sync_channel(BATCHES);
         let (seen, to_fill) = channel();
         (Handover { filled, to_fill, out: 0 }, to_see, seen)
     }
 
-    /// Hands over a batch, and what came with it. Breaks if it was the last one, or nobody
-    /// takes any.
+    /// Passes on a batch, with the result of reading it. Breaks if it was the last one, or the receiver has stopped.
     pub(super) fn put(&mut self, batch: Batch, more: Result<bool, HistoryError>) -> ControlFlow<()> {
         let is_last = !matches!(more, Ok(true));
         self.out += 1;
@@ -39,7 +38,7 @@ impl Handover {
         }
     }
 
-    /// A batch to be filled, once there are few under way; `None` if none comes back any more.
+    /// A batch to fill, once few are in use; `None` if none comes back any more.
     pub(super) fn next(&mut self) -> Option<Batch> {
         if self.out < BATCHES {
             return Some(self.any());
@@ -48,7 +47,7 @@ impl Handover {
         self.to_fill.recv().ok()
     }
 
-    /// A batch to be filled, a new one if none came back.
+    /// A batch to fill, a new one if none came back.
     pub(super) fn any(&mut self) -> Batch {
         let back = self.to_fill.try_recv();
         self.out -= usize::from(back.is_ok());

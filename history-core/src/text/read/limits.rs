@@ -1,17 +1,17 @@
 //! How much a reader reads.
 
-/// What a reader will not exceed.
+/// The limits of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes in one op's text; 256 MiB by default. More than 1 GiB is taken for 1 GiB.
+    /// The maximum length of one op's text, in bytes; 256 MiB by default. More than 1 GiB is treated as 1 GiB.
     pub op_bytes_max: usize,
-    /// Ops in one history; 2^32 - 1 by default.
+    /// The maximum number of ops in one history; 2^32 - 1 by default.
     pub ops_max: u64,
-    /// Bytes of text kept in memory where ops must be sorted ([`Format::Intervals`](crate::Format::Intervals)); 16 GiB
-    /// by default.
+    /// The maximum length of the text kept in memory if ops must be sorted
+    /// ([`Format::Intervals`](crate::Format::Intervals)), in bytes; 16 GiB by default.
     pub held_bytes_max: u64,
-    /// Bytes of text, decompressed, that are read before a block is begun; as many as there are by default. A few bytes
-    /// that are compressed may be very much text.
+    /// The maximum length of the decompressed text that is read before a block begins, in bytes; unlimited by default.
+    /// A few compressed bytes may decompress to a very long text.
     pub text_bytes_max: u64,
 }
 

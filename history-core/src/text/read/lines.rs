@@ -1,4 +1,4 @@
-//! Ops that come a line at a time, each line whole, from several writers of one history.
+//! Ops that arrive as complete lines, from several writers of one history.
 
 use super::place::Place;
 use super::steps::error as fault_error;
@@ -14,10 +14,10 @@ use crate::text::syntax::{Fault, Scanner};
 use crate::values::tape::Tape;
 use crate::{ClientRule, OpKind, Position, TimeUnit};
 
-/// Reads what one writer of a history wrote: a line an op, in EDN or JSON.
+/// Reads the lines of one writer of a history: one op per line, in EDN or JSON.
 ///
-/// Each line is read on its own, and is one op and nothing else: what is wrong with it is wrong with no other. The ops
-/// have no indices but those that were written, and no partners, until [`Merge::add`] puts them into a history.
+/// Each line is read separately, and is exactly one op: an error in a line does not affect the others. The ops have no
+/// indices except those in the text, and no partners, until [`Merge::add`] adds them to a history.
 ///
 /// ```
 /// use history_core::{Lines, Merge, Pair};
@@ -35,33 +35,32 @@ use crate::{ClientRule, OpKind, Position, TimeUnit};
 /// ```
 #[derive(Debug)]
 pub struct Lines {
-    /// Absent until an op has shown it.
+    /// Absent until the first op determines it.
     format: Option<Format>,
     time_unit: Option<TimeUnit>,
-    /// What was read and not taken yet.
+    /// The ops that were read and not taken yet.
     batch: Batch,
     /// Where the next line begins.
     place: Place,
 }
 
 impl Lines {
-    /// Reads lines of this format: EDN, or else JSON. Without one, the first op shows it.
+    /// Reads lines in this format: EDN, or else JSON. Without a format, the first op determines it.
     pub fn new(format: Option<Format>) -> Lines {
         Lines { format, time_unit: None, batch: Batch::new(), place: Place::default() }
     }
 
-    /// Takes the times of the ops to be in this unit, as [`Reader::with_time_unit`](crate::Reader::with_time_unit)
-    /// does.
+    /// Sets the unit of the ops' times, as [`Reader::with_time_unit`](crate::Reader::with_time_unit) does.
     #[must_use]
     pub fn with_time_unit(self, unit: TimeUnit) -> Lines {
         Lines { time_unit: Some(unit), ..self }
     }
 
-    /// Reads the next line, with or without its end. A blank one holds no op.
+    /// Reads the next line, with or without its end. A blank line contains no op.
     ///
     /// # Errors
     ///
-    /// If it is anything but one op. The ops before it stay.
+    /// If the line is anything but one op. The ops before it remain.
     pub fn read(&mut self, line: &[u8]) -> Result<(), HistoryError> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let (start, mark) = (self.batch.tape.source.len(), self.batch.tape.mark());
@@ -105,7 +104,7 @@ impl Lines {
         self.place = Place::default();
     }
 
-    /// The index that the text of the first of these ops has.
+    /// The index of the first of these ops, if its text has one.
     #[doc(hidden)]
     pub fn written_index(&self) -> Option<u64> {
         self.batch.records.first()?.index()
@@ -124,7 +123,7 @@ impl Lines {
     }
 }
 
-/// What a first line is written in.
+/// The format of a first line.
 fn format_of(line: &str) -> Format {
     let inside = line.trim_start().strip_prefix('{').map(str::trim_start);
     if inside.is_some_and(|inside| inside.starts_with(['"', '}'])) { Format::Json } else { Format::Edn }
@@ -196,7 +195,7 @@ fn sited(mut fault: Fault, line: &str, start: usize, place: Place) -> HistoryErr
     fault_error(fault, at).with_source(line.as_bytes(), place.offset)
 }
 
-/// One history, made of the ops of several writers in the order in which they are added.
+/// One history, merged from the ops of several writers in the order in which they are added.
 #[derive(Debug, Default)]
 pub struct Merge {
     indices: Indices,
@@ -205,10 +204,10 @@ pub struct Merge {
     bytes: u64,
 }
 
-/// An op that does not fit after those before it.
+/// An op that does not fit after the previous ops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misplaced {
-    /// What it says.
+    /// The op's kind.
     pub kind: OpKind,
     /// What is wrong, with its place in the text of its writer.
     pub error: Box<HistoryError>,
@@ -221,18 +220,18 @@ impl From<Misplaced> for HistoryError {
 }
 
 impl Merge {
-    /// Decides about names before the history begins whether they are clients'.
+    /// Sets which names are clients', before the history begins.
     #[must_use]
     pub fn with_client_rule(self, rule: ClientRule) -> Merge {
         Merge { pairing: self.pairing.with_client_rule(rule), ..self }
     }
 
-    /// Puts ops of a writer after those that are there: gives them their indices, their partners, and their lines in
-    /// the history.
+    /// Appends ops of a writer: assigns their indices, their partners, and their lines in the history.
     ///
     /// # Errors
     ///
-    /// If an op does not fit there. The batch then ends before it, and the history continues as if it had never come.
+    /// If an op does not fit after the previous ops. The batch then ends before it, and the history continues as if
+    /// this op did not exist.
     pub fn add(&mut self, batch: &mut Batch) -> Result<(), Misplaced> {
         let mut added = Ok(());
         for i in 0..batch.len() {
@@ -281,12 +280,12 @@ impl Merge {
         self.pairing.open()
     }
 
-    /// The names in the [`ClientRule`] that no process had so far.
+    /// The names in the [`ClientRule`] that no process has had so far.
     pub fn unmatched(&self) -> impl Iterator<Item = &str> {
         self.pairing.unmatched()
     }
 
-    /// Whether the history seems to hold completions only.
+    /// Whether the history seems to contain only completions.
     pub fn is_of_completions(&self) -> bool {
         self.pairing.completions_only()
     }

@@ -50,9 +50,9 @@ use std::sync::atomic::AtomicBool;
 
 /// Reads ops from a source of bytes, and pairs them.
 ///
-/// Formats are distinguished by their first bytes: EDN (maps one after another, or in one vector or list), JSON (an
-/// array, objects one after another, JSON Lines), intervals (JSON objects with a call and a return), Jepsen's
-/// `history.txt`; with the features `gzip` and `zstd`, each compressed.
+/// Formats are detected from their first bytes: EDN (maps one after another, or in one vector or list), JSON (an array,
+/// objects one after another, JSON Lines), intervals (JSON objects with a call and a return), Jepsen's `history.txt`;
+/// with the features `gzip` and `zstd`, each may be compressed.
 ///
 /// ```
 /// use history_core::{Format, OpKind, Reader};
@@ -82,12 +82,12 @@ pub struct Reader<'s> {
     pairing: Option<Pairing>,
     indices: Indices,
     steps: Option<Steps>,
-    /// What is to be sorted before ops can be handed out, in a format of that sort.
+    /// The intervals to sort before ops can be returned, in a format that needs it.
     intervals: Option<Box<Intervals>>,
-    /// What reads the format, if that is another checker's.
+    /// The decoder of the format, if it is another checker's format.
     peers: Option<Box<Peers>>,
     first_value: FirstValue,
-    /// Names of the files that the sessions are, if they are files.
+    /// The file names of the sessions, if the sessions are files.
     session_names: Vec<String>,
     /// Whether the text was read to its end.
     read_all: bool,
@@ -105,7 +105,7 @@ impl fmt::Debug for Reader<'_> {
 }
 
 impl<'s> Reader<'s> {
-    /// A reader of whatever `source` turns out to hold.
+    /// A reader that detects the format of `source`.
     pub fn new(source: impl Read + Send + 's) -> Reader<'s> {
         let limits = Limits::default();
         let mut blocks = Blocks::new(Box::new(source));
@@ -131,7 +131,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Takes the source for this format, instead of finding it out.
+    /// Sets the format of the source instead of detecting it.
     #[must_use]
     pub fn with_format(mut self, format: Format) -> Reader<'s> {
         self.format = Some(format);
@@ -148,83 +148,83 @@ impl<'s> Reader<'s> {
         self
     }
 
-    /// Hands out ops as soon as the source has them, not a block at a time: for a source that is still being written.
+    /// Returns ops as soon as the source has them, not a block at a time: for a source that is still being written.
     #[must_use]
     pub fn eager(mut self) -> Reader<'s> {
         self.blocks.set_eager();
         self
     }
 
-    /// Reads a history that is still being written: hands out ops as soon as the source has them, and takes what is
-    /// there for the history wherever it ends. [`Reader::cut_off`] gives the place, if within an op.
+    /// Reads a history that is still being written: returns ops as soon as the source has them, and accepts an end
+    /// anywhere. If the source ends within an op, [`Reader::cut_off`] returns the op's position.
     #[must_use]
     pub fn growing(self) -> Reader<'s> {
         self.growing_if(Arc::new(AtomicBool::new(true)))
     }
 
-    /// Reads a history that is still being written, and that either ends by itself, and is then to be whole, or is cut
-    /// off: the same as [`Reader::growing`] if `is_cut` is set by the time that the source ends, else as
-    /// [`Reader::eager`].
+    /// Reads a history that is still being written, and that either ends by itself and must then be complete, or is cut
+    /// off: the same as [`Reader::growing`] if `is_cut` is set when the source ends, else as [`Reader::eager`].
     #[must_use]
     pub fn growing_if(mut self, is_cut: Arc<AtomicBool>) -> Reader<'s> {
         self.blocks.set_may_be_cut(is_cut);
         self.eager()
     }
 
-    /// Leaves ops as they are: every [`Op::pair`] is [`Pair::Alone`](crate::Pair::Alone), and every process with a name
-    /// is [`Process::Other`](crate::Process::Other). Whether invocations and completions fit together is not looked at.
+    /// Reads ops without pairing them: every [`Op::pair`] is [`Pair::Alone`](crate::Pair::Alone), and every process
+    /// with a name is [`Process::Other`](crate::Process::Other). It is not verified that invocations and completions
+    /// fit together.
     #[must_use]
     pub fn without_pairing(mut self) -> Reader<'s> {
         self.pairing = None;
         self
     }
 
-    /// Decides about names of processes before it is read whether they are clients'.
+    /// Sets which names of processes are clients', before the history is read.
     #[must_use]
     pub fn with_client_rule(mut self, rule: ClientRule) -> Reader<'s> {
         self.pairing = self.pairing.map(|pairing| pairing.with_client_rule(rule));
         self
     }
 
-    /// Takes times for counts of this unit, which may have fractions.
+    /// Sets the unit of times, which may have fractions.
     #[must_use]
     pub fn with_time_unit(mut self, unit: TimeUnit) -> Reader<'s> {
         self.unit = Some(unit);
         self
     }
 
-    /// Takes this for what reads return before any write, in formats of other checkers ([`Format::is_of_sessions`]).
-    /// Another format is then refused: it has nil for that.
+    /// Sets the value of reads before any write, in formats of other checkers ([`Format::is_of_sessions`]). Other
+    /// formats are then rejected: in those, this value is nil.
     #[must_use]
     pub fn with_first_value(mut self, first: FirstValue) -> Reader<'s> {
         self.first_value = first;
         self
     }
 
-    /// Names the files that the source's sessions are, for messages.
+    /// Sets the file names of the source's sessions, for messages.
     #[cfg(feature = "files")]
     pub(crate) fn with_session_names(mut self, names: Vec<String>) -> Reader<'s> {
         self.session_names = names;
         self
     }
 
-    /// Sets how many threads tokenize the text in [`Reader::for_each_ahead`] and [`Reader::for_each_batch_ahead`]; 1 by
-    /// default. More are used for EDN and JSON whose ops begin lines, once 512 KiB were read, unless the text is
-    /// [still being written](Reader::eager). Ops and errors do not depend on it. Memory: two pieces of text of 256 KiB
-    /// per thread, with their values; longer pieces where ops are long.
+    /// Sets the number of threads that tokenize the text in [`Reader::for_each_ahead`] and
+    /// [`Reader::for_each_batch_ahead`]; 1 by default. More than one is used for EDN and JSON whose ops begin lines,
+    /// once 512 KiB were read, unless the text is [still being written](Reader::eager). Ops and errors do not depend on
+    /// it. Memory: two pieces of text of 256 KiB per thread, with their values; longer pieces if ops are long.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Reader<'s> {
         self.plan.threads = threads;
         self
     }
 
-    /// How many pieces of the text several threads have read. For tests.
+    /// The number of pieces of the text that several threads have read. For tests.
     #[doc(hidden)]
     pub fn pieces(&self) -> u64 {
         self.plan.pieces
     }
 
-    /// Reads so many bytes at a time. For tests: nothing but speed may depend on it.
+    /// Sets the number of bytes read at a time. For tests: only speed may depend on it.
     #[doc(hidden)]
     #[must_use]
     pub fn with_block_bytes(mut self, bytes: usize) -> Reader<'s> {
@@ -237,23 +237,24 @@ impl<'s> Reader<'s> {
         self.format
     }
 
-    /// Where the op begins that the end of a [growing](Reader::growing) source cut, once that was read to its end.
+    /// The position of the op that the end of a [growing](Reader::growing) source cut off, once the source was read to
+    /// its end.
     pub fn cut_off(&self) -> Option<Position> {
         self.torn.cut_off
     }
 
-    /// The names in the [`ClientRule`] that no process had so far.
+    /// The names in the [`ClientRule`] that no process has had so far.
     pub fn unmatched(&self) -> impl Iterator<Item = &str> {
         self.pairing.iter().flat_map(Pairing::unmatched)
     }
 
-    /// Whether each op so far has an index, and no number between the first and the last is left out.
+    /// Whether each op so far has an index, and no number between the first and the last is missing.
     pub fn is_consecutive(&self) -> bool {
         self.indices.are_consecutive()
     }
 
-    /// Whether the source is compressed, so that an op's position is not one in the source; once the first batch was
-    /// read.
+    /// Whether the source is compressed, so that an op's position is not its position in the source; known once the
+    /// first batch was read.
     pub fn is_compressed(&self) -> bool {
         self.blocks.is_compressed()
     }
@@ -268,18 +269,18 @@ impl<'s> Reader<'s> {
         self.indices.ops()
     }
 
-    /// How many bytes of (decompressed) text the ops read so far took; of a format that is sorted in memory, those
-    /// read.
+    /// The number of bytes of (decompressed) text of the ops read so far; for a format that is sorted in memory, the
+    /// number of bytes read.
     pub fn bytes(&self) -> u64 {
         self.blocks.offset()
     }
 
-    /// Reads the next ops into `batch`, in place of those it holds. False, and no ops, at the end of the history.
+    /// Replaces the content of `batch` by the next ops. Returns false, and no ops, at the end of the history.
     ///
     /// # Errors
     ///
-    /// If the source cannot be read, or its text is not a history. `batch` then holds the ops before the error. Whoever
-    /// asks again gets the same error again.
+    /// If the source cannot be read, or its text is not a history. `batch` then contains the ops before the error.
+    /// Further calls return the same error.
     pub fn read_batch(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
         batch.clear();
         if let Some(error) = &self.failed {
@@ -295,11 +296,11 @@ impl<'s> Reader<'s> {
         Ok(!batch.is_empty())
     }
 
-    /// Gives every op to `see`, until that breaks or fails.
+    /// Passes every op to `see`, until it breaks or fails.
     ///
     /// # Errors
     ///
-    /// If the text is not a history, or `see` returned an error; that gets the op's position and the text there.
+    /// If the text is not a history, or `see` returned an error, which gets the op's position and the text there.
     pub fn for_each(
         &mut self,
         mut see: impl FnMut(&Op<'_>) -> Result<ControlFlow<()>, HistoryError>,
@@ -307,11 +308,11 @@ impl<'s> Reader<'s> {
         self.for_each_batch(|batch| batch.each(&mut see))
     }
 
-    /// Gives all ops to `see`, a batch at a time, until that breaks or fails. No batch is empty.
+    /// Passes all ops to `see`, a batch at a time, until it breaks or fails. No batch is empty.
     ///
     /// # Errors
     ///
-    /// If the text is not a history, after the ops before the error; or what `see` returned.
+    /// If the text is not a history, after the ops before the error; or the error of `see`.
     pub fn for_each_batch(
         &mut self,
         mut see: impl FnMut(&Batch) -> Result<ControlFlow<()>, HistoryError>,
@@ -415,7 +416,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Makes ops of the values of a block. How far.
+    /// Converts the values of a block to ops. Returns the position after them.
     fn scan(&mut self, batch: &mut Batch, block: &Block) -> Result<usize, HistoryError> {
         let format = self.format.unwrap_or(Format::Edn);
         let steps = self.steps.get_or_insert_with(|| Steps::new(format));
@@ -426,7 +427,7 @@ impl<'s> Reader<'s> {
         self.finish_records(batch).and(scanned)
     }
 
-    /// Keeps the intervals of a block. How far.
+    /// Stores the intervals of a block. Returns the position after them.
     fn collect(&mut self, batch: &mut Batch, block: &Block) -> Result<usize, HistoryError> {
         let steps = self.steps.get_or_insert_with(|| Steps::new(Format::Intervals));
         let intervals = self.intervals.get_or_insert_with(|| Box::new(Intervals::new(self.unit, self.clock_error_ns)));
@@ -436,14 +437,14 @@ impl<'s> Reader<'s> {
         })
     }
 
-    /// Hands out ops that were sorted.
+    /// Returns ops that were sorted.
     fn hand_out(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
         let more = self.intervals.as_mut().map(|intervals| intervals.hand_out(batch));
         self.ended = !more.transpose()?.unwrap_or_default();
         self.finish_records(batch)
     }
 
-    /// Gives the new ops of a batch their indices and partners.
+    /// Sets the indices and partners of the new ops of a batch.
     fn finish_records(&mut self, batch: &mut Batch) -> Result<(), HistoryError> {
         for i in 0..batch.len() {
             if let Err(error) = self.finish_record(batch, i) {

@@ -1,5 +1,5 @@
-//! Ops of a part of a history, read one by one where others know its rest. For `histcheck-scale`; it changes without
-//! notice.
+//! Ops of a part of a history, read one by one; the caller has the rest of the history. For `histcheck-scale`; it
+//! changes without notice.
 
 use super::{Format, Lines};
 use crate::error::{ErrorKind, HistoryError};
@@ -7,7 +7,7 @@ use crate::ops::pairing::{OpHead, Pairing};
 use crate::{Op, Position, Process, TimeUnit};
 use std::fmt;
 
-/// What an op's text does not say.
+/// Data of an op that its text does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its index, if the text has none.
@@ -16,15 +16,15 @@ pub struct Place {
     pub line_begins: u64,
     /// Its line, counted from 1.
     pub line: u64,
-    /// Where it stands, where its text was written anew: then this and not the line counts.
+    /// Its position, if its text was rewritten: this position then replaces the line's.
     pub position: Option<Position>,
     /// The number of its client, if that has a name.
     pub client: Option<i64>,
 }
 
-/// Reads ops of a part of a history, each in the text of one line, and pairs them.
+/// Reads ops of a part of a history, each from the text of one line, and pairs them.
 ///
-/// A part has both ends of each of its operations, and no ops of processes that are not clients.
+/// A part contains both ops of each of its operations, and no ops of processes that are not clients.
 pub struct PartReader {
     lines: Lines,
     pairing: Pairing,
@@ -44,12 +44,12 @@ impl PartReader {
         PartReader { lines, pairing: Pairing::new() }
     }
 
-    /// Gives the op in a text to `see`.
+    /// Passes the op in a text to `see`.
     ///
     /// # Errors
     ///
-    /// What `see` returned, with the op's position and the text there; or that the text is not one op of this part,
-    /// which whoever sent it knew better.
+    /// The error of `see`, with the op's position and the text there; or that the text is not one op of this part,
+    /// which is an error of the sender.
     pub fn read<T>(
         &mut self,
         text: &[u8],

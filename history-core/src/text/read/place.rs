@@ -1,4 +1,4 @@
-//! Places in a text, and moving along it.
+//! Places in a text, and moving from one to another.
 
 use crate::Position;
 use crate::cast::Cast as _;
@@ -19,7 +19,7 @@ impl Place {
         Position { offset: self.offset, line: self.line + 1, column: self.column + 1 }
     }
 
-    /// The place in a whole text that is here in a part of it, which begins there.
+    /// Converts a place in a part of a text to a place in the whole, given where the part begins.
     pub(crate) fn within(self, begins: Place) -> Place {
         let column = if self.line == 0 { begins.column + self.column } else { self.column };
         Place { offset: begins.offset + self.offset, line: begins.line + self.line, column }

@@ -1,4 +1,4 @@
-//! Reading goes on where it has stopped: in another process, or as a validation.
+//! Continuing a reader where it stopped: in another process, or as a validation.
 
 use super::{Blocks, FirstValue, Format, Limits, Place, Reader, Steps};
 use crate::TimeUnit;
@@ -6,7 +6,7 @@ use crate::ops::index::Indices;
 use crate::ops::pairing::Pairing;
 use crate::state::{Damaged, In, Out, Parts as _, State as _};
 
-/// What a reader was made of.
+/// The parts of a reader.
 pub(crate) struct Parts<'s> {
     pub(crate) blocks: Blocks<'s>,
     pub(crate) format: Option<Format>,
@@ -18,15 +18,15 @@ pub(crate) struct Parts<'s> {
 }
 
 impl<'s> Reader<'s> {
-    /// What validation continues with.
+    /// The parts that a validation continues with.
     pub(crate) fn into_parts(self) -> Parts<'s> {
         let Reader { blocks, format, limits, unit, pairing, first_value, session_names, .. } = self;
         Parts { blocks, format, limits, unit, first_value, session_names, pairing: pairing.unwrap_or_default() }
     }
 
-    /// What [`Reader::resume`] needs to go on behind the ops that were read, and the byte of the source where they end.
-    /// `None` before the first op, after an error, if the source is compressed, and in formats that are not read op by
-    /// op: [`Format::Intervals`] and those of other checkers.
+    /// The state from which [`Reader::resume`] can continue after the ops that were read, and the byte of the source
+    /// where they end. `None` before the first op, after an error, if the source is compressed, and in formats that are
+    /// not read op by op: [`Format::Intervals`] and those of other checkers.
     pub fn save(&self) -> Option<(u64, Vec<u8>)> {
         let place = self.blocks.place()?;
         let (pairing, steps) = (self.pairing.as_ref()?, self.steps.as_ref()?);
@@ -43,7 +43,8 @@ impl<'s> Reader<'s> {
         out.into_bytes().map(|bytes| (place.offset, bytes))
     }
 
-    /// Reads a source from where [`Reader::save`] said, with the same settings. Called before anything is read.
+    /// Continues to read a source from the position of [`Reader::save`], with the same settings. Call it before
+    /// anything is read.
     ///
     /// ```
     /// use history_core::{Batch, Reader};
@@ -63,7 +64,7 @@ impl<'s> Reader<'s> {
     ///
     /// # Errors
     ///
-    /// If this is no such state.
+    /// If the bytes are not such a state.
     pub fn resume(mut self, state: &[u8]) -> Result<Reader<'s>, Damaged> {
         let mut from = In::new(state);
         let format = *FORMATS.get(usize::load(&mut from)?).ok_or(Damaged)?;

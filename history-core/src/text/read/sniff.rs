@@ -6,7 +6,7 @@ use super::peers::{self, Guess};
 use crate::error::{ErrorKind, HistoryError};
 use crate::text::syntax::table;
 
-/// How a history is written.
+/// The format of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -14,18 +14,18 @@ use crate::text::syntax::table;
 pub enum Format {
     /// Op maps as EDN: one after another, or in one vector or list.
     Edn,
-    /// Op objects as JSON: an array, one after another, or one a line.
+    /// Op objects as JSON: in an array, one after another, or one per line.
     Json,
     /// Operations as JSON objects, each with the times of its call and its return; in any order. All are read, and kept
-    /// as text, before the first op is handed out.
+    /// as text, before the first op is returned.
     Intervals,
-    /// Jepsen's `history.txt`: a line an op, in columns.
+    /// Jepsen's `history.txt`: one op per line, in columns.
     #[cfg_attr(feature = "serde", serde(rename = "txt"))]
     Table,
-    /// Plume's and PolySI's text: a line a read or write, `w(3,17,0,5)`. All are read before the first op is handed
-    /// out.
+    /// Plume's and PolySI's text: one read or write per line, `w(3,17,0,5)`. All are read before the first op is
+    /// returned.
     Plume,
-    /// AWDIT's `test`: a line a read or write, `w 3 17`, and lines of `-` and `=` after transactions and sessions.
+    /// AWDIT's `test`: one read or write per line, `w 3 17`, and lines of `-` and `=` after transactions and sessions.
     Awdit,
     /// dbcop's bincode of 2019.
     Dbcop,
@@ -56,12 +56,12 @@ impl Format {
         Format::Chronos,
     ];
 
-    /// Whether it is one of another checker of transactions: sessions of reads and writes, without invocations.
+    /// Whether it is a format of another checker of transactions: sessions of reads and writes, without invocations.
     pub fn is_of_sessions(self) -> bool {
         !matches!(self, Format::Edn | Format::Json | Format::Intervals | Format::Table)
     }
 
-    /// Whether it is not text.
+    /// Whether it is a binary format.
     pub fn is_binary(self) -> bool {
         matches!(self, Format::Dbcop | Format::Cobra)
     }
@@ -84,8 +84,8 @@ impl Format {
         }
     }
 
-    /// The format of this name, or of a file that ends so: `"edn"`, `"json"`, `"jsonl"`, `"ndjson"`, `"intervals"`,
-    /// `"txt"`, `"log"`.
+    /// The format with this name, or of a file with this extension: `"edn"`, `"json"`, `"jsonl"`, `"ndjson"`,
+    /// `"intervals"`, `"txt"`, `"log"`.
     pub(crate) fn from_name(name: &str) -> Option<Format> {
         Some(match name {
             "edn" => Format::Edn,
@@ -104,11 +104,11 @@ impl Format {
     }
 }
 
-/// What the first bytes of a text say of its format.
+/// The format that the first bytes of a text indicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sniffed {
     Known(Format),
-    /// More of it must be seen first; so much of it is white space.
+    /// More text is needed first; this many bytes of it are white space.
     More(usize),
 }
 
@@ -155,8 +155,8 @@ pub(crate) fn format(text: &str, block: &Block) -> Result<Sniffed, HistoryError>
     }
 }
 
-/// The format of a text that begins with an object, or with an array whose first element is one. `None` if it must be
-/// seen to its end.
+/// The format of a text that begins with an object, or with an array whose first element is one. `None` if the object
+/// has not ended.
 fn of_object(text: &str, inside: Option<&str>) -> Option<Format> {
     match peers::wrapper(text) {
         Guess::Is(format) if inside.is_none() => return Some(format),

@@ -1,4 +1,4 @@
-//! From op to op through a block of text, whatever encloses them.
+//! Iterates over the ops of a block of text, inside any container.
 
 use super::Format;
 use super::blocks::Block;
@@ -16,15 +16,15 @@ use crate::values::tape::Tape;
 /// What encloses the ops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Within {
-    /// Nothing: one op after another.
+    /// Nothing: the ops follow each other.
     Bare,
     /// A vector, list or array, closed by this byte.
     Container(u8),
-    /// Such a one, and it was closed.
+    /// A container that has ended.
     Closed,
 }
 
-/// Where a reader is between two ops.
+/// The position of a reader between two ops.
 #[derive(Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Steps {
@@ -38,21 +38,21 @@ pub(crate) struct Steps {
     last: Last,
     /// EDN: whether the last block ended inside a comment.
     in_comment: bool,
-    /// The table: whether the last op has an error, or a logger spoke, which may continue.
+    /// For the table: whether the last op has an error, or the last line is a logger's, which may continue.
     after_error: bool,
     /// The values of the block at hand.
     found: Vec<Found>,
-    /// Where the last value of the block ends, or the bracket before the first.
+    /// Where the last value of the block ends, or the bracket before the first value.
     end: Option<usize>,
     /// The place after the last value, and the end of the line up to there.
     ended: (Place, String),
 }
 
-/// A value that is where an op belongs.
+/// A value at a place where an op is expected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     pub(crate) node: usize,
-    /// What it says, if it is a plain op. Then the node is not that of a map.
+    /// Its content, if it is a plain op. The node is then not that of a map.
     pub(crate) plain: Option<Plain>,
     pub(crate) start: usize,
     pub(crate) end: usize,
@@ -72,7 +72,7 @@ enum Last {
     Comma,
 }
 
-/// What [`Steps::step`] came to.
+/// The result of [`Steps::step`].
 enum Step {
     /// An op that begins here.
     Op(usize),
@@ -132,7 +132,7 @@ impl Steps {
         }
     }
 
-    /// Says whether plain ops need not be values on the tape.
+    /// Sets whether plain ops need not be values on the tape.
     pub(super) fn take_plain(&mut self, takes_plain: bool) {
         self.takes_plain = takes_plain;
     }
@@ -150,14 +150,15 @@ impl Steps {
             && self.within != Within::Closed
     }
 
-    /// As far as one can see from a text that follows somewhere: where a reader is before it, if it is between two ops.
+    /// The position of a reader before a text that follows somewhere, if it is between two ops, as far as that text
+    /// shows.
     pub(super) fn before(&self, text: &[u8]) -> Steps {
         let first = text.iter().find(|b| !b.is_ascii_whitespace());
         let last = if matches!(first, Some(b',' | b']')) { Last::Op } else { Last::Comma };
         Steps { within: self.within, started: true, last, takes_plain: self.takes_plain, ..Steps::new(self.format) }
     }
 
-    /// Whether what is read from here on is read alike from there.
+    /// Whether the following text is read in the same way from both positions.
     pub(super) fn is_alike(&self, other: &Steps) -> bool {
         let is_array = self.format == Format::Json && self.within != Within::Bare;
         self.is_between_ops()
@@ -166,14 +167,15 @@ impl Steps {
             && (self.last == other.last || !is_array)
     }
 
-    /// Goes where a reader came to in the text that follows, which begins there.
+    /// Moves to the position of another reader in the following text, which begins at `begins`.
     pub(super) fn follow(&mut self, other: Steps, begins: Place) {
         let (place, line) = if other.end.is_some() { other.ended } else { std::mem::take(&mut self.ended) };
         let place = if other.end.is_some() { place.within(begins) } else { place };
         *self = Steps { ended: (place, line), ..other };
     }
 
-    /// Reads all ops that end in the block, and gives them to `take` with the place where they begin. How far.
+    /// Reads all ops that end in the block, and passes each to `take` with the place where it begins. Returns the
+    /// position after them.
     pub(super) fn run(
         &mut self,
         batch: &mut Batch,
@@ -201,7 +203,7 @@ impl Steps {
         if self.end.is_some() { self.ended.0 } else { block.place }
     }
 
-    /// Remembers where the last value of the block ended; `place` is that of `counted`, before it.
+    /// Stores where the last value of the block ended; `place` is that of `counted`, before it.
     pub(crate) fn note_end(&mut self, text: &str, block: &Block, counted: usize, mut place: Place) {
         if let Some(end) = self.end.map(|end| end.min(block.end)) {
             place.advance(&text.as_bytes()[counted..end]);
@@ -230,7 +232,8 @@ impl Steps {
         &self.found
     }
 
-    /// Reads all values of the block that are where ops belong, from `from` on. How far; or the fault after them.
+    /// Reads all values of the block where ops are expected, from `from` on. Returns the position after them; or the
+    /// fault after them.
     pub(crate) fn scan(&mut self, tape: &mut Tape, block: &Block, from: usize) -> Result<usize, Stop> {
         self.found.clear();
         self.end = None;
@@ -312,7 +315,7 @@ impl Steps {
         }
     }
 
-    /// Refuses an op of the table in a last line that may be cut, because it does not show that its last word is whole.
+    /// Rejects an op of the table in a last line that may be incomplete, because its last word may be too.
     fn verify_line_end(&self, step: Step, scanner: &Scanner<'_>, block: &Block) -> Result<Step, Fault> {
         let Step::Op(start) = step else { return Ok(step) };
         // The newline at the end of the text is the reader's.
@@ -346,7 +349,7 @@ impl Steps {
         })
     }
 
-    /// Passes over `b`, the next byte, if it belongs to what encloses the ops. Whether it does.
+    /// Skips `b`, the next byte, if it belongs to the container of the ops. Returns whether it does.
     fn bracket(&mut self, scanner: &mut Scanner<'_>, b: u8) -> Result<bool, Fault> {
         let at = scanner.pos;
         let json = self.format != Format::Edn;
@@ -383,7 +386,7 @@ impl Steps {
         }
     }
 
-    /// Goes on after a fault as if an op could come next.
+    /// Continues after a fault as if an op could follow.
     pub(crate) fn resume(&mut self) {
         if self.within == Within::Closed {
             self.within = Within::Bare;
@@ -394,8 +397,8 @@ impl Steps {
     }
 }
 
-/// Whether a line of the table shows that nothing is missing at its end: that ends in a bracket, a quotation mark, or a
-/// word that is not the beginning of another one.
+/// Whether a line of the table is certainly complete: it ends in a bracket, a quotation mark, or a word that is not the
+/// beginning of another one.
 fn is_whole(line: &[u8]) -> bool {
     let last = line.rsplit(u8::is_ascii_whitespace).next().unwrap_or_default();
     line.ends_with(b"]")
@@ -405,7 +408,7 @@ fn is_whole(line: &[u8]) -> bool {
         || matches!(last, b"nil" | b"true" | b"false")
 }
 
-/// The error of an op that begins at `at` and is too long, and what it may have forgotten to close.
+/// The error for an op that begins at `at` and is too long, with what may not have been closed.
 #[cold]
 pub(crate) fn too_long(
     op_bytes_max: usize,

@@ -1,12 +1,13 @@
-//! Reading on several threads: pieces of the text become values on each, and ops in the order of the text on one.
+//! Reading on several threads: the threads turn pieces of the text into values, and one thread puts their ops in the
+//! order of the text.
 //!
-//! Where a piece begins is a guess. A thread reads it as if it began between two ops, from line end to line end. What
-//! comes of it counts only if the piece before ended so, and if it is whole and without fault. Otherwise its text, and
-//! all that follows, is given back to the reader, which reads it as it would have without threads. So whatever is
-//! wrong with a text is found by one thread alone, and there is nothing that could be reported in two ways.
+//! The beginning of a piece is a guess. A thread reads it as if it began between two ops, from line end to line end.
+//! The result counts only if the previous piece ended in this way, and if the piece is complete and has no fault.
+//! Otherwise its text, and all following text, is returned to the reader, which reads it as it would have without
+//! threads. So only one thread reports errors in a text, and there is only one way in which an error can be reported.
 //!
-//! Pairing, indices and places in the whole text need the ops before, and are left to the thread that puts the pieces
-//! in order. It reads and cuts the source as well, so a source that is decompressed takes a thread for that.
+//! Pairing, indices and places in the whole text depend on the previous ops, and are determined by the thread that puts
+//! the pieces in order. It also reads and cuts the source, so decompression takes that thread.
 
 use super::blocks::{Blocks, Pieces};
 use super::handover::Handover;
@@ -25,20 +26,21 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 
-/// Blocks that are read before threads are started: a short history is over by then.
+/// The number of blocks that are read before threads are started, so that a short history needs none.
 const FIRST_BLOCKS: usize = 4;
 
-/// Pieces under way, by thread.
+/// The number of pieces in progress per thread.
 const PIECES: usize = 2;
 
-/// How many pieces may be read in vain: each costs so many pieces that are not.
+/// The initial and maximum credit. Each piece that counts raises it by one, up to this; each time that pieces must be
+/// given back, because one does not count or no line ends, it falls by `COST`. Below `COST`, no threads are used.
 const CREDIT: u32 = 64;
 const COST: u32 = 16;
 
-/// Whether, and when, a reader reads on several threads.
+/// Whether and when a reader reads on several threads.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// How many; with fewer than two the reader reads alone.
+    /// The number of threads; with fewer than two, the reader reads alone.
     pub(super) threads: usize,
     credit: u32,
     /// Up to this place of the text the reader reads alone.
@@ -73,7 +75,7 @@ struct Job {
 /// A piece that was read.
 struct Piece {
     start: usize,
-    /// Where it was thought to begin.
+    /// The position at which it was assumed to begin.
     begun: Steps,
     outcome: Outcome,
 }
@@ -87,13 +89,13 @@ enum Outcome {
 
 struct Whole {
     batch: Batch,
-    /// Where the reader is behind it.
+    /// The position of the reader after it.
     steps: Steps,
     end: Place,
 }
 
 impl Threads {
-    /// Starts so many, or as many as there can be; `None` if those are too few.
+    /// Starts this many threads, or as many as possible; `None` if those are too few.
     pub(super) fn start<'scope>(scope: &'scope Scope<'scope, '_>, count: usize) -> Option<Threads> {
         let (jobs, queue) = channel::<Job>();
         let queue = Arc::new(Mutex::new(queue));
@@ -141,7 +143,8 @@ impl Job {
     }
 }
 
-/// Reads the text of a batch, of which so much was read before. Where it ends, if it ends between two ops.
+/// Reads the text of a batch, of which `start` bytes were read before. Returns where it ends, if it ends between two
+/// ops.
 fn read(batch: &mut Batch, start: usize, steps: &mut Steps, unit: Option<TimeUnit>) -> Option<Place> {
     let block = Blocks::block_of(batch.tape.source.as_bytes(), start);
     let read = steps.run(batch, &block, usize::MAX, |batch, found, place| read_row(batch, found, place, unit));
@@ -167,7 +170,7 @@ impl Piece {
 }
 
 impl Reader<'_> {
-    /// Whether the text that follows is worth more threads than this one.
+    /// Whether more than this thread is worthwhile for the following text.
     pub(super) fn is_for_threads(&self) -> bool {
         let Plan { threads, credit, alone_to, .. } = self.plan;
         threads > 1
@@ -184,7 +187,7 @@ impl Reader<'_> {
             && self.steps.as_ref().is_some_and(Steps::is_between_ops)
     }
 
-    /// Reads on with threads, as far as pieces go. Breaks once nobody takes what is read.
+    /// Continues to read with threads, as far as there are pieces. Breaks once the receiver has stopped.
     pub(super) fn read_on(&mut self, threads: &Threads, handover: &mut Handover) -> ControlFlow<()> {
         let mut pieces = Pieces::of(&mut self.blocks);
         let mut under_way: VecDeque<Receiver<Piece>> = VecDeque::new();
@@ -214,7 +217,8 @@ impl Reader<'_> {
         flow
     }
 
-    /// Puts the next piece into `bytes`, if there is one. How much of it was read before, and where it may begin.
+    /// Puts the next piece into `bytes`, if there is one. Returns how much of it was read before, and where it may
+    /// begin.
     fn next_piece(&mut self, pieces: &mut Pieces, bytes: &mut Vec<u8>) -> Option<(usize, Steps)> {
         let is_first = pieces.is_first;
         let start = pieces.next(&mut self.blocks, bytes)?;
@@ -222,7 +226,8 @@ impl Reader<'_> {
         Some((start, if is_first { steps.clone() } else { steps.before(bytes) }))
     }
 
-    /// Makes ops of the next piece; the same as [`Reader::read_batch`] returns. The piece again if it does not count.
+    /// Adds the ops of the next piece; returns the same as [`Reader::read_batch`]. Returns the piece if it does not
+    /// count.
     fn take_in(&mut self, piece: Piece) -> Result<(Batch, Result<bool, HistoryError>), Box<Piece>> {
         let Piece { start, begun, outcome } = piece;
         let Whole { mut batch, steps: after, end } = match (outcome, &self.steps) {
@@ -253,7 +258,8 @@ impl Reader<'_> {
         Ok((batch, Ok(true)))
     }
 
-    /// Takes back what was not read: a piece that does not count, those after it, and the rest of the source.
+    /// Returns to the source what was not read: a piece that does not count, those after it, and the rest of the
+    /// source.
     fn give_back(&mut self, pieces: Pieces, left: Option<Box<Piece>>, under_way: VecDeque<Receiver<Piece>>) {
         if left.is_some() || pieces.is_long {
             self.plan.credit = self.plan.credit.saturating_sub(COST);
@@ -277,7 +283,7 @@ impl Reader<'_> {
     }
 }
 
-/// The first of the pieces under way, if it was read; or once it is, if that is to be waited for.
+/// The first of the pieces in progress, if it is done; or once it is done, if `wait`.
 fn first_done(under_way: &mut VecDeque<Receiver<Piece>>, wait: bool) -> Option<Piece> {
     let first = under_way.front()?;
     let piece = if wait {
@@ -293,7 +299,7 @@ fn first_done(under_way: &mut VecDeque<Receiver<Piece>>, wait: bool) -> Option<P
     Some(piece)
 }
 
-/// A thread drops what it is to hand over only if it panics.
+/// A thread drops its result only if it panics.
 fn panicked() -> ! {
     panic!("a thread that reads has panicked")
 }

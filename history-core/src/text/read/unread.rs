@@ -1,15 +1,15 @@
-//! What was not read yet of a source: the bytes that were given back, then those that it still has.
+//! The unread part of a source: the bytes that were returned to it, then those that it still has.
 
 use super::decompress::Source;
 use crate::cast::Cast as _;
 use std::io::{self, Read};
 
-/// A source to which bytes can be given back.
+/// A source to which bytes can be returned.
 pub(super) struct Unread<'s> {
     back: Vec<u8>,
     /// How much of `back` was read again; at most its length.
     at: usize,
-    /// What the source said when it was last read, to be said again after `back`.
+    /// The error of the last read of the source, to be returned again after `back`.
     failure: Option<io::Error>,
     source: Source<'s>,
 }
@@ -24,7 +24,7 @@ impl<'s> Unread<'s> {
         self.source
     }
 
-    /// Takes back bytes that were read, and the error that came after them, as if nobody had seen them.
+    /// Takes back bytes that were read, and the error that followed them, as if they had not been read.
     pub(super) fn give_back(&mut self, bytes: &[u8], failure: Option<io::Error>) {
         let rest = self.back.split_off(self.at);
         self.back.clear();
@@ -34,7 +34,7 @@ impl<'s> Unread<'s> {
         self.failure = failure.or(self.failure.take());
     }
 
-    /// Reads so many bytes more, or all that there are; how many. Those before an error are read.
+    /// Reads `count` more bytes, or all that there are; returns how many. Bytes before an error are read.
     pub(super) fn read_up_to(&mut self, count: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let back = count.min(self.back.len() - self.at);
         bytes.extend_from_slice(&self.back[self.at..self.at + back]);
@@ -47,10 +47,10 @@ impl<'s> Unread<'s> {
         Ok(back + got)
     }
 
-    /// Reads over `out` until it is full, or as far as can be read; how many bytes. An error comes behind them.
+    /// Overwrites `out` until it is full, or as far as possible; returns the number of bytes. An error follows them.
     ///
-    /// For a buffer that was filled before: [`Unread::read_up_to`] clears what it is going to read over, because not
-    /// every source can be trusted with bytes that nobody wrote.
+    /// For a buffer that was filled before: [`Unread::read_up_to`] clears the bytes before it overwrites them, because
+    /// not every source can be trusted with uninitialized bytes.
     pub(super) fn read_over(&mut self, out: &mut [u8]) -> (usize, io::Result<()>) {
         let mut got = 0;
         while got < out.len() {
@@ -64,7 +64,7 @@ impl<'s> Unread<'s> {
         (got, Ok(()))
     }
 
-    /// Returns the failure that comes behind what was given back, once that was read.
+    /// Returns the failure that follows the returned bytes, once those were read.
     fn failed(&mut self) -> io::Result<()> {
         (self.back, self.at) = (Vec::new(), 0);
         self.failure.take().map_or(Ok(()), Err)

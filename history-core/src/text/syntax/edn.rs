@@ -1,5 +1,5 @@
-//! EDN (<https://github.com/edn-format/edn>), and what Clojure prints in addition to it: ratios, `##NaN`, regular
-//! expressions, hexadecimal integers, namespaced maps.
+//! EDN (<https://github.com/edn-format/edn>), and Clojure's additions to it: ratios, `##NaN`, regular expressions,
+//! hexadecimal integers, namespaced maps.
 
 use super::edn_token::ENDS_TOKEN;
 use super::number::Run;
@@ -15,7 +15,7 @@ pub(crate) enum Read {
 }
 
 impl Scanner<'_> {
-    /// Skips white space and comments. Whether the block ends inside a comment.
+    /// Skips white space and comments. Returns whether the block ends inside a comment.
     #[inline]
     pub(crate) fn skip_edn_space(&mut self) -> bool {
         while let Some(b) = self.peek() {
@@ -32,7 +32,7 @@ impl Scanner<'_> {
         false
     }
 
-    /// Skips the rest of a line, but not its end. Whether the block ends before the line does.
+    /// Skips the rest of a line, but not its end. Returns whether the block ends before the line does.
     pub(crate) fn skip_line(&mut self) -> bool {
         let rest = &self.bytes[self.pos..];
         let end = memchr::memchr(b'\n', rest);
@@ -69,7 +69,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Settles the frames that a complete value completes. Whether it was the outermost.
+    /// Closes the frames that a complete value completes. Returns whether it was the outermost.
     #[inline]
     fn edn_complete(&mut self) -> bool {
         loop {
@@ -95,7 +95,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads up to the next complete value. Whether there is one: a bracket or tag that opens is none yet.
+    /// Reads up to the next complete value. Returns whether there is one: an opening bracket or tag is not.
     #[inline]
     fn edn_one(&mut self) -> Result<bool, Fault> {
         self.skip_edn_space();
@@ -131,7 +131,7 @@ impl Scanner<'_> {
         Ok(true)
     }
 
-    /// What follows an opening bracket: a container of integers in one go, any other one by one.
+    /// Reads what follows an opening bracket: a container of integers at once, any other value by value.
     #[inline]
     fn edn_open(&mut self, tag: Tag, run: Tag, close: u8, at: usize) -> Result<bool, Fault> {
         while matches!(self.peek(), Some(b' ' | b',' | b'\n' | b'\r' | b'\t')) {

@@ -1,8 +1,9 @@
-//! Keys of ops seen before: nearly all ops of a history have the same fields in the same order, written alike.
+//! Keys of previous ops: nearly all ops of a history have the same fields in the same order, with the same text.
 //!
-//! For each place among the keys of an op the text of the last key there is kept, from the end of the value before it:
-//! `, :type ` or `"type":`. Where the same text follows again it is the same key, whatever it consists of, so one
-//! comparison of 16 bytes stands for reading white space and name. Nothing else changes: equal text is read alike.
+//! For each place among the keys of an op, the text of the last key at this place is kept, from the end of the value
+//! before it: `, :type ` or `"type":`. If the same text follows again, it is the same key, whatever it consists of, so
+//! one comparison of 16 bytes replaces reading white space and name. The result does not change: equal text has the
+//! same meaning.
 
 use super::memo::Key;
 use super::{Frame, Scanner};
@@ -10,11 +11,11 @@ use crate::cast::Cast as _;
 use crate::text::syntax::field::OwnField;
 use crate::values::tape::Tag;
 
-/// Keys that are kept; those behind them are read.
+/// The number of keys that are kept; later keys are always read.
 const KEYS_MAX: usize = 8;
 /// Bytes compared at once, and so kept of a key at the most.
 const BYTES: usize = 16;
-/// So often may another text be in a key's place before that one is kept instead.
+/// After this many other texts in the place of a key, the last of them replaces it.
 const MISSES_MAX: u8 = 8;
 
 impl Scanner<'_> {
@@ -32,7 +33,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads the key at `pos` if it is the one that was last in this place. Whether it is.
+    /// Reads the key at `pos` if it is the last one seen at this place. Returns whether it is.
     #[inline]
     pub(super) fn known_key(&mut self, place: usize, tag: Tag) -> bool {
         let Some(key) = self.tape.memo.keys.get(place) else { return false };
@@ -54,7 +55,7 @@ impl Scanner<'_> {
         text.is_some_and(is_same) && key.is_keyword == (tag == Tag::Keyword)
     }
 
-    /// Keeps the key that was just read up to `pos`, if it is the last value on the tape; `from` is where the value
+    /// Stores the key that was just read up to `pos`, if it is the last value on the tape; `from` is where the value
     /// before it ended. Its text counts up to `end`.
     pub(super) fn keep_key(&mut self, place: usize, tag: Tag, from: usize, end: usize) {
         let Some(node) = self.tape.nodes.last() else { return };

@@ -1,16 +1,16 @@
-//! Whether it is worth it to try the fast way, by how often it was in vain.
+//! Whether to try the fast way, depending on how often it failed.
 
-/// How often plain ops are looked for, as long as there are few.
+/// Limits how often the reader tries to read plain ops, if there are few.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Luck {
-    /// What attempts in vain have cost. Each op works off one.
+    /// The cost of failed attempts. Each op reduces it by one.
     debt: u8,
 }
 
 impl Luck {
-    /// With more debt than this, nothing is tried.
+    /// With more debt than this, no attempt is made.
     const DEBT_MAX: u8 = 32;
-    /// What an attempt costs that was in vain.
+    /// The cost of a failed attempt.
     const COST: u8 = 16;
 
     #[inline]

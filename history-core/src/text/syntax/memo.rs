@@ -1,9 +1,9 @@
-//! Runs of integers seen before: a list that is read over and over, each time a little longer, is decoded once.
+//! Runs of integers seen before: a list that is read repeatedly, each time a little longer, is decoded once.
 //!
-//! In histories of lists and sets nearly all of the text is such lists, and what is before one (`"r",18,` or `:r 18 `)
-//! determines which of them it is. So the last run after each such text is kept, as text and as integers; as far as the
-//! next one begins with the same text, its integers are copied. Comparing is an order of magnitude faster than
-//! decoding, and nothing else changes: equal text has equal integers.
+//! In histories of lists and sets, nearly all of the text consists of such lists, and the text before one (`"r",18,` or
+//! `:r 18 `) determines which list it is. So the last run after each such text is kept, as text and as integers; as far
+//! as the next one begins with the same text, its integers are copied. Comparing is an order of magnitude faster than
+//! decoding, and the result does not change: equal text has equal integers.
 
 use super::luck::Luck;
 use crate::cast::Cast as _;

@@ -1,8 +1,8 @@
 //! Tokenizers: one interface over EDN, JSON and the table that Jepsen calls `history.txt`.
 //!
-//! Each reads one value (or line) at a time from a block of text onto a tape, with an explicit stack. A block may end
-//! in the middle of a value; then the fault is [`FaultKind::Incomplete`], and the reader comes again with more text.
-//! What a tokenizer says of a text does not depend on where blocks end: it decides nothing before it has seen all that
+//! Each reads one value (or line) at a time from a block of text onto a tape, with an explicit stack. If a block ends
+//! in the middle of a value, the fault is [`FaultKind::Incomplete`], and the reader calls again with more text. The
+//! result of a tokenizer does not depend on where blocks end: it decides nothing before it has all the text that
 //! matters.
 
 pub(crate) mod edn;
@@ -25,8 +25,8 @@ use crate::values::tape::{Mark, Tag, Tape};
 /// Containers inside containers, at the most.
 pub(crate) const DEPTH_MAX: usize = 512;
 
-/// Values in one op, at the most; integers in a list of nothing else count as one. Each takes 16 bytes, and may be
-/// written in three.
+/// The maximum number of values in one op; a list that contains only integers counts as one. Each takes 16 bytes, and
+/// may take only three bytes of text.
 pub(crate) const VALUES_MAX: usize = 1 << 24;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +34,7 @@ pub(crate) enum FaultKind {
     /// The block ends inside a value.
     Incomplete,
     Syntax,
-    /// The value is fine, but not an op.
+    /// The value is valid, but not an op.
     Op,
     Limit,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Fault {
     pub(crate) kind: FaultKind,
     /// In the block. Absent for an op as a whole.
     pub(crate) at: Option<usize>,
-    /// The bracket that this is about, if it stands elsewhere.
+    /// The opening bracket that the fault concerns, if it is elsewhere.
     pub(crate) opened_at: Option<usize>,
     pub(crate) message: String,
     pub(crate) expected: &'static str,
@@ -71,11 +71,11 @@ enum Frame {
     Container { node: u32, count: u32, close: u8, opened_at: usize },
     /// `#tag`, which takes one value.
     Tag { at: usize },
-    /// `#_`, which takes one value and forgets it.
+    /// `#_`, which takes one value and discards it.
     Discard { mark: Mark, at: usize },
 }
 
-/// A tokenizer's place in a block.
+/// The position of a tokenizer in a block.
 pub(crate) struct Scanner<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) pos: usize,
@@ -100,7 +100,7 @@ impl<'a> Scanner<'a> {
         self.tape.mark()
     }
 
-    /// Forgets the value that was begun after `mark`.
+    /// Discards the value that was begun after `mark`.
     pub(crate) fn cut(&mut self, mark: Mark) {
         self.tape.cut(mark);
         self.stack.clear();
@@ -146,7 +146,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Refuses a value, read from `from` on, once it consists of too many. `nodes` is how many there were before it.
+    /// Rejects a value, read from `from` on, if it contains too many values. `nodes` is the number of nodes before it.
     #[inline]
     fn count_values(&self, from: usize, nodes: usize) -> Result<(), Fault> {
         // Fewer bytes are fewer values, whatever they are.

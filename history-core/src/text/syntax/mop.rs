@@ -1,7 +1,7 @@
-//! Micro-ops as nearly all programs write them, `["r",15,null]` or `[:append 5 3]`: read in one go.
+//! Micro-ops in their most common form, `["r",15,null]` or `[:append 5 3]`, read at once.
 //!
-//! Whatever differs from that in a byte is left to the tokenizers. They read the same in what is read here, so nothing
-//! else changes.
+//! Text that differs from this form in any byte is left to the tokenizers. They give the same result for text of this
+//! form, so nothing else changes.
 
 use super::number::Run;
 use super::{DEPTH_MAX, Scanner};
@@ -9,9 +9,9 @@ use crate::cast::Cast as _;
 use crate::values::tape::{Node, Tag, own};
 
 impl Scanner<'_> {
-    /// Reads the rest of a micro-op whose opening bracket is behind, and whose name comes next, if it is a name of
-    /// small letters, a small integer, and a third value: such an integer, nil, or integers in brackets. Whether it is;
-    /// nothing is read if not.
+    /// Reads the rest of a micro-op after its opening bracket, with its name next, if it is a name of lowercase
+    /// letters, a small integer, and a third value: such an integer, nil, or integers in brackets. Returns whether it
+    /// is; if not, nothing is read.
     #[inline]
     pub(super) fn mop<const JSON: bool>(&mut self) -> bool {
         let (from, ints) = (self.pos, self.tape.ints.len());

@@ -1,4 +1,4 @@
-//! Numbers: runs of small integers on the fast path, everything else on the careful one.
+//! Numbers: runs of small integers on the fast path, everything else on the general one.
 
 use super::{Fault, Scanner, VALUES_MAX};
 use crate::cast::Cast as _;
@@ -10,14 +10,14 @@ const RUN_DIGITS_MAX: usize = 18;
 
 /// How a run of integers ended.
 pub(super) enum Run {
-    /// At the closing bracket, which is behind.
+    /// At the closing bracket, which was read.
     Closed,
-    /// Elsewhere: `count` integers are on the tape's `ints`, from `start` on, and something else follows.
+    /// Elsewhere: `count` integers are on the tape's `ints`, from `start` on, followed by something else.
     Broken { start: usize, count: u32 },
 }
 
 impl Scanner<'_> {
-    /// A small integer at `pos`. Leaves `pos` where it is if there is none.
+    /// A small integer at `pos`. Does not move `pos` if there is none.
     #[inline]
     pub(super) fn small_int(&mut self) -> Option<i64> {
         let bytes = self.bytes;
@@ -80,8 +80,8 @@ impl Scanner<'_> {
         Run::Broken { start, count: (self.tape.ints.len() - start).to_u32() }
     }
 
-    /// Integers of a run as long as a single separator is between them. Whether the last one is followed by
-    /// something else that can follow one, and so belongs to the run; `resume` is then directly after it.
+    /// Reads integers of a run while a single separator is between them. Returns whether the last one is followed by
+    /// something else that belongs to the run; `resume` is then directly after it.
     #[inline]
     fn next_of_run(&mut self, commas: bool, resume: &mut usize) -> bool {
         while let Some(n) = self.small_int() {
@@ -122,7 +122,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// The integer that the text between `start` and `end` spells (sign and digits only), whatever its size.
+    /// The integer written between `start` and `end` (sign and digits only), whatever its size.
     pub(super) fn push_int(&mut self, start: usize, end: usize) {
         let text = &self.bytes[start..end];
         let parsed = std::str::from_utf8(text).ok().and_then(|s| s.parse::<i64>().ok());
@@ -132,7 +132,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The float that the text between `start` and `end` spells.
+    /// The float written between `start` and `end`.
     pub(super) fn push_float(&mut self, start: usize, end: usize) -> Result<(), Fault> {
         let text = std::str::from_utf8(&self.bytes[start..end]).unwrap_or_default();
         let x: f64 = text

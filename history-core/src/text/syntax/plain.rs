@@ -1,9 +1,9 @@
-//! Ops written like those before them, read in one go: without a map on the tape, which would be taken apart again.
+//! Ops with the same form as those before, read at once: without a map on the tape, which would be decoded again.
 //!
 //! An op is **plain** if its keys are the last ones in their places ([`super::keys`]), each is a field that every op
-//! has, and the fields say what nearly all do: a kind, whole numbers, a name. Such an op is known when its closing
-//! bracket is read. Of anything else nothing is decided here: it is read from its beginning again, as any op is, so
-//! that nothing depends on which ops came before.
+//! has, and the fields have the common types: a kind, whole numbers, a name. Such an op is recognized when its closing
+//! bracket is read. Any other op is read again from its beginning, as usual, so that the result does not depend on
+//! previous ops.
 
 use super::edn::Read;
 use super::{Frame, Scanner, VALUES_MAX};
@@ -12,7 +12,7 @@ use crate::cast::Cast as _;
 use crate::text::syntax::field::OwnField;
 use crate::values::tape::Tag;
 
-/// What a plain op says.
+/// The content of a plain op.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain {
     pub(crate) kind: OpKind,
@@ -62,7 +62,7 @@ impl Plain {
 }
 
 impl Scanner<'_> {
-    /// The op at `pos`, if it is a plain one. Else nothing has changed.
+    /// The op at `pos`, if it is a plain one. Otherwise nothing changes.
     #[inline]
     pub(crate) fn plain_op<const JSON: bool>(&mut self) -> Option<Plain> {
         if self.peek() != Some(b'{') || !self.tape.memo.luck.is_with() {
@@ -156,7 +156,7 @@ impl Scanner<'_> {
         (is_open && is_closed).then_some(kind)
     }
 
-    /// The whole number at `pos`. What ends it is looked at with the next key.
+    /// The whole number at `pos`. The byte that ends it is examined with the next key.
     #[inline]
     fn plain_int(&mut self) -> Option<i64> {
         self.small_int().or_else(|| self.long_int())

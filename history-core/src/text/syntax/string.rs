@@ -18,7 +18,7 @@ const STOPS: [bool; 256] = {
 };
 
 impl Scanner<'_> {
-    /// A string whose opening quote is behind. EDN lets control characters are in it, JSON does not.
+    /// A string after its opening quote. EDN permits control characters in it, JSON does not.
     #[inline]
     pub(super) fn string<const JSON: bool>(&mut self) -> Result<(), Fault> {
         let start = self.pos;
@@ -133,7 +133,7 @@ impl Scanner<'_> {
         Ok(code)
     }
 
-    /// A regular expression, `#"..."`, whose opening quote is behind: its backslashes are its own.
+    /// A regular expression, `#"..."`, after its opening quote: its backslashes remain.
     pub(super) fn regex(&mut self) -> Result<(), Fault> {
         let start = self.pos;
         while let Some(b) = self.peek() {

@@ -1,11 +1,11 @@
-//! Jepsen's `history.txt`: a line an op, `PROCESS TYPE F VALUE`, and sometimes `ERROR`, with tabs or spaces between.
+//! Jepsen's `history.txt`: one op per line, `PROCESS TYPE F VALUE`, and sometimes `ERROR`, separated by tabs or spaces.
 //!
-//! Process, type, f and value are EDN. What a logger puts before the process (`INFO  jepsen.util - `) is ignored.
-//! The error is printed for people: it is taken as EDN if it is one value, else as text; its further lines are passed
-//! over. So are a logger's lines that say something else, with what follows them, unless they begin as an op does.
+//! Process, type, f and value are EDN. A logger's prefix before the process (`INFO  jepsen.util - `) is ignored. The
+//! error is printed for people: it is read as EDN if it is one value, else as text; its further lines are skipped. A
+//! logger's lines about other things, with what follows them, are also skipped, unless they begin as an op does.
 //!
-//! Older clients put `:timed-out` where the value belongs of an op that failed or with an unknown outcome. That is no
-//! value but an error: the op's value is the one that was invoked.
+//! Older clients write `:timed-out` in place of the value of an op that failed or whose outcome is unknown. That is not
+//! a value but an error: the op's value is the one that was invoked.
 
 use super::edn::Read;
 use super::{Fault, FaultKind, Scanner};
@@ -16,31 +16,32 @@ use std::ops::Range;
 /// A line of the table, for messages.
 pub(crate) const LINE: &str = "PROCESS<TAB>TYPE<TAB>F<TAB>VALUE, such as 0<TAB>:invoke<TAB>:read<TAB>nil";
 
-/// What represents the value of an op that took too long.
+/// Replaces the value of an op that timed out.
 const TIMED_OUT: &[u8] = b":timed-out";
 
-/// What a line of the table came to.
+/// The content of a line of the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Line {
     /// An op; whether it has an error, which may continue in the next line.
     Op { has_error: bool },
-    /// What a logger says of other things, perhaps in several lines.
+    /// A logger's message about something else, perhaps of several lines.
     Log,
-    /// More of the lines before it.
+    /// A continuation of the previous lines.
     Passed,
 }
 
-/// Whether a line, without its end, is one of the table.
+/// Whether a line, without its end, belongs to the table.
 pub(crate) fn is_line(line: &[u8]) -> bool {
     head(line).is_some()
 }
 
-/// Whether a text whose first line this is may be a table: it holds an op, or a logger says something else.
+/// Whether a text with this first line may be a table: the line contains an op, or a logger's message about something
+/// else.
 pub(crate) fn begins(line: &[u8]) -> bool {
     is_line(line) || is_log(line)
 }
 
-/// Where the process and the type of a line stand.
+/// The positions of the process and the type in a line.
 fn head(line: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
     let mut process: Option<Range<usize>> = None;
     for word in words(line) {
@@ -61,10 +62,10 @@ fn is_gap(b: u8) -> bool {
     matches!(b, b' ' | b'\t' | b'\r')
 }
 
-/// What loggers call how bad it is.
+/// The names of log levels.
 const LEVELS: [&[u8]; 6] = [b"INFO", b"WARN", b"DEBUG", b"ERROR", b"TRACE", b"FATAL"];
 
-/// How many words a logger puts before the level: the date, the time, the thread's name.
+/// The maximum number of words before the level in a logger's prefix: the date, the time, the thread's name.
 const LEVEL_WORDS_MAX: usize = 4;
 
 /// What is after a logger's prefix: `LEVEL LOGGER - message`, or `DATE LEVEL [THREAD] LOGGER: message`.
@@ -75,7 +76,7 @@ fn message(line: &[u8]) -> Option<&[u8]> {
     Some(&behind[at + 2..])
 }
 
-/// Where the words of a line stand.
+/// The positions of the words of a line.
 fn words(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -85,12 +86,12 @@ fn words(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Whether a line without a type is a logger's, about something other than an op.
+/// Whether a line without a type is a logger's message about something other than an op.
 pub(crate) fn is_log(line: &[u8]) -> bool {
     message(line).is_some_and(|message| !is_broken_op(message))
 }
 
-/// Whether a line without a type looks like an op with a wrong one, or one that was cut, rather than like text.
+/// Whether a line without a type looks like an op with a wrong or incomplete type, rather than like text.
 fn is_broken_op(line: &[u8]) -> bool {
     let line = message(line).unwrap_or(line);
     let mut columns = line.split(|b| *b == b'\t');
@@ -123,7 +124,7 @@ fn is_number(word: &[u8]) -> bool {
 }
 
 impl Scanner<'_> {
-    /// Reads the line at `pos` as a map, up to and with its end. `after_error` if the op before it has an error.
+    /// Reads the line at `pos` as a map, including its end. `after_error`: whether the op before it has an error.
     pub(crate) fn table_line(&mut self, after_error: bool) -> Result<Line, Fault> {
         let start = self.pos;
         let Some(len) = memchr::memchr(b'\n', &self.bytes[start..]) else {
@@ -182,7 +183,7 @@ impl Scanner<'_> {
         Ok(Line::Op { has_error })
     }
 
-    /// Whether the value at `node`, which ends at `end`, represents a lack of one in an op of this kind.
+    /// Whether the value at `node`, which ends at `end`, represents a missing value in an op of this kind.
     fn is_timeout(&self, kind: Range<usize>, node: usize, end: usize) -> bool {
         let node = self.tape.nodes[node];
         matches!(&self.bytes[kind], b":fail" | b":info")

@@ -1,4 +1,4 @@
-//! What is looked at in every op that could be read.
+//! The checks of every op that could be read.
 
 use super::findings::{Findings, Remark};
 use super::kinds::Kinds;
@@ -16,7 +16,7 @@ use crate::{Op, OpKind, Pair, Pairing, Participants, Position, Process, Value};
 /// Fields up to which looking for one twice in a row is fastest.
 const FEW_FIELDS: usize = 16;
 
-/// What is known of the ops so far.
+/// The data about the ops so far.
 #[derive(Default)]
 pub(super) struct Checks {
     indices: Indices,
@@ -35,7 +35,7 @@ pub(super) struct Checks {
     unknown: u64,
 }
 
-/// An invocation, as far as its completion is held against it.
+/// An invocation, as far as its completion is compared with it.
 #[derive(Default)]
 struct Invoked {
     f: Option<String>,
@@ -73,7 +73,7 @@ impl Checks {
         self.indices.ops()
     }
 
-    /// Looks at the `i`th op of a batch, whose map is at `node` if it was written as one.
+    /// Checks the `i`th op of a batch, whose map is at `node` if it was written as one.
     pub(super) fn op(&mut self, batch: &mut Batch, i: usize, node: Option<usize>, findings: &mut Findings) {
         let written = batch.records[i].index();
         let (index, misplaced) = match self.indices.next(written) {
@@ -115,7 +115,7 @@ impl Checks {
         self.value(&op, position, text, findings);
     }
 
-    /// Looks at the fields as they are written.
+    /// Checks the fields as they are written.
     fn fields(&mut self, batch: &Batch, mut node: usize, position: Position, findings: &mut Findings) {
         let tape = &batch.tape;
         let text = (&*tape.source, batch.starts_at);

@@ -1,4 +1,4 @@
-//! The problems found so far: of each rule the first few, and how many.
+//! The problems found so far: for each rule the first few, and their number.
 
 use super::{Problem, Rule, Severity};
 use crate::cast::Cast as _;
@@ -35,8 +35,8 @@ impl Findings {
         Findings { each_max, list: Vec::new(), counts: BTreeMap::new() }
     }
 
-    /// Counts an offence, and lists it if there is room. `remark` is called only then; `text` is the block that the
-    /// position lies in, and where it begins.
+    /// Counts a violation of a rule, and lists it if there is room. `remark` is called only then; `text` is the block
+    /// that contains the position, and where it begins.
     pub(super) fn add(
         &mut self,
         rule: Rule,
@@ -68,19 +68,19 @@ impl Findings {
         }
     }
 
-    /// Counts an offence. Whether to list it.
+    /// Counts a violation of a rule. Returns whether to list it.
     fn count(&mut self, rule: Rule) -> bool {
         let count = self.counts.entry(rule).or_default();
         *count += 1;
         *count <= self.each_max.to_u64()
     }
 
-    /// Whether some offence was an error.
+    /// Whether some violation was an error.
     pub(super) fn has_errors(&self) -> bool {
         self.counts.keys().any(|rule| rule.severity() == Severity::Error)
     }
 
-    /// How often a rule was offended against.
+    /// The number of violations of a rule.
     pub(super) fn of(&self, rule: Rule) -> u64 {
         self.counts.get(&rule).copied().unwrap_or_default()
     }

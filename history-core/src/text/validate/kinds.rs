@@ -1,11 +1,11 @@
-//! Whether a number is written in one way: `1`, `1.0` and `"1"` are three values, though a harness may mean one.
+//! Whether numbers are written consistently: `1`, `1.0` and `"1"` are three values, though a harness may mean one.
 
 use super::findings::{Findings, Remark};
 use super::rule::Rule;
 use crate::hash::HashMap;
 use crate::{Op, OpKind, Position, Value};
 
-/// How values of each key are written, the first that could be taken for another.
+/// How the values of each key are written, with the first that could be mistaken for another.
 #[derive(Default)]
 pub(super) struct Kinds {
     ints: HashMap<i64, Seen>,
@@ -31,7 +31,7 @@ enum Of<'a> {
 }
 
 impl Kinds {
-    /// Looks at the values that an op of a client asks for, or gives.
+    /// Checks the values in the arguments or results of an op of a client.
     pub(super) fn add(
         &mut self,
         op: &Op<'_>,
@@ -74,7 +74,7 @@ impl Kinds {
         }
     }
 
-    /// What was seen of a key; this kind, if that is the first.
+    /// The state of a key; this kind, if it is the first.
     fn seen(&mut self, of: Of<'_>, kind: &'static str, line: u64) -> Option<&mut Seen> {
         let first = Seen { kind, line, reported: false };
         let is_new = !kind.is_empty();
@@ -89,7 +89,8 @@ impl Kinds {
     }
 }
 
-/// The first number in a value that is not of this kind, the first of all if none is given. Looks into collections.
+/// The first number in a value that is not of this kind; the first number if no kind is given. Searches inside
+/// collections.
 fn odd_one<'a>(value: Value<'a>, kind: Option<&'static str>) -> Option<(Value<'a>, &'static str)> {
     const INTEGER: &str = "an integer";
     let found = match value {

@@ -1,4 +1,4 @@
-//! Everything that is wrong with a history, at once.
+//! Finds all errors of a history at once.
 //!
 //! The syntax is the one that the readers accept, but validation continues after an error.
 
@@ -15,52 +15,52 @@ pub use rule::{Rule, Severity};
 use crate::{Format, Position, Reader, Snippet};
 use std::fmt;
 
-/// What [`validate`] found.
+/// The result of [`validate`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Problems {
-    /// How the history is written, if it could be found out.
+    /// The format of the history, if it could be detected.
     pub format: Option<Format>,
     /// How many ops could be read.
     pub ops: u64,
-    /// What was found, in the order of the text; remarks on the history as a whole come last.
+    /// The problems, in the order of the text; remarks on the history as a whole come last.
     pub list: Vec<Problem>,
-    /// How much was found of each rule, what is not in `list` included; rules that found nothing are omitted.
+    /// The number of problems per rule, including those that are not in `list`; rules without problems are omitted.
     pub counts: Vec<(Rule, u64)>,
-    /// Whether the whole text was looked at.
+    /// Whether the whole text was checked.
     pub complete: bool,
-    /// The names in the [`ClientRule`](crate::ClientRule) that no process had.
+    /// The names in the [`ClientRule`](crate::ClientRule) that no process has.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub unmatched: Vec<String>,
 }
 
-/// One thing that is wrong with a history, or doubtful.
+/// An error in a history, or something doubtful.
 ///
-/// Displays as `error: line 3, column 7: what is wrong; expected what would be right`.
+/// It displays as `error: line 3, column 7: what is wrong; expected what would be right`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Problem {
-    /// What it offends against.
+    /// The rule that is violated.
     pub rule: Rule,
-    /// How bad that is.
+    /// The severity of the problem.
     pub severity: Severity,
     /// What was found, as a clause.
     pub message: String,
-    /// What would be right, as a phrase.
+    /// What was expected, as a phrase.
     pub expected: Option<String>,
-    /// Where; absent where the whole history is meant.
+    /// The position; absent if the problem concerns the whole history.
     pub position: Option<Position>,
     /// The text there.
     pub snippet: Option<Snippet>,
 }
 
 impl Problems {
-    /// How many problems there are of a severity, those that are not listed included.
+    /// The number of problems of a severity, including those that are not listed.
     pub fn count(&self, severity: Severity) -> u64 {
         self.counts.iter().filter(|(rule, _)| rule.severity() == severity).map(|(_, count)| count).sum()
     }
 
-    /// Whether checkers will take this history: there are no errors.
+    /// Whether checkers accept this history: there are no errors.
     pub fn is_history(&self) -> bool {
         self.count(Severity::Error) == 0
     }
@@ -80,13 +80,13 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Reads a history to its end and says all that is wrong with it, as errors, and all that is doubtful, as warnings.
+/// Reads a history to its end and reports all errors in it, and everything doubtful as warnings.
 ///
-/// A [`Reader`] stops at the first error; this continues. After an op that cannot be read it continues with the next
-/// line that begins one. Of each [`Rule`] the first `each_max` offences are listed and the others counted; reading
-/// stops only when so many ops could not be read.
+/// A [`Reader`] stops at the first error; this function continues. After an op that cannot be read it continues with
+/// the next line that begins one. For each [`Rule`] the first `each_max` violations are listed and the others counted;
+/// reading stops only after `each_max` ops could not be read.
 ///
-/// O(text). Memory: the ops in flight, and what was written in micro-ops, to find duplicates.
+/// O(text). Memory: the ops in flight, and the writes of micro-ops, to find duplicates.
 ///
 /// ```
 /// use history_core::{Reader, Rule, validate};

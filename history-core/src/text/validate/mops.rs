@@ -1,4 +1,4 @@
-//! Micro-ops: what a transaction says it will do, and whether it did that.
+//! Micro-ops: whether the completion of a transaction has those of its invocation.
 
 use super::findings::{Findings, Remark};
 use super::rule::Rule;
@@ -16,7 +16,7 @@ enum MopF {
     Append,
 }
 
-/// A micro-op. A read has no value: what an invocation expects to read says nothing.
+/// A micro-op. A read has no value: the value that an invocation expects to read is ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mop {
     f: MopF,
@@ -76,7 +76,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Notes what an op's micro-ops wrote, and says what it should not have.
+    /// Records what an op's micro-ops wrote, and reports writes that must not occur.
     pub(super) fn add(&mut self, mops: &[Mop], position: Position, text: (&str, u64), findings: &mut Findings) {
         for mop in mops {
             self.key(&mop.key, position, text, findings);
@@ -111,7 +111,7 @@ impl Written {
     }
 }
 
-/// Notes the line of a write. The line of the same write before it, if there was one.
+/// Records the line of a write. Returns the line of the same write before it, if there was one.
 fn note<K: Hash + Eq>(written: &mut HashMap<K, u64>, write: K, line: u64) -> Option<u64> {
     match written.entry(write) {
         Entry::Occupied(before) => Some(*before.get()),

@@ -7,22 +7,22 @@ use crate::text::syntax::{Scanner, table};
 use crate::values::tape::Tape;
 use crate::{Format, TimeUnit};
 
-/// Lines that are tried whether they hold an op, after one that was not closed.
+/// The number of lines, after an op that was not closed, that are tested for an op.
 const TRIES: usize = 16;
 
-/// What a search for a line that begins an op came to.
+/// The result of a search for a line that begins an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
     /// An op may begin here.
     At(usize),
-    /// No line before this one begins an op, and of this one too little is there to decide.
+    /// No line before this one begins an op, and too little text of this line is there to decide.
     Unclear(usize),
     /// No line begins an op, and the last continues.
     MidLine,
 }
 
-/// Looks for a line that may begin an op, from the beginning of one. Ops begin at `column` or left of it, in bytes:
-/// what is further right is a part of one.
+/// Searches for a line that may begin an op, from the beginning of a line. Ops begin at `column` or left of it, in
+/// bytes: text further right is a part of an op.
 pub(super) fn next(text: &str, format: Format, mut line: usize, column: usize) -> Next {
     let bytes = text.as_bytes();
     loop {
@@ -49,7 +49,7 @@ pub(super) fn next(text: &str, format: Format, mut line: usize, column: usize) -
     }
 }
 
-/// Looks for the line after `from` that may begin an op, after one at `start` that goes wrong at `from`.
+/// Searches for the line after `from` that may begin an op, after an op at `start` with an error at `from`.
 pub(super) fn after(text: &str, format: Format, start: usize, from: usize) -> Next {
     match memchr::memchr(b'\n', &text.as_bytes()[from..]) {
         Some(end) => next(text, format, from + end + 1, column(text, start)),
@@ -57,8 +57,8 @@ pub(super) fn after(text: &str, format: Format, start: usize, from: usize) -> Ne
     }
 }
 
-/// The first line after `start`, and up to `end`, that holds an op of its own, though the one that begins at `start`
-/// continues beyond it: that one was not closed.
+/// The first line after `start`, and up to `end`, that contains an op of its own, although the op that begins at
+/// `start` continues beyond it: that op was not closed.
 pub(super) fn inside(tape: &mut Tape, format: Format, start: usize, end: usize) -> Option<usize> {
     if format == Format::Table {
         return None;

@@ -1,15 +1,15 @@
 //! The rules of a history, as a table.
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Severity {
-    /// Good to know.
+    /// Information.
     Note,
-    /// Doubtful: checkers take it, but may not mean what its author meant.
+    /// Doubtful: checkers accept it, but may interpret it otherwise than its author.
     Warning,
-    /// No checker will take this history.
+    /// No checker accepts this history.
     Error,
 }
 
@@ -27,7 +27,7 @@ impl Severity {
 /// Defines [`Rule`] from the table of rules.
 macro_rules! rules {
     ($($rule:ident $name:literal $severity:ident $summary:literal;)*) => {
-        /// What [`validate`](crate::validate) looks at.
+        /// A rule that [`validate`](crate::validate) checks.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize))]
         #[non_exhaustive]
@@ -44,12 +44,12 @@ macro_rules! rules {
                 match self { $(Rule::$rule => $name),* }
             }
 
-            /// How bad an offence is.
+            /// The severity of a violation.
             pub fn severity(self) -> Severity {
                 match self { $(Rule::$rule => Severity::$severity),* }
             }
 
-            /// What it says, in a sentence.
+            /// The rule in a sentence.
             pub fn summary(self) -> &'static str {
                 match self { $(Rule::$rule => $summary),* }
             }

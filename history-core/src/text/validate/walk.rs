@@ -1,4 +1,4 @@
-//! Through the text of a history, past everything in it that cannot be read.
+//! Iterates over the text of a history, and skips what cannot be read.
 
 use super::checks::Checks;
 use super::findings::{Findings, Remark};
@@ -23,12 +23,12 @@ pub(super) struct Walk<'s> {
     session_names: Vec<String>,
     each_max: usize,
     steps: Option<Steps>,
-    /// What is looked at in the end, when it is in order.
+    /// The intervals, which are checked at the end, when they are sorted.
     intervals: Option<Box<Intervals>>,
     batch: Batch,
     checks: Checks,
     findings: Findings,
-    /// Looking for an op, after one that cannot be read.
+    /// The search for an op, after one that cannot be read.
     skipping: Option<Skip>,
     /// How many ops could not be read.
     unreadable: usize,
@@ -36,7 +36,7 @@ pub(super) struct Walk<'s> {
 
 #[derive(Clone, Copy)]
 struct Skip {
-    /// How far right the op that cannot be read begins.
+    /// The column where the op that cannot be read begins.
     column: usize,
     /// Whether the next block begins in the middle of a line.
     mid_line: bool,
@@ -46,13 +46,13 @@ struct Skip {
     passed_ops: bool,
 }
 
-/// What comes after a block.
+/// What follows a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
     More,
-    /// Nothing: the text was looked at to its end.
+    /// Nothing: the whole text was checked.
     End,
-    /// Nothing: the rest of the text was not looked at.
+    /// Nothing: the rest of the text was not checked.
     Stop,
 }
 
@@ -139,7 +139,7 @@ impl<'s> Walk<'s> {
         self.error(too_long(self.limits.op_bytes_max, self.format, text, block.start, block.place));
     }
 
-    /// Finds out whether the format is not text.
+    /// Detects whether the format is binary.
     fn tell_binary(&mut self) -> Result<(), HistoryError> {
         if self.format.is_none() {
             self.format = binary(self.blocks.head()?);
@@ -147,8 +147,8 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Looks at the ops of another checker's format, up to the first that cannot be read: where to continue after it is
-    /// not known.
+    /// Checks the ops of another checker's format, up to the first that cannot be read: where to continue after it is
+    /// unknown.
     fn peers(&mut self, mut peers: Peers) -> Then {
         loop {
             self.batch.clear();
@@ -238,7 +238,7 @@ impl<'s> Walk<'s> {
         if block.last { Then::End } else { Then::More }
     }
 
-    /// Where the next op begins in a block; or what to do if none does.
+    /// Where the next op begins in a block; or what to do if there is none.
     fn skip(&mut self, skip: Skip, block: &Block, format: Format) -> Result<usize, Then> {
         let text = &self.batch.tape.source;
         let next = if skip.mid_line {

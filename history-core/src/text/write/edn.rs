@@ -1,7 +1,7 @@
-//! EDN text. No character that [`visible::is_hidden`] is in its strings: they have an escape for each.
+//! EDN text. Its strings contain no character for which [`visible::is_hidden`] is true: each has an escape.
 //!
-//! Names have none. A [`Datum`], which is what reports hold, shows a name with such a character as a string; a history
-//! that is written keeps it as it is, for a keyword and a string are not the same value.
+//! Names have no escapes. A [`Datum`], the type of values in reports, shows a name with such a character as a string; a
+//! history that is written keeps it unchanged, because a keyword and a string are not the same value.
 
 use crate::text::syntax::is_name;
 use crate::visible::{self, is_hidden};
@@ -88,7 +88,7 @@ fn keyword(out: &mut impl Write, name: &str) -> Result {
     if is_name(name) { write!(out, ":{name}") } else { string(out, name) }
 }
 
-/// The same, or a string where it would hide something.
+/// The same, or a string if it contains hidden characters.
 pub(crate) fn shown_keyword(out: &mut impl Write, name: &str) -> Result {
     if name.contains(is_hidden) { string(out, name) } else { keyword(out, name) }
 }
@@ -111,7 +111,7 @@ fn tag(out: &mut impl Write, name: &str) -> Result {
     if begins && is_name(name) { write!(out, "#{name} ") } else { Ok(()) }
 }
 
-/// The same, or nothing where it would hide something.
+/// The same, or nothing if it contains hidden characters.
 pub(crate) fn shown_tag(out: &mut impl Write, name: &str) -> Result {
     if name.contains(is_hidden) { Ok(()) } else { tag(out, name) }
 }
@@ -154,7 +154,7 @@ pub(crate) fn float(out: &mut impl Write, x: f64) -> Result {
     }
 }
 
-/// A character, or a string where it would hide something: only characters of one unit of UTF-16 have an escape.
+/// A character, or a string if it is hidden: only characters of one unit of UTF-16 have an escape.
 pub(crate) fn shown_char(out: &mut impl Write, c: char) -> Result {
     if is_hidden(c) && c.len_utf16() > 1 { string(out, c.encode_utf8(&mut [0; 4])) } else { char(out, c) }
 }

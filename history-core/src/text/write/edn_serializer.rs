@@ -1,4 +1,4 @@
-//! Anything that serde can serialize, as EDN.
+//! Writes anything that serde can serialize as EDN.
 
 mod items;
 
@@ -8,7 +8,7 @@ use items::Items;
 use serde::ser::{self, Serialize, Serializer as _};
 use std::fmt::{self, Write};
 
-/// Why something cannot be written as EDN: what its `Serialize` said.
+/// Why something cannot be written as EDN: the error of its `Serialize`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdnError(String);
 
@@ -32,10 +32,10 @@ impl From<fmt::Error> for EdnError {
     }
 }
 
-/// The EDN of a value, as Clojure would write the like of it.
+/// The EDN of a value, as Clojure would write a similar value.
 ///
-/// Names of fields and variants become keywords, with dashes for underscores; so do string keys of maps that can be
-/// keywords. `None` and `()` are `nil`. A [`Datum`](crate::Datum) comes out as what it is.
+/// Names of fields and variants become keywords, with dashes instead of underscores; so do string keys of maps that can
+/// be keywords. `None` and `()` are `nil`. A [`Datum`](crate::Datum) is written as the value that it represents.
 ///
 /// ```
 /// use history_core::{Datum, Report, Verdict, to_edn};

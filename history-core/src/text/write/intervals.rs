@@ -1,7 +1,7 @@
-//! Intervals: an operation a line, its invocation and its completion in one object.
+//! Intervals: one operation per line, its invocation and its completion in one object.
 //!
-//! What is read of it again is the same history: the same operations, with the same real-time order. So what an
-//! interval has no place for is refused, as are times that order operations otherwise than the history does.
+//! Reading the output returns the same history: the same operations, with the same real-time order. So what an interval
+//! cannot represent is rejected, as are times with another order than the history.
 
 use super::{WriteError, json};
 use crate::cast::Cast as _;
@@ -11,7 +11,7 @@ use crate::{Datum, Op, OpKind, Pair, Process, Value};
 use std::fmt::Write as _;
 use std::io::Write;
 
-/// Writes a history as intervals, each when it ends; those that never end, last.
+/// Writes a history as intervals, each when it ends; those that never end are written last.
 ///
 /// ```
 /// use history_core::{History, IntervalWriter};
@@ -34,7 +34,7 @@ pub struct IntervalWriter<W: Write> {
     by_index: bool,
     /// By slot, the operation in flight.
     open: Vec<Option<Call>>,
-    /// The times of the last call and of the last return, and who returned.
+    /// The times of the last call and of the last return, and the client that returned.
     last_call: Option<i64>,
     last_return: Option<(i64, String)>,
     /// A time, and the clients that called and returned then.
@@ -59,17 +59,17 @@ impl<W: Write> IntervalWriter<W> {
         IntervalWriter { out, by_index: false, open, last_call, last_return, instants }
     }
 
-    /// Writes the indices of ops in place of their times, which order operations as the history does.
+    /// Writes the indices of ops instead of their times: they have the order of the history.
     #[must_use]
     pub fn with_indices_as_times(self) -> IntervalWriter<W> {
         IntervalWriter { by_index: true, ..self }
     }
 
-    /// Adds the next op, which was paired.
+    /// Adds the next op, which must be paired.
     ///
     /// # Errors
     ///
-    /// If an interval cannot hold it, or `out` fails.
+    /// If an interval cannot represent it, or `out` fails.
     pub fn write(&mut self, op: &Op<'_>) -> Result<(), WriteError> {
         let client = match (op.client_name, op.process) {
             (Some(name), _) => quoted(name),
@@ -112,7 +112,7 @@ impl<W: Write> IntervalWriter<W> {
         self.out.write_all(line.as_bytes()).map_err(WriteError::Io)
     }
 
-    /// Writes the operations that never completed, flushes, and gives `out` back.
+    /// Writes the operations that never completed, flushes, and returns `out`.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl<W: Write> IntervalWriter<W> {
         op.time.ok_or_else(|| refuse(op, "it has no time", "a time in every op, or indices in place of times"))
     }
 
-    /// Refuses a call that its time puts before a return, or beside it, though the history has it behind.
+    /// Rejects a call whose time is before or equal to that of a return that precedes it in the history.
     fn verify_call(&mut self, op: &Op<'_>, time: i64, client: &str) -> Result<(), WriteError> {
         let is_behind = match &self.last_return {
             // A client that returns and calls at one time does so in this order.

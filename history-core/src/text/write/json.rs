@@ -1,4 +1,4 @@
-//! JSON text: what of EDN has no form of its own becomes the nearest thing that JSON has.
+//! JSON text: values of EDN without a JSON form become the most similar JSON value.
 
 use super::edn;
 use crate::{Seq, Value};
@@ -53,7 +53,7 @@ pub(crate) fn value(out: &mut String, v: Value<'_>) -> Result {
     Ok(())
 }
 
-/// A set as an array, in an order that is that of all equal sets: numbers, then what else there is.
+/// A set as an array, in an order that is the same for all equal sets: numbers, then other values.
 fn set(out: &mut String, items: Seq<'_>) -> Result {
     let mut texts = Vec::with_capacity(items.len());
     for item in items {
@@ -74,7 +74,7 @@ fn set(out: &mut String, items: Seq<'_>) -> Result {
     Ok(())
 }
 
-/// A key, which JSON wants to be a string.
+/// A key, which has to be a string in JSON.
 pub(crate) fn key(out: &mut String, k: Value<'_>) -> Result {
     match k.as_name() {
         Some(name) => string(out, name),

@@ -1,4 +1,4 @@
-//! Writers: ops back to text, in every format that has ops.
+//! Writers: ops as text, in every format of ops.
 
 pub(crate) mod edn;
 #[cfg(feature = "serde")]
@@ -22,7 +22,7 @@ use std::io::{self, Write};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The format cannot hold it.
+    /// The format cannot represent it.
     Op(HistoryError),
     /// Writing failed.
     Io(io::Error),
@@ -46,11 +46,11 @@ impl std::error::Error for WriteError {
     }
 }
 
-/// Writes ops to `out`, one a line.
+/// Writes ops to `out`, one per line.
 ///
-/// EDN as maps one after another, JSON as JSON Lines, the table as Jepsen writes it. The table has no room for indices
-/// and times, which are omitted, and for further fields but an error, which are refused: a checker may need them. JSON
-/// has fewer types than EDN: keywords and symbols become strings, sets and lists arrays.
+/// EDN is written as maps one after another, JSON as JSON Lines, the table as Jepsen writes it. The table has no
+/// columns for indices and times, which are omitted, nor for further fields except an error, which are rejected: a
+/// checker may need them. JSON has fewer types than EDN: keywords and symbols become strings, sets and lists arrays.
 ///
 /// ```
 /// use history_core::{Format, History, Writer};
@@ -68,7 +68,7 @@ pub struct Writer<W: Write> {
     out: W,
     format: Format,
     line: String,
-    /// Whether ops stand in an array, and whether it has any by now.
+    /// Whether ops are in an array, and whether it has any yet.
     array: Option<bool>,
 }
 
@@ -84,7 +84,7 @@ impl<W: Write> Writer<W> {
         Writer { out, format, line: String::new(), array: None }
     }
 
-    /// Puts the ops into one JSON array or EDN vector.
+    /// Writes the ops as one JSON array or EDN vector.
     #[must_use]
     pub fn in_array(self) -> Writer<W> {
         Writer { array: Some(false), ..self }
@@ -94,9 +94,9 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// If `out` fails, or the format does not have an op a line: [`Format::Intervals`], and those of
+    /// If `out` fails, or the format does not have one op per line: [`Format::Intervals`], and those of
     /// [sessions](Format::is_of_sessions), which a [`Converter`] writes. If the op does not fit [`Format::Table`]; the
-    /// error then holds a [`HistoryError`].
+    /// error then contains a [`HistoryError`].
     pub fn write(&mut self, op: &Op<'_>) -> io::Result<()> {
         self.line.clear();
         let line = &mut self.line;
@@ -128,7 +128,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(self.line.as_bytes())
     }
 
-    /// Flushes, and gives `out` back.
+    /// Flushes, and returns `out`.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Who did an op, a client that the history calls by a name included.
+/// The process of an op, with its name if it is a client with a name.
 fn named<'a>(op: &Op<'a>) -> Process<'a> {
     op.client_name.map_or(op.process, Process::Other)
 }
@@ -211,7 +211,7 @@ fn json_op(out: &mut String, op: &Op<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// Refuses an op with a field for which the table has no column.
+/// Rejects an op with a field for which the table has no column.
 fn verify_columns(op: &Op<'_>) -> Result<(), HistoryError> {
     let Some((key, _)) = op.extra.iter().find(|(key, _)| key.as_name() != Some("error")) else { return Ok(()) };
     let message = format!("the op with index {} cannot be written as txt: it has a field {key}", op.index);

@@ -1,4 +1,4 @@
-//! Why a plugin is not loaded: a sentence that says what to do, and details for whoever asks.
+//! Why a plugin is not loaded: a sentence with a remedy, and details on request.
 
 use std::fmt;
 use std::io;
@@ -41,7 +41,7 @@ pub struct LoadError {
     pub kind: LoadErrorKind,
     /// The rest of the sentence that begins with the path.
     pub message: String,
-    /// What else there is to know, of any length.
+    /// Further details, of any length.
     pub details: Option<String>,
 }
 

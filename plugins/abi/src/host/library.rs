@@ -14,7 +14,7 @@ pub(super) enum NotOpened {
     Header(LibraryError),
 }
 
-/// The header of the plugin in a library, at an absolute path. The library stays loaded for good: threads that it
+/// The header of the plugin in a library, at an absolute path. The library remains loaded permanently: threads that it
 /// started, and text that it lent, may outlive every checker of it.
 pub(super) fn open(path: &Path, absolute: &Path) -> Result<&'static LibHeader, NotOpened> {
     let refused = |kind, message: &str, error: libloading::Error| {

@@ -1,9 +1,8 @@
 //! Finding and loading plugins, for programs that run them.
 //!
-//! Nothing is loaded that was not named: [`load`] takes a path, [`libraries_in`] lists what is in a directory. Both
-//! refuse what other users could have written, unless the user trusts it: a library runs with all the rights of whoever
-//! loads it. Libraries are never unloaded. Names and help texts of their options are kept for good, too, each text
-//! once.
+//! Only named libraries are loaded: [`load`] takes a path, [`libraries_in`] lists those in a directory. Both reject
+//! what other users could have written, unless the user trusts it: a library runs with all permissions of the user.
+//! Libraries are never unloaded. Names and help texts of their options are kept permanently, too, each text once.
 
 mod error;
 mod library;

@@ -9,7 +9,7 @@ use std::path::Path;
 /// What is before the load commands of a Mach-O file of 64 bits.
 const MACH_HEADER_BYTES: u64 = 32;
 
-/// What the head of a file says.
+/// The information in the head of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Object {
     /// A dynamic library, for this processor if it is known.
@@ -22,7 +22,7 @@ enum Object {
     Unknown,
 }
 
-/// Refuses what is not a library, or none for this machine.
+/// Rejects a file that is not a library, or not one for this machine.
 pub(super) fn look(path: &Path) -> Result<(), LoadError> {
     let unreadable = |error: &std::io::Error| LoadError::unreadable(path, error);
     let metadata = std::fs::metadata(path).map_err(|error| unreadable(&error))?;

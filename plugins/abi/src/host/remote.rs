@@ -93,11 +93,11 @@ struct RemoteRun {
     /// Absent once it was finished.
     run: Option<RunHandle>,
     plugin: Arc<str>,
-    /// The names of clients, which an older plugin knows by number only.
+    /// The names of clients, for which an older plugin has only numbers.
     participants: Participants,
-    /// An op that comes alone goes over in this.
+    /// The batch in which a single op is passed.
     one: Batch,
-    /// What the plugin said with its last answer.
+    /// The plugin's answer after the last ops.
     violated: bool,
     configurations: Option<u64>,
 }
@@ -140,7 +140,7 @@ fn column<T>(number: u32, items: &[T]) -> Column {
     Column { number, item_bytes: size_of::<T>() as u32, items: items.as_ptr().cast(), len: items.len() }
 }
 
-/// Why a plugin did not judge a history.
+/// Why a plugin did not check a history.
 #[cold]
 fn failure(plugin: &str, when: &str, refusal: Refusal) -> HistoryError {
     let ours = |what: String| {

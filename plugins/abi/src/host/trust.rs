@@ -1,10 +1,10 @@
-//! Who could have written a library: what others can change is not loaded unasked.
+//! Who could have written a library: one that others can change is not loaded by default.
 
 use super::Trust;
 use super::error::{LoadError, LoadErrorKind};
 use std::path::Path;
 
-/// Refuses a library that other users can write or replace.
+/// Rejects a library that other users can write or replace.
 pub(super) fn check_library(path: &Path, trust: Trust) -> Result<(), LoadError> {
     if trust == Trust::All {
         return Ok(());
@@ -18,7 +18,7 @@ pub(super) fn check_library(path: &Path, trust: Trust) -> Result<(), LoadError> 
     real.map_or(Ok(()), |real| refuse_if(path, &real, others_can_write(&real, true)))
 }
 
-/// Refuses a directory into which other users can put libraries.
+/// Rejects a directory into which other users can put libraries.
 pub(super) fn check_directory(path: &Path, trust: Trust) -> Result<(), LoadError> {
     if trust == Trust::All {
         return Ok(());
@@ -39,7 +39,7 @@ fn refuse_if(path: &Path, what: &Path, why: Option<&str>) -> Result<(), LoadErro
     Err(LoadError::new(path, LoadErrorKind::Untrusted, message))
 }
 
-/// Whether others could have written this; `sticky` directories let nobody replace files of others.
+/// Whether others could have written this; in `sticky` directories users cannot replace files of others.
 #[cfg(unix)]
 fn others_can_write(path: &Path, sticky_will_do: bool) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt;

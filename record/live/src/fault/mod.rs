@@ -1,4 +1,4 @@
-//! The kinds of faults that a run can have, and which nodes each one hits.
+//! The kinds of faults that a run can have, and the nodes that each one affects.
 
 pub(crate) mod partition;
 #[cfg(target_os = "linux")]
@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 /// A kind of fault.
 ///
-/// A fault is begun at a list of nodes; what the list means is said at each kind.
+/// A fault is begun at a list of nodes; the meaning of the list is given at each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fault {
@@ -24,9 +24,9 @@ pub enum Fault {
     /// Each node hears a majority, and no two nodes the same one; the nodes are all, in the order of the ring. With an
     /// odd majority links work in both directions or not at all; with an even one they are cut in one direction.
     Ring,
-    /// What the nodes send does not arrive.
+    /// Messages from the nodes do not arrive.
     DropOutgoing,
-    /// What is sent to the nodes does not arrive.
+    /// Messages to the nodes do not arrive.
     DropIncoming,
     /// Of the packets from and to the nodes three in ten are lost.
     Loss,
@@ -36,7 +36,7 @@ pub enum Fault {
     Delay,
     /// The nodes' processes are killed, and started again when the fault ends.
     Kill,
-    /// The nodes' processes stand still until the fault ends.
+    /// The nodes' processes are stopped until the fault ends.
     Pause,
     /// The nodes lose all that they have not flushed to their disks, and end. They start again when the fault ends.
     PowerCut,
@@ -69,13 +69,13 @@ const ALL: [(Fault, &str); 15] = [
 
 /// The faults of a network that a packet filter can make.
 pub(crate) const NETWORK: &[Fault] = NODES_AND_CLOCKS.split_at(8).0;
-/// The faults of a single server whose programs accept a clock that is set.
+/// The faults of a single server whose programs work with a clock that is set.
 pub(crate) const SERVER_AND_CLOCK: &[Fault] = NODES_AND_CLOCKS.split_at(9).1;
-/// The faults of a single server whose programs go by the system's clock.
+/// The faults of a single server whose programs use the system's clock.
 pub(crate) const SERVER: &[Fault] = SERVER_AND_CLOCK.split_at(4).0;
-/// The faults of a cluster whose programs go by the system's clock.
+/// The faults of a cluster whose programs use the system's clock.
 pub(crate) const NODES: &[Fault] = NODES_AND_CLOCKS.split_at(13).0;
-/// The faults of a cluster whose programs accept a clock that is set.
+/// The faults of a cluster whose programs work with a clock that is set.
 pub(crate) const NODES_AND_CLOCKS: &[Fault] = &[
     Fault::Isolate,
     Fault::Split,

@@ -8,11 +8,11 @@ use history_core::cast::Cast as _;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The table in which the rules stand.
+/// The table that contains the rules.
 const TABLE: &str = "table bridge partition";
 
-/// What `nft` reads to drop packets on these links. The table is made anew as a whole, so no moment is without one.
-/// Each rule stands on a line of its own.
+/// The input with which `nft` drops packets on these links. The table is replaced as a whole, so it exists at every
+/// moment. Each rule is on a line of its own.
 pub(crate) fn rules(cuts: &Cuts) -> Result<String, LiveError> {
     if cuts.is_empty() {
         return Err(LiveError::Unsupported("a partition needs nodes on both sides".to_owned()));
@@ -25,14 +25,14 @@ pub(crate) fn rules(cuts: &Cuts) -> Result<String, LiveError> {
     Ok(table(&lines))
 }
 
-/// What `nft` reads to lose three in ten packets from and to these nodes.
+/// The input with which `nft` loses three in ten packets from and to these nodes.
 pub(crate) fn loss_rules(nodes: &[u32]) -> String {
     let ports = nodes.iter().map(|node| port(*node)).collect::<Vec<_>>().join(", ");
     let direction = |name: &str| format!("{name} {{ {ports} }} numgen random mod 10 < 3 drop;\n");
     table(&(direction("iifname") + &direction("oifname")))
 }
 
-/// What `nft` reads to drop nothing.
+/// The input with which `nft` drops nothing.
 pub(crate) fn no_rules() -> String {
     format!("{TABLE}\ndelete {TABLE}\n")
 }

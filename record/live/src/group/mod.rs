@@ -1,4 +1,4 @@
-//! A process together with all that it starts: one process group, which ends as a whole.
+//! A process together with all processes that it starts: one process group, which ends as a whole.
 
 pub(crate) mod log;
 mod watchdog;
@@ -50,7 +50,7 @@ impl Group {
         Ok(())
     }
 
-    /// Waits until it ends by itself, at most so long, and kills what is left.
+    /// Waits until it ends by itself, up to this maximum, and kills the rest.
     pub(crate) fn end_within(&mut self, most: Duration) {
         let began = Instant::now();
         while self.ended().is_none() && began.elapsed() < most {
@@ -60,7 +60,7 @@ impl Group {
         let _ = self.kill();
     }
 
-    /// Makes it stand still.
+    /// Stops its execution.
     pub(crate) fn pause(&self) -> Result<(), LiveError> {
         self.signal(Signal::STOP)
     }

@@ -1,7 +1,7 @@
 //! Cleans up if this process is killed: a shell that outlives it kills the process groups that it started.
 //!
-//! No handler can catch SIGKILL. The shell reads from a pipe which groups there are; the pipe ends with this process,
-//! however that ends, and then the shell kills the groups that are left and removes the directories. In a world of
+//! No handler can catch SIGKILL. The shell reads the existing groups from a pipe; the pipe ends with this process,
+//! however that ends, and the shell then kills the remaining groups and removes the directories. In a world of
 //! namespaces the kernel does that.
 
 use std::io::{self, Write as _};
@@ -60,8 +60,8 @@ static PIPE: Mutex<Option<ChildStdin>> = Mutex::new(None);
 
 /// Starts a command as the first process of a group that is to be killed if this process is.
 ///
-/// If this process is killed before it can tell the group's number, the group is found by a mark in the environment of
-/// its processes, where the system has `/proc`.
+/// If this process is killed before it can send the group's number, the group is found by a mark in the environment of
+/// its processes, if the system has `/proc`.
 pub(super) fn start_group(command: &mut Command) -> io::Result<Child> {
     let mark = format!("{}-{}.", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
     tell(&format!("starts {mark}\n"));
@@ -78,8 +78,8 @@ pub(super) fn remove(group: u32) {
     tell(&format!("- {group}\n"));
 }
 
-/// Removes this directory and all in it if this process is killed; the one that was named before is left alone from
-/// then on. With nothing, no directory is removed.
+/// Removes this directory and its content if this process is killed; a directory that was named before is then no
+/// longer removed. With `None`, no directory is removed.
 pub fn remove_directory_if_killed(directory: Option<&Path>) {
     let name = directory.map(|path| path.display().to_string()).unwrap_or_default();
     // The shell reads lines, and cuts blanks off their ends.
@@ -88,7 +88,7 @@ pub fn remove_directory_if_killed(directory: Option<&Path>) {
     }
 }
 
-/// Runs this command, which is a line, if this process is killed or ends.
+/// Runs this command, which must be one line, if this process is killed or ends.
 pub(crate) fn undo_if_killed(command: &str) {
     tell(&format!("undo {command}\n"));
 }

@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How much longer than a request its answer may take, beside the request's own time.
+/// How much longer a response may take than the request's own time-out.
 const SLACK: Duration = Duration::from_secs(1);
 
 /// A client that a worker has.

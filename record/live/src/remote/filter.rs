@@ -1,4 +1,4 @@
-//! Partitions between machines: each node drops what comes from nodes that are cut off from it.
+//! Partitions between machines: each node drops packets from nodes that are cut off from it.
 
 use crate::fault::partition::Cuts;
 use crate::world::{CONTROL, Node};
@@ -6,23 +6,23 @@ use history_core::cast::Cast as _;
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
-/// What `nft` reads to drop, at node `at`, what comes over links that are cut.
+/// The input with which `nft` drops, at node `at`, packets from links that are cut.
 pub(super) fn rules(cuts: &Cuts, at: u32, nodes: &[Node]) -> String {
     let from = cuts.iter().filter(|(_, to)| *to == at).map(|(from, _)| nodes[from.to_usize()].address);
     table(&from.collect::<Vec<_>>(), "drop", &[])
 }
 
-/// What `nft` reads to lose three in ten packets from and to the other nodes.
+/// The input with which `nft` loses three in ten packets from and to the other nodes.
 pub(super) fn loss_rules(at: u32, nodes: &[Node]) -> String {
     let others = (0..).zip(nodes).filter(|(number, _)| *number != at).map(|(_, node)| node.address);
     let others: Vec<Ipv4Addr> = others.collect();
     table(&others, "numgen random mod 10 < 3 drop", &others)
 }
 
-/// The table in which the rules stand.
+/// The table that contains the rules.
 const TABLE: &str = "table inet histcheck_live";
 
-/// What `nft` reads to drop nothing.
+/// The input with which `nft` drops nothing.
 pub(super) fn no_rules() -> String {
     format!("{TABLE}\ndelete {TABLE}\n")
 }

@@ -1,4 +1,4 @@
-//! The way to a worker: calls of many threads over one stream of bytes, and their answers.
+//! The connection to a worker: calls of many threads over one stream of bytes, and their replies.
 
 use super::message::{Answer, Call, Hello, Reply, What};
 use crate::error::{LiveError, shortened};
@@ -23,22 +23,22 @@ pub(crate) struct Link {
     waiting: Arc<Mutex<Waiting>>,
 }
 
-/// Those who wait for answers, by the numbers of their calls.
+/// The threads that wait for replies, by the numbers of their calls.
 #[derive(Default)]
 struct Waiting {
     calls: HashMap<u64, SyncSender<Reply>>,
-    /// No answer will come any more.
+    /// Whether no more replies will arrive.
     is_over: bool,
 }
 
-/// Why there is no answer.
+/// Why there is no reply.
 #[derive(Debug)]
 pub(crate) enum Unanswered {
-    /// The worker was gone before anything was sent.
+    /// The worker had ended before anything was sent.
     NotSent,
     /// It may have been done.
     Lost(&'static str),
-    /// The worker says that it does not do it.
+    /// The worker rejects the call.
     Refused(LiveError),
 }
 
@@ -83,7 +83,7 @@ impl Link {
         Ok(Arc::new(Link { who: who.to_owned(), output, next: AtomicU64::new(0), waiting }))
     }
 
-    /// A number that nobody else has.
+    /// A unique number.
     pub(crate) fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
@@ -93,7 +93,7 @@ impl Link {
         &self.who
     }
 
-    /// Has something done, and waits for the answer at most so long.
+    /// Sends a call, and waits for its reply up to this maximum.
     pub(crate) fn call(&self, what: What, most: Duration) -> Result<Answer, Unanswered> {
         let (sender, answer) = sync_channel(1);
         let id = self.number();
@@ -123,7 +123,7 @@ impl Link {
         let _ = self.send(&Call { id: self.number(), what });
     }
 
-    /// Says that nothing more will come.
+    /// Closes the connection for further calls.
     pub(crate) fn close(&self) {
         *self.output.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(std::io::sink());
         lock(&self.waiting).is_over = true;
@@ -145,7 +145,7 @@ impl Drop for Link {
     }
 }
 
-/// Hands answers to those who wait for them, until there are no more.
+/// Passes replies to the threads that wait for them, until there are no more.
 fn read_answers(mut input: impl std::io::BufRead, waiting: &Mutex<Waiting>) {
     let mut line = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! What is said between a run and a worker, a line of JSON each.
+//! The messages between a run and a worker, one line of JSON each.
 
 use crate::client::Seat;
 use crate::error::LiveError;
@@ -21,14 +21,14 @@ impl Hello {
     }
 }
 
-/// Something to do, with a number that the answer has, too.
+/// A call, with a number that its reply repeats.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Call {
     pub(crate) id: u64,
     pub(crate) what: What,
 }
 
-/// What there is to do.
+/// The content of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum What {
     /// For the machine.
@@ -37,22 +37,22 @@ pub(crate) enum What {
     Open { client: u64, seat: Seat, of: Of },
     /// Performs a request with a client, one at a time.
     Invoke { client: u64, request: Request },
-    /// Tells a client that there are no more requests, and asks whether it had more to say.
+    /// Announces to a client that there are no more requests, and checks whether it sent more output.
     End { client: u64 },
     /// Closes a client.
     Close { client: u64 },
 }
 
-/// What a client belongs to.
+/// The store of a client.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Of {
     /// A store of this kind, with these options, on these nodes.
     Kind { kind: String, options: BTreeMap<String, String>, nodes: Vec<Node> },
-    /// The command that the worker was started with; the nodes that its clients are told of.
+    /// The command with which the worker was started; the node names for its clients.
     Command { nodes: Vec<String> },
 }
 
-/// The answer to a call.
+/// The reply to a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Reply {
     pub(crate) id: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Reply {
 /// What was done.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Answer {
-    /// An order, with what it asked for.
+    /// An order was executed, with its result.
     Done(String),
     /// A request; whether its client can perform no other one.
     Outcome { outcome: Outcome, is_broken: bool },

@@ -1,11 +1,11 @@
-//! Work on other machines: clients and servers there, told what to do by this process.
+//! Work on other machines: clients and servers there, controlled by this process.
 //!
-//! A worker is this program again, on another machine. It reads one line of JSON for each thing that it is to do, and
-//! answers with a line ([`message`]). Who asks, records: an invocation before its line is sent, a completion after the
-//! answer has arrived. So one clock and one lock give all operations their order, wherever they are performed, and the
-//! time that the network takes only makes them longer, which never makes a history wrong.
+//! A worker is this program on another machine. It reads one line of JSON per call, and replies with one line
+//! ([`message`]). The caller records: an invocation before its line is sent, a completion after the reply has arrived.
+//! So one clock and one lock order all operations, on whichever machine they are performed, and the time of the network
+//! only makes them longer, which never makes a history wrong.
 //!
-//! A worker serves the clients of a command, for whoever connects ([`serve::listen`]); or, at the other end of `ssh`,
+//! A worker serves the clients of a command, for every connection ([`serve::listen`]); or, at the other end of `ssh`,
 //! it serves a whole node: its files, servers, packet filter and clients ([`ssh`]).
 
 mod client;

@@ -1,4 +1,4 @@
-//! The worker's end: it performs what it is told, and answers.
+//! The worker's end: it executes calls and replies.
 
 use super::message::{Answer, Call, Failure, Hello, Of, Reply, What};
 use crate::client::{Client, Seat};
@@ -17,20 +17,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Before another connection is accepted where one could not be: there may be too many for now.
+/// The time before accepting again after accepting failed, because there may be too many connections.
 const AGAIN: Duration = Duration::from_millis(20);
 
 /// Opens a client for a seat of a run, whose nodes have these names.
 pub type Opens = dyn Fn(&[String], &Seat) -> Result<Box<dyn Client>, LiveError> + Send + Sync;
 
-/// Serves clients that are this command to everybody who connects: see [`clients`].
+/// Serves clients of this command to every connection: see [`clients`].
 pub fn listen(listener: &TcpListener, command: &str) -> ! {
     let command = command.to_owned();
     clients(listener, &(Arc::new(move |nodes: &[String], seat: &Seat| Exec::open(&command, nodes, seat)) as Arc<Opens>))
 }
 
-/// Serves clients to everybody who connects. Other work is refused, and a connection that cannot be accepted is
-/// reported on standard error. A run connects with [`Exec::over`].
+/// Serves clients to every connection. Other calls are rejected, and a connection that cannot be accepted is reported
+/// on standard error. A run connects with [`Exec::over`].
 pub fn clients(listener: &TcpListener, opens: &Arc<Opens>) -> ! {
     loop {
         let stream = match listener.accept() {
@@ -54,8 +54,8 @@ fn connection(stream: &TcpStream, worker: Worker) -> io::Result<()> {
     worker.serve(BufReader::new(stream.try_clone()?), stream.try_clone()?)
 }
 
-/// Serves a node, from standard input, until that ends: files, daemons and clients. What belongs to it is in this
-/// directory, which is removed at the end, with everything that was started.
+/// Serves a node, from standard input, until that ends: files, daemons and clients. Its files are in this directory,
+/// which is removed at the end, with everything that was started.
 ///
 /// # Errors
 ///
@@ -81,14 +81,14 @@ struct Worker {
     opens: Option<Arc<Opens>>,
 }
 
-/// Where the requests of each client go, with the numbers of their calls; none: there are no more.
+/// The channel for requests of each client, with the numbers of their calls; none: there are no more.
 type Clients = HashMap<u64, Sender<(u64, Option<Request>)>>;
 
-/// Where answers go.
+/// The output for replies.
 type Output<W> = Arc<Mutex<W>>;
 
 impl Worker {
-    /// Does what the lines say, until there are no more.
+    /// Executes the calls, until there are no more.
     fn serve<W: Write + Send + 'static>(self, mut input: impl BufRead, output: W) -> io::Result<()> {
         let output = Arc::new(Mutex::new(output));
         write(&output, &Hello::own())?;
@@ -155,7 +155,7 @@ impl Worker {
     }
 }
 
-/// Hands a request, or the news that there are no more, to a client.
+/// Passes a request, or the end of requests, to a client.
 fn ask<W: Write>(clients: &Clients, client: u64, what: (u64, Option<Request>), output: &Output<W>) {
     let id = what.0;
     let sent = clients.get(&client).is_some_and(|client| client.send(what).is_ok());

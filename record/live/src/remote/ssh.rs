@@ -21,9 +21,9 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a machine may take for an order: some copy databases.
+/// The maximum time of an order on a machine: some copy databases.
 const ORDER_MAX: Duration = Duration::from_mins(2);
-/// A port to look addresses up with; nothing is sent there.
+/// A port for address look-ups; nothing is sent to it.
 const DISCARD: u16 = 9;
 
 /// How nodes on other machines are reached.
@@ -31,15 +31,15 @@ const DISCARD: u16 = 9;
 pub struct Ssh<'s> {
     /// `ssh`, and its options.
     pub command: &'s str,
-    /// What is behind the program's name to make it a worker. A directory follows: [`node`](crate::serve::node).
+    /// The arguments that make the program a worker. A directory follows: [`node`](crate::serve::node).
     pub worker: &'s str,
     /// The name of the kind of store, and its options.
     pub kind: (&'s str, &'s BTreeMap<String, String>),
 }
 
 impl World {
-    /// Makes these machines the nodes. This program is copied to each, and removed at the end. Traffic goes to them
-    /// alone. The logs of their servers are copied to `logs` at the end.
+    /// Uses these machines as nodes. This program is copied to each, and removed at the end. Network traffic is sent
+    /// only to them. The logs of their servers are copied to `logs` at the end.
     ///
     /// # Errors
     ///

@@ -1,36 +1,36 @@
-//! What a run has recorded so far, for whoever shows its progress.
+//! What a run has recorded so far, for displays of its progress.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What was recorded so far.
+/// The numbers of recorded operations so far.
 #[derive(Debug, Default)]
 pub struct Counts {
     /// Ops, of the nemesis too.
     pub ops: AtomicU64,
-    /// Bytes of the file. They end behind a whole line.
+    /// Bytes of the file. They end after a complete line.
     pub bytes: AtomicU64,
     /// Operations that succeeded.
     pub ok: AtomicU64,
     /// Operations that did not happen.
     pub fail: AtomicU64,
-    /// Operations of which nobody knows whether they happened.
+    /// Operations whose outcome is unknown.
     pub info: AtomicU64,
     /// Operations that were invoked and have not completed.
     pub open: AtomicU64,
-    /// Ops that the judge has checked, without a violation.
+    /// Ops that were checked without a violation.
     pub checked: AtomicU64,
     /// How long operations took.
     pub took: Took,
 }
 
-/// How long operations took that nobody has asked for yet, in nanoseconds.
+/// The durations of operations that were not taken yet, in nanoseconds.
 #[derive(Debug, Default)]
 pub struct Took(Mutex<Vec<u64>>);
 
 impl Took {
-    /// Times that wait for somebody to ask: further ones are lost.
+    /// The maximum number of durations kept until they are taken: further ones are lost.
     const TIMES_MAX: usize = 1 << 16;
 
     /// Adds an operation.

@@ -1,17 +1,17 @@
-//! Lines on their way from the recorder to the judge: a buffer with a limit, read as a stream of bytes.
+//! Lines passed from the recorder to the judge: a buffer with a limit, read as a stream of bytes.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Lines that may wait: the judge is never further behind than this and what it is reading.
+/// The maximum number of lines that may wait: the judge is never further behind than this and what it is reading.
 const LINES_MAX: usize = 256;
-/// Lines for which the judge is woken. To wake it for each would cost more than to record the line.
+/// The number of lines that wake the judge. Waking it for each line would cost more than recording the line.
 const LINES_WAKE: usize = LINES_MAX / 4;
 /// How long fewer lines wait.
 const WAIT: Duration = Duration::from_millis(2);
 
-/// Creates an inbox: where lines are put, and where they are read.
+/// Creates an inbox: its sender and its reader.
 pub(crate) fn inbox() -> (Sender, Inbox) {
     let shared = Arc::new(Shared::default());
     (Sender(Arc::clone(&shared)), Inbox { shared, bytes: Vec::new(), read: 0 })
@@ -27,9 +27,9 @@ struct Shared {
 struct Waiting {
     bytes: Vec<u8>,
     lines: usize,
-    /// No more lines will come.
+    /// Whether no more lines will follow.
     is_over: bool,
-    /// Nobody reads any more.
+    /// Whether the reader was dropped.
     is_closed: bool,
 }
 
@@ -39,7 +39,7 @@ impl Shared {
     }
 }
 
-/// Where lines are put.
+/// Sends lines.
 pub(crate) struct Sender(Arc<Shared>);
 
 impl Sender {
@@ -49,8 +49,8 @@ impl Sender {
         waiting.lines < LINES_MAX || waiting.is_closed
     }
 
-    /// Puts lines, so many, each with its line feed. Waits while there are too many; the judge takes no lock that the
-    /// caller may hold.
+    /// Sends `count` lines, each with its line feed. Waits while there are too many; the judge acquires no lock that
+    /// the caller may hold.
     pub(crate) fn put(&self, lines: &[u8], count: usize) {
         let mut waiting = self.0.lock();
         while waiting.lines >= LINES_MAX && !waiting.is_closed {
@@ -74,7 +74,7 @@ impl Drop for Sender {
     }
 }
 
-/// Where lines are read.
+/// Reads lines.
 pub(crate) struct Inbox {
     shared: Arc<Shared>,
     bytes: Vec<u8>,

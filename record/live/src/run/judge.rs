@@ -1,7 +1,7 @@
 //! The judge: checks the history while it grows, and ends the run at a violation.
 //!
-//! A checker that knows a violation at the op that proves it gets each op as soon as it is recorded. Any other one
-//! checks the file from its beginning whenever that has doubled, and at least every ten seconds while it grows;
+//! A checker that reports a violation at the op that proves it gets each op as soon as it is recorded. Any other one
+//! checks the file from its beginning whenever its size has doubled, and at least every ten seconds while it grows;
 //! operations that are in flight at the end of such a prefix count as `info`. A violation of a prefix ends the run, and
 //! the verdict is then that of the whole file.
 
@@ -20,23 +20,23 @@ use std::time::{Duration, Instant};
 /// Starts a run of the checker.
 pub type Start<'c> = dyn Fn() -> Result<Box<dyn Run + 'c>, HistoryError> + Sync + 'c;
 
-/// Gets a violation as soon as it is found.
+/// Called with a violation as soon as it is found.
 pub type Found<'c> = dyn Fn(&Violated, Option<&Report>) + Sync + 'c;
 
 /// How a history is checked.
 pub struct Check<'c> {
     /// Starts the checker, with its options.
     pub start: &'c Start<'c>,
-    /// Starts another run that knows of a violation at the op that proves it, if there is such a run. The verdict is
+    /// Starts another run that reports a violation at the op that proves it, if there is such a run. The verdict is
     /// that of `start` on the whole history.
     pub start_online: Option<&'c Start<'c>>,
-    /// Whether `start` knows of a violation before the end of the history.
+    /// Whether the run of `start` reports a violation before the end of the history.
     pub watches: bool,
     /// The limits of its search at the end.
     pub budget: Budget,
     /// Whether the run continues after a violation, to find others.
     pub keeps_going: bool,
-    /// Gets the first violation as soon as it is found, with a report on it if there is one: for whoever shows it.
+    /// Called with the first violation as soon as it is found, with a report on it if there is one, to display it.
     pub found: Option<&'c Found<'c>>,
 }
 
@@ -58,17 +58,17 @@ impl Check<'_> {
     }
 }
 
-/// What the judge found while the history grew.
+/// A violation that was found while the history grew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Violated {
     /// How many ops were recorded when it was found.
     pub ops: u64,
-    /// The index of the op that proves it, if the checker knows it at once.
+    /// The index of the op that proves it, if the checker determines it immediately.
     pub index: Option<u64>,
 }
 
-/// Checks ops as they are recorded, until there are no more: by then it is known whether the history `is_whole`. The
-/// report, and where the violation was certain.
+/// Checks ops as they are recorded, until there are no more: it is then known whether the history `is_whole`. Returns
+/// the report, and where the violation was certain.
 pub(crate) fn follow(
     check: &Check<'_>,
     start: &Start<'_>,
@@ -111,7 +111,7 @@ pub(crate) fn follow(
     Ok((report?, violated))
 }
 
-/// Ends the run if the judge is not there any more: nobody would look at what comes.
+/// Ends the run if the judge has ended: further ops would not be checked.
 struct EndOnDrop<'s>(&'s Stop);
 
 impl Drop for EndOnDrop<'_> {
@@ -120,14 +120,14 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Between two looks at how far the file has grown.
+/// The time between two checks of the size of the file.
 const LOOK: Duration = Duration::from_millis(100);
 /// A file that grows is checked at least so often, however slowly it grows.
 const EVERY: Duration = Duration::from_secs(10);
 /// Bytes of the first prefix.
 const FIRST: u64 = 64 << 10;
 
-/// Checks prefixes of the file until the run ends. Where a violation was found.
+/// Checks prefixes of the file until the run ends. Returns where a violation was found.
 pub(crate) fn check_prefixes(
     check: &Check<'_>,
     path: &Path,
@@ -159,8 +159,8 @@ pub(crate) fn check_prefixes(
     Ok(None)
 }
 
-/// Checks the first bytes of the file. Where these are not all that was to be recorded, nothing is said of what only
-/// the end would have shown.
+/// Checks the first bytes of the file. If not everything was recorded, the report omits what only the end would have
+/// shown.
 pub(crate) fn check_file(check: &Check<'_>, path: &Path, bytes: u64, is_whole: bool) -> Result<Report, HistoryError> {
     let file = File::open(path).map_err(|error| {
         HistoryError::new(history_core::ErrorKind::Io, format!("reading {} failed: {error}", path.display()))

@@ -5,7 +5,7 @@
 use crate::request::{Field, Fields, Request};
 use serde_json::Value as Json;
 
-/// Who performs an op, and through which node.
+/// The process that performs an op, and its node.
 #[derive(Clone, Copy, Debug)]
 pub struct Performer<'h> {
     /// The process, which performs one op at a time.
@@ -14,7 +14,7 @@ pub struct Performer<'h> {
     pub host: &'h str,
 }
 
-/// The line of an op behind its index and time: the fields of the request, and in their place those of the answer.
+/// The line of an op after its index and time: the fields of the request, replaced by those of the response.
 pub(super) fn op(
     kind: &str,
     who: Performer<'_>,

@@ -1,15 +1,15 @@
 //! The file of a history: lines get their places one by one, and are written in groups.
 //!
-//! A line has its place in the order as soon as it is appended, and is written later, together with the lines that
-//! other threads have appended by then: one call, and one hand-over to the judge, for all of them. Whoever needs its
-//! line in the file flushes: it writes what there is, or waits for the thread that is writing its line.
+//! A line gets its place in the order when it is appended, and is written later, together with the lines that other
+//! threads have appended meanwhile: with one call, and one message to the judge, for all of them. A thread that needs
+//! its line in the file flushes: it writes all lines, or waits for the thread that is writing its line.
 //!
-//! The file therefore always holds a prefix of the order. A process that is killed loses the lines behind it, and these
-//! are invocations whose operations have not been recorded as completed: whatever a completion in the file may have
-//! seen was invoked before it, and is in the file, too.
+//! The file therefore always contains a prefix of the order. A process that is killed loses the lines after it, and
+//! these are invocations whose operations have not been recorded as completed: every operation that a completion in the
+//! file may have observed was invoked before it, and is in the file, too.
 //!
 //! Two locks: `order` is held while a line is appended, `writer` while a group is written. The writer may wait for the
-//! judge, so the judge takes neither.
+//! judge, so the judge acquires neither.
 
 use crate::run::counts::Counts;
 use crate::run::inbox::Sender;
@@ -59,8 +59,8 @@ impl Log {
         }
     }
 
-    /// Gives a line its place: its index, and the present as its time, which never decreases. `body` is the rest of the
-    /// line. Returns where the line ends.
+    /// Gives a line its place: its index, and the current time, which never decreases. `body` is the rest of the line.
+    /// Returns where the line ends.
     pub(super) fn append(&self, body: &[u8]) -> u64 {
         let mut order = lock(&self.order);
         let Order { lines, count, end } = &mut *order;
@@ -89,7 +89,7 @@ impl Log {
         }
     }
 
-    /// Writes all lines, unless another thread is writing or the judge would have to be waited for.
+    /// Writes all lines, unless another thread is writing or it would have to wait for the judge.
     pub(super) fn try_flush(&self) {
         if let Ok(mut writer) = self.writer.try_lock()
             && writer.judge.as_ref().is_none_or(Sender::has_room)

@@ -32,17 +32,17 @@ use std::time::{Duration, Instant};
 
 /// What to run.
 pub struct Live<'l> {
-    /// The store under test, which is up.
+    /// The store under test, which must be running.
     pub store: &'l dyn Store,
-    /// What its clients ask for.
+    /// The requests of its clients.
     pub workload: &'l Workload,
     /// How the history is checked.
     pub check: Check<'l>,
-    /// Where `history.jsonl` and `schedule.jsonl` are written; the directory exists.
+    /// The directory for `history.jsonl` and `schedule.jsonl`; it exists.
     pub directory: PathBuf,
     /// How many clients work at the same time; client `n` talks to node `n` modulo the number of nodes.
     pub clients: u32,
-    /// Where they stand.
+    /// The place of the clients.
     pub stands: Stands,
     /// After how long the run ends.
     pub time_limit: Duration,
@@ -50,9 +50,9 @@ pub struct Live<'l> {
     pub ops_max: Option<u64>,
     /// The mean pause of a client between two operations.
     pub pause: Duration,
-    /// How long a request may take.
+    /// The time-out of a request.
     pub timeout: Duration,
-    /// Chooses requests, pauses and faults. A real store's answers differ from run to run all the same.
+    /// The seed of requests, pauses and faults. The responses of a real store nevertheless differ from run to run.
     pub seed: u64,
     /// The faults.
     pub nemesis: Nemesis,
@@ -88,16 +88,16 @@ pub struct Ended {
     pub report: Report,
     /// The history.
     pub history: PathBuf,
-    /// Whether the last requests of the workload succeeded, if it has any. Where they did not, what nobody had read by
-    /// then was not judged.
+    /// Whether the last requests of the workload succeeded, if it has any. If not, values that had not been read by
+    /// then were not checked.
     pub is_whole: bool,
-    /// Why clients had no connection when the run ended, one of each that had none.
+    /// Why clients had no connection when the run ended, one reason per client.
     pub kept_out: Vec<String>,
     /// Ops in it.
     pub ops: u64,
     /// Operations that succeeded.
     pub ok: u64,
-    /// Faults that took hold.
+    /// The number of faults that took effect.
     pub faults: u64,
     /// Where a violation was found, if it ended the run.
     pub violated: Option<Violated>,
@@ -107,7 +107,7 @@ pub struct Ended {
     pub failure: Option<LiveError>,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     /// Ops recorded.
@@ -122,7 +122,7 @@ pub struct Progress {
     pub completed: [u64; 3],
     /// How long the operations took that have completed since the last time, in nanoseconds.
     pub took_ns: Vec<u64>,
-    /// What the nemesis did since the last time.
+    /// The events of the nemesis since the last time.
     pub news: Vec<FaultEvent>,
 }
 
@@ -130,13 +130,13 @@ pub struct Progress {
 const PROGRESS: Duration = Duration::from_millis(200);
 
 impl Live<'_> {
-    /// Runs until the time or the operations are used up, a violation is found, or the run is stopped. Where the time
-    /// or the operations were used up, the last requests of the workload follow, after all faults.
+    /// Runs until the time limit or the number of operations is reached, a violation is found, or the run is stopped.
+    /// If a limit is reached, the last requests of the workload follow, after all faults.
     ///
     /// # Errors
     ///
     /// If the recorder does not work, the checker cannot check the history, or nothing was tested: no operation
-    /// succeeded, or no fault took hold although there should have been some. The history so far is in the file.
+    /// succeeded, or no fault took effect although faults were requested. The history so far is in the file.
     pub fn run(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Ended, LiveError> {
         let path = self.directory.join("history.jsonl");
         let (sender, inbox) = inbox();
@@ -204,7 +204,7 @@ impl Live<'_> {
         Ok(Ended { report, history: path, is_whole, kept_out, ops, ok, faults, violated, time, failure })
     }
 
-    /// Fails if nothing was tested by so many operations that succeeded and faults that began.
+    /// Fails if nothing was tested, given the number of operations that succeeded and of faults that began.
     fn require_a_test(&self, ok: u64, faults: u64) -> Result<(), LiveError> {
         if ok == 0 {
             return Err(LiveError::Store { what: "no operation succeeded".to_owned(), log: self.store.log() });
@@ -223,7 +223,7 @@ fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// What the threads of a run share.
+/// The state shared by the threads of a run.
 struct State<'s, 'l> {
     live: &'s Live<'l>,
     recorder: &'s Recorder,
@@ -232,12 +232,12 @@ struct State<'s, 'l> {
     faults: Faults,
     /// Operations that were begun.
     invoked: AtomicU64,
-    /// Whether the last requests of the workload succeeded, if it has any. Without them nothing is known of what nobody
-    /// has read yet.
+    /// Whether the last requests of the workload succeeded, if it has any. Without them, values that were not read yet
+    /// are unknown.
     is_whole: AtomicBool,
-    /// Of each client that had no connection when the run ended, why.
+    /// Why each client without a connection had none when the run ended.
     kept_out: Mutex<Vec<String>>,
-    /// The first thing that went wrong.
+    /// The first error.
     failure: Mutex<Option<LiveError>>,
 }
 
@@ -257,7 +257,7 @@ impl Drop for EndIfUnwinding<'_> {
     }
 }
 
-/// The report of a checker that was fed while the run went on, and where a violation was found.
+/// The report of a checker that received ops during the run, and where a violation was found.
 type Judged = (Option<Report>, Option<Violated>);
 
 impl<'s, 'l> State<'s, 'l> {
@@ -302,7 +302,7 @@ impl State<'_, '_> {
         }
     }
 
-    /// Ends the run when it is dropped, if its thread panics: nobody would wait for the others.
+    /// Ends the run when it is dropped, if its thread panics: otherwise the other threads would continue.
     fn end_if_unwinding(&self) -> EndIfUnwinding<'_> {
         EndIfUnwinding { over: &self.over, recorder: self.recorder }
     }

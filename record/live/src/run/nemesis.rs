@@ -2,8 +2,8 @@
 //!
 //! A round is: a pause; a fault at a target; until the primary has changed, or ten seconds; a short time more, in which
 //! two nodes may both believe to be the primary; the end of the fault; until the store is settled, or twenty seconds.
-//! The target is resolved when the fault begins, so that it hits the node that is the primary at that moment. Every
-//! step is an op of the process `nemesis`, and is written to the schedule, from which it can be played again.
+//! The target is resolved when the fault begins, so that it is the node that is the primary at that moment. Every step
+//! is an op of the process `nemesis`, and is written to the schedule, from which it can be replayed.
 
 use crate::chance::Chance;
 use crate::client::Store;
@@ -18,20 +18,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Which node a fault hits.
+/// The node that a fault affects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
-    /// The primary; a random node if nobody knows it.
+    /// The primary; a random node if it is unknown.
     #[default]
     Primary,
     /// A random node.
     Random,
 }
 
-/// Which faults a run has, and when.
+/// The faults of a run, and their times.
 #[derive(Clone, Debug)]
 pub struct Nemesis {
-    /// The kinds, from which each round picks one. Without any there are no faults.
+    /// The kinds, from which each round picks one. If empty, there are no faults.
     pub faults: Vec<Fault>,
     /// What they hit.
     pub target: Target,
@@ -65,7 +65,7 @@ impl Default for Nemesis {
     }
 }
 
-/// What the nemesis is doing, for those who show it.
+/// The activity of the nemesis, for displays.
 #[derive(Debug, Default)]
 pub struct Faults {
     begun: AtomicU64,
@@ -73,7 +73,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// How many faults took hold.
+    /// The number of faults that took effect.
     pub fn begun(&self) -> u64 {
         self.begun.load(Ordering::Relaxed)
     }
@@ -91,7 +91,7 @@ impl Faults {
 /// Waits of a round at most.
 const CHANGE_MAX: Duration = Duration::from_secs(10);
 pub(crate) const SETTLE_MAX: Duration = Duration::from_secs(20);
-/// Between two looks at the store.
+/// The time between two checks of the store.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The nemesis at work.
@@ -172,7 +172,7 @@ impl Player<'_> {
         self.schedule.played(step, names, happened)
     }
 
-    /// Ends what is on when the run ends.
+    /// Ends the active faults when the run ends.
     fn end(&mut self) -> Result<(), LiveError> {
         self.store.heal_at_end()?;
         self.healed(&Step::Heal)

@@ -1,7 +1,7 @@
-//! How long a thread of a run waits: for as long as it wants, but hardly longer than the run.
+//! How long a thread of a run waits: up to its own maximum, but hardly longer than the run.
 //!
-//! A request may take many seconds, and whoever ends a run should not have to wait for it. Every wait of a client or of
-//! the nemesis therefore looks now and then whether the run is over, and then ends soon.
+//! A request may take many seconds, and the end of a run should not be delayed by it. Every wait of a client or of the
+//! nemesis therefore checks regularly whether the run is over, and then ends soon.
 
 use crate::run::stop::Stop;
 use std::cell::RefCell;
@@ -14,9 +14,9 @@ thread_local! {
     static RUN: RefCell<Option<Stop>> = const { RefCell::new(None) };
 }
 
-/// Between two looks at whether the run is over.
+/// The time between two checks whether the run is over.
 pub(crate) const LOOK: Duration = Duration::from_millis(200);
-/// How long a wait goes on when the run is over: most answers come in this time.
+/// How long a wait continues after the end of the run: most responses arrive in this time.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// This thread is one of the run that this flag ends.
@@ -39,12 +39,12 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// A wait that takes this long at most.
+    /// A wait with this maximum.
     pub(crate) fn new(most: Duration) -> Patience {
         Patience { until: Instant::now() + most }
     }
 
-    /// How long to wait before looking again; none if the wait is over.
+    /// How long to wait before the next check; none if the wait is over.
     pub(crate) fn rest(&self) -> Option<Duration> {
         let ended = RUN.with_borrow(|run| run.as_ref().and_then(Stop::since));
         let until = ended.map_or(self.until, |ended| self.until.min(ended + GRACE));

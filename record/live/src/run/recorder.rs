@@ -1,10 +1,11 @@
 //! The recorder: one order for the ops of all clients, in a file and in the judge's inbox.
 //!
 //! A history is sound if no invocation is recorded later than it happened and no completion earlier. Clients therefore
-//! record an invocation before they call the store and a completion after its answer, and [`Recorder`] gives each a
-//! place in one order before it returns: index and time are given under one lock, and the time never decreases. A
-//! completion returns when it is in the file, with everything before it, so what was acknowledged is in the file
-//! whatever dies; invocations are written with the next completion, or when the run looks after its progress ([`Log`]).
+//! record an invocation before they call the store and a completion after its response, and [`Recorder`] assigns each a
+//! place in one order before it returns: index and time are assigned under one lock, and the time never decreases.
+//! Recording a completion returns when it is in the file, with everything before it, so acknowledged operations are in
+//! the file even if a process is killed; invocations are written with the next completion, or when the run updates its
+//! progress ([`Log`]).
 
 use crate::error::LiveError;
 use crate::request::{Outcome, Request};
@@ -27,18 +28,18 @@ const HEAL: &str = "heal";
 pub struct FaultEvent {
     /// When, since the recorder was created.
     pub time: Duration,
-    /// The fault that began; nothing if all faults ended.
+    /// The fault that began; none if all faults ended.
     pub fault: Option<String>,
     /// The names of the nodes that it hit.
     pub nodes: Vec<String>,
 }
 
-/// Gives ops their order and records them.
+/// Orders ops and records them.
 pub struct Recorder {
     path: PathBuf,
     started: Instant,
     log: Log,
-    /// What the nemesis did and nobody has asked for yet.
+    /// The events of the nemesis that were not taken yet.
     news: Mutex<Vec<FaultEvent>>,
 }
 
@@ -62,7 +63,7 @@ impl Recorder {
         self.log.append(&line::op("invoke", who, request, None, None));
     }
 
-    /// Records how it ended. Call this after the answer has arrived.
+    /// Records the outcome. Call this after the response has arrived.
     pub fn complete(&self, who: Performer<'_>, request: &Request, outcome: &Outcome) {
         let (kind, answer, error) = match outcome {
             Outcome::Ok(answer) => {
@@ -82,8 +83,8 @@ impl Recorder {
         self.log.flush(self.log.append(&line::op(kind, who, request, answer, error.map(String::as_str))));
     }
 
-    /// Records what the nemesis did: an `info` op of the process `nemesis`. Its field `fault` says whether a fault
-    /// begins, or all of them end (the function `heal`); its value has the names of the nodes.
+    /// Records an event of the nemesis: an `info` op of the process `nemesis`. Its field `fault` states whether a fault
+    /// begins, or all of them end (the function `heal`); its value contains the names of the nodes.
     pub fn nemesis(&self, f: &str, value: &serde_json::Value) {
         let fault = if f == HEAL { "end" } else { "begin" };
         let op = "\"type\":\"info\",\"process\":\"nemesis\"";
@@ -96,36 +97,36 @@ impl Recorder {
         self.news.lock().unwrap_or_else(PoisonError::into_inner).push(event);
     }
 
-    /// What the nemesis did since this was last called.
+    /// The events of the nemesis since the last call.
     pub(crate) fn news(&self) -> Vec<FaultEvent> {
         std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What was recorded so far.
+    /// The numbers of recorded operations so far.
     pub fn counts(&self) -> &Counts {
         &self.log.counts
     }
 
-    /// Where the history is.
+    /// The path of the history.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes what was recorded and is not in the file. Whoever is writing already is not waited for.
+    /// Writes what was recorded and is not in the file. If another thread is writing, it does not wait.
     pub(crate) fn try_flush(&self) {
         self.log.try_flush();
     }
 
-    /// Ends the judge's stream. Whether everything is in the file.
+    /// Ends the judge's stream. Returns an error if the file is incomplete.
     ///
     /// # Errors
     ///
-    /// If a line could not be written. Nothing was recorded from there on.
+    /// If a line could not be written. Nothing was recorded from that line on.
     pub(crate) fn end(&self) -> Result<(), LiveError> {
         self.log.end().map_err(|source| LiveError::Write { path: self.path.clone(), source })
     }
 
-    /// Whether a line could not be written, so that there is no point in going on.
+    /// Whether a line could not be written, so that the run should not continue.
     pub(crate) fn has_failed(&self) -> bool {
         self.log.has_failed()
     }

@@ -1,4 +1,4 @@
-//! The schedule: what the nemesis does, step by step, as data that is written down and can be played again.
+//! The schedule: the steps of the nemesis, as data that is written to a file and can be replayed.
 //!
 //! Each line of `schedule.jsonl` is a step with the time at which it ended, in nanoseconds since the run began:
 //!
@@ -32,12 +32,12 @@ pub enum Step {
     UntilPrimaryChanges(Duration),
     /// Ends all faults.
     Heal,
-    /// Waits until the store works as if there had been no fault, at most for this long.
+    /// Waits until the store works as it would without a fault, at most for this long.
     UntilSettled(Duration),
 }
 
 impl Step {
-    /// As it is written, without the time.
+    /// Its written form, without the time.
     fn to_json(&self, names: &[String]) -> Json {
         let ns = |duration: &Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         match self {
@@ -81,7 +81,7 @@ impl Step {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or a line is not a step; which one.
+    /// If the file cannot be read, or a line is not a step; with the line.
     pub fn read_all(path: &Path, names: &[String]) -> Result<Vec<Step>, LiveError> {
         let wrong = |line: usize, why: &str| LiveError::Unsupported(format!("{}:{line}: {why}", path.display()));
         let text = fs::read_to_string(path)
@@ -94,7 +94,7 @@ impl Step {
     }
 }
 
-/// Where steps are written as they are played.
+/// The file to which steps are written as they are executed.
 pub(crate) struct Schedule {
     path: PathBuf,
     file: File,
@@ -110,7 +110,7 @@ impl Schedule {
         }
     }
 
-    /// Writes a step that was played. A wait for an event tells whether it happened.
+    /// Writes a step that was executed. For a wait for an event, it records whether the event happened.
     pub(crate) fn played(&mut self, step: &Step, names: &[String], happened: Option<bool>) -> Result<(), LiveError> {
         let time = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let happened = happened.map_or_else(String::new, |happened| format!("\"happened\":{happened},"));

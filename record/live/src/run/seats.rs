@@ -1,4 +1,4 @@
-//! What clients do in a run: one request after another, and a last one when all faults are over.
+//! The activity of clients in a run: one request after another, and a last one when all faults are over.
 
 use super::line::Performer;
 use super::nemesis::{SETTLE_MAX, until};
@@ -15,14 +15,14 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Before a client that was not let in tries again.
+/// The time before a rejected client tries again.
 const AGAIN: Duration = Duration::from_millis(100);
-/// Between two looks at whether the last requests have ended.
+/// The time between two checks whether the last requests have ended.
 const LOOK: Duration = Duration::from_millis(10);
-/// The last requests take so long at most.
+/// The maximum time of the last requests.
 const LAST_MAX: Duration = Duration::from_secs(10);
 
-/// A seat and what its clients still ask for.
+/// A seat and the remaining requests of its clients.
 pub(super) struct Sitting {
     seat: Seat,
     plan: Box<dyn Plan>,
@@ -60,7 +60,7 @@ impl State<'_, '_> {
         self.ended(client);
     }
 
-    /// Ends a client that will not be asked again.
+    /// Ends a client that has no more requests.
     fn ended(&self, client: Option<Box<dyn Client>>) {
         if let Some(Err(error)) = client.map(|mut client| client.end()) {
             self.fail(error);
@@ -106,8 +106,8 @@ impl State<'_, '_> {
         }
     }
 
-    /// Performs a request. Closes the client if it is of no more use, and moves the seat to where the next one sits.
-    /// `None` if the client does not work.
+    /// Performs a request. Closes the client if it can no longer be used, and moves the seat to the place of the next
+    /// one. `None` if the client does not work.
     fn perform(&self, client: &mut Option<Box<dyn Client>>, seat: &mut Seat, request: &Request) -> Option<Outcome> {
         let open = client.as_mut()?;
         let host = self.live.store.nodes().get(seat.node.to_usize()).map_or("", String::as_str);

@@ -1,4 +1,4 @@
-//! The end of a run, for everybody who waits.
+//! The end of a run, for all waiting threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ pub struct Stop(Arc<Flag>);
 
 #[derive(Debug, Default)]
 struct Flag {
-    /// Whether `since` is known: clients look at it at each operation, and need no lock for that.
+    /// Whether `since` is set: clients read it at each operation, without a lock.
     is_set: AtomicBool,
     since: Mutex<Option<Instant>>,
     changed: Condvar,

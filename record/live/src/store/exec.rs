@@ -1,4 +1,4 @@
-//! Any store, in any language: each client is a command that answers each operation with a line of JSON.
+//! Any store, in any language: each client is a command that responds to each operation with a line of JSON.
 
 use super::worker::Worker;
 use crate::client::{Client, Seat, Store};
@@ -25,7 +25,7 @@ pub struct Exec {
     fault: Option<(String, String)>,
 }
 
-/// Where clients are.
+/// The place of clients.
 #[derive(Debug)]
 enum Clients {
     /// Here, started with this command.
@@ -70,7 +70,7 @@ pub(super) const WORKERS: Kind = Kind {
 };
 
 impl Exec {
-    /// With the nodes and faults that were asked for.
+    /// With the requested nodes and faults.
     fn of(start: &Start, exec: Exec) -> Result<Box<dyn Store>, LiveError> {
         let (fault, heal) = (start.option(&FAULT), start.option(&HEAL));
         if fault.is_empty() != heal.is_empty() {
@@ -101,7 +101,7 @@ impl Exec {
         Exec::with(Clients::Command(command.into()), vec![String::new()])
     }
 
-    /// Clients are with workers at these addresses, which are separated by commas; each worker is a node.
+    /// Clients run in workers at these addresses, which are separated by commas; each worker is a node.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl Exec {
         Ok(Box::new(RemoteClient::connect("the worker", worker, seat, of)?))
     }
 
-    /// The nodes that clients are spread over; each client gets the name of its node.
+    /// The nodes among which clients are distributed; each client gets the name of its node.
     #[must_use]
     pub fn with_nodes(mut self, nodes: Vec<String>) -> Exec {
         if !nodes.is_empty() {

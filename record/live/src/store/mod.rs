@@ -19,7 +19,7 @@ pub use sqlite::{Locks, Sqlite};
 
 use crate::kind::Kind;
 
-/// All kinds of stores, in the order in which they are listed. A new one is added here.
+/// All kinds of stores, in the order of lists. Add a new one here.
 pub const KINDS: &[&Kind] = &[
     #[cfg(feature = "sqlite")]
     &sqlite::KIND,
@@ -39,7 +39,8 @@ pub const KINDS: &[&Kind] = &[
 ];
 
 /// Serves as a part of a store, if this process was started for that: nodes of the kind `toy`, and the process on a
-/// node of the kind `sqlite`, are the program that starts these kinds, once more. It calls this first.
+/// node of the kind `sqlite`, are the same program as the one that starts these kinds. That program must call this
+/// function first.
 pub fn serve() -> Option<std::io::Result<()>> {
     let served = maelstrom::toy::serve();
     #[cfg(feature = "sqlite")]

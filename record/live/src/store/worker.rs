@@ -6,11 +6,9 @@
 //! {"f":"write","key":3,"value":5,"write-id":"w9","prev-write-id":"w7"} -> {"type":"fail","error":"precondition"}
 //! ```
 //!
-//! The process reads from its standard input and answers on its standard output. An answer's `type` is `ok`, `fail` or
-//! `info`; `value` and
-//! other fields become those of the completion, `error` says why. An answer that is late, or a process that has ended,
-//! makes the operation
-//! `info` (a read `fail`), and another process takes its place.
+//! The process reads from its standard input and responds on its standard output. A response's `type` is `ok`, `fail`
+//! or `info`; `value` and other fields become those of the completion, `error` gives the reason. If a response is late,
+//! or a process has ended, the operation becomes `info` (a read `fail`), and another process replaces it.
 
 use crate::error::{LiveError, shortened};
 use crate::group::Group;
@@ -24,22 +22,22 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// Bytes of an answer, at most.
+/// The maximum length of a response in bytes.
 const ANSWER_BYTES_MAX: u64 = 16 << 20;
 
-/// What a worker gets to end, or to say more, once there are no more requests.
+/// The time in which a worker may end, or send more output, after the last request.
 const END_MAX: Duration = Duration::from_millis(500);
 
 /// A running worker.
 pub(super) struct Worker {
     /// Ends with the worker.
     _group: Group,
-    /// Absent once it was told that there are no more.
+    /// Absent once the end of requests was announced.
     requests: Option<ChildStdin>,
     answers: Receiver<String>,
     timeout: Duration,
     who: String,
-    /// A request has no answer yet, or never gets one.
+    /// A request has no response yet, or never gets one.
     is_broken: bool,
 }
 
@@ -90,13 +88,14 @@ impl Worker {
         }
     }
 
-    /// Whether another worker has to take its place: a late answer would be taken for that of the next request.
+    /// Whether another worker has to replace it: a late response would be mistaken for that of the next request.
     pub(super) fn is_broken(&self) -> bool {
         self.is_broken
     }
 
-    /// Tells it that there are no more requests, and hears whether it has more to say: if it answered one of them
-    /// twice, the answer to the last one is still to come. What is no answer was none before, either: it says goodbye.
+    /// Announces that there are no more requests, and checks whether it sends more output: if it responded to one of
+    /// them twice, the response to the last one is still to arrive. Output that is not a response is ignored, such as a
+    /// closing message.
     pub(super) fn end(&mut self) -> Result<(), LiveError> {
         self.requests = None;
         match self.answers.recv_timeout(END_MAX) {
@@ -123,10 +122,10 @@ impl Worker {
     }
 }
 
-/// Fields of an answer that are not the operation's.
+/// Fields of a response that do not belong to the operation.
 const RESERVED: [&str; 7] = ["type", "error", "f", "process", "index", "time", "host"];
 
-/// What an answer says, or what it should have been.
+/// The outcome of a response, or what was expected.
 fn outcome(answer: &str) -> Result<Outcome, &'static str> {
     let Ok(Json::Object(mut answer)) = serde_json::from_str(answer) else {
         return Err("a line with a JSON object such as {\"type\":\"ok\",\"value\":3}");

@@ -6,9 +6,9 @@ use crate::request::Request;
 
 /// How many accounts there are, numbered from 0.
 pub const ACCOUNTS: u32 = 8;
-/// What each holds at the start.
+/// The initial balance of each account.
 pub const INITIAL_BALANCE: i64 = 100;
-/// What they hold together, always.
+/// The sum of all balances, which never changes.
 pub const TOTAL: i64 = ACCOUNTS as i64 * INITIAL_BALANCE;
 
 pub(super) struct Bank;

@@ -9,13 +9,14 @@ use crate::request::{Key, Outcome, Request};
 const KEYS: u64 = 3;
 /// Values that are written.
 const VALUES: u64 = 5;
-/// Operations on a register, of all seats together, before a new one takes its place: a register's search stays short.
+/// The number of operations on a register, by all seats together, before a new one replaces it: a register's search
+/// stays short.
 const OPS_PER_KEY: u64 = 200;
 
 pub(super) struct CasRegister {
     seats: u64,
     ops: u64,
-    /// What was last seen of each register in use, so that a compare-and-set has a chance.
+    /// The last known value of each register in use, so that a compare-and-set can succeed.
     seen: Vec<(Key, i64)>,
 }
 

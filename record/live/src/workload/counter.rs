@@ -1,4 +1,5 @@
-//! Amounts added to a counter, and reads of it. Only the reads of the run's end are judged: before, a node may lag.
+//! Amounts added to a counter, and reads of it. Only the reads at the end of the run are checked: before, a node may
+//! lag.
 
 use super::Plan;
 use crate::chance::Chance;

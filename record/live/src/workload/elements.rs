@@ -24,7 +24,7 @@ impl Unique {
     }
 }
 
-/// The keys in use: a window over all keys that moves on as writes are made, so that no key grows for ever.
+/// The keys in use: a window over all keys that moves with the number of writes, so that no key grows without bound.
 ///
 /// Each seat moves its own window by its own writes. Seats are about equally fast, so their windows overlap.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(super) struct Window {
 
 /// Keys in use at a time.
 const KEYS: u32 = 6;
-/// Writes to a key, of all seats together, before a new one takes its place.
+/// The number of writes to a key, by all seats together, before a new one replaces it.
 const WRITES_PER_KEY: u32 = 32;
 
 impl Window {

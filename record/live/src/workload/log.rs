@@ -31,7 +31,7 @@ impl Plan for Log {
         Request::Send(log, self.messages.next())
     }
 
-    /// A poll goes on where the last one ended that was answered.
+    /// A poll continues where the last one with a response ended.
     fn observe(&mut self, request: &Request, outcome: &Outcome) {
         if let (Request::Poll { .. }, Outcome::Ok(fields)) = (request, outcome)
             && let Some(polls) = fields.get("value").and_then(serde_json::Value::as_array)
@@ -42,7 +42,7 @@ impl Plan for Log {
         }
     }
 
-    /// A message that nobody has polled yet is not lost.
+    /// A message that was not polled yet is not lost.
     fn last(&mut self) -> Option<Request> {
         Some(Request::Poll { from: self.positions.clone(), to_end: true })
     }

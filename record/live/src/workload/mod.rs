@@ -1,4 +1,4 @@
-//! What clients ask for: a workload plans the requests of each seat.
+//! The requests of clients: a workload plans those of each seat.
 
 mod bank;
 mod cas_register;
@@ -26,26 +26,26 @@ pub trait Plan: Send {
         let _ = (request, outcome);
     }
 
-    /// The request of a run's end, when all faults are over and the store has settled; `None` if the checker needs
+    /// The request at the end of a run, when all faults are over and the store has settled; `None` if the checker needs
     /// none.
     fn last(&mut self) -> Option<Request> {
         None
     }
 }
 
-/// A kind of requests, and the checker that judges them.
+/// A kind of requests, and its checker.
 #[derive(Clone, Copy)]
 pub struct Workload {
     /// Its name, which is that of its checker.
     pub name: &'static str,
-    /// What its clients ask for, in a phrase.
+    /// The requests of its clients, in a phrase.
     pub summary: &'static str,
     /// The checker's options that the recorded history needs.
     pub options: &'static [(&'static str, &'static str)],
     /// Whether each key is checked separately.
     pub keyed: bool,
     plan: fn(&Seat) -> Box<dyn Plan>,
-    /// Seats that it takes for each of its clients to have a part, by the number of nodes.
+    /// The number of seats at which each of its clients has a part, by the number of nodes.
     clients: fn(u32) -> u32,
 }
 
@@ -141,7 +141,7 @@ impl Workload {
         Workload::ALL.iter().find(|workload| workload.name == name)
     }
 
-    /// How many clients it wants at least, of a store with so many nodes.
+    /// The minimum number of clients for a store with this number of nodes.
     pub fn clients(&self, nodes: u32) -> u32 {
         const CLIENTS: u32 = 8;
         (self.clients)(nodes).max(nodes).max(CLIENTS)

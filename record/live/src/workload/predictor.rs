@@ -1,12 +1,10 @@
-//! Guesses which version a register holds, so that conditional writes succeed also after answers were lost.
+//! Predicts the current version of a register, so that conditional writes also succeed after responses were lost.
 //!
-//! This is the current-value predictor of fast-jepsen. A write that was proposed is *pending* until its id is seen; a
-//! write whose answer
-//! was lost may have happened, so the newest versions, pending ones among them, are all candidates. Half of the guesses
-//! are the newest
-//! version that was accepted, the others one of the last five candidates. Without it a client whose write was lost
-//! would propose
-//! the same stale version for ever, and a read in between would be needed for each write.
+//! This is the current-value predictor of fast-jepsen. A proposed write is *pending* until its id is read; a write
+//! whose response was lost may have happened, so the newest versions, including pending ones, are all candidates. Half
+//! of the predictions are the newest version that was accepted, the others one of the last five candidates. Without it
+//! a client whose write was lost would always propose the same stale version, and each write would need a read before
+//! it.
 
 use crate::chance::Chance;
 use crate::request::FIRST_VERSION;
@@ -15,12 +13,12 @@ use std::collections::VecDeque;
 /// Candidates that are remembered.
 const CANDIDATES: usize = 5;
 
-/// What one client knows about the versions of a register.
+/// The information of one client about the versions of a register.
 #[derive(Debug, Default)]
 pub(crate) struct Predictor {
-    /// The newest version that was seen or accepted.
+    /// The newest version that was read or accepted.
     accepted: Option<String>,
-    /// Versions that the register may hold, the newest last.
+    /// Versions that the register may have, the newest last.
     candidates: VecDeque<String>,
 }
 
@@ -45,7 +43,7 @@ impl Predictor {
         self.accepted = Some(id.to_owned());
     }
 
-    /// A write of this version was refused: the register never holds it.
+    /// Records that a write of this version was rejected: the register never has it.
     pub(crate) fn refused(&mut self, id: &str) {
         self.candidates.retain(|candidate| candidate != id);
     }

@@ -1,8 +1,7 @@
-//! Reads, and writes that name the version they replace: which version to name is guessed by the [`Predictor`].
+//! Reads, and writes that name the version they replace: the [`Predictor`] chooses this version.
 //!
-//! As in fast-jepsen, each key has one writer, so that most writes succeed, and a reader on every node, so that what
-//! one node
-//! acknowledges is looked for at the others. With three nodes that takes twelve seats.
+//! As in fast-jepsen, each key has one writer, so that most writes succeed, and a reader on every node, so that writes
+//! acknowledged by one node are read at the others. With three nodes that takes twelve seats.
 
 use super::Plan;
 use crate::chance::Chance;

@@ -21,13 +21,13 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Where `ip netns` keeps the namespaces' names.
+/// The directory in which `ip netns` stores the names of namespaces.
 const NAMES: &str = "/run/netns";
-/// Where the system keeps the shared memory of programs.
+/// The directory for the shared memory of programs.
 const SHARED_MEMORY: &str = "/dev/shm";
 
 impl World {
-    /// Makes nodes. Their logs go to `logs`; their data is on disks of the world, in memory, and gone with it.
+    /// Creates nodes. Their logs go to `logs`; their data is on disks of the world, in memory, and is removed with it.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Surroundings for Bridge {
         Ok(())
     }
 
-    /// Nobody else is in this network.
+    /// There are no others in this network.
     fn callers(&self) -> Vec<String> {
         vec!["10.77.0.0/24".to_owned()]
     }

@@ -1,8 +1,8 @@
-//! The clock of a node, which can be set: libfaketime between a program and the system's clock.
+//! The clock of a node, which can be set: libfaketime intercepts calls between a program and the system's clock.
 //!
-//! A program's clock is late or early while a file says so, and its monotonic clock is never touched. Not every program
-//! takes that: Debian's Redis does not start with it, for its allocator asks for the time before the library is ready,
-//! and programs in Go do not call the library that is replaced.
+//! A file determines whether a program's clock is late or early; its monotonic clock is never changed. Not every
+//! program supports that: Debian's Redis does not start with it, because its allocator reads the time before the
+//! library is ready, and programs in Go do not call the library that is replaced.
 
 use crate::error::LiveError;
 use std::fs;
@@ -18,7 +18,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock, which is right, and goes by this file.
+    /// A correct clock, controlled by this file.
     pub(super) fn new(file: PathBuf) -> Result<Clock, LiveError> {
         let library = library().ok_or_else(|| {
             LiveError::Unsupported("the fault clock needs libfaketime: install the package libfaketime".to_owned())
@@ -28,7 +28,7 @@ impl Clock {
         Ok(clock)
     }
 
-    /// What to put before a command so that it goes by this clock.
+    /// The words before a command that make it use this clock.
     pub(super) fn before(&self) -> Vec<String> {
         vec![
             "env".to_owned(),

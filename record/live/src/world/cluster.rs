@@ -1,25 +1,25 @@
-//! A store that is a cluster of daemons in a world: a [`System`] says what is its own, and the rest is here.
+//! A store that is a cluster of daemons in a world: a [`System`] defines the store's own part, and the rest is here.
 
 use crate::client::{Client, Seat, Store};
 use crate::error::LiveError;
 use crate::fault::Fault;
 use crate::world::{Node, World};
 
-/// What is a store's own: how it is set up, when it is ready, and how its clients talk to it.
+/// The part specific to a store: how to set it up, when it is ready, and how its clients connect to it.
 pub(crate) trait System: Send + Sync {
     /// Starts its daemons and waits until clients may begin.
     fn set_up(&self, world: &World) -> Result<(), LiveError>;
 
-    /// A client for this seat, which stands at its node or outside. It opens its connections itself.
+    /// A client for this seat, at its node or outside. It opens its connections itself.
     fn connect(&self, nodes: &[Node], seat: &Seat) -> Box<dyn Client>;
 
-    /// The node that is the primary at the moment, if somebody knows.
+    /// The node that is currently the primary, if known.
     fn primary(&self, world: &World) -> Option<u32> {
         let _ = world;
         None
     }
 
-    /// Whether it works as if there had been no fault.
+    /// Whether it works as it would without a fault.
     fn is_settled(&self, world: &World) -> bool;
 
     /// Begins a fault at these nodes.
@@ -43,7 +43,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Sets a system up in this world. Of the world's faults it can be given these.
+    /// Sets up a system in this world. Of the world's faults it supports these.
     pub(crate) fn start(
         (name, workloads, faults): (&'static str, &'static [&'static str], &[Fault]),
         world: World,

@@ -1,9 +1,8 @@
 //! Disks of nodes: directories in memory, or file systems whose power can be cut, or that can be full.
 //!
-//! A power cut is the ext4 file system's own: `FS_IOC_SHUTDOWN` with the flag that leaves out even its journal. What
-//! was flushed before is there after the next mount, and nothing else is. It would do the same to the disk of this
-//! machine, so [`shut_down`] looks at the descriptor that it hands on: the device must be a loop device, and the file
-//! behind it the image that was made here.
+//! A power cut uses ext4 itself: `FS_IOC_SHUTDOWN` with the flag that omits even its journal. After the next mount,
+//! only flushed data remains. It would do the same to the disk of this machine, so [`shut_down`] verifies the
+//! descriptor that it passes: the device must be a loop device, and its file the image that was created here.
 
 use super::command::run;
 use super::node::Node;
@@ -16,17 +15,17 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where the disks are, and the images of those whose power can be cut.
+/// The directory of the disks, and of the images of those whose power can be cut.
 const DISKS: &str = "/run/disks";
 const IMAGES: &str = "/run/images";
-/// Bytes of a disk. Only what is written takes memory.
+/// The size of a disk in bytes. Only written data takes memory.
 const SIZE: u64 = 1 << 30;
 /// How long a file system may be in use after the programs that used it have ended.
 const UNMOUNT_MAX: Duration = Duration::from_secs(10);
 /// How long programs may write into a disk that is being filled.
 const FILL_MAX: Duration = Duration::from_secs(10);
 
-/// What the disks can be given.
+/// The faults that the disks support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Plain,
@@ -56,7 +55,7 @@ impl Disks {
         Path::new(IMAGES).join(node)
     }
 
-    /// Makes disks that the faults among these need.
+    /// Creates disks that these faults need.
     pub(super) fn prepare(&mut self, faults: &[Fault], nodes: &[Node]) -> Result<(), LiveError> {
         self.kind = match (faults.contains(&Fault::PowerCut), faults.contains(&Fault::FullDisk)) {
             (false, false) => return Ok(()),
@@ -104,8 +103,7 @@ impl Disks {
         }
     }
 
-    /// Cuts the power of a node's disk: what was not flushed is lost, and nothing can be written. Its programs must end
-    /// then.
+    /// Cuts the power of a node's disk: unflushed data is lost, and nothing can be written. Its programs must then end.
     pub(crate) fn cut_power(&self, node: &str) -> Result<(), LiveError> {
         self.expect(Kind::PowerCut)?;
         let root = Disks::root(node);
@@ -114,7 +112,7 @@ impl Disks {
         shut_down(&directory, &Disks::image(node))
     }
 
-    /// The power is back: the node's disk has what was flushed. Its programs have ended.
+    /// Restores the power: the node's disk has the data that was flushed. Its programs have ended.
     pub(crate) fn restore_power(&self, node: &str) -> Result<(), LiveError> {
         self.expect(Kind::PowerCut)?;
         let root = Disks::root(node);
@@ -128,7 +126,7 @@ impl Disks {
         mount(&Disks::image(node), &root)
     }
 
-    /// Leaves no room on a node's disk.
+    /// Fills a node's disk.
     pub(crate) fn fill(&self, node: &str) -> Result<(), LiveError> {
         self.expect(Kind::FullDisk)?;
         let root = Disks::root(node);
@@ -145,7 +143,7 @@ impl Disks {
         }
     }
 
-    /// Gives a node's disk its size back.
+    /// Restores the free space of a node's disk.
     pub(crate) fn make_room(&self, node: &str) -> Result<(), LiveError> {
         self.expect(Kind::FullDisk)?;
         resize(&Disks::root(node), SIZE)
@@ -163,7 +161,7 @@ fn make(path: &Path) -> Result<(), LiveError> {
     fs::create_dir_all(path).map_err(|source| LiveError::Write { path: path.to_owned(), source })
 }
 
-/// The loop device is given back when the file system is unmounted, or the mount namespace ends.
+/// The loop device is released when the file system is unmounted, or the mount namespace ends.
 fn mount(image: &Path, root: &Path) -> Result<(), LiveError> {
     run(Command::new("mount").args(["-o", "loop"]).arg(image).arg(root), "")
 }
@@ -175,12 +173,11 @@ fn resize(root: &Path, bytes: u64) -> Result<(), LiveError> {
 /// The major number of loop devices.
 const LOOP_MAJOR: u32 = 7;
 
-/// What tells the file system to lose everything that was not flushed, `FS_IOC_SHUTDOWN` with
-/// `FS_SHUTDOWN_FLAGS_NOLOGFLUSH`. Perl belongs to Debian's essential packages; a Rust program would need an unsafe
-/// block.
+/// Makes the file system lose all unflushed data: `FS_IOC_SHUTDOWN` with `FS_SHUTDOWN_FLAGS_NOLOGFLUSH`. Perl is one of
+/// Debian's essential packages; a Rust program would need an unsafe block.
 const SHUT_DOWN: &str = r#"my $how = pack("L", 2); ioctl(STDIN, 0x8004587d, $how) or die "FS_IOC_SHUTDOWN: $!\n""#;
 
-/// Shuts down the file system of an open directory, if it lies in this image and on a loop device.
+/// Shuts down the file system of an open directory, if it is in this image and on a loop device.
 fn shut_down(directory: &File, image: &Path) -> Result<(), LiveError> {
     let refused = |why: String| LiveError::store(format!("cannot cut the power: {why}"));
     let device = directory.metadata().map_err(|error| refused(error.to_string()))?.dev();

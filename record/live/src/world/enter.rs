@@ -1,10 +1,8 @@
 //! Into new namespaces: the program starts itself again as their first process.
 //!
-//! The outer process stays and waits. It sends a line for each signal that it gets, for signals from a terminal reach
-//! both and
-//! `unshare` between them ignores some; and when it is killed its end of the pipe closes, which ends the inner one, and
-//! with it everything
-//! in the namespaces.
+//! The outer process waits. It sends a line for each signal that it gets, because signals from a terminal reach both
+//! and `unshare` between them ignores some; and when it is killed, its end of the pipe closes, which ends the inner
+//! process, and with it everything in the namespaces.
 
 use crate::error::LiveError;
 use crate::need::search_path;
@@ -38,11 +36,11 @@ fn start_failed(source: io::Error) -> LiveError {
     LiveError::Start { program: "unshare".to_owned(), source }
 }
 
-/// Tries whether [`enter`] is allowed here. Takes some milliseconds.
+/// Tests whether [`enter`] is permitted here. Takes some milliseconds.
 ///
 /// # Errors
 ///
-/// If it is not; says what helps.
+/// If it is not; with advice.
 pub fn try_to_enter() -> Result<(), LiveError> {
     let tried = unshare().arg("true").stdin(Stdio::null()).output().map_err(start_failed)?;
     if tried.status.success() {
@@ -61,8 +59,8 @@ pub fn try_to_enter() -> Result<(), LiveError> {
 ///
 /// # Errors
 ///
-/// If `unshare` is not there. Where it is there and not allowed, it says so itself, and its exit code is 1: call
-/// [`try_to_enter`] first.
+/// If `unshare` is not installed. If it is installed but not permitted, it prints an error itself, and its exit code is
+/// 1: call [`try_to_enter`] first.
 pub fn enter(signals: Receiver<()>, variables: &[(&str, &OsStr)]) -> Result<ExitStatus, LiveError> {
     let program = env::current_exe().map_err(start_failed)?;
     let mut command = unshare();
@@ -92,9 +90,8 @@ pub fn enter(signals: Receiver<()>, variables: &[(&str, &OsStr)]) -> Result<Exit
 pub struct Inside;
 
 impl Inside {
-    /// Listens to the outer process: calls `on_signal` for each signal, and ends this process, and with it everything
-    /// in the namespaces, when
-    /// the outer one is gone.
+    /// Monitors the outer process: calls `on_signal` for each signal, and ends this process, and with it everything in
+    /// the namespaces, when the outer one has ended.
     ///
     /// # Errors
     ///

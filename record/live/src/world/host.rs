@@ -1,18 +1,18 @@
-//! A node's machine, as a run sees it: orders that it obeys, wherever it is.
+//! A node's machine, as a run sees it: it executes orders, wherever it is.
 //!
-//! There are two kinds of machines. `Machine` obeys on this computer: in namespaces, or with plain processes. The
-//! machine at the other end of `ssh` sends the order to a worker there, which has a `Machine` of its own.
+//! There are two kinds of machines. `Machine` executes orders on this computer: in namespaces, or with plain processes.
+//! The machine at the other end of `ssh` sends the order to a worker there, which has its own `Machine`.
 
 use crate::error::LiveError;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a machine is to do. The answer is a text, empty where nothing is asked.
+/// An order to a machine. The response is a text, empty for orders without a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Says where a program is; nothing if it is not there.
+    /// Returns the path of a program; empty if it is not found.
     Find { program: String },
-    /// Makes a directory for data that belongs to this user, if it is not there, and says where it is.
+    /// Creates a directory for data that belongs to this user, if it does not exist, and returns its path.
     Data { name: String, user: String },
     /// Writes a file.
     Write { path: PathBuf, text: String },
@@ -20,25 +20,25 @@ pub(crate) enum Order {
     Run { user: String, command: Vec<String>, input: String },
     /// Starts a daemon as this user. The name is for its log and messages.
     Start { user: String, name: String, command: Vec<String> },
-    /// Kills its daemons and forgets them.
+    /// Kills its daemons and removes them.
     Stop,
     /// Kills its daemons.
     Kill,
-    /// Makes its daemons stand still.
+    /// Stops the execution of its daemons.
     Pause,
-    /// Lets its daemons go on, and starts those again that were killed.
+    /// Continues its daemons, and restarts those that were killed.
     Resume,
     /// Fails if one of its daemons has ended by itself.
     Check,
-    /// Says the last lines of its first daemon.
+    /// Returns the last lines of its first daemon.
     LastLines,
-    /// Says what this daemon has written, or the end of it.
+    /// Returns the output of this daemon, or the end of it.
     Log { name: String },
-    /// Makes ready for [`Order::SetClock`], before daemons are started.
+    /// Prepares for [`Order::SetClock`], before daemons are started.
     MakeClock,
-    /// Makes the clock of its daemons an hour late, or right.
+    /// Makes the clock of its daemons an hour late, or correct.
     SetClock { is_late: bool },
-    /// Replaces the rules of its packet filter. They are gone when it is not used any more.
+    /// Replaces the rules of its packet filter. They are removed when it is no longer used.
     Filter { rules: String },
 }
 

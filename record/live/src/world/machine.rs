@@ -16,10 +16,10 @@ use std::{env, fs};
 /// A machine on this computer.
 pub(crate) struct Machine {
     within: Within,
-    /// Where its data is.
+    /// The path of its data.
     data: PathBuf,
     logs: PathBuf,
-    /// The file that says what time its clock has.
+    /// The file that determines the time of its clock.
     clock_file: PathBuf,
     clock: OnceLock<Clock>,
     daemons: Mutex<Vec<Daemon>>,
@@ -27,7 +27,8 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// A machine whose processes run like this. What it needs beside data and logs is in a directory next to its data.
+    /// A machine whose processes run within this environment. Files other than data and logs are in a directory next to
+    /// its data.
     pub(crate) fn new(within: Within, data: PathBuf, logs: PathBuf) -> Machine {
         let clock_file = data.with_extension("clock");
         Machine {
@@ -41,7 +42,7 @@ impl Machine {
         }
     }
 
-    /// The processes of its daemons, as far as they can be told from others.
+    /// The processes of its daemons, as far as they can be distinguished from others.
     pub(super) fn processes(&self) -> Vec<u32> {
         self.daemons().iter().flat_map(Daemon::processes).collect()
     }
@@ -135,12 +136,12 @@ impl Host for Machine {
     }
 }
 
-/// Where a chain of rules lets the run's own connection pass; the hook follows.
+/// The place in a chain of rules where the run's own connection is accepted; the hook follows.
 pub(crate) const CONTROL: &str = "@control";
 /// Removes the rules again.
 const REMOVE_FILTER: &str = "nft delete table inet histcheck_live 2> /dev/null";
 
-/// The rules, in which the connection of this text passes: the value of `SSH_CONNECTION`.
+/// The rules, with the connection in this text accepted: the value of `SSH_CONNECTION`.
 fn open_to_control(rules: &str, connection: Option<&str>) -> String {
     let passes = |hook: &str| {
         let [client, port, _, own] = connection?.split(' ').collect::<Vec<_>>()[..] else { return None };
@@ -157,7 +158,8 @@ fn open_to_control(rules: &str, connection: Option<&str>) -> String {
     rules.lines().map(|text| line(text) + "\n").collect()
 }
 
-/// What to put before a command so that this user runs it, if this process is root's: some servers refuse to be.
+/// The words before a command that make this user run it, if this process runs as root: some servers do not run as
+/// root.
 fn as_user(user: &str) -> Vec<String> {
     if user.is_empty() || !rustix::process::getuid().is_root() {
         return Vec::new();

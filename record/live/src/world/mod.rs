@@ -1,13 +1,12 @@
 //! A world for a cluster: nodes, the network between them, and their daemons.
 //!
 //! On one machine a node is a network namespace ([`enter`]). The program starts itself again inside new network,
-//! process and mount namespaces. Nobody needs to be root for that: where the user is not, a namespace of its own makes
-//! him the administrator of these namespaces and of nothing else. The first process in there takes all others along
-//! when it ends, and with the last one the network and the mounts are gone, so nothing stays behind, however the run
-//! ends.
+//! process and mount namespaces. This does not need root: if the user is not root, a user namespace makes them the
+//! administrator of these namespaces and of nothing else. When the first process inside ends, all others end with it,
+//! and then the network and the mounts are removed, so nothing remains, however the run ends.
 //!
-//! Nodes are then on one bridge, `10.77.0.1` and so on. The hub, `10.77.0.254`, is where the nemesis stands; it reaches
-//! every node, whatever the partition.
+//! Nodes are then on one bridge, `10.77.0.1` and so on. The nemesis is at the hub, `10.77.0.254`, which reaches every
+//! node in any partition.
 
 #[cfg(target_os = "linux")]
 mod bridge;
@@ -37,6 +36,6 @@ pub use nodes::World;
 pub(crate) use process::Within;
 pub(crate) use surroundings::Surroundings;
 
-/// What must be installed for namespaces.
+/// The programs needed for namespaces.
 pub const NAMESPACES: [Need; 3] =
     [Need::new("ip", "iproute2"), Need::new("nft", "nftables"), Need::new("unshare", "util-linux")];

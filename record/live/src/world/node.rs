@@ -1,4 +1,4 @@
-//! A node: its name, and where it is.
+//! A node: its name, and its addresses.
 
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -10,12 +10,12 @@ pub struct Node {
     pub name: String,
     /// The address at which others reach it.
     pub address: Ipv4Addr,
-    /// The address that its own servers listen at. It is another one where proxies stand between the nodes.
+    /// The address at which its own servers listen. It differs if there are proxies between the nodes.
     pub own: Ipv4Addr,
 }
 
 impl Node {
-    /// Where others reach a port of it.
+    /// The address at which others reach a port of it.
     pub fn at(&self, port: u16) -> SocketAddr {
         (IpAddr::V4(self.address), port).into()
     }

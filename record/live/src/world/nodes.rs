@@ -1,4 +1,4 @@
-//! The nodes of a world: machines, and what is between them.
+//! The nodes of a world: machines, and the network between them.
 
 use super::host::{Host, Order};
 use super::node::Node;
@@ -23,7 +23,7 @@ pub struct World {
     has_clocks: bool,
 }
 
-/// Between two looks at a cluster that comes up.
+/// The time between two checks of a cluster that is starting.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl fmt::Debug for World {
@@ -70,8 +70,8 @@ impl World {
         Ok(())
     }
 
-    /// Makes ready for faults that need more than a network and processes: [`Fault::PowerCut`], [`Fault::FullDisk`],
-    /// [`Fault::Clock`]. Nothing was started before.
+    /// Prepares for faults that need more than a network and processes: [`Fault::PowerCut`], [`Fault::FullDisk`],
+    /// [`Fault::Clock`]. Call it before anything is started.
     pub(crate) fn prepare(&mut self, faults: &[Fault]) -> Result<(), LiveError> {
         self.surroundings.prepare(faults, &self.nodes)?;
         if faults.contains(&Fault::Clock) {
@@ -91,7 +91,7 @@ impl World {
         faults
     }
 
-    /// Moves the calling thread to where a seat's client stands: its node, or the hub. Where the node is not on this
+    /// Moves the calling thread to the place of a seat's client: its node, or the hub. If the node is not on this
     /// computer, opens its client there.
     pub(crate) fn seat(&self, seat: &Seat) -> Result<Option<Box<dyn Client>>, LiveError> {
         if seat.stands == Stands::InHub {
@@ -116,13 +116,13 @@ impl World {
         (0..self.count()).try_for_each(|node| self.order(node, order).map(drop))
     }
 
-    /// Where a program is on a node.
+    /// The path of a program on a node.
     pub(crate) fn find(&self, node: u32, program: &str) -> Result<Option<PathBuf>, LiveError> {
         let path = self.order(node, &Order::Find { program: program.to_owned() })?;
         Ok((!path.is_empty()).then(|| path.into()))
     }
 
-    /// A directory for data on a node's disk, which belongs to this user. It is gone when the run ends.
+    /// A directory for data on a node's disk, which belongs to this user. It is removed when the run ends.
     pub(crate) fn data(&self, node: u32, name: &str, user: &str) -> Result<PathBuf, LiveError> {
         self.order(node, &Order::Data { name: name.to_owned(), user: user.to_owned() }).map(PathBuf::from)
     }
@@ -137,18 +137,18 @@ impl World {
         self.order(node, &Order::Run { user: user.to_owned(), command, input: String::new() }).map(drop)
     }
 
-    /// Flushes what is on the disk of this directory: it was there before the first operation, whatever the power does.
+    /// Flushes the disk of this directory: its content existed before the first operation, so it survives a power cut.
     pub(crate) fn flush(&self, node: u32, directory: &Path) -> Result<(), LiveError> {
         self.run(node, "", vec!["sync".to_owned(), "-f".to_owned(), directory.display().to_string()])
     }
 
-    /// Starts a daemon on a node as this user: nobody's name is that of the run.
+    /// Starts a daemon on a node as this user; the empty name is the user of the run.
     pub(crate) fn start(&self, node: u32, user: &str, name: &str, command: Vec<String>) -> Result<(), LiveError> {
         let name = format!("{name}-{}", self.names[node.to_usize()]);
         self.order(node, &Order::Start { user: user.to_owned(), name, command }).map(drop)
     }
 
-    /// Kills the daemons of a node, which are not started again.
+    /// Kills the daemons of a node, which are not restarted.
     pub(crate) fn stop(&self, node: u32) -> Result<(), LiveError> {
         self.order(node, &Order::Stop).map(drop)
     }

@@ -1,8 +1,8 @@
-//! A daemon on a node, which can be killed, paused and started again, with all its processes.
+//! A daemon on a node, which can be killed, paused and restarted, with all its processes.
 //!
-//! A daemon's processes may leave its process group, as those of PostgreSQL do. Where that is possible, it therefore
-//! has a PID namespace of its own: a signal to all processes in there misses none, and when the first one is killed the
-//! others end with it. Elsewhere the signal is sent to the daemon and to all processes that descend from it.
+//! A daemon's processes may leave its process group, as those of PostgreSQL do. If possible, it therefore has its own
+//! PID namespace: a signal to all processes in it reaches every one, and when the first one is killed the others end
+//! with it. Otherwise the signal is sent to the daemon and to all processes that descend from it.
 
 use super::command::run;
 use crate::error::LiveError;
@@ -13,10 +13,10 @@ use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where the processes of a node run.
+/// The environment of the processes of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Within {
-    /// In the network namespace of this name, each daemon with its own processes.
+    /// In the network namespace with this name, each daemon with its own processes.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "namespaces are Linux's"))]
     Network(String),
     /// Each daemon with its own processes.
@@ -26,14 +26,14 @@ pub(crate) enum Within {
 }
 
 impl Within {
-    /// What is possible on this computer, without namespaces for the network.
+    /// What this computer supports, without namespaces for the network.
     pub(crate) fn here() -> Within {
         let apart =
             Within::Processes.command(&["true".to_owned()]).stdout(Stdio::null()).stderr(Stdio::null()).status();
         if apart.is_ok_and(|status| status.success()) { Within::Processes } else { Within::Nothing }
     }
 
-    /// Whether a daemon has a PID namespace of its own.
+    /// Whether a daemon has its own PID namespace.
     fn is_apart(&self) -> bool {
         *self != Within::Nothing
     }
@@ -95,7 +95,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Kills it, and waits until all its processes are gone.
+    /// Kills it, and waits until all its processes have ended.
     pub(crate) fn kill(&mut self) -> Result<(), LiveError> {
         let first = self.first();
         let Some(mut group) = self.group.take() else { return Ok(()) };
@@ -110,7 +110,7 @@ impl Daemon {
         group.kill()
     }
 
-    /// Makes it stand still.
+    /// Stops its execution.
     pub(crate) fn pause(&mut self) -> Result<(), LiveError> {
         // Nothing stands still that has ended by itself.
         self.is_running()?;
@@ -122,7 +122,7 @@ impl Daemon {
         self.signal_all(Signal::CONT, "CONT")
     }
 
-    /// Sends a signal to all processes but the first one of a namespace, which only waits for them.
+    /// Sends a signal to all processes except the first one of a namespace, which only waits for them.
     fn signal_all(&self, signal: Signal, name: &str) -> Result<(), LiveError> {
         let Some(group) = &self.group else { return Ok(()) };
         if !self.within.is_apart() {
@@ -175,7 +175,7 @@ impl Drop for Daemon {
     }
 }
 
-/// A process and all that descend from it. Each is shown to `meet` before its children are looked for.
+/// A process and all its descendants. Each is passed to `meet` before its children are searched for.
 fn tree(root: u32, meet: impl Fn(u32)) -> Vec<u32> {
     let (mut all, mut at) = (vec![root], 0);
     while let Some(process) = all.get(at).copied() {

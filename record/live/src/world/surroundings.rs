@@ -1,13 +1,13 @@
-//! What is between the nodes and around them: a network that can be cut, and disks.
+//! The environment of nodes: a network that can be cut, and disks.
 
 use super::node::Node;
 use crate::client::{Client, Seat};
 use crate::error::LiveError;
 use crate::fault::Fault;
 
-/// What is between nodes and around them.
+/// The environment of nodes.
 pub(crate) trait Surroundings: Send + Sync {
-    /// Makes ready for these faults, before anything is started.
+    /// Prepares for these faults, before anything is started.
     ///
     /// # Errors
     ///
@@ -24,7 +24,7 @@ pub(crate) trait Surroundings: Send + Sync {
     /// If that is not allowed.
     fn stand_at(&self, node: Option<u32>) -> Result<(), LiveError>;
 
-    /// Opens the client of a seat where its node is, if that is not on this computer.
+    /// Opens the client of a seat at its node, if that is not on this computer.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use record_parallel::Settings;
 use record_parallel::property::Parallel;
 use store::Map;
 
-/// Without surprises, an answer is never just slow: only a partition keeps the replica from answering.
+/// Without surprises, a response is never just slow: only a partition prevents the replica from responding.
 fn broken() -> Parallel<Map> {
     Parallel::new(Map { is_broken: true }).settings(Settings { surprises_max: 0, ..Settings::default() })
 }

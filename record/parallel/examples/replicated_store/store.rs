@@ -1,7 +1,7 @@
-//! A key-value store of two tokio servers: a leader that takes writes, and a replica that answers reads.
+//! A key-value store of two tokio servers: a leader that accepts writes, and a replica that answers reads.
 //!
-//! The leader sends each write to the replica, and waits for its answer for a second at most. The right one then says
-//! that it does not know whether the write is done. The broken one says that it is.
+//! The leader sends each write to the replica, and waits at most a second for its response. The correct one then
+//! reports that the outcome of the write is unknown. The broken one reports success.
 
 use history_core::Datum;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 const GET: u8 = 0;
 const PUT: u8 = 1;
 
-/// What a server answers: it is done, or nobody knows.
+/// The response of a server: done, or unknown.
 const DONE: u8 = 1;
 const UNKNOWN: u8 = 2;
 
@@ -97,7 +97,7 @@ async fn connect(address: &str) -> TcpStream {
     }
 }
 
-/// The servers, the network between them, and who uses them.
+/// The servers, the network between them, and their clients.
 pub(super) struct Cluster {
     network: Network,
     client: Host,
@@ -131,7 +131,7 @@ impl Cluster {
     }
 }
 
-/// What a client or an operator does.
+/// An action of a client or an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Command {
     Get(u8),
@@ -140,7 +140,7 @@ pub(super) enum Command {
     Repair,
 }
 
-/// A map from keys to values, which are 0 at first.
+/// A map from keys to values, which are initially 0.
 pub(super) struct Map {
     pub(super) is_broken: bool,
 }
@@ -184,7 +184,8 @@ impl ParallelModel for Map {
         }
     }
 
-    /// As the checker `register` reads it, by key, with 0 for what was never written: a read of nil would say nothing.
+    /// In the form that the checker `register` reads, by key, with 0 for a key that was never written: a read of nil
+    /// would contain no information.
     fn record(&self, command: &Command, response: Option<&u8>) -> (String, Datum) {
         let keyed = |f: &str, key: u8, value: Option<u8>| {
             let value = value.map_or(Datum::Nil, |value| Datum::Int(value.into()));

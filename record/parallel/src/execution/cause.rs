@@ -1,4 +1,4 @@
-//! Why an execution failed, and what a reader is told of it.
+//! Why an execution failed, and its explanation for the reader.
 
 use crate::op::{Kind, ThreadId};
 use std::collections::BTreeSet;
@@ -20,16 +20,16 @@ pub enum Cause {
         thread: ThreadId,
         /// What it said.
         message: String,
-        /// Where, as `file:line:column`; empty if that is not known.
+        /// The place, as `file:line:column`; empty if unknown.
         place: String,
     },
     /// A thread needed more stack than it has.
     Overflow {
         /// Which one.
         thread: ThreadId,
-        /// Its name, if it was given one.
+        /// Its name, if it has one.
         name: Option<String>,
-        /// Its last pause point before, or where it was spawned.
+        /// Its last pause point before the panic, or where it was spawned.
         place: &'static Location<'static>,
     },
     /// Some threads are not finished, and none can continue.
@@ -39,26 +39,25 @@ pub enum Cause {
     /// Two threads accessed an [`UnsafeCell`](crate::cell::UnsafeCell), at least one of them to write, and neither
     /// access happens before the other.
     Race(Race),
-    /// What was allocated through [`sync::Arc`](crate::sync::Arc) and is left at the end: what it is, and where it was
-    /// made.
+    /// Values allocated through [`sync::Arc`](crate::sync::Arc) that still exist at the end: the type of each, and
+    /// where it was created.
     Leak(Vec<(&'static str, &'static Location<'static>)>),
     /// The recorded history is not linearizable, and the reason.
     NotLinearizable(String),
     /// The recorded history is not sequentially consistent, and the reason.
     NotSequential(String),
-    /// It could not be found out whether the recorded history is what it must be: the program is too large; and the
-    /// reason.
+    /// It could not be decided whether the recorded history is correct: the program is too large; with the reason.
     NotJudged(String),
-    /// The same schedule led elsewhere the second time, and what differs.
+    /// The same schedule had another result the second time; with the difference.
     Nondeterminism(String),
-    /// The scheduler had no answer: the schedule belongs to another program.
+    /// The scheduler could not choose: the schedule belongs to another program.
     NoChoice,
 }
 
 impl Cause {
     /// Whether two executions failed for the same reason: a panic at the same place, or a deadlock in which threads
-    /// wait at the same places for the same objects; a race between the same places; a leak of what was made at the
-    /// same places. Of the other causes only the name is compared.
+    /// wait at the same places for the same objects; a race between the same places; a leak of values created at the
+    /// same places. For other causes only the name is compared.
     pub fn is_like(&self, other: &Cause) -> bool {
         let place = |place: &Location<'_>| (place.file().to_owned(), place.line(), place.column());
         let waits = |waiting: &[Waiting]| -> BTreeSet<_> {
@@ -152,9 +151,9 @@ impl fmt::Display for Cause {
 /// Two accesses to data that is not atomic, neither of which happens before the other.
 #[derive(Clone, Debug)]
 pub struct Race {
-    /// What was accessed.
+    /// The type of the accessed data.
     pub what: &'static str,
-    /// Where it was made.
+    /// Where the data was created.
     pub made: &'static Location<'static>,
     /// The accesses, in the order of the execution.
     pub accesses: [Access; 2],
@@ -165,20 +164,20 @@ pub struct Race {
 pub struct Access {
     /// Who.
     pub thread: ThreadId,
-    /// The thread's name, if it was given one.
+    /// The thread's name, if it has one.
     pub name: Option<String>,
     /// What for.
     pub kind: AccessKind,
-    /// Where in the program.
+    /// The place in the program.
     pub place: &'static Location<'static>,
     /// The step that it was part of.
     pub(crate) step: Option<usize>,
 }
 
-/// What data is accessed for.
+/// The kind of an access to data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccessKind {
-    /// It is made, which is a write.
+    /// The data is created, which is a write.
     Make,
     /// It is read.
     Read,
@@ -206,20 +205,20 @@ impl fmt::Display for Access {
     }
 }
 
-/// A thread that has not finished, and what it is before.
+/// A thread that has not finished, and its next operation.
 #[derive(Clone, Debug)]
 pub struct Waiting {
     /// Which one.
     pub thread: ThreadId,
-    /// Its name, if it was given one.
+    /// Its name, if it has one.
     pub name: Option<String>,
-    /// What it is about to do.
+    /// Its next operation.
     pub kind: Kind,
-    /// Where in the program.
+    /// The place in the program.
     pub place: &'static Location<'static>,
-    /// With which object: what it is, and where it was made.
+    /// The object of the operation: its type, and where it was created.
     pub object: Option<(&'static str, &'static Location<'static>)>,
-    /// Who had the object last: the holder of a lock.
+    /// The thread that last acquired the object: the holder of a lock.
     pub holder: Option<ThreadId>,
     /// Whether it could continue.
     pub is_ready: bool,

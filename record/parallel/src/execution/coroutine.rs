@@ -1,7 +1,7 @@
-//! Managed threads as coroutines: each has a stack of its own, and all take turns on one thread of the system.
+//! Managed threads as coroutines: each has its own stack, and all run in turns on one thread of the system.
 //!
-//! A switch costs some tens of nanoseconds; handing a baton from one thread of the system to another costs some
-//! microseconds. What is paid for it: `std::thread_local!` variables are shared by all managed threads.
+//! A switch costs some tens of nanoseconds; passing control from one thread of the system to another costs some
+//! microseconds. The disadvantage: `std::thread_local!` variables are shared by all managed threads.
 
 use generator::{Generator, Gn};
 use send_wrapper::SendWrapper;
@@ -12,7 +12,7 @@ use std::cell::RefCell;
 pub(crate) struct StackSize(usize);
 
 impl StackSize {
-    /// As many as are asked for; at least those that a panic needs.
+    /// The requested size; at least what a panic needs.
     pub(crate) fn of(bytes: usize) -> StackSize {
         StackSize(bytes.clamp(1 << 16, 1 << 32))
     }
@@ -33,7 +33,7 @@ impl Default for StackSize {
 pub(crate) type Job = Box<dyn FnOnce()>;
 
 thread_local! {
-    /// The job for whoever is resumed next without one.
+    /// The job for the next coroutine that is resumed without one.
     static JOB: RefCell<Option<Job>> = const { RefCell::new(None) };
 }
 
@@ -61,7 +61,7 @@ impl Coroutine {
     }
 }
 
-/// A stack on which something runs that borrows from whoever resumes it.
+/// A stack on which code runs that borrows from the code that resumes it.
 pub(crate) struct Fiber<'a>(Generator<'a, (), ()>);
 
 impl<'a> Fiber<'a> {
@@ -84,7 +84,7 @@ pub(crate) fn is_overflow(payload: &(dyn std::any::Any + Send)) -> bool {
     matches!(payload.downcast_ref(), Some(generator::Error::StackErr))
 }
 
-/// Goes back to whoever resumed this coroutine, until it is resumed again.
+/// Suspends this coroutine and continues the code that resumed it, until it is resumed again.
 pub(crate) fn suspend() {
     // The handle that is offered instead lives on the coroutine's stack, and could be reached from the depth of a
     // program under test only through a pointer.
@@ -97,7 +97,7 @@ pub(crate) fn suspend() {
 pub(crate) struct Pool(Vec<Coroutine>);
 
 impl Pool {
-    /// A coroutine that does `job` when it is resumed next.
+    /// A coroutine that runs `job` when it is resumed next.
     pub(crate) fn get(&mut self, job: Job, size: StackSize) -> Coroutine {
         let usual = if size == StackSize::default() { self.0.pop() } else { None };
         JOB.set(Some(job));

@@ -1,5 +1,5 @@
-//! What an execution leaves to the next one on the same thread of the system: the room of its lists and views. A
-//! program of few steps spends less time in its operations than it takes to allocate that anew.
+//! What an execution leaves to the next one on the same thread of the system: the memory of its lists and views. A
+//! program of few steps spends less time in its operations than a new allocation would take.
 
 use super::memory::Memory;
 use super::row::Row;
@@ -30,12 +30,12 @@ impl Kept {
         Kept { noting, memory, threads, rows, steps, values }
     }
 
-    /// Notes that an execution is under way, or none.
+    /// Records whether an execution is in progress.
     pub(crate) fn set_active(&self, is_active: bool) {
         self.noting.set_active(is_active);
     }
 
-    /// Takes the lists of an execution that nobody looks at any more. Returns its scheduler.
+    /// Takes the lists of an execution that are no longer needed. Returns its scheduler.
     pub(crate) fn take(&mut self, outcome: Outcome) -> Box<dyn Scheduler> {
         let Outcome { scheduler, mut threads, mut rows, mut steps, mut values, .. } = outcome;
         threads.clear();

@@ -1,8 +1,8 @@
 //! Threads that end at their next pause point, because the host that they are part of crashes.
 //!
-//! A program that crashes may do so between any two of its operations. So a thread that is killed does nothing more: it
-//! unwinds from the pause point at which it is. It goes on only if it holds a lock, which would be poisoned, or if it
-//! is in a destructor; then it ends at the next pause point.
+//! A program that crashes may do so between any two of its operations. So a killed thread executes no further
+//! operation: it unwinds from its current pause point. It continues only if it holds a lock, which would be poisoned,
+//! or if it is in a destructor; it then ends at the next pause point.
 
 use super::Execution;
 use super::pick::Remark;
@@ -42,7 +42,7 @@ impl Execution {
         self.rows.iter().any(|row| row.holder == Some(thread) && !row.open[0])
     }
 
-    /// Whether the running thread ends where it is.
+    /// Whether the running thread ends at this point.
     pub(crate) fn dies(&mut self) -> bool {
         let me = self.current;
         let thread = &self.threads[me.at()];
@@ -65,7 +65,7 @@ impl Execution {
         ends
     }
 
-    /// Adds a remark to the step under way, which a reader of the schedule is shown.
+    /// Adds a remark to the current step, which a table of the schedule shows.
     pub(crate) fn remark(&mut self, text: String) {
         if let Some(at) = self.steps.len().checked_sub(1) {
             self.picked.push((at, Remark::Text(text)));

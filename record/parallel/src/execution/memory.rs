@@ -2,22 +2,24 @@
 //!
 //! Lahav, Vafeiadis, Kang, Hur and Dreyer, "Repairing Sequential Consistency in C/C++11" (PLDI 2017), as an operational
 //! model in the manner of Kang and others, "A Promising Semantics for Relaxed-Memory Concurrency" (POPL 2017), without
-//! promises. Each atomic has its **messages**, in the order in which they were stored. A **view** says which message of
-//! each atomic is the oldest that may still be read. A thread has three: what it has seen; what an acquire fence would
-//! let it see; and what it had seen at its last release fence. A message has the view that who acquires it gets.
+//! promises. Each atomic has its **messages**, in the order in which they were stored. A **view** determines which
+//! message of each atomic is the oldest that may still be read. A thread has three: the current one; the one after an
+//! acquire fence; and the one at its last release fence. A message has the view that a thread gets when it acquires the
+//! message.
 //!
-//! Where this is stronger than the language: a store comes after all stores that were executed before it; a fence that
-//! is sequentially consistent comes before or after every other step as a whole; a thread reads the same old message no
-//! more than [`READS_MAX`] times, or a loop that waits might never end; and the order of operations that are
-//! sequentially consistent always agrees with what happens before, where C++20 and RC11 ask for that only of what
-//! "strongly happens before" (the weak outcome of the litmus test Z6.U is never produced). So what is found can happen,
-//! and a few things that can happen are not found.
+//! This model is stronger than the language in some points: a store comes after all stores that were executed before
+//! it; a fence that is sequentially consistent comes before or after every other step as a whole; a thread reads the
+//! same old message at most [`READS_MAX`] times, or a loop that waits might never end; and the order of operations that
+//! are sequentially consistent always agrees with happens-before, where C++20 and RC11 require that only of "strongly
+//! happens before" (the weak outcome of the litmus test Z6.U is never produced). So every reported behaviour is
+//! possible, and a few possible behaviours are not found.
 //!
-//! Locks, channels and all else hand on views: whoever changes or lets go of something leaves its view there, and who
-//! takes it or waits for it gets it. Those that only look, such as readers of a lock, leave theirs apart, for those
-//! that change something: two that only look can change places.
+//! Locks, channels and all other types pass on views: a thread that changes or releases an object stores its view
+//! there, and a thread that acquires the object or waits for it gets this view. Threads that only read, such as readers
+//! of a lock, store their views separately, for threads that change something: two operations that only read can be
+//! exchanged.
 //!
-//! Without weak memory a load reads the newest message. Views are kept nevertheless: they say what happens before what.
+//! Without weak memory, a load reads the newest message. Views are kept nevertheless: they determine happens-before.
 
 use super::view::View;
 use super::{Execution, Value};
@@ -26,13 +28,13 @@ use crate::op::{Kind, ObjectId, Op, ThreadId, extra};
 use crate::scheduler::Pick;
 use std::sync::atomic::Ordering;
 
-/// Loads of a thread that return the same message although it may see a newer one, at most.
+/// The maximum number of loads of a thread that return the same message although a newer one is readable.
 const READS_MAX: u32 = 2;
 
 /// Messages that are remembered: the newest one and those before it.
 const KEPT_MAX: usize = 16;
 
-/// What was stored.
+/// The stored value.
 #[derive(Debug, Default)]
 struct Message {
     bits: u64,
@@ -49,23 +51,23 @@ struct Atomic {
     count: u32,
     /// The oldest one that an access that is sequentially consistent may read.
     consistent: u32,
-    /// The oldest one that any may read: someone had the atomic for itself.
+    /// The oldest message that any thread may read: some thread had exclusive access to the atomic.
     oldest: u32,
 }
 
-/// What a thread may read.
+/// The messages that a thread may read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Own {
     pub(super) seen: View,
-    /// What it sees from its next acquire fence on.
+    /// The view from its next acquire fence on.
     acquired: View,
     released: View,
     /// Of each atomic, the old message that it read last, and how often.
     reads: Vec<(u32, u32)>,
 }
 
-/// What was left at an object: by those that changed it, and by those that only looked. At a thread's object, the
-/// second is what those had seen that gave it its token; at that of counted pointers, those that dropped a weak one.
+/// The views stored at an object: by threads that changed it, and by those that only read it. At a thread's object, the
+/// second is the view of those that gave it its token; at that of counted pointers, of those that dropped a weak one.
 #[derive(Debug, Default)]
 struct Left {
     by_changes: View,
@@ -82,14 +84,14 @@ pub(super) struct Memory {
     numbers: Vec<usize>,
     left: Vec<Left>,
     threads: Vec<Own>,
-    /// What fences that are sequentially consistent have seen.
+    /// The view of fences that are sequentially consistent.
     fenced: View,
     /// Loads may return older values.
     is_weak: bool,
 }
 
 impl Atomic {
-    /// There is one from the moment on when the atomic is met.
+    /// There is one as soon as the atomic is first used.
     #[inline]
     fn newest(&self) -> u32 {
         self.count - 1
@@ -100,7 +102,7 @@ impl Atomic {
         &self.ring[index(time) % KEPT_MAX]
     }
 
-    /// The messages from the oldest one up to before the newest one, the last one first, without those that hold a
+    /// The messages from the oldest one up to before the newest one, the last one first, without those that contain a
     /// certain value.
     fn older(&self, oldest: u32, newest: u32, unless: Option<u64>) -> impl Iterator<Item = u32> {
         let differs = move |time: &u32| Some(self.message(*time).bits) != unless;
@@ -119,7 +121,7 @@ impl Atomic {
         (time, &mut self.ring[at])
     }
 
-    /// It was made with this value, or set through an exclusive borrow.
+    /// Handles an atomic that was created with this value, or set through an exclusive borrow.
     fn begin_anew(&mut self, bits: u64) {
         let (time, message) = self.add();
         message.bits = bits;
@@ -137,7 +139,7 @@ fn releases(order: Ordering) -> bool {
 }
 
 impl Memory {
-    /// Forgets an execution that has ended, and keeps the room that it took.
+    /// Discards the state of an execution that has ended, and keeps its memory.
     pub(super) fn begin(&mut self, is_weak: bool) {
         for atomic in &mut self.atomics[..self.atomics_met] {
             (atomic.count, atomic.consistent, atomic.oldest) = (0, 0, 0);
@@ -163,7 +165,7 @@ impl Memory {
         &mut self.threads[thread.at()]
     }
 
-    /// The number of an atomic, which holds this now.
+    /// The number of an atomic, whose current value is `now`.
     fn atomic(&mut self, object: ObjectId, now: u64) -> usize {
         let at = index(object.0);
         if self.numbers.len() <= at {
@@ -190,7 +192,7 @@ impl Memory {
         self.numbers[object] = self.atomics_met;
     }
 
-    /// What a thread has seen, and what was left at an object.
+    /// The view of a thread, and the views stored at an object.
     fn meeting(&mut self, thread: ThreadId, object: ObjectId) -> (&mut View, &mut Left) {
         let at = index(object.0);
         if self.left.len() <= at {
@@ -213,7 +215,7 @@ impl Memory {
         }
     }
 
-    /// Takes only what was left by those that did not change an object.
+    /// Acquires only the views stored by those that did not change an object.
     fn acquire_looks(&mut self, thread: ThreadId, object: ObjectId) {
         let (seen, left) = self.meeting(thread, object);
         seen.join(&left.by_looks);
@@ -238,7 +240,7 @@ impl Memory {
         (oldest, newest)
     }
 
-    /// A thread reads a message. Returns whether that makes others see less that is old.
+    /// Reads a message. Returns whether other threads can now read fewer old messages.
     fn read(&mut self, thread: ThreadId, atomic: usize, time: u32, order: Ordering) -> bool {
         self.own(thread);
         let Memory { atomics, threads, is_weak, .. } = self;
@@ -310,7 +312,7 @@ impl Memory {
 }
 
 impl Execution {
-    /// A load of an atomic that holds `latest`. Returns what it reads.
+    /// Loads an atomic whose newest value is `latest`. Returns the value that is read.
     pub(crate) fn load(&mut self, object: ObjectId, order: Ordering, latest: u64) -> u64 {
         self.load_unless(object, order, latest, None).unwrap_or(latest)
     }
@@ -323,13 +325,13 @@ impl Execution {
         self.show(object, Some(latest), None);
     }
 
-    /// An exchange may fail because it reads an older value, which is another one than it expects. Returns that value.
+    /// An exchange may fail because it reads an older value that differs from the expected one. Returns that value.
     pub(crate) fn fails(&mut self, object: ObjectId, order: Ordering, latest: u64, expected: u64) -> Option<u64> {
         self.load_unless(object, order, latest, Some(expected))
     }
 
-    /// A load of one of the messages that may be read, the newest one first. If it must not return a certain value,
-    /// only older messages with other values are read, and nothing is if none is picked.
+    /// Loads one of the messages that may be read, the newest one first. If the result must differ from a certain
+    /// value, only older messages with other values are read, and none if none is picked.
     fn load_unless(&mut self, object: ObjectId, order: Ordering, latest: u64, unless: Option<u64>) -> Option<u64> {
         let atomic = self.memory.atomic(object, latest);
         let (oldest, newest) = self.memory.range(self.current, atomic, order);
@@ -347,7 +349,7 @@ impl Execution {
         Some(bits)
     }
 
-    /// Notes what the step under way read of an atomic, and what it stored, for a reader.
+    /// Records what the current step read of an atomic, and what it stored, for the reader.
     fn show(&mut self, object: ObjectId, before: Option<u64>, after: Option<u64>) {
         if self.steps.last().is_some_and(|step| step.op.object == object) {
             self.values.push(Value::new(self.steps.len() - 1, before, after));
@@ -360,7 +362,7 @@ impl Execution {
         }
     }
 
-    /// A store to an atomic that held `before`. Returns whether it has changed anything.
+    /// Stores to an atomic whose value was `before`. Returns whether the value has changed.
     pub(crate) fn store(&mut self, object: ObjectId, order: Ordering, before: u64, bits: u64) -> bool {
         self.show(object, None, Some(bits));
         let atomic = self.memory.atomic(object, before);
@@ -401,23 +403,23 @@ impl Execution {
         }
     }
 
-    /// A thread sees what another one has seen that spawns it.
+    /// Adds the view of a thread to that of a thread that it spawns.
     pub(super) fn inherit(&mut self, child: ThreadId) {
         let seen = self.memory.own(self.current).seen.clone();
         self.memory.own(child).seen.clone_from(&seen);
     }
 
-    /// What the running thread has seen, for a message.
+    /// The view of the running thread, to be attached to a message.
     pub(crate) fn hand_on(&mut self) -> View {
         self.memory.own(self.current).seen.clone()
     }
 
-    /// What a message's sender had seen.
+    /// Adds the view of a message's sender.
     pub(crate) fn take_in(&mut self, seen: &View) {
         self.memory.own(self.current).seen.join(seen);
     }
 
-    /// Leaves what the running thread has seen at an object that it changes.
+    /// Stores the view of the running thread at an object that it changes.
     pub(crate) fn release(&mut self, object: ObjectId) {
         self.memory.release(self.current, object, true);
     }
@@ -427,13 +429,13 @@ impl Execution {
         self.memory.release(self.current, object, false);
     }
 
-    /// Takes what was left at an object by those that have changed it; if it is to be changed now, also by those that
-    /// only looked.
+    /// Adds the views stored at an object by threads that have changed it; if it is to be changed now, also those of
+    /// threads that only read it.
     pub(crate) fn acquire(&mut self, object: ObjectId, to_change: bool) {
         self.memory.acquire(self.current, object, to_change);
     }
 
-    /// Hands on views at the beginning of a step on anything but an atomic.
+    /// Passes on views at the beginning of a step on anything but an atomic.
     pub(super) fn synchronize(&mut self, thread: ThreadId, op: &Op) {
         if op.object == ObjectId::NONE {
             return;

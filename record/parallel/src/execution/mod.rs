@@ -1,13 +1,13 @@
 //! One execution: managed threads, of which exactly one runs between two pause points.
 //!
-//! A thread pauses *before* each operation that others may see. The operation waits for the scheduler's word, and is
-//! done together with all that follows up to the thread's next pause point: a step. So an execution is a function of
-//! the program and of the scheduler's words. A thread that is spawned runs at once up to its first pause point, before
-//! its parent goes on: nothing that others can see happens there.
+//! A thread pauses *before* each operation that other threads can observe. The operation waits for the scheduler's
+//! decision, and is executed together with everything up to the thread's next pause point: a step. So an execution is a
+//! function of the program and of the scheduler's decisions. A thread that is spawned immediately runs up to its first
+//! pause point, before its parent continues: nothing observable happens in this time.
 //!
-//! What an operation may have to wait for is a **gate** of its object: a mutex has one that is open while it is free, a
-//! channel one for senders and one for receivers. A thread is ready if its operation's gate is open. Nothing is tried
-//! in vain.
+//! A **gate** of an object is what an operation may have to wait for: a mutex has one that is open while it is free, a
+//! channel one for senders and one for receivers. A thread is ready if its operation's gate is open. No operation is
+//! tried in vain.
 
 pub(crate) mod cause;
 pub(crate) mod coroutine;
@@ -46,11 +46,11 @@ pub(crate) struct Limits {
     pub(crate) surprises_max: u32,
     /// Loads may return older values.
     pub(crate) is_weak: bool,
-    /// What was allocated and is not freed at the end is a failure.
+    /// Whether a value that was allocated and not freed at the end is a failure.
     pub(crate) leaks_fail: bool,
 }
 
-/// All there is to know of an execution under way.
+/// The state of an execution in progress.
 pub(crate) struct Execution {
     serial: u64,
     threads: Vec<Thread>,
@@ -61,13 +61,13 @@ pub(crate) struct Execution {
     scheduler: Option<Box<dyn Scheduler>>,
     every_step: bool,
     limits: Limits,
-    /// What is told of the steps to who looks whether they go on.
+    /// Reports steps to the watchdog.
     noting: stuck::Noting,
-    /// The body of a thread that is to start now on a stack of its own.
+    /// The body of a thread that is to start now on its own stack.
     job: Option<(Job, StackSize)>,
     /// Scopes that were begun.
     scopes: u32,
-    /// A thread whose body has ended just now.
+    /// A thread whose body has just ended.
     done: Option<ThreadId>,
     /// Counts calls and returns of the recorded history.
     clock: u64,
@@ -75,21 +75,21 @@ pub(crate) struct Execution {
     now: u64,
     /// Threads with a deadline.
     timed: u32,
-    /// Steps in a row that changed nothing.
+    /// The number of consecutive steps that changed nothing.
     idle: u32,
     memory: memory::Memory,
     races: races::Races,
-    /// Steps that were taken because time passed, and how many steps there were then.
+    /// Steps that became possible because time passed, and the number of steps at that time.
     late: Vec<(usize, usize)>,
-    /// Picks that are not 0: the step, and what the pick means.
+    /// Picks other than 0: the step, and the meaning of the pick.
     picked: Vec<(usize, pick::Remark)>,
-    /// What steps read of their atomic and stored.
+    /// The values that steps read of their atomic and stored.
     values: Vec<Value>,
-    /// The scheduler had no answer to a pick.
+    /// Whether the scheduler could not decide a pick.
     is_lost: bool,
     /// Surprises that the budget did not allow.
     refused: u32,
-    /// Panics of tasks that nobody has seen.
+    /// Panics of tasks that were not reported to any other task.
     unseen: Vec<tasks::Unseen>,
     cause: Option<Cause>,
     over: bool,
@@ -116,13 +116,13 @@ impl Value {
         self.has[0].then_some(self.bits[0])
     }
 
-    /// What was stored.
+    /// The value that was stored.
     pub(crate) fn after(&self) -> Option<u64> {
         self.has[1].then_some(self.bits[1])
     }
 }
 
-/// What is left of an execution.
+/// The result of an execution.
 pub(crate) struct Outcome {
     pub(crate) scheduler: Box<dyn Scheduler>,
     pub(crate) steps: Vec<Step>,
@@ -131,7 +131,7 @@ pub(crate) struct Outcome {
     pub(crate) late: Vec<(usize, usize)>,
     pub(crate) picked: Vec<(usize, pick::Remark)>,
     pub(crate) values: Vec<Value>,
-    /// A thread could have had one more surprise if it had been allowed.
+    /// Whether a thread could have had one more surprise with a higher limit.
     pub(crate) is_spent: bool,
     pub(crate) cause: Option<Cause>,
 }
@@ -178,17 +178,17 @@ impl Execution {
         execution
     }
 
-    /// Whose stack runs next, and its body if it is to start.
+    /// The thread whose stack runs next, and its body if it is to start.
     pub(crate) fn turn(&mut self) -> (ThreadId, Option<(Job, StackSize)>) {
         (self.outermost(), self.job.take())
     }
 
-    /// Whose body has ended in this turn, and whether the execution is over.
+    /// The thread whose body has ended in this turn, and whether the execution is over.
     pub(crate) fn turn_over(&mut self) -> (Option<ThreadId>, bool) {
         (self.done.take(), self.over)
     }
 
-    /// What has happened. What the next execution can use again is kept in what is passed.
+    /// The result. Memory that the next execution can reuse is stored in `kept`.
     pub(crate) fn into_outcome(self, kept: &mut Option<Kept>) -> Outcome {
         let Execution { threads, rows, steps, scheduler, late, picked, values, refused, cause, .. } = self;
         let (noting, memory) = (self.noting, self.memory);
@@ -204,12 +204,12 @@ impl Execution {
         }
     }
 
-    /// Notes that the operation of the last step changed nothing.
+    /// Records that the operation of the last step changed nothing.
     pub(crate) fn look(&mut self) {
         self.mark(extra::LOOKED);
     }
 
-    /// Adds to what happened in the last step.
+    /// Adds to the events of the last step.
     fn mark(&mut self, bit: u16) {
         if let Some(step) = self.steps.last_mut() {
             step.extras |= bit;
@@ -243,21 +243,21 @@ impl Execution {
         (self.serial, &mut self.rows)
     }
 
-    /// Notes that the running thread holds an object.
+    /// Records that the running thread holds an object.
     pub(crate) fn hold(&mut self, object: ObjectId) {
         let row = &mut self.rows[index(object.0)];
         (row.holder, row.held_since) = (Some(self.current), self.steps.len());
     }
 
-    /// Notes that an object is unlocked that was not borrowed to be changed. Nothing has changed under the lock unless
-    /// the running thread has written to a cell since it took it.
+    /// Records that an object is unlocked that was not borrowed mutably. Nothing has changed under the lock unless the
+    /// running thread has written to a cell since it acquired it.
     pub(crate) fn keep(&mut self, object: ObjectId) {
         if self.threads[self.current.at()].wrote < self.rows[index(object.0)].held_since {
             self.mark(extra::LOOKED | extra::GUARDS);
         }
     }
 
-    /// Notes that what an object stands for is allocated, or freed.
+    /// Records that the value of an object is allocated, or freed.
     pub(crate) fn set_live(&mut self, object: ObjectId, is_live: bool) {
         self.rows[index(object.0)].is_live = is_live;
     }
@@ -274,7 +274,7 @@ impl Execution {
         }
     }
 
-    /// Gives a thread the token that it needs to continue from parking, or takes it.
+    /// Sets or removes the token that a thread needs to continue from parking.
     pub(crate) fn set_token(&mut self, thread: ThreadId, has: bool) {
         let object = self.threads[thread.at()].object;
         let finished = self.rows[index(object.0)].open[0];
@@ -290,7 +290,7 @@ impl Execution {
         }
     }
 
-    /// Lets a thread be before an operation.
+    /// Sets the next operation of a thread.
     fn stand(&mut self, thread: ThreadId, op: Op) {
         self.threads[thread.at()].op = op;
         if op.gate == Gate::Free {
@@ -304,7 +304,7 @@ impl Execution {
         }
     }
 
-    /// Takes a thread away from its operation.
+    /// Removes the next operation of a thread.
     fn leave(&mut self, thread: ThreadId) -> Op {
         let op = self.threads[thread.at()].op;
         self.ready.remove(thread);
@@ -314,7 +314,7 @@ impl Execution {
         op
     }
 
-    /// Gives a paused thread another operation than the one it waits for.
+    /// Replaces the operation for which a paused thread waits.
     pub(crate) fn redirect(&mut self, thread: ThreadId, change: impl FnOnce(&mut Op)) {
         let mut op = self.leave(thread);
         self.clear_deadline(thread);
@@ -322,7 +322,7 @@ impl Execution {
         self.stand(thread, op);
     }
 
-    /// The running thread comes to be before an operation. Returns whether someone else is to run.
+    /// Pauses the running thread before an operation. Returns whether another thread runs next.
     #[inline]
     pub(crate) fn pause_with(&mut self, op: impl FnOnce(u64, &mut Vec<Row>) -> Op) -> bool {
         if self.over {
@@ -349,7 +349,7 @@ impl Execution {
         }
     }
 
-    /// What is wrong if no thread can continue.
+    /// The failure if no thread can continue.
     fn failure_at_end(&self) -> Option<Cause> {
         if self.threads.iter().any(|thread| thread.state == State::Paused) {
             return Some(Cause::Deadlock(self.waiting()));
@@ -358,7 +358,7 @@ impl Execution {
         (!leaked.is_empty()).then_some(Cause::Leak(leaked))
     }
 
-    /// Gives the baton to whom the scheduler chooses. Returns whether that is someone else.
+    /// Continues the thread that the scheduler chooses. Returns whether that is another one.
     fn hand_over(&mut self, from: Option<ThreadId>) -> bool {
         if self.is_lost {
             self.cause = Some(Cause::NoChoice);
@@ -428,13 +428,13 @@ impl Execution {
         Some(next) != from
     }
 
-    /// The running thread is about to call an operation of the recorded history. The call is a moment of its first
-    /// step.
+    /// Records that the running thread is about to call an operation of the recorded history. The call belongs to its
+    /// first step.
     pub(crate) fn call(&mut self) {
         self.threads[self.current.at()].calling = true;
     }
 
-    /// Whether the running thread has come to no pause point since [`Execution::call`].
+    /// Whether the running thread has reached no pause point since [`Execution::call`].
     pub(crate) fn is_calling(&self) -> bool {
         self.threads[self.current.at()].calling
     }
@@ -473,14 +473,14 @@ impl Execution {
         }
     }
 
-    /// The running thread needed more stack than it has, which ends the execution.
+    /// Ends the execution because the running thread needed more stack than it has.
     pub(crate) fn overflow(&mut self) {
         let thread = &self.threads[self.current.at()];
         self.cause = Some(Cause::Overflow { thread: self.current, name: thread.name.clone(), place: thread.op.place });
         self.over = true;
     }
 
-    /// The running thread has panicked, which ends the execution.
+    /// Ends the execution because the running thread has panicked.
     pub(crate) fn panic(&mut self, message: String, place: String) {
         let me = self.current;
         self.threads[me.at()].state = State::Panicked;

@@ -1,9 +1,8 @@
-//! Picks: what a step leaves open besides who goes next, and the scheduler decides.
+//! Picks: what a step leaves open besides the next thread. The scheduler decides them.
 //!
-//! A pick belongs to the step under way; a thread that has just been spawned runs in a step of its parent. 0 is what
-//! usually happens. What is rare, a **surprise**, has a budget for each thread and execution, so that a loop around it
-//! ends. The budget is the thread's own: were it shared, two steps that touch nothing in common would depend on each
-//! other.
+//! A pick belongs to the current step; a thread that has just been spawned runs in a step of its parent. 0 is the usual
+//! case. A rare case, a **surprise**, has a budget per thread and execution, so that a loop around it ends. Each thread
+//! has its own budget: if threads shared it, two steps without a common object would depend on each other.
 
 use super::Execution;
 use crate::ids::byte;
@@ -11,10 +10,10 @@ use crate::op::{Picks, extra};
 use crate::scheduler::Pick;
 use std::fmt;
 
-/// What a reader is told of a step. It is put in words only if someone reads it.
+/// A remark on a step. It is formatted only when it is printed.
 #[derive(Clone, Debug)]
 pub(crate) enum Remark {
-    /// What was picked, and out of how many.
+    /// The picked option, and the number of options.
     Picked(Pick, u32, u32),
     Text(String),
 }
@@ -29,7 +28,7 @@ impl fmt::Display for Remark {
 }
 
 impl Execution {
-    /// Whether a pick has to wait for a step of its own: there is none, or it is full.
+    /// Whether a pick needs its own step: there is no current step, or it is full.
     pub(crate) fn needs_step(&self, pick: Pick) -> bool {
         self.may_pick(pick) && self.steps.last().is_none_or(|step| step.picks.is_full())
     }
@@ -38,13 +37,13 @@ impl Execution {
         !(self.over || self.is_lost || self.is_spent_on(pick))
     }
 
-    /// Whether the running thread has had as many surprises of this kind as it may have.
+    /// Whether the running thread has used its budget of surprises of this kind.
     fn is_spent_on(&self, pick: Pick) -> bool {
         let surprises = &self.threads[self.current.at()].surprises;
         pick.is_surprise() && surprises[usize::from(pick.is_fault())] >= self.limits.surprises_max
     }
 
-    /// One of so many options.
+    /// Picks one of `options` options.
     pub(crate) fn pick(&mut self, pick: Pick, options: u32) -> u32 {
         if options < 2 || !self.may_pick(pick) || self.needs_step(pick) {
             let is_refused = options > 1 && self.is_spent_on(pick);

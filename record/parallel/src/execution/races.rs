@@ -1,10 +1,10 @@
 //! Data races: two accesses to data that is not atomic, at least one of which writes, and neither of which happens
 //! before the other.
 //!
-//! Flanagan and Freund, "`FastTrack`: Efficient and Precise Dynamic Race Detection" (PLDI 2009): of each cell the last
-//! write is kept, and of each thread its last read since. Each access has a number of its thread; what a thread has
-//! seen of the others' numbers is part of its view, see `memory`. So a race is found in whatever order its two accesses
-//! are executed: accesses need not be pause points, and one schedule of each kind is enough.
+//! Flanagan and Freund, "`FastTrack`: Efficient and Precise Dynamic Race Detection" (PLDI 2009): for each cell the last
+//! write is kept, and for each thread its last read since. Each access has a number in its thread; the known numbers of
+//! other threads are part of a thread's view, see `memory`. So a race is found in whatever order its two accesses are
+//! executed: accesses need not be pause points, and one schedule of each kind is enough.
 
 use super::Execution;
 use super::cause::{Access, AccessKind, Cause, Race};
@@ -34,7 +34,7 @@ struct Numbered {
     number: u32,
     kind: AccessKind,
     place: &'static Location<'static>,
-    /// Its step; `None` if its thread had not come to a pause point.
+    /// Its step; `None` if its thread had not reached a pause point.
     step: Option<usize>,
 }
 
@@ -53,7 +53,8 @@ impl Races {
 }
 
 impl Execution {
-    /// The running thread accesses a cell. Returns whether that is a data race, which ends the execution.
+    /// Processes an access of the running thread to a cell. Returns whether it is a data race, which ends the
+    /// execution.
     pub(crate) fn access(&mut self, object: ObjectId, kind: AccessKind, place: &'static Location<'static>) -> bool {
         let me = self.current;
         let seen = &mut self.memory.own(me).seen;

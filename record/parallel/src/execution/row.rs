@@ -1,4 +1,4 @@
-//! What an execution knows of the objects that its threads meet at.
+//! The state of the objects that threads share in an execution.
 
 use crate::ThreadId;
 use std::panic::Location;
@@ -6,7 +6,7 @@ use std::panic::Location;
 /// Objects of one execution, at most.
 pub(crate) const OBJECTS_MAX: usize = 1 << 24;
 
-/// What an execution knows of an object.
+/// The state of an object in an execution.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) what: &'static str,
@@ -15,7 +15,7 @@ pub(crate) struct Row {
     pub(crate) open: [bool; 2],
     /// The threads whose operation needs the gate, as a set.
     pub(crate) waiters: [u64; 2],
-    /// Who closed the first gate last.
+    /// The thread that last closed the first gate.
     pub(crate) holder: Option<ThreadId>,
     /// How many steps there were then.
     pub(crate) held_since: usize,

@@ -1,11 +1,11 @@
-//! Finds managed threads that wait for something that is not under the schedule, such as a lock of std that another
-//! managed thread holds over a pause point: as all run on one thread of the system, the wait would never end.
+//! Finds managed threads that wait for something outside the schedule, such as a lock of std that another managed
+//! thread holds across a pause point: as all run on one thread of the system, the wait would never end.
 //!
-//! The thread of the system that runs an execution notes each step. A thread of this module looks at it ten times a
-//! second. If no step was taken for a second, and the system says all that time that the thread sleeps in a futex, no
-//! schedule can go on; nothing can be unwound either, so the process ends with a report. A thread that computes, reads
-//! a file or sleeps is left alone. Where the system does not say what a thread waits for (other than Linux), nothing is
-//! found.
+//! The thread of the system that runs an execution records each step. A thread of this module checks it ten times a
+//! second. If no step was taken for a second, and the system reports all that time that the thread sleeps in a futex,
+//! no schedule can continue; nothing can be unwound either, so the process ends with a report. A thread that computes,
+//! reads a file or sleeps is not affected. If the system does not report what a thread waits for (other than Linux),
+//! nothing is found.
 
 use crate::ThreadId;
 use crate::ids::byte;
@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::
 use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
 use std::time::Duration;
 
-/// Between two looks.
+/// The time between two checks.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Looks in a row that find a thread waiting at the same step, before the process ends.
+/// The number of consecutive checks that find a thread waiting at the same step, before the process ends.
 const LOOKS_MAX: u32 = 10;
 
 /// The exit code of a test binary that failed.
@@ -36,10 +36,10 @@ const FUTEX: Option<&str> = if cfg!(all(target_os = "linux", target_arch = "x86_
 
 static ALL: Mutex<Vec<Weak<Notes>>> = Mutex::new(Vec::new());
 
-/// What a thread of the system is doing.
+/// The activity of a thread of the system.
 #[derive(Debug)]
 pub(crate) struct Notes {
-    /// Where the system says what the thread waits for.
+    /// The file in which the system reports what the thread waits for.
     path: Option<String>,
     /// The name of the thread, which is that of the test.
     name: String,
@@ -47,7 +47,7 @@ pub(crate) struct Notes {
     is_active: AtomicBool,
     /// Steps in all executions.
     steps: AtomicU64,
-    /// Who took the last one, and where: an address that is in `places`.
+    /// The thread of the last step, and its place: an address in `places`.
     thread: AtomicU8,
     place: AtomicUsize,
     places: Mutex<HashMap<usize, &'static Location<'static>>>,
@@ -91,7 +91,7 @@ impl Noting {
         self.notes.place.store(0, Relaxed);
     }
 
-    /// A thread takes a step.
+    /// Records a step of a thread.
     #[inline]
     pub(crate) fn step(&mut self, thread: ThreadId, place: &'static Location<'static>) {
         let address = std::ptr::from_ref(place).addr();
@@ -141,7 +141,7 @@ pub(crate) fn end_process(report: &str) -> ! {
     std::process::exit(EXIT_CODE)
 }
 
-/// Looks at all threads of the system that run executions.
+/// Checks all threads of the system that run executions.
 fn watch() {
     let mut seen: Vec<(Weak<Notes>, u64, u32)> = Vec::new();
     loop {

@@ -1,11 +1,11 @@
-//! What an execution knows of tasks: what they await, and which of their panics nobody has seen.
+//! The state of tasks in an execution: what they await, and their unreported panics.
 
 use super::Execution;
 use super::cause::Cause;
 use crate::ids::index;
 use crate::op::{ObjectId, ThreadId, extra};
 
-/// A panic of a task, which its handle was given.
+/// A panic of a task, which was passed to its handle.
 #[derive(Clone, Debug)]
 pub(super) struct Unseen {
     thread: ThreadId,
@@ -14,12 +14,12 @@ pub(super) struct Unseen {
 }
 
 impl Execution {
-    /// Notes what the running thread awaits.
+    /// Records what the running thread awaits.
     pub(crate) fn set_awaited(&mut self, object: Option<ObjectId>) {
         self.threads[self.current.at()].awaited = object;
     }
 
-    /// Notes that a thread holds an object: the running one if it is not named.
+    /// Records that a thread holds an object: by default, the running one.
     pub(crate) fn hold_for(&mut self, object: ObjectId, thread: Option<ThreadId>) {
         self.rows[index(object.0)].holder = Some(thread.unwrap_or(self.current));
     }
@@ -29,7 +29,7 @@ impl Execution {
         self.threads.len()
     }
 
-    /// Takes the step under way to depend on every other.
+    /// Makes the current step depend on every other step.
     pub(crate) fn depend_on_all(&mut self) {
         self.mark(extra::MANY);
     }
@@ -41,12 +41,12 @@ impl Execution {
         thread
     }
 
-    /// Someone was told of a task's panic.
+    /// Records that a task's panic was reported to another task.
     pub(crate) fn see_panic(&mut self, thread: ThreadId) {
         self.unseen.retain(|unseen| unseen.thread != thread);
     }
 
-    /// The first panic that nobody has seen, if there is one.
+    /// The first panic that was not reported to any other task, if there is one.
     pub(super) fn unseen_panic(&self) -> Option<Cause> {
         let Unseen { thread, message, place } = self.unseen.first()?.clone();
         Some(Cause::Panic { thread, message, place })

@@ -1,4 +1,4 @@
-//! How an execution gets its threads, and which of them run on whose stack.
+//! How an execution gets its threads, and on whose stack each runs.
 
 use super::Execution;
 use super::cause::Waiting;
@@ -13,9 +13,9 @@ use std::panic::Location;
 
 /// Where a thread runs.
 pub(crate) enum Host {
-    /// On a stack of its own.
+    /// On its own stack.
     Own(Job, StackSize),
-    /// In a scope of a thread, which has its body.
+    /// In a scope of a thread, which owns the body.
     Scope(ThreadId, u32),
 }
 
@@ -71,14 +71,14 @@ impl Execution {
         new
     }
 
-    /// The running thread begins a scope. Returns the thread and the scope's number, which grows.
+    /// Begins a scope of the running thread. Returns the thread and the scope's number, which increases.
     pub(crate) fn begin_scope(&mut self) -> (ThreadId, u32) {
         self.scopes += 1;
         (self.current, self.scopes)
     }
 
-    /// Whose stack in a scope is to run: that of a thread of it, or that of the thread that has it, which may hold
-    /// further scopes. `None` if it is that of someone outside.
+    /// The stack that runs next in a scope: that of a thread of the scope, or that of its owner, which may have further
+    /// scopes. `None` if it is that of a thread outside.
     pub(crate) fn turn_in(&self, owner: ThreadId, scope: u32) -> Option<ThreadId> {
         let mut thread = self.current;
         while thread != owner && !self.over {
@@ -95,7 +95,7 @@ impl Execution {
         (!self.over).then_some(owner)
     }
 
-    /// The thread on whose stack the running one runs in the end.
+    /// The thread on whose stack the running thread ultimately runs.
     pub(super) fn outermost(&self) -> ThreadId {
         let mut thread = self.current;
         while let Some((host, _)) = self.threads[thread.at()].host {

@@ -1,13 +1,14 @@
-//! Time: one virtual clock, which moves where nothing else can happen, or where a wait is chosen to end early.
+//! Time: one virtual clock, which advances if nothing else can happen, or if a wait is chosen to end early.
 //!
-//! A thread that waits with a time-out or sleeps has a **deadline**. When no thread can continue, the clock goes to the
-//! earliest deadline, and whoever waits for it continues. That is so as well where all threads that can continue go
-//! round in loops and change nothing. It must be all of them, and loops: whether time passes is then the same in all
-//! orders of independent steps. A wait that ends before that, because others are slow, is a
-//! [`Pick`](crate::scheduler::Pick): the clock then goes to its deadline at once, and with it pass all earlier ones.
+//! A thread that waits with a time-out or sleeps has a **deadline**. When no thread can continue, the clock advances to
+//! the earliest deadline, and the threads that wait for it continue. The same happens if all threads that can continue
+//! loop and change nothing. It must be all of them, and loops: whether time passes is then the same in all orders of
+//! independent steps. A wait that ends earlier, because other threads are slow, is a [`Pick`](crate::scheduler::Pick):
+//! the clock then immediately advances to its deadline, and all earlier deadlines pass as well.
 //!
-//! Who reads the clock, or waits for a time from now on, depends on whoever has moved it by a pick. That the clock
-//! moves because nothing else can happen is no step: all that came before comes before.
+//! A thread that reads the clock, or waits for a time from now on, depends on every thread that has advanced it by a
+//! pick. If the clock advances because nothing else can happen, this is not a step: everything before it happens
+//! before.
 
 use super::Execution;
 use crate::ids::{byte, index};
@@ -15,16 +16,16 @@ use crate::op::thread::{State, Thread};
 use crate::op::{Gate, Kind, Op, Step, ThreadId, extra};
 use std::time::Duration;
 
-/// Rounds of each thread that could continue, all of them since the last change, after which time passes.
+/// The number of rounds without a change, of each thread that could continue, after which time passes.
 const ROUNDS_MAX: usize = 64;
 
-/// After how many steps in a row that change nothing rounds are counted again.
+/// The number of consecutive steps without a change after which rounds are counted again.
 const COUNTED: u32 = 64;
 
-/// By how much the clock moves at least for a thread that reads it in a loop and waits for nothing else.
+/// The minimum advance of the clock for a thread that reads it in a loop and waits for nothing else.
 const SPIN: u64 = 1_000_000;
 
-/// As nanoseconds, as many as there are.
+/// The duration in nanoseconds, at most the maximum of the type.
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -57,7 +58,7 @@ impl Execution {
         self.pass(|thread| thread.is_due = true);
     }
 
-    /// Lets those continue whose deadlines are over.
+    /// Continues the threads whose deadlines have passed.
     fn pass(&mut self, note: impl Fn(&mut Thread)) {
         let now = self.now;
         for at in 0..self.threads.len() {
@@ -74,7 +75,7 @@ impl Execution {
         &self.steps[self.steps.len().saturating_sub(index(self.idle))..]
     }
 
-    /// Whether each thread that can continue has come back to its operation again and again since the last change.
+    /// Whether each thread that can continue has repeatedly returned to its operation since the last change.
     fn all_spin(&self) -> bool {
         let spins = |thread: ThreadId| {
             let here = self.threads[thread.at()].op;
@@ -92,7 +93,7 @@ impl Execution {
         self.idle_steps().iter().any(|step| step.op.kind == Kind::Now)
     }
 
-    /// Lets time pass if there is nothing else to do.
+    /// Lets time pass if nothing else can happen.
     pub(super) fn tick(&mut self) {
         let is_idle = self.steps.last().is_none_or(Step::is_idle);
         self.idle = if is_idle { self.idle + 1 } else { 0 };

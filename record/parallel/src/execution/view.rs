@@ -1,8 +1,8 @@
 //! Views: which message of each atomic is the oldest that may still be read, and which accesses of each thread to data
 //! that is not atomic have happened before.
 //!
-//! Both parts travel together wherever one thread synchronizes with another. Only the first part goes through fences
-//! that are sequentially consistent: their order is no order of what happens before what.
+//! Both parts are passed on together whenever one thread synchronizes with another. Only the first part passes through
+//! fences that are sequentially consistent: their order is not part of happens-before.
 //!
 //! Every step copies or joins a view, so those of small programs are five words without memory of their own, and a copy
 //! over another view reuses what that one had.
@@ -15,7 +15,7 @@ const FEW: usize = 4;
 /// Numbers by index; 0 where none was set.
 type Numbers = [u32; FEW];
 
-/// What a thread knows, or what it hands on.
+/// The view of a thread, or the view that it passes on.
 #[derive(Debug, Default)]
 pub(crate) struct View {
     /// By atomic, the oldest message that may be read.
@@ -77,7 +77,7 @@ fn has_more_of(own: &[u32], other: &[u32]) -> bool {
     other.iter().enumerate().all(|(at, other)| own.get(at).copied().unwrap_or(0) >= *other)
 }
 
-/// The number at an index, which may not be there.
+/// The number at an index, which may be absent.
 #[cold]
 fn at_more(more: &mut Vec<u32>, index: usize) -> &mut u32 {
     if more.len() <= index {
@@ -87,7 +87,7 @@ fn at_more(more: &mut Vec<u32>, index: usize) -> &mut u32 {
 }
 
 impl View {
-    /// Back to where nothing was seen.
+    /// Resets the view to the initial one.
     pub(super) fn clear(&mut self) {
         self.clone_from(&View::default());
     }
@@ -130,7 +130,7 @@ impl View {
         }
     }
 
-    /// The same without what happened before.
+    /// The same without happens-before.
     pub(super) fn join_times(&mut self, other: &View) {
         join(&mut self.times, &other.times);
         if let Some(more) = &other.more {

@@ -1,4 +1,4 @@
-//! A program as a test: under schedules of several kinds, or under the one that a report says.
+//! A program as a test: under schedules of several kinds, or under the schedule of a report.
 
 use super::{Explorer, Settings};
 use crate::failure::Failure;
@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 /// A test of a program, with settings: [`check`] is one without.
 ///
-/// It is a builder and not an attribute for tests. An attribute would only call this with what is written in it, and
-/// would need a second crate for its macro, which is compiled for whoever depends on this one; `#[test]` and one call
-/// are as short.
+/// It is a builder and not an attribute for tests. An attribute would only call this with its arguments, and would need
+/// a second crate for its macro, which is compiled for every dependent crate; `#[test]` and one call are as short.
 ///
 /// ```
 /// use record_parallel::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -53,11 +52,11 @@ impl Check {
         self
     }
 
-    /// So many schedules of each of the three kinds.
+    /// Sets the number of schedules of each of the three kinds.
     ///
     /// # Panics
     ///
-    /// If it is 0: a test that runs nothing does not pass.
+    /// If the number is 0: a test that runs nothing does not pass.
     #[track_caller]
     pub fn executions(mut self, executions: u64) -> Check {
         assert!(executions > 0, "a test needs at least one execution of each kind");
@@ -65,7 +64,7 @@ impl Check {
         self
     }
 
-    /// Where schedules are drawn from, unless `HISTCHECK_SEED` says it.
+    /// Sets the seed of schedules, unless `HISTCHECK_SEED` is set.
     pub fn seed(mut self, seed: u64) -> Check {
         self.seed = seed;
         self
@@ -73,13 +72,13 @@ impl Check {
 
     /// Tests a program: under schedules at random, and of PCT for bugs of depths 2 and 3.
     ///
-    /// If the variable `HISTCHECK_REPLAY` is set, under the schedule that it says and no other. Seeds are fixed, so a
-    /// test that passes once passes always; set `HISTCHECK_SEED` to a number to search elsewhere.
+    /// If the variable `HISTCHECK_REPLAY` is set, runs only under the schedule in it. Seeds are fixed, so a test that
+    /// passes once always passes; set `HISTCHECK_SEED` to a number to search elsewhere.
     ///
     /// # Panics
     ///
-    /// With a report, if the program fails: see [`explore`](crate::explore()). Also if one of the variables cannot be
-    /// understood.
+    /// With a report, if the program fails: see [`explore`](crate::explore()). Also if the value of one of the
+    /// variables is not valid.
     #[track_caller]
     pub fn run(self, program: impl Fn() + Send + Sync + 'static) {
         let mut explorer = Explorer::new(self.settings, Arc::new(program));
@@ -132,13 +131,13 @@ pub fn check(program: impl Fn() + Send + Sync + 'static) {
     Check::new().run(program);
 }
 
-/// Fails the test with a report that says how to see the failure again.
+/// Fails the test with a report that contains instructions to reproduce the failure.
 #[track_caller]
 fn fail(failure: &Failure) -> ! {
     panic!("{failure}\n\nreplay: {REPLAY_VARIABLE}={} cargo test NAME", failure.schedule)
 }
 
-/// The number that `HISTCHECK_SEED` says; 0 if it says nothing.
+/// The number in `HISTCHECK_SEED`; 0 if it is not set.
 pub(crate) fn seed_from_environment() -> u64 {
     let Ok(text) = std::env::var(SEED_VARIABLE) else { return 0 };
     text.trim().parse().unwrap_or_else(|_| panic!("{SEED_VARIABLE} is not a number from 0 to 2^64-1: {text:?}"))

@@ -19,32 +19,33 @@ use std::sync::Arc;
 /// Limits of an exploration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Steps of one execution, at most. An execution that reaches it fails: it is taken for a livelock.
+    /// The maximum number of steps of one execution. An execution that reaches it fails: it is assumed to be a
+    /// livelock.
     pub steps_max: usize,
-    /// So many executions, the first ones, are repeated to see whether the program does the same under the same
-    /// schedule.
+    /// The number of executions, from the first on, that are repeated to verify that the program behaves in the same
+    /// way under the same schedule.
     pub repeated: u64,
-    /// Executions that the search for a simpler failure may take.
+    /// The maximum number of executions of the search for a simpler failure.
     pub simplify_max: u64,
-    /// Surprises of each thread in one execution, at most: waits that time out although others could continue, waits
-    /// that end without a notification, and weak exchanges that fail without a reason. As many faults of the simulated
-    /// network ([`net::Fault`](crate::net::Fault)) are added to them. What takes more is not seen by any search.
+    /// The maximum number of surprises of each thread in one execution: waits that time out although others could
+    /// continue, waits that end without a notification, and weak exchanges that fail without a reason. Each thread may
+    /// in addition have as many faults of the simulated network ([`net::Fault`](crate::net::Fault)). A failure that
+    /// needs more is not found by any search.
     pub surprises_max: u32,
-    /// Whether loads return older values where their orderings allow it.
+    /// Whether loads may return older values where their orderings permit it.
     pub memory: Memory,
-    /// Whether an execution fails if a value is left at its end that was put into a [`sync::Arc`](crate::sync::Arc) in
-    /// it: a circle of pointers, or one that was forgotten. Only those are counted: not the pointers of std, boxes, or
-    /// memory.
+    /// Whether an execution fails if a value that it put into a [`sync::Arc`](crate::sync::Arc) still exists at its
+    /// end: a cycle of pointers, or a forgotten one. Only these are counted: not the pointers of std, boxes, or memory.
     pub leaks_fail: bool,
 }
 
-/// What loads of atomics return.
+/// The values that loads of atomics return.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Memory {
-    /// What the orderings that are asked for allow, as Rust defines them: `Relaxed` means relaxed.
+    /// The values that the given orderings permit, as Rust defines them: `Relaxed` is relaxed.
     #[default]
     Weak,
-    /// The newest value, whatever ordering is asked for. That takes fewer executions.
+    /// The newest value, for any ordering. This needs fewer executions.
     SequentiallyConsistent,
 }
 
@@ -78,7 +79,7 @@ impl Default for Settings {
     }
 }
 
-/// What an exploration that met no failure saw.
+/// The result of an exploration that found no failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Explored {
     /// Executions, without those that are known to be no different from others.
@@ -90,32 +91,33 @@ pub struct Explored {
     pub steps: u64,
     /// Steps of the longest one.
     pub steps_max: usize,
-    /// Threads of the one that had most.
+    /// The maximum number of threads in an execution.
     pub threads_max: usize,
-    /// Executions, of all of them, in which a thread had all the surprises that [`Settings::surprises_max`] allows and
-    /// then came to where another one could have happened. If there are none, a larger number shows nothing more.
+    /// The number of executions in which a thread had all the surprises that [`Settings::surprises_max`] permits and
+    /// then reached a point where another one could have happened. If there are none, a larger limit shows nothing
+    /// more.
     pub surprises_spent: u64,
-    /// Whether whatever the program can come to has been seen, within the bounds that the scheduler was given and with
-    /// so many surprises as [`Settings::surprises_max`] says.
+    /// Whether all behaviours of the program were covered, within the bounds of the scheduler and with at most
+    /// [`Settings::surprises_max`] surprises.
     ///
-    /// A loop that yields and changes nothing is taken to have no end of its own after 64 rounds. A loop that changes
-    /// something and yields for longer than 16 rounds while there are threads that could continue leaves the search
-    /// incomplete. So does a loop that is taken to have no end and locks a mutex that no thread visibly changes: it may
-    /// change what the mutex holds through a shared reference.
+    /// A loop that yields and changes nothing is assumed to be endless after 64 rounds. A loop that changes something
+    /// and yields for more than 16 rounds while other threads could continue makes the search incomplete. So does a
+    /// loop that is assumed to be endless and locks a mutex that no thread visibly changes: it may change the value in
+    /// the mutex through a shared reference.
     pub is_complete: bool,
 }
 
 /// Runs a program under the schedules of a scheduler, and stops at the first failure.
 ///
-/// The program must be a function of its schedule: it makes what its threads share anew each time, and takes threads,
-/// locks and atomics from [`thread`](crate::thread) and [`sync`](crate::sync). All of its threads run on the caller's,
-/// in turns.
+/// The program must be a function of its schedule: it creates the data shared by its threads in each execution, and
+/// uses threads, locks and atomics of [`thread`](crate::thread) and [`sync`](crate::sync). All of its threads run on
+/// the caller's, in turns.
 ///
 /// # Errors
 ///
 /// A thread panicked, no thread could continue, an execution had too many steps, two threads raced for data that is not
-/// atomic, something leaked, or the program did not do the same under the same schedule. The failure is reported as it
-/// was found; [`simplify`] looks for one with fewer preemptions.
+/// atomic, something leaked, or the program behaved differently under the same schedule. The failure is returned as it
+/// was found; [`simplify`] searches for one with fewer preemptions.
 ///
 /// # Panics
 ///
@@ -153,17 +155,17 @@ pub fn explore<S: Scheduler + 'static>(
     Explorer::new(*settings, Arc::new(program)).explore(Box::new(scheduler))
 }
 
-/// Looks for a failure for the same reason ([`Cause::is_like`]) with as few preemptions as possible; gives back the one
-/// it has if it finds none.
+/// Searches for a failure for the same reason ([`Cause::is_like`]) with as few preemptions as possible; returns the
+/// given failure if it finds none.
 ///
-/// It gives it back at once if the same schedule does not lead to it again, and the report says so: then something is
-/// left of the failed execution, such as a `static` lock that a thread still holds, or the program depends on more than
-/// the schedule, and nothing that is found from there on says anything about the program.
+/// If the same schedule does not reproduce the failure, it is returned immediately, and the report says so: then some
+/// state of the failed execution remains, such as a `static` lock that a thread still holds, or the program depends on
+/// more than the schedule, and later results say nothing about the program.
 ///
 /// Schedules without any preemption are tried first, then those with one, and so on; of those with equally many, the
-/// ones with fewer [picks](crate::scheduler::Pick) that are not 0 come first. [`Settings::simplify_max`] in all. At the
-/// end, each thread's steps in a row become fewer as long as that leads to the same failure: a loop that waits goes
-/// round once, and not a hundred times.
+/// ones with fewer [picks](crate::scheduler::Pick) other than 0 come first. [`Settings::simplify_max`] limits all of
+/// them together. At the end, each thread's consecutive steps are reduced while that leads to the same failure: a loop
+/// that waits then has one round instead of a hundred.
 pub fn simplify(
     settings: &Settings,
     failure: Box<Failure>,
@@ -172,10 +174,10 @@ pub fn simplify(
     Explorer::new(*settings, Arc::new(program)).simplify(failure)
 }
 
-/// A number below `options`, which is not 0: each of them under some schedule, 0 under one without surprises.
+/// A number below `options`, which must not be 0: each number under some schedule, 0 under one without surprises.
 ///
-/// What takes its numbers from here instead of a random generator is tested under all of them, and fails again in the
-/// same way. Outside of executions, the number is random.
+/// Code that takes its numbers from this function instead of a random generator is tested with all of them, and its
+/// failures can be reproduced. Outside of executions, the number is random.
 ///
 /// ```
 /// use record_parallel::scheduler::Exhaustive;
@@ -199,10 +201,10 @@ pub fn choose(options: u32) -> u32 {
     high + choose((options - high).min(Picks::OPTIONS_MAX))
 }
 
-/// Executions in which a failure is looked for that takes fewer steps, at most.
+/// The maximum number of executions to search for a failure with fewer steps.
 const SHORTER_MAX: u64 = 200;
 
-/// Stacks that these executions may leak, at most, if each leaks all of its own.
+/// The maximum number of stacks that these executions may leak, if each leaks all of its stacks.
 const STACKS_MAX: usize = 500;
 
 /// How many steps two executions have in common from the beginning.
@@ -218,13 +220,13 @@ fn common(first: &[Step], second: &[Step]) -> usize {
     first.iter().zip(second).take_while(|(a, b)| same(a, b)).count()
 }
 
-/// Whether a failure is one that was seen before, step by step.
+/// Whether a failure equals an earlier one, step by step.
 pub(crate) fn is_again(failure: &Failure, again: &Failure) -> bool {
     let (steps, common) = (failure.steps.len(), common(&failure.steps, &again.steps));
     again.cause.is_like(&failure.cause) && common == steps && again.steps.len() == steps
 }
 
-/// A program with what its executions share.
+/// A program with the state shared by its executions.
 pub(crate) struct Explorer {
     settings: Settings,
     program: Arc<dyn Fn() + Send + Sync>,
@@ -261,7 +263,7 @@ impl Explorer {
         self.explore_until(scheduler, |_| {})
     }
 
-    /// Explores until an execution fails, by itself or because `judge` says so.
+    /// Explores until an execution fails, by itself or because `judge` rejects it.
     pub(crate) fn explore_until(
         &mut self,
         mut scheduler: Box<dyn Scheduler>,
@@ -297,7 +299,7 @@ impl Explorer {
         Ok(explored)
     }
 
-    /// Follows the schedule of an execution once more, and looks for the first difference.
+    /// Follows the schedule of an execution again, and returns the first difference.
     fn repeat(&mut self, first: &Outcome, number: u64) -> Result<(), Box<Failure>> {
         let mut replay = Box::new(Replay::new(&Schedule::in_full(&first.steps)));
         replay.begin();
@@ -345,7 +347,7 @@ impl Explorer {
         self.shorten(calmer, reserved)
     }
 
-    /// Looks for fewer preemptions and picks than these, in so many executions.
+    /// Searches for fewer preemptions and picks than these, in this many executions.
     fn calm(&mut self, failure: Box<Failure>, (most, picks): (usize, usize), mut left: u64) -> Box<Failure> {
         let bounds = (0..=most).flat_map(|preemptions| (0..=picks).map(move |picks| (preemptions, picks)));
         for (preemptions, picks) in bounds.take_while(|bound| *bound != (most, picks)) {
@@ -365,7 +367,7 @@ impl Explorer {
         failure
     }
 
-    /// Looks for a shorter execution with no more preemptions and picks, in so many executions. Each may leak the
+    /// Searches for a shorter execution with no more preemptions and picks, in this many executions. Each may leak the
     /// stacks of threads that a failure cuts off, so there are few.
     fn shorten(&mut self, mut failure: Box<Failure>, left: u64) -> Box<Failure> {
         // One that ends at the limit of steps ends there always.

@@ -1,5 +1,5 @@
-//! A schedule as a page that one can step through: a row for each thread, a bar for each step, and what all atomics and
-//! locks hold after it.
+//! A schedule as an interactive page: a row for each thread, a bar for each step, and the state of all atomics and
+//! locks after it.
 
 use super::Failure;
 use super::table::Names;
@@ -9,14 +9,14 @@ use histcheck_draw::timeline::{self, Bar, BarStatus, Order, PageOptions, Scale, 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Objects whose state is shown, at most: those that changed last.
+/// The maximum number of objects whose state is shown: those that changed last.
 const OBJECTS_MAX: usize = 8;
 
 impl Failure {
-    /// The schedule as a page that stands alone. The keys `[` and `]` go from step to step; above all threads it shows
-    /// what the atomics hold and who holds the locks.
+    /// The schedule as a self-contained page. The keys `[` and `]` move between steps; above the threads it shows the
+    /// values of the atomics and the holders of the locks.
     ///
-    /// A schedule of more than 100,000 steps is not drawn; a sentence says so.
+    /// A schedule of more than 100,000 steps is not drawn; a sentence replaces it.
     ///
     /// ```
     /// use record_parallel::scheduler::Reduced;
@@ -72,7 +72,7 @@ impl Failure {
     }
 }
 
-/// What there is to say of a step besides what it did.
+/// The details of a step other than its operation.
 fn detail(names: &Names, at: usize, step: &Step) -> String {
     let place = step.place();
     let mut text = format!("{}:{}", place.file(), place.line());
@@ -85,7 +85,7 @@ fn detail(names: &Names, at: usize, step: &Step) -> String {
     text
 }
 
-/// What atomics and locks hold after a step, with the step that changed each last.
+/// The state of atomics and locks after a step, with the step that last changed each.
 #[derive(Default)]
 struct Held(BTreeMap<ObjectId, (usize, String)>);
 

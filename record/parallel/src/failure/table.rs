@@ -10,22 +10,22 @@ use std::panic::Location;
 
 /// Rows that are shown at the beginning and at the end of a long table.
 const ROWS_SHOWN: usize = 60;
-/// How wide a column is; what is wider sticks out.
+/// The width of a column; longer texts extend beyond it.
 const COLUMN_MAX: usize = 120;
 
-/// Types whose values are called by their fields and variables, beside the atomics.
+/// Types whose values are named after their fields and variables, in addition to the atomics.
 const NAMED: [&str; 8] = ["Arc", "Barrier", "Condvar", "Mutex", "Once", "OnceLock", "RwLock", "UnsafeCell"];
 
-/// What threads and objects are called.
+/// The names of threads and objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     threads: Vec<Option<String>>,
     objects: Vec<String>,
-    /// What steps read and stored, by their numbers.
+    /// The values that steps read and stored, by the numbers of steps.
     values: HashMap<usize, String>,
-    /// What atomics hold after steps that stored something.
+    /// The values of atomics after steps that stored one.
     stored: HashMap<usize, String>,
-    /// Notes on steps, by their numbers: what was picked, calls and returns.
+    /// Notes on steps, by their numbers: picks, calls and returns.
     pub(crate) notes: Vec<(usize, String)>,
 }
 
@@ -84,7 +84,7 @@ impl Names {
         all.filter(|thread| steps.iter().any(|step| step.thread == *thread)).collect()
     }
 
-    /// What a step did.
+    /// The description of a step.
     pub(super) fn cell(&self, at: usize, step: &Step) -> String {
         let (kind, value) = (step.op.kind.name(), self.values.get(&at).map_or("", String::as_str));
         match self.object(step.op.object) {
@@ -93,7 +93,7 @@ impl Names {
         }
     }
 
-    /// What a thread is called.
+    /// The title of a thread.
     pub(super) fn title(&self, thread: ThreadId) -> String {
         match &self.threads[thread.at()] {
             Some(name) => format!("{thread} {name}"),
@@ -101,7 +101,7 @@ impl Names {
         }
     }
 
-    /// What an atomic holds after a step that stored something.
+    /// The value of an atomic after a step that stored one.
     pub(super) fn stored(&self, at: usize) -> Option<&str> {
         self.stored.get(&at).map(String::as_str)
     }
@@ -169,14 +169,14 @@ fn value(what: &str, bits: u64) -> Option<String> {
     }
 }
 
-/// The program's text, as far as it is found.
+/// The program's source text, as far as it is found.
 #[derive(Default)]
 struct Sources {
     files: HashMap<&'static str, Option<String>>,
 }
 
 impl Sources {
-    /// The name of the field or variable in whose declaration something is made.
+    /// The name of the field or variable in whose declaration an object is created.
     fn name(&mut self, made: &'static Location<'static>) -> Option<String> {
         let text = self.files.entry(made.file()).or_insert_with(|| {
             // Paths are relative to the workspace, and tests run in the folder of their crate.
@@ -189,7 +189,7 @@ impl Sources {
     }
 }
 
-/// The name that is given to what comes behind a text: `let name = `, `name: `, `static NAME: T = Arc::new(`.
+/// The name in a declaration that ends in a text: `let name = `, `name: `, `static NAME: T = Arc::new(`.
 fn declared(before: &str) -> Option<&str> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut before = before.trim_end();

@@ -1,4 +1,4 @@
-//! What a managed thread does at a pause point: an operation on an object that others may see.
+//! The operation of a managed thread at a pause point, on an object that others can observe.
 
 pub(crate) mod rounds;
 pub(crate) mod thread;
@@ -7,10 +7,11 @@ use crate::ids::byte;
 use std::fmt;
 use std::panic::Location;
 
-/// Threads of one execution, at most: as many as there are letters.
+/// The maximum number of threads in an execution: the number of letters.
 pub const THREADS_MAX: usize = 52;
 
-/// A thread of an execution. Threads are numbered in the order in which they are spawned; 0 is the program itself.
+/// A thread of an execution. Threads are numbered in the order in which they are spawned; 0 is the main thread of the
+/// program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ThreadId(pub(crate) u8);
 
@@ -71,7 +72,7 @@ impl ThreadSet {
         (self.0 != 0).then(|| ThreadId(byte(self.0.trailing_zeros())))
     }
 
-    /// The one before which `skipped` others come in the order of their numbers.
+    /// The thread after the first `skipped` ones, in the order of their numbers.
     pub fn nth(self, skipped: u32) -> Option<ThreadId> {
         let mut rest = self.0;
         for _ in 0..skipped {
@@ -119,7 +120,7 @@ impl fmt::Debug for ThreadSet {
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $name:literal $writes:literal;)*) => {
-        /// What an operation does to its object.
+        /// The operation on an object.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Kind { $($(#[$doc])* $kind,)* }
 
@@ -138,7 +139,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// An atomic's load, or a look at what is there.
+    /// A load of an atomic, or another read.
     Load "load" false;
     /// An atomic's store.
     Store "store" true;
@@ -168,27 +169,27 @@ kinds! {
     NotifyAll "notify all" true;
     /// A message is sent.
     Send "send" true;
-    /// A message that is handed over was taken.
+    /// A message that is passed directly was received.
     Sent "sent" true;
-    /// A message is taken.
+    /// A message is received.
     Receive "receive" true;
-    /// One end of a channel goes away.
+    /// One end of a channel is dropped.
     Disconnect "disconnect" true;
     /// A barrier is reached.
     Arrive "arrive" true;
-    /// A barrier is left behind.
+    /// A thread leaves a barrier.
     Pass "pass" true;
-    /// What is done once is begun, or found to be done.
+    /// An initialization begins, or is found to be complete.
     Once "call once" true;
     /// It is waited for that something is done that is done once.
     Await "wait for" false;
-    /// What is done once is done.
+    /// An initialization completes.
     OnceEnd "end of call once" true;
-    /// A counted pointer is made of another.
+    /// A counted pointer is cloned.
     Clone "clone" false;
-    /// A counted pointer goes away.
+    /// A counted pointer is dropped.
     Drop "drop" true;
-    /// The pointers to a value are counted, to say the number or to give the value away if there is one.
+    /// The pointers to a value are counted, to return the number or to return the value if there is only one.
     Count "count" true;
     /// A resource is read.
     Read "read" false;
@@ -198,17 +199,17 @@ kinds! {
     Join "join" false;
     /// A thread parks until it has a token.
     Park "park" true;
-    /// A thread is given a token.
+    /// A thread gets a token.
     Unpark "unpark" true;
-    /// A thread lets others go first.
+    /// A thread yields to others.
     Yield "yield" false;
-    /// A thread is spawned by an operation of a recorded history that has touched nothing before.
+    /// An operation of a recorded history that has accessed nothing before spawns a thread.
     Spawn "spawn" false;
-    /// An operation of a recorded history is called that touches nothing.
+    /// An operation of a recorded history is called that accesses nothing.
     Call "call" false;
     /// Memory is ordered by a fence that is sequentially consistent.
     Fence "fence" true;
-    /// Something is left to chance.
+    /// A random choice is made.
     Pick "choose" false;
     /// The clock is read.
     Now "read the clock" false;
@@ -216,11 +217,11 @@ kinds! {
     Sleep "sleep" false;
     /// Permits are waited for.
     Acquire "acquire" true;
-    /// Permits are taken if they are there.
+    /// Permits are acquired if they are available.
     TryAcquire "try to acquire" true;
-    /// Permits are given back.
+    /// Permits are returned.
     Release "release" true;
-    /// What a task waits for is looked at, and its waker left there.
+    /// A task polls what it waits for, and stores its waker there.
     Poll "poll" true;
     /// A task begins.
     Start "start" false;
@@ -232,27 +233,27 @@ kinds! {
     Abort "abort" true;
     /// A task ends.
     Complete "complete" true;
-    /// A runtime cancels what is left of its tasks.
+    /// A runtime cancels its remaining tasks.
     Shutdown "shut down" true;
     /// An address is bound.
     Bind "bind" true;
     /// A connection is opened.
     Connect "connect" true;
-    /// A connection is taken from a listener.
+    /// A listener accepts a connection.
     Accept "accept" true;
     /// Messages between hosts are stopped, and lost if they are datagrams.
     Partition "partition" true;
     /// Messages between hosts pass again.
     Repair "repair" true;
-    /// Messages between hosts are held back.
+    /// Messages between hosts are delayed.
     Hold "hold" true;
-    /// A host's tasks end where they are, and its connections are reset.
+    /// A host's tasks end at their current points, and its connections are reset.
     Crash "crash" true;
     /// A host starts again.
     Restart "restart" true;
 }
 
-/// An object of an execution, in the order in which threads come to them.
+/// An object of an execution, numbered in the order of first use.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) struct ObjectId(pub(crate) u32);
 
@@ -261,29 +262,29 @@ impl ObjectId {
     pub(crate) const NONE: ObjectId = ObjectId(u32::MAX);
 }
 
-/// Which gate of an object must be open for an operation; see `crate::execution`.
+/// The gate of an object that must be open for an operation; see `crate::execution`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Gate {
     /// None.
     Free,
     First,
     Second,
-    /// One that never opens: someone else gives the thread another operation.
+    /// A gate that never opens: another thread replaces the operation.
     Shut,
 }
 
-/// An operation that a thread is about to do.
+/// The next operation of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
     pub(crate) kind: Kind,
     pub(crate) gate: Gate,
     pub(crate) object: ObjectId,
-    /// A second object that it changes, or that the rest of its step changed.
+    /// A second object that the operation changes, or that the rest of its step changed.
     pub(crate) also: ObjectId,
     pub(crate) place: &'static Location<'static>,
 }
 
-/// What else happened in a step, as bits.
+/// Further events of a step, as bits.
 pub(crate) mod extra {
     /// An operation of the recorded history was called.
     pub(crate) const CALL: u16 = 1;
@@ -293,30 +294,30 @@ pub(crate) mod extra {
     pub(crate) const SPAWN: u16 = 4;
     /// The thread finished.
     pub(crate) const FINISH: u16 = 8;
-    /// The baton was taken from a thread that could have gone on.
+    /// The thread that took the step before could have continued.
     pub(crate) const PREEMPTION: u16 = 16;
-    /// This thread continues wherever no schedule says otherwise.
+    /// This thread continues unless the schedule chooses another one.
     pub(crate) const UNDISTURBED: u16 = 32;
-    /// The operation changed nothing after all: its object is as if someone had only looked. Of an unlock: nor was
-    /// anything changed under the lock.
+    /// The operation changed nothing: its object is as after a read. For an unlock: nothing was changed under the lock
+    /// either.
     pub(crate) const LOOKED: u16 = 64;
-    /// More objects were changed than a step has room for: it is taken to depend on every other.
+    /// More objects were changed than a step can list: it is assumed to depend on every other.
     pub(crate) const MANY: u16 = 128;
-    /// It could be taken only because time passed: see `crate::execution::time`.
+    /// The step was possible only because time passed: see `crate::execution::time`.
     pub(crate) const LATE: u16 = 256;
-    /// The thread seemed to spin when it came to it.
+    /// The thread seemed to spin when it reached the step.
     pub(crate) const SPINS: u16 = 512;
-    /// Something was picked in it: see `crate::execution::pick`.
+    /// The step contains a pick: see `crate::execution::pick`.
     pub(crate) const PICKED: u16 = 1024;
-    /// It depends on what the clock says.
+    /// The step depends on the clock.
     pub(crate) const TIMED: u16 = 2048;
     /// It has moved the clock.
     pub(crate) const MOVED: u16 = 4096;
-    /// Of an unlock that has only looked: it guards a value, which may have been changed unseen.
+    /// For an unlock after reads only: the lock guards a value, which may have been changed without being observed.
     pub(crate) const GUARDS: u16 = 8192;
 }
 
-/// What was picked in a step, in order.
+/// The picks of a step, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Picks {
     values: [u8; 3],
@@ -327,7 +328,7 @@ impl Picks {
     /// Values of one pick, at most.
     pub(crate) const OPTIONS_MAX: u32 = 256;
 
-    /// Whether there is no room for more.
+    /// Whether it is full.
     pub(crate) fn is_full(self) -> bool {
         self.values().len() == self.values.len()
     }
@@ -369,12 +370,12 @@ impl Step {
         self.op.kind
     }
 
-    /// Where in the program.
+    /// The place in the program.
     pub fn place(&self) -> &'static Location<'static> {
         self.op.place
     }
 
-    /// Whether the thread that had taken the step before could have gone on.
+    /// Whether the thread that took the previous step could have continued.
     pub fn is_preemption(&self) -> bool {
         self.extras & extra::PREEMPTION != 0
     }
@@ -383,17 +384,17 @@ impl Step {
         self.extras & extra != 0
     }
 
-    /// Whether it changed its object, or may do so if it was not taken.
+    /// Whether it changed its object, or may do so if it was not taken yet.
     pub(crate) fn changes(&self) -> bool {
         self.op.kind.writes() && (!self.has(extra::LOOKED) || self.op.kind == Kind::Unlock)
     }
 
-    /// Whether it unlocked what was only read while it was locked.
+    /// Whether it unlocked a value that was only read while it was locked.
     pub(crate) fn keeps(&self) -> bool {
         self.op.kind == Kind::Unlock && self.has(extra::LOOKED) && !self.has(extra::MANY)
     }
 
-    /// Whether all is as it was before, except for locks that are held.
+    /// Whether the state is the same as before, except for locks that are held.
     pub(crate) fn is_idle(&self) -> bool {
         let more =
             extra::CALL | extra::RETURN | extra::SPAWN | extra::FINISH | extra::MANY | extra::PICKED | extra::LATE;
@@ -429,8 +430,8 @@ impl Step {
         }
     }
 
-    /// Whether two steps of different threads that could be taken one after the other might lead elsewhere in the other
-    /// order. `objects_of` gives each thread's own object, which its end changes.
+    /// Whether two consecutive steps of different threads might have another result in the other order. `objects_of`
+    /// returns each thread's own object, which its end changes.
     pub(crate) fn depends_on(&self, other: &Step, object_of: impl Fn(ThreadId) -> ObjectId) -> bool {
         let touch = |a: ObjectId, b: ObjectId| a == b && a != ObjectId::NONE;
         let both = [(self, other), (other, self)];

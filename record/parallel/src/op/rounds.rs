@@ -1,17 +1,17 @@
-//! Notices a thread that seems to spin: it comes back to where it was, and has changed nothing.
+//! Detects a thread that seems to spin: it returns to the same point, and has changed nothing.
 //!
-//! A loop that waits for another thread need not yield; `std::hint::spin_loop` is not seen at all. What is seen is that
-//! the thread is before the same operation on the same object at the same place again. The place to come back to is
-//! found as in Brent, "An Improved Monte Carlo Factorization Algorithm" (BIT 1980): it moves on after 1, 2, 4, ...
-//! steps, so a loop of n steps is noticed after 3n of them at the latest.
+//! A loop that waits for another thread need not yield; `std::hint::spin_loop` is not observed at all. Instead, a
+//! thread that is before the same operation on the same object at the same place again is detected. The place for the
+//! comparison is chosen as in Brent, "An Improved Monte Carlo Factorization Algorithm" (BIT 1980): it changes after 1,
+//! 2, 4, ... steps, so a loop of n steps is detected after at most 3n of them.
 
 use super::{Kind, ObjectId, Op};
 use std::panic::Location;
 
-/// A thread that has come back so often is taken to spin.
+/// The number of returns after which a thread is assumed to spin.
 const REPEATS_MIN: u32 = 2;
 
-/// Where a thread was, and how often it came back.
+/// The point where a thread was, and how often it returned to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rounds {
     anchor: Option<(Kind, ObjectId, &'static Location<'static>)>,

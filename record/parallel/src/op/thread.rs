@@ -1,9 +1,9 @@
-//! Managed threads: what each does next, and what its execution and schedulers know of it.
+//! Managed threads: the next operation of each, and its state for the execution and schedulers.
 
 use super::rounds::Rounds;
 use super::{Kind, ObjectId, Op, ThreadId};
 
-/// What a thread is doing.
+/// The state of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     /// It has the baton, or has spawned the one that has it.
@@ -18,18 +18,18 @@ pub(crate) enum State {
 #[derive(Clone, Debug)]
 pub(crate) struct Thread {
     pub(crate) state: State,
-    /// What it does next; meaningful while it is paused.
+    /// The next operation; valid while the thread is paused.
     pub(crate) op: Op,
-    /// Its own object: its first gate opens when it finishes, its second while it has a token to unpark.
+    /// Its own object: its first gate opens when the thread finishes, its second while it has a token to unpark.
     pub(crate) object: ObjectId,
     pub(crate) name: Option<String>,
-    /// The step in which it was spawned, and who did.
+    /// The step in which it was spawned, and its parent.
     pub(crate) spawned: Option<(usize, ThreadId)>,
-    /// Of a thread of a scope, the thread that has the scope, and which of its scopes it is.
+    /// For a thread of a scope, the owner of the scope, and which of its scopes it is.
     pub(crate) host: Option<(ThreadId, u32)>,
-    /// Who waits for it to come to its first pause point.
+    /// The thread that waits for it to reach its first pause point.
     pub(crate) starter: Option<ThreadId>,
-    /// It is about to call an operation of the recorded history.
+    /// Whether it is about to call an operation of the recorded history.
     pub(crate) calling: bool,
     /// When the operation that it has not returned from was called.
     pub(crate) called: Option<u64>,
@@ -41,7 +41,7 @@ pub(crate) struct Thread {
     pub(crate) rounds: Rounds,
     /// When its wait ends by itself.
     pub(crate) deadline: Option<u64>,
-    /// It continues because time passed, after so many steps.
+    /// The number of steps after which it continued because time passed.
     pub(crate) late: Option<usize>,
     /// It continues because another thread's wait has moved the clock.
     pub(crate) is_due: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// Whether it lets others go first: it says so, or seems to spin.
+    /// Whether it yields to others: explicitly, or because it seems to spin.
     #[inline]
     pub(crate) fn yields(&self) -> bool {
         self.op.kind == Kind::Yield || self.rounds.seems_to_spin()

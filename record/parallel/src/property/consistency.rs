@@ -1,7 +1,7 @@
-//! What is asked of a history: linearizability, or less.
+//! The requirement on a history: linearizability, or a weaker one.
 //!
-//! Sequential consistency (Lamport, 1979) asks for one order of all operations that keeps the order of each branch, and
-//! in which the model gives the same responses. Operations of different branches may stand in any order, even if one of
+//! Sequential consistency (Lamport, 1979) requires one order of all operations that keeps the order of each branch, and
+//! in which the model gives the same responses. Operations of different branches may be in any order, even if one of
 //! them returned before the other was called.
 
 use super::run::{Done, Record, Spec, command_of, judged_records};
@@ -15,11 +15,11 @@ use std::fmt::Write as _;
 /// States of the search for an order, at most.
 const STATES_MAX: usize = 1_000_000;
 
-/// What a history must be.
+/// The requirement on a history.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum Consistency {
-    /// Some order of the operations keeps those in order of which one returned before the other was called.
+    /// Some order of the operations has every operation after those that returned before it was called.
     #[default]
     Linearizable,
     /// Some order of the operations keeps the order of each branch. The prefix comes before all branches, and the
@@ -40,7 +40,7 @@ struct Search<'a, M: ParallelModel> {
     lanes: Vec<Vec<Op<M>>>,
 }
 
-/// How far each branch is, and which of its open operations that were passed are done.
+/// The position in each branch, and which of the open operations before it are done.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Place<S> {
     passed: Vec<usize>,
@@ -102,13 +102,13 @@ impl<M: ParallelModel> Search<'_, M> {
         Some(Cause::NotSequential(self.explain(&furthest)))
     }
 
-    /// Whether nothing is left that must have been done.
+    /// Whether all operations that must have happened are done.
     fn is_over(&self, passed: &[usize]) -> bool {
         let rest = self.lanes.iter().zip(passed).flat_map(|(lane, passed)| &lane[*passed..]);
         rest.into_iter().all(|op| op.is_open)
     }
 
-    /// Where one more operation leads.
+    /// The places that one more operation leads to.
     fn next(&self, place: &Place<M::State>) -> Vec<Place<M::State>> {
         let mut all = Vec::new();
         // The prefix is over before a branch begins, and all branches before the suffix, but for what is open.

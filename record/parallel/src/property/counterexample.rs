@@ -25,11 +25,11 @@ use std::io;
 pub struct Counterexample<C, R> {
     /// The program.
     pub program: Program<C>,
-    /// What happened, and the schedule under which it did.
+    /// The failure, with the schedule that leads to it.
     pub failure: Failure,
     /// The operations of its history, in the order of their calls.
     pub operations: Vec<Operated<C, R>>,
-    /// What to set `HISTCHECK_REPLAY` to; of a program that was not drawn, only the schedule.
+    /// The value for `HISTCHECK_REPLAY`; for a program that was not drawn, only the schedule.
     pub replay: String,
     /// The history, for other checkers; see [`ParallelModel::record`].
     pub history: History,
@@ -47,7 +47,7 @@ pub struct Operated<C, R> {
     pub branch: Option<usize>,
     /// What was asked.
     pub command: C,
-    /// What became of it; `None` if the execution ended before it returned.
+    /// Its outcome; `None` if the execution ended before it returned.
     pub outcome: Option<Outcome<R>>,
     /// When it was called: its position among all calls and returns.
     pub called: u64,
@@ -55,12 +55,12 @@ pub struct Operated<C, R> {
     pub returned: Option<u64>,
 }
 
-/// Where a counterexample comes from.
+/// The origin of a counterexample.
 #[derive(Default)]
 pub(crate) struct Origin {
     /// How to draw the program again.
     pub(crate) described: Option<String>,
-    /// What was searched, and how many commands the program had at first.
+    /// The result of the search, and the initial number of commands of the program.
     pub(crate) search: Option<(Passed, usize)>,
 }
 
@@ -101,7 +101,7 @@ where
         Counterexample { program, failure, operations, replay, history, referred_to, is_drawn, search, timeline }
     }
 
-    /// The history as EDN, which `histcheck` reads.
+    /// The history as EDN, in the format of `histcheck`.
     pub fn edn(&self) -> String {
         let mut writer = Writer::new(Vec::new(), Format::Edn);
         for op in self.history.ops() {
@@ -111,14 +111,14 @@ where
         String::from_utf8(bytes).expect("EDN is text")
     }
 
-    /// The history as a page that stands alone.
+    /// The history as a self-contained page.
     pub fn html(&self) -> String {
         timeline::html(&self.timeline, &PageOptions::default())
             .unwrap_or_else(|error| format!("<!DOCTYPE html><p>The timeline cannot be drawn: {error}"))
     }
 
-    /// Writes `history.edn`, `timeline.html`, `schedule.html` and `report.txt` to a folder, which is made if it is not
-    /// there.
+    /// Writes `history.edn`, `timeline.html`, `schedule.html` and `report.txt` to a folder, which is created if
+    /// necessary.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ where
     }
 }
 
-/// What became of a command, as a reader is shown it.
+/// The outcome of a command, for the reader.
 fn answer<R: fmt::Debug>(outcome: Option<&Outcome<R>>) -> String {
     match outcome {
         Some(Outcome::Returned(response)) => format!("{response:?}"),
@@ -167,7 +167,7 @@ fn add_notes<M: ParallelModel>(
     failure.names.notes.extend(notes);
 }
 
-/// The history as ops, without commands that did not run. A process whose operation has an unknown outcome continues
+/// The history as ops, without commands that did not run. The client of an operation with an unknown outcome continues
 /// under another number.
 fn history<M: ParallelModel>(model: &M, program: &Program<M::Command>, records: &[Record<M::Response>]) -> History {
     let mut events: Vec<(u64, bool, &Record<M::Response>)> = Vec::new();
@@ -200,7 +200,7 @@ fn history<M: ParallelModel>(model: &M, program: &Program<M::Command>, records: 
     builder.build()
 }
 
-/// The timeline, with the linearizations that were found of what comes before the refused operation.
+/// The timeline, with linearizations of the operations before the refused one.
 fn draw<M: ParallelModel>(model: &M, program: &Program<M::Command>, found: &Found<M::Response>) -> Timeline {
     let spec = Spec(model);
     let operations = operations(model, program, &found.records);
@@ -270,7 +270,7 @@ fn sentence(cause: &Cause) -> String {
     format!("{first}{}.", chars.as_str())
 }
 
-/// The states that operations may lead to, one after another: the first that there is of each.
+/// The states that operations may lead to, in sequence: the first one of each.
 fn states<'a, M: ParallelModel>(
     spec: &Spec<'_, M>,
     ops: impl Iterator<Item = &'a Done<M::Command, M::Response>>,

@@ -1,5 +1,5 @@
-//! Draws programs with proptest, in a way that can be repeated: from a seed, which commands are kept and where, and how
-//! each was simplified.
+//! Draws programs with proptest, in a way that can be repeated: from a seed, the commands that are kept and their
+//! places, and how each was simplified.
 
 use super::ParallelModel;
 use super::passed::{Rejected, Rejection};
@@ -33,10 +33,10 @@ pub(crate) enum Part {
 /// The letters of branches.
 const BRANCHES: [char; 8] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
-/// How often a command is drawn anew because it makes no sense where it stands.
+/// The maximum number of times a command is drawn again because it is not valid in its place.
 const DRAWS_MAX: u32 = 20;
 
-/// Moves by which one command is simplified, at most.
+/// The maximum number of moves that simplify one command.
 pub(crate) const MOVES_MAX: usize = 256;
 
 /// A command as it was drawn.
@@ -45,9 +45,9 @@ struct Slot<C> {
     drawn: Part,
     part: Part,
     tree: Box<dyn ValueTree<Value = C>>,
-    /// What was done to the tree since it was drawn: true for `simplify`, false for `complicate`.
+    /// The moves in the tree since it was drawn: true for `simplify`, false for `complicate`.
     moves: Vec<bool>,
-    /// What of this leads to `value`.
+    /// The moves that lead to `value`.
     kept_moves: usize,
     value: C,
     is_kept: bool,
@@ -78,12 +78,12 @@ impl<M: ParallelModel> Reached<M> {
     }
 }
 
-/// A program as it was drawn, with what was taken away from it since.
+/// A program as it was drawn, with the commands that were removed since.
 pub(crate) struct Drawn<C> {
     seed: u64,
     branches: usize,
     slots: Vec<Slot<C>>,
-    /// Commands for which none was found.
+    /// The commands for which no valid one was found.
     rejected: Rejected,
 }
 
@@ -194,7 +194,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         slots
     }
 
-    /// Where a command is among the others: what was moved to a part comes behind what was drawn there.
+    /// The position of a command among the others: commands moved to a part follow those drawn there.
     fn place(&self, slot: usize) -> (Part, bool, usize) {
         let Slot { part, drawn, .. } = self.slots[slot];
         (part, part != drawn, slot)
@@ -205,7 +205,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         (0..self.branches).filter(|branch| !self.kept_in(Part::Branch(*branch)).is_empty()).collect()
     }
 
-    /// Where a command is.
+    /// The part that contains a command.
     pub(crate) fn part(&self, slot: usize) -> Part {
         self.slots[slot].part
     }
@@ -221,7 +221,7 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         (0..self.slots.len()).filter(|other| self.slots[*other].is_kept && self.place(*other) < place).count()
     }
 
-    /// Makes a command simpler, or less simple again. Returns whether it could be.
+    /// Makes a command simpler, or less simple again. Returns whether that was possible.
     pub(crate) fn move_slot(&mut self, slot: usize, is_simplifying: bool) -> bool {
         let slot = &mut self.slots[slot];
         if slot.moves.len() >= MOVES_MAX {
@@ -235,24 +235,24 @@ impl<C: Clone + std::fmt::Debug + 'static> Drawn<C> {
         moved
     }
 
-    /// The value of a command, to be put back with [`Drawn::put_back`] if its simplification turns out to be too much.
+    /// The value of a command, to be restored with [`Drawn::put_back`] if a simplification is not accepted.
     pub(crate) fn value(&self, slot: usize) -> C {
         self.slots[slot].value.clone()
     }
 
-    /// The command is now what it is: the moves that led to it are part of the program's description.
+    /// Accepts the current value of a command: the moves that led to it become part of the program's description.
     pub(crate) fn settle(&mut self, slot: usize) {
         self.slots[slot].kept_moves = self.slots[slot].moves.len();
     }
 
-    /// Puts back the value that was settled.
+    /// Restores the accepted value.
     pub(crate) fn put_back(&mut self, slot: usize, value: C) {
         self.slots[slot].value = value;
     }
 
-    /// All that is needed to draw it again: the seed, a character for each command, and the moves of those that have
-    /// any. The character is `0` for a command that was taken away, `1` for one that is where it was drawn, and
-    /// otherwise the letter of the branch that it was moved to, or `P` for the prefix.
+    /// The data needed to draw it again: the seed, a character for each command, and the moves of those that have any.
+    /// The character is `0` for a command that was removed, `1` for one that is where it was drawn, and otherwise the
+    /// letter of the branch that it was moved to, or `P` for the prefix.
     pub(crate) fn describe(&self) -> String {
         let character = |slot: &Slot<C>| match slot.part {
             _ if !slot.is_kept => '0',

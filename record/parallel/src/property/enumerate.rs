@@ -1,7 +1,7 @@
 //! Every small program: all sequences of given commands, up to given sizes, each under one schedule of every kind.
 //!
-//! The smallest programs come first, so the first that fails has as few commands as any. Programs that differ only in
-//! the order of their branches are run once, unless commands refer to others by their positions.
+//! The smallest programs come first, so the first that fails has the minimum number of commands. Programs that differ
+//! only in the order of their branches are run once, unless commands refer to others by their positions.
 
 use super::ParallelModel;
 use super::counterexample::{Counterexample, Origin};
@@ -14,29 +14,30 @@ use crate::scheduler::Reduced;
 /// Programs of one enumeration, at most.
 const PROGRAMS_MAX: usize = 100_000;
 
-/// What an enumeration that found no failure has done.
+/// The result of an enumeration that found no failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Enumerated {
     /// Programs that were run.
     pub programs: u64,
-    /// Programs that were not, because a command of them might be given where its precondition does not hold, or refers
-    /// to one that does not always run before it.
+    /// The number of programs that were skipped, because a command might run where its precondition does not hold, or
+    /// refers to one that does not always run before it.
     pub skipped: u64,
     /// Programs that were not, because they may lead the model to more than 10,000 states.
     pub too_large: u64,
     /// Executions of all of them.
     pub executions: u64,
-    /// Whether the search was complete for each program, there was one, and none was too large.
+    /// Whether the search was complete for each program, at least one was run, and none was too large.
     pub is_complete: bool,
 }
 
 impl<M: ParallelModel> Parallel<M> {
-    /// Runs every program of these commands whose sizes are those of the test: up to so many commands in the prefix
-    /// and in the suffix, and as many branches as may be, with at least one command each.
+    /// Runs every program of these commands with the sizes of the test: up to the maximum number of commands in the
+    /// prefix and in the suffix, and up to the maximum number of branches, with at least one command each.
     ///
     /// # Errors
     ///
-    /// The smallest program that fails, with the first failure as it was found. Its replay string is only the schedule.
+    /// The smallest program that fails, with the first failure as it was found. Its replay string contains only the
+    /// schedule.
     ///
     /// # Panics
     ///
@@ -93,7 +94,7 @@ impl<M: ParallelModel> Parallel<M> {
     }
 }
 
-/// All sequences of so many commands.
+/// All sequences of `len` commands.
 fn sequences<C: Clone>(commands: &[C], len_min: usize, len_max: usize) -> Vec<Vec<C>> {
     let mut all = vec![Vec::new()];
     let mut last = 0;
@@ -112,7 +113,7 @@ fn sequences<C: Clone>(commands: &[C], len_min: usize, len_max: usize) -> Vec<Ve
     all
 }
 
-/// So many of `len` numbers, each any number of times, in ascending order or in all orders.
+/// All selections of `count` of `len` numbers, with repetition, in ascending order or in all orders.
 fn combinations(len: usize, count: usize, in_all_orders: bool) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count {

@@ -1,10 +1,10 @@
-//! Parallel property tests: a sequential model, and the real thing under many schedules, judged by linearizability.
+//! Parallel property tests: a sequential model, and the real object under many schedules, checked for linearizability.
 //!
 //! Claessen and others, "Finding Race Conditions in Erlang with `QuickCheck` and PULSE" (ICFP 2009). Commands are drawn
-//! with proptest: some that run one after another, then two or more branches that run at once. Each program runs
-//! under many schedules. Each operation is recorded with when it was called and when it returned, as tightly as the
-//! schedule allows: it is called together with its first step on what others see, and returns together with its last
-//! one. Any longer interval would only admit more. The history must be linearizable to the model.
+//! with proptest: some that run one after another, then two or more branches that run concurrently. Each program runs
+//! under many schedules. Each operation is recorded with the times of its call and its return, as tightly as the
+//! schedule permits: it is called together with its first step on shared objects, and returns together with its last
+//! one. Any longer interval would only admit more histories. The history must be linearizable to the model.
 
 mod consistency;
 mod counterexample;
@@ -76,14 +76,14 @@ use std::hash::Hash;
 /// Parallel::new(Tickets).check();
 /// ```
 pub trait ParallelModel: Send + Sync + 'static {
-    /// What the object can be asked for.
+    /// A command of the object.
     type Command: Clone + Eq + Hash + Debug + Send + Sync + 'static;
 
-    /// What it answers. A [`sync::Arc`](crate::sync::Arc) in a response counts as a leak, because the response is kept
-    /// to be judged: see [`Settings::leaks_allowed`](crate::Settings::leaks_allowed).
+    /// A response of the object. A [`sync::Arc`](crate::sync::Arc) in a response counts as a leak, because the response
+    /// is kept to be checked: see [`Settings::leaks_allowed`](crate::Settings::leaks_allowed).
     type Response: Clone + Eq + Hash + Debug + Send + Sync + 'static;
 
-    /// What the model remembers. Equal states are those that behave alike.
+    /// The state of the model. Equal states must behave in the same way.
     type State: Clone + Eq + Hash + Debug;
 
     /// The real object. It is shared by all threads of an execution.
@@ -118,15 +118,15 @@ pub trait ParallelModel: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Whether a command may be given in a state. Of programs with branches, only those are run in which it may be
-    /// given however the branches interleave. This uses the responses of [`ParallelModel::steps`], so a handle that
-    /// these predict should be as new as one of the object.
+    /// Whether a command may run in a state. Programs with branches are run only if this holds in every interleaving of
+    /// the branches. This uses the responses of [`ParallelModel::steps`], so a handle in these responses should be as
+    /// new as one of the object.
     fn precondition(&self, state: &Self::State, command: &Self::Command) -> bool {
         let _ = (state, command);
         true
     }
 
-    /// What a command does to a state, and what is answered.
+    /// The state after a command, and its response.
     fn step(&self, state: &Self::State, command: &Self::Command) -> (Self::State, Self::Response);
 
     /// The same for objects that may choose: all that a command may do.
@@ -136,31 +136,31 @@ pub trait ParallelModel: Send + Sync + 'static {
 
     /// The states after a command with this response; empty if the response is wrong. The default is those of
     /// [`ParallelModel::steps`] with an equal response. Override it for responses that a model cannot predict, such as
-    /// handles that only have to be new. A command without a response is judged by [`ParallelModel::steps`]: one with
+    /// handles that only have to be new. A command without a response is checked by [`ParallelModel::steps`]: one with
     /// an unknown outcome must not create a handle that the object may return later.
     fn accept(&self, state: &Self::State, command: &Self::Command, response: &Self::Response) -> Vec<Self::State> {
         let steps = self.steps(state, command).into_iter();
         steps.filter(|(_, expected)| expected == response).map(|(state, _)| state).collect()
     }
 
-    /// Gives a command to the real object.
+    /// Runs a command on the real object.
     fn run_real(&self, system: &Self::System, command: &Self::Command) -> Outcome<Self::Response>;
 
-    /// How an operation is recorded: its function and its value, which is that of the call where there is no response.
-    /// To be overridden if the history is to be read by a checker that knows the object; see `histcheck help`.
+    /// How an operation is recorded: its function and its value, which is that of the call if there is no response.
+    /// Override it if a checker for the object is to read the history; see `histcheck help`.
     fn record(&self, command: &Self::Command, response: Option<&Self::Response>) -> (String, Datum) {
         let value = response.map_or(Datum::Nil, |response| Datum::Str(format!("{response:?}")));
         (format!("{command:?}"), value)
     }
 }
 
-/// What became of a command.
+/// The outcome of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome<R> {
     /// It was done, with this response.
     Returned(R),
     /// It was not done, and never will be.
     Failed,
-    /// It may have been done, may still be done at any time, or never: a request that was sent and not answered.
+    /// It may have been done, may still be done at any time, or never: a request without a response.
     Unknown,
 }

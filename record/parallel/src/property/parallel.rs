@@ -37,13 +37,13 @@ pub struct Parallel<M: ParallelModel> {
     source: Option<&'static str>,
 }
 
-/// What came of a test: something, or a counterexample.
+/// The result of a test: a value, or a counterexample.
 pub type Tested<T, M> = Result<T, Box<Counterexample<<M as ParallelModel>::Command, <M as ParallelModel>::Response>>>;
 
 /// A program that fails, and how.
 type Shrunk<M> = (Drawn<<M as ParallelModel>::Command>, Box<Found<<M as ParallelModel>::Response>>);
 
-/// Without the model, which need not have one.
+/// Without the model, which need not implement `Debug`.
 impl<M: ParallelModel> fmt::Debug for Parallel<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parallel")
@@ -73,18 +73,20 @@ impl<M: ParallelModel> Parallel<M> {
         }
     }
 
-    /// So many programs. 0 is only for a test that [persists](Parallel::persist) seeds, which then runs those alone.
+    /// Sets the number of programs. 0 is only for a test that [persists](Parallel::persist) seeds, which then runs
+    /// those alone.
     #[must_use]
     pub fn cases(mut self, cases: u64) -> Parallel<M> {
         self.cases = cases;
         self
     }
 
-    /// So many schedules for each program: half of them at random, the others by PCT for bugs of depths 2 and 3.
+    /// Sets the number of schedules for each program: half of them random, the others by PCT for bugs of depth 2
+    /// and 3.
     ///
     /// # Panics
     ///
-    /// If it is 0: a test that runs nothing does not pass.
+    /// If the number is 0: a test that runs nothing does not pass.
     #[must_use]
     #[track_caller]
     pub fn schedules(mut self, schedules: u64) -> Parallel<M> {
@@ -93,14 +95,14 @@ impl<M: ParallelModel> Parallel<M> {
         self
     }
 
-    /// So many commands before the branches, at most; a number above 1000 is taken for 1000.
+    /// Sets the maximum number of commands before the branches; a number above 1000 is treated as 1000.
     #[must_use]
     pub fn prefix_max(mut self, commands: u32) -> Parallel<M> {
         self.sizes.prefix_max = commands.min(COMMANDS_MAX);
         self
     }
 
-    /// So many branches, up to 8.
+    /// Sets the number of branches, up to 8.
     #[must_use]
     pub fn branches(mut self, branches: RangeInclusive<u32>) -> Parallel<M> {
         let high = (*branches.end()).min(BRANCHES_MAX);
@@ -108,7 +110,7 @@ impl<M: ParallelModel> Parallel<M> {
         self
     }
 
-    /// So many commands in a branch, at most; a number above 1000 is taken for 1000, and 0 for 1.
+    /// Sets the maximum number of commands in a branch; a number above 1000 is treated as 1000, and 0 as 1.
     #[must_use]
     pub fn commands_max(mut self, commands: u32) -> Parallel<M> {
         self.sizes.commands_max = commands.clamp(1, COMMANDS_MAX);
@@ -116,15 +118,14 @@ impl<M: ParallelModel> Parallel<M> {
     }
 
     /// So many commands after all branches have ended, at most; none by default, and a number above 1000 is taken for
-    /// 1000. They see what the branches have left
-    /// behind, such as an update that was lost.
+    /// 1000. They observe what the branches have left, such as the effect of a lost update.
     #[must_use]
     pub fn suffix_max(mut self, commands: u32) -> Parallel<M> {
         self.sizes.suffix_max = commands.min(COMMANDS_MAX);
         self
     }
 
-    /// Where programs and schedules are drawn from.
+    /// Sets the seed of programs and schedules.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Parallel<M> {
         self.seed = seed;
@@ -138,27 +139,26 @@ impl<M: ParallelModel> Parallel<M> {
         self
     }
 
-    /// What histories must be. By default they must be linearizable.
+    /// Sets the requirement on histories. By default they must be linearizable.
     ///
-    /// Sequential consistency is less: it lets a read return an old value after a write has returned in another branch,
-    /// as a cache does that is not told of writes. Its search takes the number of commands of all branches multiplied,
-    /// so programs are to be small.
+    /// Sequential consistency is weaker: it permits a read to return an old value after a write has returned in another
+    /// branch, like a cache that is not notified of writes. Its search takes time proportional to the product of the
+    /// numbers of commands of all branches, so use small programs.
     #[must_use]
     pub fn consistency(mut self, consistency: Consistency) -> Parallel<M> {
         self.consistency = consistency;
         self
     }
 
-    /// Keeps the seeds of failures in proptest's file of regressions for a source file, and tries those first. To be
-    /// given `file!()`: for a file in `src` they are in the folder `proptest-regressions`, for any other next to the
-    /// file.
+    /// Stores the seeds of failures in proptest's file of regressions for a source file, and tries those first. Pass
+    /// `file!()`: for a file in `src` they are in the folder `proptest-regressions`, for any other next to the file.
     #[must_use]
     pub fn persist(mut self, source: &'static str) -> Parallel<M> {
         self.source = Some(source);
         self
     }
 
-    /// Looks for a program that fails, and shrinks it.
+    /// Searches for a program that fails, and shrinks it.
     ///
     /// # Errors
     ///
@@ -204,8 +204,7 @@ impl<M: ParallelModel> Parallel<M> {
         Ok(passed)
     }
 
-    /// Shrinks a failure. If the same schedule does not lead to it again, nothing that is found from there on says
-    /// anything about the program.
+    /// Shrinks a failure. If the same schedule does not reproduce it, later results say nothing about the program.
     fn shrunk(
         &self,
         runner: &mut Runner<M>,
@@ -221,13 +220,13 @@ impl<M: ParallelModel> Parallel<M> {
 
     /// Does the same as a test: panics with a report if a program fails.
     ///
-    /// If the variable `HISTCHECK_REPLAY` is set, only the program and the schedule that it says are run. If
-    /// `HISTCHECK_SEED` is set, programs are drawn from that seed.
+    /// If the variable `HISTCHECK_REPLAY` is set, runs only the program and the schedule in it. If `HISTCHECK_SEED` is
+    /// set, draws programs from that seed.
     ///
     /// # Panics
     ///
-    /// If a program fails, if a history could not be judged, if one of the variables cannot be understood, or if there
-    /// is nothing to run, as in [`Parallel::run`].
+    /// If a program fails, if a history could not be checked, if the value of one of the variables is not valid, or if
+    /// there is nothing to run, as in [`Parallel::run`].
     #[track_caller]
     pub fn check(mut self) {
         if let Ok(text) = std::env::var(REPLAY_VARIABLE) {
@@ -259,7 +258,7 @@ impl<M: ParallelModel> Parallel<M> {
         self.check();
     }
 
-    /// Runs the program and the schedule that a report's replay string says.
+    /// Runs the program and the schedule of a report's replay string.
     ///
     /// # Errors
     ///
@@ -286,12 +285,12 @@ impl<M: ParallelModel> Parallel<M> {
     ///
     /// # Errors
     ///
-    /// The program, with the first failure as it was found. Its replay string is only the schedule.
+    /// The program, with the first failure as it was found. Its replay string contains only the schedule.
     ///
     /// # Panics
     ///
-    /// If the program has a command that might be given where its precondition does not hold, or that refers to a
-    /// command that does not always run before it, or if it may lead the model to too many states.
+    /// If the program has a command that might run where its precondition does not hold, or that refers to a command
+    /// that does not always run before it, or if it may lead the model to too many states.
     pub fn verify<S: Scheduler + 'static>(&self, program: &Program<M::Command>, scheduler: S) -> Tested<Explored, M> {
         if let Err(why) = nonsense(&*self.model, program) {
             panic!("{why}");

@@ -3,7 +3,7 @@
 use super::program::{Nonsense, STATES_MAX};
 use std::fmt;
 
-/// What a test that found no failure has done.
+/// The result of a test that found no failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Passed {
     /// Programs.
@@ -18,13 +18,13 @@ pub struct Passed {
 /// for the last one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rejected {
-    /// The strategy of [`ParallelModel::generate`](super::ParallelModel::generate) had no value: its filters rejected
-    /// all.
+    /// The strategy of [`ParallelModel::generate`](super::ParallelModel::generate) returned no value: its filters
+    /// rejected all.
     pub by_strategy: u64,
     /// [`ParallelModel::precondition`](super::ParallelModel::precondition) did not hold, or might not hold in another
     /// order of the branches; or a command that it refers to might not run before it.
     pub by_precondition: u64,
-    /// The program might lead the model to more than 10,000 states, so that it cannot be seen whether it makes sense.
+    /// The program might lead the model to more than 10,000 states, so its validity could not be determined.
     pub by_states: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Programs: commands that run one after another, then branches of commands that run at once, then commands that look
-//! at what the branches have left.
+//! Programs: commands that run one after another, then branches of commands that run concurrently, then commands that
+//! observe what the branches have left.
 
 use super::ParallelModel;
 use super::reference::{dangling, referred_to, with_responses};
@@ -8,17 +8,18 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// States that are looked at to see whether a program makes sense, at most. Programs that would take more are not run.
+/// The maximum number of states that are examined to decide whether a program is valid. Programs that would take more
+/// are not run.
 pub(crate) const STATES_MAX: usize = 10_000;
 
 /// A program to run an object with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program<C> {
-    /// What runs first, one after another.
+    /// The commands that run first, in sequence.
     pub prefix: Vec<C>,
-    /// What then runs at once: a thread for each branch.
+    /// The commands that then run concurrently: a thread for each branch.
     pub branches: Vec<Vec<C>>,
-    /// What runs when all branches have ended, one after another.
+    /// The commands that run when all branches have ended, in sequence.
     pub suffix: Vec<C>,
 }
 
@@ -124,9 +125,9 @@ struct Sense<'a, M: ParallelModel> {
 pub(crate) enum Nonsense<C> {
     /// This command refers to one that does not always run before it.
     Dangling(C),
-    /// This command might be given where its precondition does not hold.
+    /// This command might run where its precondition does not hold.
     Forbidden(C),
-    /// There are too many states to see whether it makes sense.
+    /// There are too many states to decide whether the program is valid.
     TooManyStates,
 }
 
@@ -146,8 +147,8 @@ impl<C: fmt::Debug> fmt::Display for Nonsense<C> {
     }
 }
 
-/// Whether every command may be given whatever order the branches interleave in; of models that may choose, whatever
-/// they do.
+/// Whether every command may run in every interleaving of the branches; for models with several possible steps,
+/// whichever they choose.
 pub(crate) fn makes_sense<M: ParallelModel>(model: &M, program: &Program<M::Command>) -> bool {
     nonsense(model, program).is_ok()
 }
@@ -211,7 +212,7 @@ impl<M: ParallelModel> Sense<'_, M> {
         Ok(seen.into_iter().filter(|(at, _)| is_over(at)).map(|(_, known)| known).collect())
     }
 
-    /// What a command may lead to.
+    /// The possible results of a command.
     fn after(&self, (state, responses): &Known<M>, position: usize) -> Result<Vec<Known<M>>, Nonsense<M::Command>> {
         let (branch, number, _) = self.program.place(position);
         let drawn = self.program.command(branch, number);

@@ -1,8 +1,7 @@
 //! References to the responses of earlier commands, such as a handle that the object creates.
 //!
 //! A generated command contains the position of the command whose response it needs. The response replaces the
-//! reference when the command runs, when the model checks whether the program makes sense, and when the history is
-//! judged.
+//! reference when the command runs, when the validity of the program is decided, and when the history is checked.
 
 use super::{ParallelModel, Program};
 use std::collections::BTreeSet;
@@ -85,7 +84,7 @@ pub(crate) fn referred_to<M: ParallelModel>(model: &M, program: &Program<M::Comm
     program.commands().flat_map(|command| positions(model, command)).collect()
 }
 
-/// The command with responses in place of its references; `None` if one is missing.
+/// The command with responses instead of its references; `None` if one is missing.
 pub(crate) fn with_responses<M: ParallelModel>(
     model: &M,
     command: &M::Command,

@@ -1,4 +1,4 @@
-//! Runs a program, records its history, and judges it.
+//! Runs a program, records its history, and checks it.
 
 use super::program::Program;
 use super::reference::{referred_to, with_responses};
@@ -71,8 +71,8 @@ type Records<R> = Arc<Mutex<Recorded<R>>>;
 /// The records of an execution.
 struct Recorded<R> {
     records: Vec<Record<R>>,
-    /// Those of executions before it that nobody judges. They are dropped between executions, since to drop a response
-    /// may be a step of the schedule.
+    /// Records of earlier executions that are no longer needed. They are dropped between executions, since dropping a
+    /// response may be a step of the schedule.
     before: Vec<Record<R>>,
 }
 
@@ -89,7 +89,7 @@ impl<R> Default for Recorded<R> {
     }
 }
 
-/// What is wrong with the history of a program, if anything is.
+/// Returns what is wrong with the history of a program, if anything.
 type Judge<M> =
     fn(&M, &Program<<M as ParallelModel>::Command>, &[Record<<M as ParallelModel>::Response>]) -> Option<Cause>;
 
@@ -100,7 +100,7 @@ pub(crate) struct Runner<M: ParallelModel> {
     program: Arc<Program<M::Command>>,
     records: Records<M::Response>,
     pub(crate) judge: Judge<M>,
-    /// Histories of this program that nothing is wrong with: most schedules give one of a few.
+    /// Histories of this program that are correct: most schedules result in one of a few.
     judged: HashSet<Vec<Record<M::Response>>>,
 }
 
@@ -132,7 +132,7 @@ impl<M: ParallelModel> Runner<M> {
         self.explorer.set_program(Arc::new(move || run(&given)));
     }
 
-    /// The linearizable histories of this program that were seen.
+    /// The linearizable histories of this program so far.
     #[cfg(test)]
     pub(crate) fn judged(&self) -> impl Iterator<Item = &Vec<Record<M::Response>>> {
         self.judged.iter()
@@ -158,7 +158,7 @@ impl<M: ParallelModel> Runner<M> {
         result.map_err(|failure| Box::new(Found { failure: *failure, records: history, lanes }))
     }
 
-    /// Whether the same schedule leads to the same failure. A failure that says that it does not is not tried.
+    /// Whether the same schedule leads to the same failure. A failure by nondeterminism is not tried.
     pub(crate) fn fails_again(&mut self, failure: &Failure) -> bool {
         if matches!(failure.cause, Cause::Nondeterminism(_) | Cause::NoChoice) {
             return true;
@@ -187,7 +187,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What each thread of an execution needs.
+/// The data that each thread of an execution needs.
 struct Given<M: ParallelModel> {
     model: Arc<M>,
     program: Arc<Program<M::Command>>,
@@ -240,7 +240,7 @@ fn branch_name(branch: usize) -> String {
 }
 
 impl<M: ParallelModel> Given<M> {
-    /// Gives one command to the object. It is called together with its first step, and returns together with its last
+    /// Runs one command on the object. It is called together with its first step, and returns together with its last
     /// one.
     fn give(&self, system: &M::System, lane: Option<usize>, number: usize) {
         let Given { model, program, records, refers } = self;
@@ -285,7 +285,7 @@ pub(crate) fn with_recorded_responses<M: ParallelModel>(
     })
 }
 
-/// The outcome of a command, if it is over. Its response is not cloned, which could be a step of the schedule.
+/// The outcome of a command, if it is complete. Its response is not cloned, which could be a step of the schedule.
 pub(crate) fn outcome_of<R>(records: &[Record<R>], lane: Option<usize>, number: usize) -> Option<Outcome<Arc<R>>> {
     let record = records.iter().find(|record| record.lane == lane && record.number == number)?;
     record.returned.as_ref().map(|(_, outcome)| outcome.clone())
@@ -311,7 +311,8 @@ fn add_open<R>(records: &mut Vec<Record<R>>, outcome: &execution::Outcome, lanes
     }
 }
 
-/// What is judged: all but what is known not to have happened. Operation `n` is the `n`th of [`judged_records`].
+/// The operations to check: all except those that are known not to have happened. Operation `n` is the `n`th of
+/// [`judged_records`].
 pub(crate) fn operations<M: ParallelModel>(
     model: &M,
     program: &Program<M::Command>,
@@ -331,7 +332,7 @@ pub(crate) fn operations<M: ParallelModel>(
     judged_records(records).map(|(_, record)| operation(record)).collect()
 }
 
-/// The records that are judged, with their positions.
+/// The records to check, with their positions.
 pub(crate) fn judged_records<R>(records: &[Record<R>]) -> impl Iterator<Item = (usize, &Record<R>)> {
     let happened = |record: &Record<R>| !matches!(record.returned, Some((_, Outcome::Failed)));
     records.iter().enumerate().filter(move |(_, record)| happened(record))

@@ -1,9 +1,9 @@
-//! Shrinks a program together with the schedule under which it fails, so that the bug is kept.
+//! Shrinks a program together with the schedule of its failure, so that the bug is kept.
 //!
-//! The schedule is data. A command that is taken away leaves a hole in it where its steps were, and what is left is
-//! tried first; then all schedules with few preemptions, as many as there is room for. Two branches become one if the
-//! bug does not need both, and the first commands of a branch become part of the prefix if they need not run at once
-//! with others. When nothing of this goes on, schedules with fewer preemptions are tried. What is left is minimal in
+//! The schedule is data. Removing a command also removes its steps from the schedule, and the remaining schedule is
+//! tried first; then all schedules with few preemptions, up to a limit. Two branches become one if the bug does not
+//! need both, and the first commands of a branch become part of the prefix if they need not run concurrently with
+//! others. When no more reduction is possible, schedules with fewer preemptions are tried. The result is minimal in
 //! this sense: without any one command to which no other refers, no schedule among those that were tried shows a bug of
 //! the same kind, and none with fewer preemptions does.
 
@@ -16,7 +16,7 @@ use crate::Schedule;
 use crate::ids::small;
 use crate::scheduler::{Exhaustive, Replay};
 
-/// Preemptions of the schedules that are tried for a program that was made smaller.
+/// The number of preemptions of the schedules that are tried for a smaller program.
 const PREEMPTIONS_MAX: usize = 2;
 
 /// Simplifications of one command, at most.
@@ -45,7 +45,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         (self.drawn, self.found)
     }
 
-    /// Looks for a failure of the same kind of the program that is drawn now, under a schedule or one with few
+    /// Searches for a failure of the same kind of the current program, under the given schedule or one with few
     /// preemptions.
     fn fails(&mut self, hint: &Schedule) -> bool {
         let program = self.drawn.program(&*self.runner.model);
@@ -75,7 +75,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         }
     }
 
-    /// Takes away commands one by one, the last ones first. Returns whether any could be.
+    /// Removes commands one by one, the last ones first. Returns whether any was removed.
     fn remove_commands(&mut self) -> bool {
         let mut is_smaller = false;
         for slot in (0..self.drawn.len()).rev().filter(|slot| self.drawn.is_kept(*slot)).collect::<Vec<_>>() {
@@ -91,7 +91,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         is_smaller
     }
 
-    /// Makes one branch of two, where there are more than two. Returns whether any could be.
+    /// Joins two branches, if there are more than two. Returns whether any were joined.
     fn join_branches(&mut self) -> bool {
         let mut is_smaller = false;
         let mut branches = self.drawn.branches();
@@ -144,7 +144,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         steps::without_command(&failure.steps, lanes, branch, number, len == 1)
     }
 
-    /// Makes commands simpler one by one. Returns whether any could be.
+    /// Simplifies commands one by one. Returns whether any was simplified.
     fn simplify_commands(&mut self) -> bool {
         let mut is_simpler = false;
         for slot in 0..self.drawn.len() {
@@ -172,7 +172,7 @@ impl<M: ParallelModel> Shrinking<'_, M> {
         is_simpler
     }
 
-    /// Looks for a schedule with as few preemptions as possible, and of those for one with as few picks.
+    /// Searches for a schedule with as few preemptions as possible, and among those for one with as few picks.
     fn remove_preemptions(&mut self) {
         self.runner.set_program(self.drawn.program(&*self.runner.model));
         let picks = self.found.failure.picks();

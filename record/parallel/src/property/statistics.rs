@@ -1,4 +1,4 @@
-//! What the programs of a property test are made of: which commands, and which of them at once.
+//! Statistics of the programs of a property test: which commands occur, and which of them concurrently.
 
 use super::ParallelModel;
 use super::draw::Drawn;
@@ -14,9 +14,10 @@ pub struct Statistics {
     pub programs: u64,
     /// How many commands of each name there are.
     pub commands: BTreeMap<String, u64>,
-    /// In how many programs two commands of these names are in different branches; a name comes first that is less.
+    /// The number of programs in which two commands with these names are in different branches; the lesser name is
+    /// first.
     pub pairs: BTreeMap<(String, String), u64>,
-    /// How many programs have so many branches.
+    /// The number of programs by number of branches.
     pub branches: BTreeMap<usize, u64>,
     /// Commands that the programs lack.
     pub rejected: Rejected,
@@ -30,7 +31,8 @@ fn name(command: &impl fmt::Debug) -> String {
 }
 
 impl<M: ParallelModel> Parallel<M> {
-    /// What the programs of this test are made of. A test that never runs two commands at once does not test them.
+    /// The statistics of the programs of this test. A test that never runs two commands concurrently does not test
+    /// their concurrency.
     pub fn statistics(&self) -> Statistics {
         let mut statistics = Statistics::default();
         for seed in self.seeds() {

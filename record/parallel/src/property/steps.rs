@@ -3,7 +3,7 @@
 use crate::Schedule;
 use crate::op::{Step, ThreadId, extra};
 
-/// Which thread runs what: thread 0 the prefix and the suffix, and those named so the branches.
+/// Which thread runs what: thread 0 the prefix and the suffix, and those named accordingly the branches.
 #[derive(Clone, Debug)]
 pub(crate) struct Lanes {
     /// By branch.
@@ -40,8 +40,8 @@ pub(crate) fn commands_of_steps(steps: &[Step], lanes: &Lanes) -> Vec<Option<(Op
     steps.iter().map(of).collect()
 }
 
-/// The schedule of an execution for the program without one command: its steps are taken out, and if its branch is then
-/// empty the threads after it have other letters.
+/// The schedule of an execution for the program without one command: its steps are removed, and if its branch is then
+/// empty, the letters of the threads after it change.
 pub(crate) fn without_command(
     steps: &[Step],
     lanes: &Lanes,

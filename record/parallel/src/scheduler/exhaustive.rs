@@ -3,16 +3,16 @@
 //! Musuvathi and Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded Programs" (PLDI 2007):
 //! most bugs take few preemptions, and with k steps there are in the order of k^c schedules with c of them.
 //!
-//! A thread that yields may continue at once, or others go first. A thread that yields in a loop waits for the others
-//! sooner or later, or its schedules would have no end; `fairness` says when, and why that loses nothing. Before it has
-//! to wait it is run alone, once from each such place: if its loop ends within [`ROUNDS_MAX`] rounds, all schedules
-//! from there count like any others; if not, it waits.
+//! A thread that yields may continue immediately, or others go first. A thread that yields in a loop has to wait for
+//! the others eventually, or its schedules would be endless; `fairness` determines when, and why that loses nothing.
+//! Before it has to wait, it is run alone, once from each such place: if its loop ends within [`ROUNDS_MAX`] rounds,
+//! all schedules from there count like any others; if not, it waits.
 
 use super::fairness::{Fairness, may_hide_changes};
 use super::{Choice, Ended, Pick, Scheduler};
 use crate::{ThreadId, ThreadSet};
 
-/// A thread that yields so many times in a row while nothing changes is in a loop that waits for another thread.
+/// A thread that yields this many times in a row while nothing changes is in a loop that waits for another thread.
 const ROUNDS_MAX: u32 = 64;
 
 /// Tries schedule after schedule. Those with fewer changes of thread towards the end come first.
@@ -22,18 +22,18 @@ pub struct Exhaustive {
     picks_max: Option<u32>,
     executions_max: u64,
     begun: u64,
-    /// The choices of this execution, and what is still to be tried at each.
+    /// The choices of this execution, and the untried alternatives of each.
     frames: Vec<Frame>,
     depth: usize,
     preemptions: u32,
     /// Picks of this execution that are not 0.
     picks: u32,
     fairness: Fairness,
-    /// A thread that is run alone, to see whether its loop ends, and the frame from which on it is.
+    /// A thread that is run alone, to find out whether its loop ends, and the first frame of that.
     alone: Option<(ThreadId, usize)>,
     /// Its loop does not end: the rest of this execution is no more than that.
     is_redundant: bool,
-    /// That thread, and the step from which on it was run alone.
+    /// That thread, and the first step that it was run alone.
     circled: Option<(ThreadId, usize)>,
     /// Schedules were omitted that might have led elsewhere.
     is_cut: bool,
@@ -50,7 +50,7 @@ enum Frame {
         /// Threads that wait because they seem to run in circles, and were not yet run alone from here.
         circling: ThreadSet,
     },
-    /// What is picked; the higher ones are left.
+    /// The current pick; the higher ones are untried.
     Pick { value: u32, options: u32 },
 }
 
@@ -85,15 +85,15 @@ impl Exhaustive {
         }
     }
 
-    /// Only those with so many preemptions at most: a preemption takes the baton from a thread that could continue and
-    /// did not yield.
+    /// Limits the search to schedules with at most this many preemptions: switches from a thread that could continue
+    /// and did not yield.
     #[must_use]
     pub fn preemptions_max(mut self, preemptions: u32) -> Exhaustive {
         self.preemptions_max = Some(preemptions);
         self
     }
 
-    /// Only those with so many [picks](Pick) at most that are not 0.
+    /// Limits the search to schedules with at most this many [picks](Pick) other than 0.
     #[must_use]
     pub fn picks_max(mut self, picks: u32) -> Exhaustive {
         self.picks_max = Some(picks);
@@ -107,7 +107,7 @@ impl Exhaustive {
         self
     }
 
-    /// What is to be tried where nothing was tried before. `fair` are those that need not wait.
+    /// The alternatives at a point that was not reached before. `fair` are the threads that need not wait.
     fn frame(&self, choice: &Choice<'_>, fair: ThreadSet) -> Option<Frame> {
         let bound = self.preemptions_max == Some(self.preemptions) && !choice.yielded();
         if let Some(chosen) = choice.current().filter(|_| bound) {
@@ -122,7 +122,7 @@ impl Exhaustive {
         Some(Frame::Next { chosen, left: fair.without(chosen), circling: circling.without(chosen) })
     }
 
-    /// Goes on with a thread that is run alone, or finds out how that ends. Returns whether it ends in circles.
+    /// Continues a thread that is run alone, or determines how that ends. Returns whether its loop does not end.
     fn circles(&mut self, choice: &Choice<'_>, fair: ThreadSet) -> bool {
         let Some((thread, from)) = self.alone.filter(|_| self.depth == self.frames.len()) else { return false };
         if !choice.ready().contains(thread) || fair.contains(thread) {
@@ -143,7 +143,7 @@ impl Exhaustive {
     }
 }
 
-/// Who continues by default, of those that need not wait.
+/// The thread that continues by default, among those that need not wait.
 fn fairly(choice: &Choice<'_>, fair: ThreadSet) -> Option<ThreadId> {
     choice.undisturbed().filter(|thread| fair.contains(*thread)).or_else(|| fair.first())
 }

@@ -1,27 +1,28 @@
-//! Fairness: who waits because it runs in circles, so that a loop that waits for another thread has finitely many
+//! Fairness: which threads wait because they loop, so that a loop that waits for another thread has finitely many
 //! schedules.
 //!
-//! Musuvathi and Qadeer, "Fair Stateless Model Checking" (PLDI 2008), algorithm 1. A thread's window is what happens
-//! between two of its yields: from where it is before one to where it is before the next. When a window of thread t
-//! ends, t waits for every thread that was ready all through it, or that t itself blocked, and that took no step in it:
-//! t continues only when that thread has taken a step or cannot. The first yield of a thread only begins a window, so a
-//! thread that yields once waits for nobody.
+//! Musuvathi and Qadeer, "Fair Stateless Model Checking" (PLDI 2008), algorithm 1. A thread's window is the part of an
+//! execution between two of its yields: from the pause point before one to the pause point before the next. When a
+//! window of thread t ends, t waits for every thread that was ready all through it, or that t itself blocked, and that
+//! took no step in it: t continues only when that thread has taken a step or cannot. The first yield of a thread only
+//! begins a window, so a thread that yields once waits for no thread.
 //!
-//! In the paper the second yield in a row makes a thread wait, which loses states: of `yield_now(); yield_now();
-//! x.store(1)` the store never comes first. Here a window counts only if it is **idle**: someone looked at an object,
-//! nobody changed one, and what was locked was unlocked. All that others can see is then as it was when the window
-//! began, and so is the thread itself if it is in a loop that waits. What it could do now it could do then, and every
-//! order of that was open. So nothing is lost by making it wait, except for a loop that counts its rounds;
-//! [`super::Exhaustive`] looks whether it ends by itself before it makes it wait. What was locked counts as unchanged
-//! if nobody borrowed it to change it, and its holder wrote to no cell meanwhile. Other changes under a lock are not
-//! seen, such as those of a `Cell` in a mutex. So a loop that has no end and locks what nobody changes visibly leaves
-//! the search incomplete ([`may_hide_changes`]).
+//! In the paper the second yield in a row makes a thread wait, which loses states: of
+//! `yield_now(); yield_now(); x.store(1)` the store never comes first. Here a window counts only if it is **idle**: an
+//! object was read, none was changed, and every lock was unlocked. The state that others can observe is then as it was
+//! when the window began, and so is the thread itself if it is in a loop that waits. Whatever it could do now it could
+//! do then, and every order of that was possible. So making it wait loses nothing, except for a loop that counts its
+//! rounds; [`super::Exhaustive`] tests whether such a loop ends by itself before it makes the thread wait. A locked
+//! value counts as unchanged if no thread borrowed it mutably, and the holder of the lock wrote to no cell meanwhile.
+//! Other changes under a lock are not observed, such as those of a `Cell` in a mutex. So an endless loop that locks
+//! values which no thread visibly changes makes the search incomplete ([`may_hide_changes`]).
 //!
-//! A loop that waits need not yield: a thread that has come back to the same operation and has changed nothing (see
-//! `crate::execution`) is taken to yield there.
+//! A loop that waits need not yield: a thread that has returned to the same operation and has changed nothing (see
+//! `crate::execution`) is assumed to yield there.
 //!
-//! A loop that changes something in each round (a number, or what a mutex holds) is made to wait after [`WINDOWS_MAX`]
-//! windows, for otherwise it might never end. That does lose states: the search is then not complete, and says so.
+//! A loop that changes something in each round (a number, or the value in a mutex) is made to wait after
+//! [`WINDOWS_MAX`] windows, because otherwise it might never end. This does lose states: the search is then reported as
+//! incomplete.
 
 use super::Choice;
 use crate::ThreadId;
@@ -29,38 +30,38 @@ use crate::ThreadSet;
 use crate::op::thread::State;
 use crate::op::{Kind, ObjectId, Step, extra};
 
-/// Windows in a row that are not idle, and in which a thread ignores others, before it waits for them.
+/// The number of consecutive windows that are not idle, and in which a thread ignores others, before it waits for them.
 const WINDOWS_MAX: u32 = 16;
 
-/// What is known of each thread's windows in an execution.
+/// The state of each thread's windows in an execution.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fairness {
-    /// Steps that were looked at.
+    /// The number of steps examined.
     seen: usize,
-    /// By number; empty as long as nobody has yielded.
+    /// By number; empty until the first thread yields.
     threads: Vec<Window>,
-    /// Who could continue before the next step.
+    /// The threads that could continue before the next step.
     ready: ThreadSet,
     is_cut: bool,
 }
 
-/// A thread's window under way, and whom it waits for.
+/// A thread's current window, and the threads for which it waits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     has_begun: bool,
-    /// Who was ready all through it.
+    /// The threads that were ready all through it.
     ready: u64,
-    /// Whom the thread has blocked in it.
+    /// The threads that this thread has blocked in it.
     blocked: u64,
-    /// Who took a step in it.
+    /// The threads that took a step in it.
     ran: u64,
     is_changed: bool,
     has_looked: bool,
-    /// What was locked in it and not unlocked, summed up.
+    /// The sum of the locks that were acquired in it and not released.
     locked: u64,
     /// Windows before it that were not idle, in a row.
     busy: u32,
-    /// Not empty only if the last window was idle, or the thread is made to wait nevertheless.
+    /// Not empty only if the last window was idle, or the thread is made to wait for another reason.
     waits_for: u64,
     /// Idle windows before it, in a row.
     idle: u32,
@@ -73,7 +74,7 @@ impl Fairness {
         self.threads.clear();
     }
 
-    /// Looks at the steps since it was asked last, and says who need not wait.
+    /// Examines the steps since the last call, and returns the threads that need not wait.
     pub(super) fn fair(&mut self, choice: &Choice<'_>) -> ThreadSet {
         self.look(choice);
         if self.threads.is_empty() {
@@ -106,12 +107,12 @@ impl Fairness {
         }
     }
 
-    /// Idle windows in a row that a thread has had.
+    /// The number of consecutive idle windows of a thread.
     pub(super) fn idle(&self, thread: ThreadId) -> u32 {
         self.threads.get(thread.at()).map_or(0, |own| own.idle)
     }
 
-    /// Whether a thread was ever made to wait although it might have gone on otherwise.
+    /// Whether a thread was ever made to wait although it might have behaved differently without waiting.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -156,7 +157,7 @@ impl Fairness {
     }
 }
 
-/// Whether a thread lets others go first after the steps up to number `seen`: it says so, or seems to spin.
+/// Whether a thread yields to others after the steps up to number `seen`: explicitly, or because it seems to spin.
 fn yields_next(choice: &Choice<'_>, seen: usize, thread: ThreadId) -> bool {
     if let Some(step) = choice.steps[seen..].iter().find(|step| step.thread == thread) {
         return step.op.kind == Kind::Yield || step.has(extra::SPINS);
@@ -165,8 +166,8 @@ fn yields_next(choice: &Choice<'_>, seen: usize, thread: ThreadId) -> bool {
     thread.state == State::Paused && thread.yields()
 }
 
-/// Whether a thread may change something unseen in the loop that it was in from a step on, or wait for such a change:
-/// it has locked there what no step of the execution has changed visibly.
+/// Whether a thread may make an unobserved change in its loop since a step, or wait for such a change: it has locked
+/// there what no step of the execution has visibly changed.
 pub(super) fn may_hide_changes(steps: &[Step], thread: ThreadId, from: usize) -> bool {
     let is_changed = |lock: ObjectId| {
         let changes = |step: &&Step| step.op.kind == Kind::Unlock && step.op.object == lock && !step.keeps();
@@ -177,8 +178,8 @@ pub(super) fn may_hide_changes(steps: &[Step], thread: ThreadId, from: usize) ->
     own.map(|step| step.op.object).any(|lock| !is_changed(lock))
 }
 
-/// A number for a lock that a step takes, so that it and that of the unlock are nothing together; 0 if it takes none,
-/// or if what is locked was changed before it was unlocked.
+/// A number for a lock that a step acquires, which cancels with that of its release; 0 if it acquires none, or if the
+/// locked value was changed before the release.
 pub(super) fn lock_of(step: &Step) -> u64 {
     let number = (u64::from(step.op.object.0) << 8 | u64::from(step.thread.0)) + 1;
     let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);

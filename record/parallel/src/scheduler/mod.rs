@@ -1,4 +1,4 @@
-//! Schedulers: who runs next, and what happens where the program leaves it open. One a file.
+//! Schedulers: which thread runs next, and the outcome of choices that the program leaves open. One per file.
 
 mod exhaustive;
 mod fairness;
@@ -23,9 +23,9 @@ use crate::op::thread::Thread;
 use crate::op::{ObjectId, Step};
 use crate::{ThreadId, ThreadSet};
 
-/// Decides who continues at each pause point.
+/// Decides which thread continues at each pause point.
 ///
-/// A scheduler must be a function of its parameters and of its input: the same executions then happen again.
+/// A scheduler must be a function of its parameters and of its input, so that executions can be repeated.
 ///
 /// ```
 /// use record_parallel::scheduler::{Choice, Scheduler};
@@ -57,47 +57,48 @@ use crate::{ThreadId, ThreadSet};
 /// assert_eq!(explored.unwrap().executions, 2);
 /// ```
 pub trait Scheduler {
-    /// Prepares for the next execution. Returns whether there is to be one.
+    /// Prepares for the next execution. Returns whether there is one.
     fn begin(&mut self) -> bool;
 
-    /// Who continues: one of those that are ready. `None` ends the search with [`Scheduler::error`].
+    /// The thread that continues: one of those that are ready. `None` ends the search with [`Scheduler::error`].
     ///
-    /// It is asked only where more than one thread is ready, unless [`Scheduler::wants_every_step`].
+    /// It is called only if more than one thread is ready, unless [`Scheduler::wants_every_step`].
     fn next(&mut self, choice: &Choice<'_>) -> Option<ThreadId>;
 
-    /// What happens where the program leaves it open: a number below `options`, of which 0 is what usually happens.
+    /// The outcome of a choice that the program leaves open: a number below `options`, of which 0 is the usual case.
     /// `None` ends the search with [`Scheduler::error`].
     ///
-    /// The pick belongs to the step of the thread that [`Scheduler::next`] said last, or that was the only one ready.
+    /// The pick belongs to the step of the thread that [`Scheduler::next`] returned last, or that was the only one
+    /// ready.
     fn pick(&mut self, pick: Pick, options: u32) -> Option<u32> {
         let _ = (pick, options);
         Some(0)
     }
 
-    /// Whether it is asked also where only one thread is ready.
+    /// Whether `next` is also called if only one thread is ready.
     fn wants_every_step(&self) -> bool {
         false
     }
 
-    /// Looks at an execution that has ended. Returns whether it counts: it does not if it is known to be no different
-    /// from one that was seen.
+    /// Examines an execution that has ended. Returns whether it counts: it does not if it is known to be equivalent to
+    /// an earlier one.
     fn end(&mut self, ended: &Ended<'_>) -> bool {
         let _ = ended;
         true
     }
 
-    /// Whether whatever the program can come to has been seen, within the bounds that the scheduler was given.
+    /// Whether all behaviours of the program were covered, within the bounds of the scheduler.
     fn is_complete(&self) -> bool {
         false
     }
 
-    /// Why it gave no answer, or why an execution that has [ended](Scheduler::end) is a failure nevertheless.
+    /// Why it could not choose, or why an execution that has [ended](Scheduler::end) is a failure nevertheless.
     fn error(&self) -> Option<String> {
         None
     }
 }
 
-/// What a scheduler chooses from.
+/// The options of a scheduler.
 #[derive(Debug)]
 pub struct Choice<'a> {
     pub(crate) ready: ThreadSet,
@@ -114,23 +115,23 @@ impl Choice<'_> {
         self.ready
     }
 
-    /// Who took the last step, if it can continue.
+    /// The thread that took the last step, if it can continue.
     pub fn current(&self) -> Option<ThreadId> {
         self.current
     }
 
-    /// Whether [`Choice::current`] asked to let others go first, or seems to spin: it has come back to the same
-    /// operation several times, and has changed nothing.
+    /// Whether [`Choice::current`] yields to others, or seems to spin: it has returned to the same operation several
+    /// times, and has changed nothing.
     pub fn yielded(&self) -> bool {
         self.yielded
     }
 
-    /// Steps taken before in this execution.
+    /// The number of steps taken so far in this execution.
     pub fn step(&self) -> usize {
         self.steps.len()
     }
 
-    /// The threads that can continue, without one that lets the others go first.
+    /// The threads that can continue, without one that yields to the others.
     pub fn willing(&self) -> ThreadSet {
         match self.current {
             Some(current) if self.yielded && self.ready.len() > 1 => self.ready.without(current),
@@ -138,9 +139,9 @@ impl Choice<'_> {
         }
     }
 
-    /// Who continues if the baton is not taken from anyone: the current thread. If it lets others go first, the ready
-    /// one that has waited longest since its last step, so that threads that spin do not let each other go first for
-    /// ever. If it cannot continue, the ready one with the lowest number.
+    /// The thread that continues without a preemption: the current thread. If it yields, the ready thread whose last
+    /// step is the longest ago, so that threads that spin do not yield to each other forever. If it cannot continue,
+    /// the ready thread with the lowest number.
     pub fn undisturbed(&self) -> Option<ThreadId> {
         let willing = self.willing();
         match self.current {
@@ -156,7 +157,7 @@ impl Choice<'_> {
 pub struct Ended<'a> {
     pub(crate) steps: &'a [Step],
     pub(crate) threads: &'a [Thread],
-    /// Steps that were taken because time passed, and how many steps there were then.
+    /// Steps that became possible because time passed, and the number of steps at that time.
     pub(crate) late: &'a [(usize, usize)],
 }
 
@@ -166,7 +167,7 @@ impl Ended<'_> {
         self.steps
     }
 
-    /// How many threads it had.
+    /// The number of its threads.
     pub fn threads(&self) -> usize {
         self.threads.len()
     }

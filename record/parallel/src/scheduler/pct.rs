@@ -1,14 +1,14 @@
-//! PCT: threads have random priorities, and at a few random steps whoever runs falls after all others.
+//! PCT: threads have random priorities, and at a few random steps the running thread gets the lowest priority.
 //!
 //! Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of Finding
 //! Bugs" (ASPLOS 2010). A bug has depth d if d orderings between steps suffice for it to show. With n threads and k
 //! steps each execution finds a bug of depth d with probability at least 1 / (n k^(d-1)).
 //!
-//! Where this deviates from the paper: k is not known beforehand, so unless it is given the longest execution seen
-//! represents it, and the first execution has no change points; picks are made at random; threads get their priority
-//! when they are first seen; a thread that yields falls after all others, or a spinning one of high priority would keep
-//! whoever it waits for from running. So the probability is not that of the paper for a bug that shows only if a thread
-//! continues at once where it yields, or that takes a certain pick.
+//! Deviations from the paper: k is not known beforehand, so unless it is given, the length of the longest execution so
+//! far is used, and the first execution has no change points; picks are random; threads get their priority when they
+//! are first seen; a thread that yields gets the lowest priority, or a spinning one of high priority would prevent the
+//! thread that it waits for from running. So the probability differs from that of the paper for a bug that shows only
+//! if a thread continues immediately where it yields, or that needs a certain pick.
 
 use super::random::{Faults, at_random};
 use super::rng::Rng;
@@ -17,7 +17,7 @@ use crate::ThreadId;
 use crate::ids::index;
 use crate::op::THREADS_MAX;
 
-/// Finds bugs of a given depth with a probability that is known.
+/// Finds bugs of a given depth with a known probability.
 #[derive(Clone, Debug)]
 pub struct Pct {
     seed: u64,
@@ -27,7 +27,7 @@ pub struct Pct {
     steps: usize,
     rng: Rng,
     faults: Faults,
-    /// The higher one goes first. Priorities that were lowered are negative; those not yet drawn are `None`.
+    /// A higher priority goes first. Lowered priorities are negative; those not yet drawn are `None`.
     priorities: [Option<i64>; THREADS_MAX],
     lowest: i64,
     /// The steps before which a priority changes, the earliest last.
@@ -35,7 +35,8 @@ pub struct Pct {
 }
 
 impl Pct {
-    /// So many executions for bugs of a depth, which is at least 1. A bug that needs one preemption has depth 2.
+    /// Creates a scheduler for this number of executions and bugs of a depth, which is at least 1. A bug that needs one
+    /// preemption has depth 2.
     pub fn new(seed: u64, depth: u32, executions: u64) -> Pct {
         Pct {
             seed,
@@ -51,7 +52,7 @@ impl Pct {
         }
     }
 
-    /// Counts on executions of so many steps, from the first on.
+    /// Sets the expected number of steps of an execution, from the first one on.
     #[must_use]
     pub fn steps(mut self, steps: usize) -> Pct {
         self.steps = steps;
@@ -117,8 +118,8 @@ impl Scheduler for Pct {
     }
 }
 
-/// The probability, at most, that PCT misses a bug of this depth in so many executions of programs with so many threads
-/// and steps: (1 - 1 / (n k^(d-1)))^executions.
+/// The maximum probability that PCT misses a bug of this depth in this number of executions of programs with this
+/// number of threads and steps: (1 - 1 / (n k^(d-1)))^executions.
 ///
 /// ```
 /// use record_parallel::scheduler::miss_probability;

@@ -1,24 +1,24 @@
-//! What a scheduler may pick: what a step leaves open besides who goes next.
+//! The choices of a scheduler within a step, besides the next thread.
 
-/// What is picked: see [`Scheduler::pick`](super::Scheduler::pick).
+/// The kind of a choice: see [`Scheduler::pick`](super::Scheduler::pick).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Pick {
     /// Whether a wait with a time-out ends at once (1), although others could continue before the time is up.
     TimeOut,
-    /// Whether a wait ends (1) although nobody has notified or unparked the thread.
+    /// Whether a wait ends (1) although the thread was not notified or unparked.
     Wake,
     /// Whether `compare_exchange_weak` fails (1) although the value is the expected one.
     Fail,
     /// Which of the waiting threads is notified, in the order in which they began to wait.
     Waiter,
-    /// Which of the values that an atomic has had a load returns: 0 is the newest one.
+    /// Which of the values of an atomic a load returns: 0 is the newest one.
     Message,
     /// Which branch of a `select!` is polled first.
     Branch,
     /// A number for [`choose`](crate::choose).
     Number,
-    /// Whether what was sent over a simulated network is still on its way (1) when someone looks for it.
+    /// Whether a message sent over a simulated network has not arrived yet (1) when a thread looks for it.
     Late,
     /// Whether one byte (1) is read from a stream, or written to it, although more could be.
     Part,
@@ -37,14 +37,14 @@ impl Pick {
         matches!(self, Pick::TimeOut | Pick::Wake | Pick::Fail) || self.is_fault()
     }
 
-    /// Whether it is a surprise of the network. A thread has as many of them as of the others, which it meets more
-    /// often.
+    /// Whether it is a surprise of the network. A thread may have as many of them as of the other surprises, which are
+    /// possible more often.
     #[inline]
     pub fn is_fault(self) -> bool {
         matches!(self, Pick::Late | Pick::Part | Pick::Lose | Pick::Repeat | Pick::Break)
     }
 
-    /// What picking this number out of so many means, as a reader is shown it.
+    /// The meaning of this pick among `options` options, for the reader.
     pub(crate) fn explain(self, value: u32, options: u32) -> String {
         match self {
             Pick::TimeOut => "times out".into(),

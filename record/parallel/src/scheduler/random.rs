@@ -15,7 +15,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// So many executions.
+    /// Creates a scheduler for this number of executions.
     pub fn new(seed: u64, executions: u64) -> Random {
         Random { seed, executions, begun: 0, rng: Rng::new(seed), faults: Faults::default() }
     }
@@ -40,8 +40,8 @@ impl Scheduler for Random {
     }
 }
 
-/// How rare the network's surprises are in an execution: between once in 4 times and once in 256. A thread has only a
-/// few, and would have spent them before it comes to the later ones if they were frequent in each execution.
+/// The frequency of the network's surprises in an execution: between once in 4 times and once in 256. A thread has only
+/// a few, and would have used them before it reaches the later ones if they were frequent in each execution.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults(u32);
 

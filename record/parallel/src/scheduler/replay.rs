@@ -1,15 +1,15 @@
-//! Replay: what a schedule says, word for word. What it does not say is 0.
+//! Replay: follows a schedule exactly. What the schedule does not contain is 0.
 
 use super::{Choice, Ended, Pick, Scheduler};
 use crate::{Schedule, ThreadId};
 
-/// Follows a schedule. Where it ends, threads continue undisturbed.
+/// Follows a schedule. After its end, threads continue undisturbed.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// Who takes each step, and what is picked in it.
+    /// The thread of each step, and its picks.
     steps: Vec<(ThreadId, Vec<u8>)>,
     at: usize,
-    /// Picks of the step under way that were made.
+    /// The number of picks of the current step so far.
     picked: usize,
     begun: bool,
     is_strict: bool,
@@ -17,19 +17,19 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Follows a schedule, and gives up where the thread that it names cannot continue: the program is then not the one
-    /// that the schedule is of. So is one that ends before the schedule does, or that asks for fewer picks.
+    /// Follows a schedule, and gives up if a thread that it names cannot continue: the schedule then belongs to another
+    /// program. The same applies to a program that ends before the schedule does, or that has fewer picks.
     pub fn new(schedule: &Schedule) -> Replay {
         let steps = schedule.steps().map(|(thread, picks)| (thread, picks.to_vec())).collect();
         Replay { steps, at: 0, picked: 0, begun: false, is_strict: true, error: None }
     }
 
-    /// Follows a schedule as far as the program lets it: words that name a thread that cannot continue are skipped.
+    /// Follows a schedule as far as the program permits: steps of a thread that cannot continue are skipped.
     pub fn as_far_as_possible(schedule: &Schedule) -> Replay {
         Replay { is_strict: false, ..Replay::new(schedule) }
     }
 
-    /// Whether the program has asked for all picks of the step under way; notes an error if it has not.
+    /// Whether the program has used all picks of the current step; records an error if it has not.
     fn is_step_used(&mut self) -> bool {
         let picks = self.at.checked_sub(1).and_then(|at| self.steps.get(at)).map_or(0, |(_, picks)| picks.len());
         if !self.is_strict || self.picked >= picks {

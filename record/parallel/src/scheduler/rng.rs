@@ -1,7 +1,7 @@
 //! Chance, the same on every machine and for ever: `SplitMix64`.
 //!
-//! Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014). A few instructions a number;
-//! every seed gives a different stream, and neighbouring seeds give streams without a likeness.
+//! Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014). A few instructions per
+//! number; every seed gives a different stream, and the streams of neighbouring seeds are unrelated.
 
 /// A source of chance.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use super::{Choice, Scheduler};
 use crate::ThreadId;
 
-/// Gives every thread one step, in the order of their numbers, again and again. There is one execution.
+/// Executes one step of every thread, in the order of their numbers, repeatedly. There is one execution.
 #[derive(Clone, Debug, Default)]
 pub struct RoundRobin {
     begun: bool,

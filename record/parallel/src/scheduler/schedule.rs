@@ -1,4 +1,4 @@
-//! Schedules: who takes each step and what is picked in it, as one short string.
+//! Schedules: the thread of each step and its picks, as one short string.
 
 use crate::ThreadId;
 use crate::ids::{index, small};
@@ -9,14 +9,14 @@ use std::str::FromStr;
 /// Steps of one schedule, at most.
 const STEPS_MAX: u64 = 100_000_000;
 
-/// Who takes each step of an execution.
+/// The thread of each step of an execution.
 ///
-/// Written as the threads' letters, each with the number of steps that it takes in a row if there are several. What is
-/// omitted at the end continues undisturbed: a thread runs until it must wait or is done, and then comes the one with
-/// the lowest number.
+/// A schedule is written as the letters of the threads, each with the number of its consecutive steps if there are
+/// several. What is omitted at the end continues undisturbed: a thread runs until it must wait or is done, followed by
+/// the one with the lowest number.
 ///
-/// Behind a step, `?1` is a [pick](crate::scheduler::Pick) of it that is not 0. In `ab2c?1a` the step of `c` has one.
-/// If a step has several, those before the last one that is not 0 are written as well.
+/// After a step, `?1` is a [pick](crate::scheduler::Pick) of it other than 0. In `ab2c?1a` the step of `c` has one. If
+/// a step has several, those before the last one that is not 0 are written as well.
 ///
 /// ```
 /// use record_parallel::Schedule;
@@ -34,8 +34,8 @@ pub struct Schedule {
     runs: Vec<Run>,
 }
 
-/// Steps of one thread in a row. Picks are of the last one, which is then the last of the run; they end with one that
-/// is not 0. No two neighbours without picks are of one thread, and none is of no steps.
+/// Consecutive steps of one thread: at least one. Picks belong to the last of them, so a step with picks ends its run;
+/// the last pick is not 0. The next run is of another thread, unless this one has picks.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Run {
     thread: ThreadId,
@@ -44,12 +44,12 @@ struct Run {
 }
 
 impl Schedule {
-    /// Who takes each step.
+    /// The thread of each step.
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> {
         self.runs.iter().flat_map(|run| std::iter::repeat_n(run.thread, index(run.steps)))
     }
 
-    /// Who takes each step, and what is picked in it.
+    /// The thread of each step, and its picks.
     pub(crate) fn steps(&self) -> impl Iterator<Item = (ThreadId, &[u8])> {
         self.runs.iter().flat_map(|run| {
             let plain = std::iter::repeat_n((run.thread, &[][..]), index(run.steps) - 1);
@@ -57,7 +57,7 @@ impl Schedule {
         })
     }
 
-    /// The schedule of an execution, without what continues undisturbed at its end.
+    /// The schedule of an execution, without the undisturbed steps at its end.
     pub(crate) fn of(steps: &[Step]) -> Schedule {
         let is_said = |step: &Step| !step.has(extra::UNDISTURBED) || !step.picks.said().is_empty();
         let said = steps.iter().rposition(is_said).map_or(0, |last| last + 1);
@@ -69,12 +69,12 @@ impl Schedule {
         steps.iter().map(|step| (step.thread, step.picks)).collect()
     }
 
-    /// How many steps the thread takes whose turn comes so many turns later.
+    /// The number of steps of the run at this position.
     pub(crate) fn run(&self, at: usize) -> Option<u32> {
         self.runs.get(at).map(|run| run.steps)
     }
 
-    /// The same with so many steps in one of its runs.
+    /// The same with this number of steps in one of its runs.
     pub(crate) fn with_run(&self, at: usize, steps: u32) -> Schedule {
         let mut changed = self.clone();
         changed.runs[at].steps = steps;

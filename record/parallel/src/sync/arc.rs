@@ -1,4 +1,4 @@
-//! Counted pointers: what others can see of them is how many there are, and who drops the last one.
+//! Counted pointers: threads can observe how many there are, and which one is dropped last.
 
 mod counts;
 
@@ -13,12 +13,12 @@ use std::ops::Deref;
 use std::panic::Location;
 use std::sync as std_sync;
 
-/// As [`std::sync::Arc`], with pause points where the number of pointers changes or is looked at.
+/// As [`std::sync::Arc`], with pause points where the number of pointers changes or is read.
 ///
-/// Two things that the compiler does for std's pointer alone are not there: methods that take `self: Arc<Self>`, and
-/// making an `Arc<dyn Trait>` of an `Arc<T>`. For the second, go through std's: `Arc::from(std::sync::Arc::new(value)
-/// as std::sync::Arc<dyn Trait>)`. Nor can it be made of a raw pointer. Where no thread can see which one drops a value
-/// last, std's pointer does as well and takes fewer steps.
+/// Two features that the compiler supports only for std's pointer are missing: methods with `self: Arc<Self>`, and the
+/// conversion of an `Arc<T>` to an `Arc<dyn Trait>`. For the second, use std's:
+/// `Arc::from(std::sync::Arc::new(value) as std::sync::Arc<dyn Trait>)`. It cannot be created from a raw pointer
+/// either. If no thread can observe which one drops a value last, std's pointer is sufficient and takes fewer steps.
 pub struct Arc<T: ?Sized> {
     /// `None` only while it is taken apart.
     inner: Option<std_sync::Arc<T>>,
@@ -46,7 +46,7 @@ impl<T> Arc<T> {
         Arc { inner: Some(inner), counts, place }
     }
 
-    /// The first pointer to a value that holds a weak one to itself.
+    /// The first pointer to a value that contains a weak one to itself.
     #[track_caller]
     pub fn new_cyclic(make: impl FnOnce(&Weak<T>) -> T) -> Arc<T> {
         let place = Location::caller();
@@ -145,7 +145,7 @@ impl<T: ?Sized> Arc<T> {
         std_sync::Arc::weak_count(this.inner())
     }
 
-    /// The value, to be changed, if there is no other pointer to it.
+    /// A mutable reference to the value, if there is no other pointer to it.
     #[track_caller]
     pub fn get_mut(this: &mut Arc<T>) -> Option<&mut T> {
         let met = this.meet();
@@ -160,7 +160,7 @@ impl<T: ?Sized> Arc<T> {
         std_sync::Arc::ptr_eq(this.inner(), other.inner())
     }
 
-    /// Where the value is.
+    /// The address of the value.
     pub fn as_ptr(this: &Arc<T>) -> *const T {
         std_sync::Arc::as_ptr(this.inner())
     }
@@ -175,7 +175,7 @@ impl<T: ?Sized> Arc<T> {
         self.inner.as_ref().expect("it is there until it is taken apart")
     }
 
-    /// The pointer of std, which is not dropped here.
+    /// Returns the pointer of std without dropping it.
     fn take(mut self) -> std_sync::Arc<T> {
         self.inner.take().expect("it is there until it is taken apart")
     }
@@ -330,7 +330,7 @@ impl<T: ?Sized> fmt::Pointer for Arc<T> {
 }
 
 impl<T> Weak<T> {
-    /// A pointer to nothing.
+    /// A pointer without a value.
     #[track_caller]
     pub fn new() -> Weak<T> {
         let place = Location::caller();
@@ -346,7 +346,7 @@ impl<T> Default for Weak<T> {
 }
 
 impl<T: ?Sized> Weak<T> {
-    /// A pointer to the value, if there is still one.
+    /// A pointer to the value, if it still exists.
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
         let met = self.meet();

@@ -31,7 +31,7 @@ pub fn fence(order: Ordering) {
     }
 }
 
-/// A value as a message of memory holds it.
+/// A value in the form in which messages contain it.
 trait Bits: Copy {
     fn to_bits(self) -> u64;
     fn from_bits(bits: u64) -> Self;
@@ -183,7 +183,7 @@ macro_rules! atomic {
                 self.exchanging(current, new, success, failure)
             }
 
-            /// The same, but it may fail without reason: under a schedule, if it says so.
+            /// The same, but it may fail without reason if the schedule chooses so.
             ///
             /// # Errors
             ///
@@ -208,11 +208,11 @@ macro_rules! atomic {
                 self.exchanging(current, new, success, failure)
             }
 
-            /// Sets the value to what `f` makes of it, trying again while others change it.
+            /// Sets the value to the result of `f`, and tries again while other threads change it.
             ///
             /// # Errors
             ///
-            /// The value, if `f` makes nothing of it.
+            /// The value, if `f` returns nothing.
             #[track_caller]
             pub fn fetch_update(
                 &self,
@@ -235,7 +235,7 @@ macro_rules! atomic {
             ///
             /// # Errors
             ///
-            /// The value, if `f` makes nothing of it.
+            /// The value, if `f` returns nothing.
             #[track_caller]
             pub fn try_update(
                 &self,
@@ -246,7 +246,8 @@ macro_rules! atomic {
                 self.fetch_update(set_order, fetch_order, f)
             }
 
-            /// Sets the value to what `f` makes of it, trying again while others change it. Returns the one before.
+            /// Sets the value to the result of `f`, and tries again while other threads change it. Returns the previous
+            /// value.
             #[track_caller]
             pub fn update(
                 &self,
@@ -259,7 +260,7 @@ macro_rules! atomic {
                 }
             }
 
-            /// Where the value is. What is done through the pointer is not seen.
+            /// The address of the value. Accesses through the pointer are not observed.
             pub const fn as_ptr(&self) -> *mut $value {
                 self.inner.as_ptr()
             }
@@ -316,12 +317,12 @@ macro_rules! atomic {
                 result
             }
 
-            /// The value of an atomic that nobody else has.
+            /// The value of an atomic that is exclusively borrowed.
             pub fn get_mut(&mut self) -> &mut $value {
                 self.inner.get_mut()
             }
 
-            /// The value of an atomic that is given away.
+            /// The value of an atomic that is consumed.
             pub const fn into_inner(self) -> $value {
                 self.inner.into_inner()
             }

@@ -1,4 +1,4 @@
-//! A barrier: whoever arrives waits for the others.
+//! A barrier: each thread that arrives waits for the others.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind, Op, ThreadId};
@@ -28,7 +28,7 @@ impl BarrierWaitResult {
 }
 
 impl Barrier {
-    /// For so many threads.
+    /// Creates a barrier for this number of threads.
     #[track_caller]
     pub const fn new(size: usize) -> Barrier {
         Barrier {

@@ -1,8 +1,8 @@
 //! A condition variable.
 //!
-//! A wait that ends before anyone notifies the thread, for lack of time or without reason, may as well end at once:
-//! that the thread was among those that wait makes a difference only if it is the one that is notified. So whether it
-//! ends is picked when it begins.
+//! A wait that ends before a notification, by a time-out or without reason, may equally end immediately: that the
+//! thread was waiting makes a difference only if it is the one that is notified. So whether it ends is picked when it
+//! begins.
 
 use super::{Mutex, MutexGuard};
 use crate::ids::{index, small};
@@ -72,7 +72,7 @@ impl Condvar {
         }
     }
 
-    /// Waits until `condition` is false of what the mutex holds.
+    /// Waits until `condition` is false for the value in the mutex.
     ///
     /// # Errors
     ///
@@ -89,8 +89,8 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// The same as [`Condvar::wait`], but the wait may end for lack of time: under a schedule, whenever it says so, and
-    /// when nobody else can continue.
+    /// The same as [`Condvar::wait`], but with a time-out: under a schedule, the wait may end whenever the schedule
+    /// chooses so, and it ends when no other thread can continue.
     ///
     /// # Errors
     ///
@@ -116,8 +116,8 @@ impl Condvar {
         }
     }
 
-    /// The same as [`Condvar::wait_while`], but the wait may end for lack of time: under a schedule, whenever it says
-    /// so.
+    /// The same as [`Condvar::wait_while`], but with a time-out: under a schedule, the wait may end whenever the
+    /// schedule chooses so.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl Condvar {
         Ok((guard, WaitTimeoutResult(false)))
     }
 
-    /// Lets one thread continue; under a schedule, whichever of those that wait it says.
+    /// Notifies one waiting thread; under a schedule, the one that the schedule chooses.
     #[track_caller]
     pub fn notify_one(&self) {
         self.object.touch(Kind::NotifyOne);
@@ -158,7 +158,7 @@ impl Condvar {
         }
     }
 
-    /// Lets all threads continue.
+    /// Notifies all waiting threads.
     #[track_caller]
     pub fn notify_all(&self) {
         self.object.touch(Kind::NotifyAll);
@@ -171,7 +171,7 @@ impl Condvar {
         }
     }
 
-    /// Begins a wait: the mutex is free. Gives the guard back where there is no schedule.
+    /// Begins a wait: unlocks the mutex. Returns the guard if there is no schedule.
     fn begin<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,

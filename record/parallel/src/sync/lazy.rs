@@ -1,4 +1,4 @@
-//! A value that is made when it is first needed.
+//! A value that is created on first use.
 
 use super::OnceLock;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// As [`std::sync::LazyLock`].
 ///
-/// A `static` one is made once in a process, and not anew in each execution: have it made before the first one.
+/// A `static` one is initialized once per process, and not again in each execution: initialize it before the first one.
 pub struct LazyLock<T, F = fn() -> T> {
     cell: OnceLock<T>,
     /// Until it is called.
@@ -16,13 +16,13 @@ pub struct LazyLock<T, F = fn() -> T> {
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// With a function that makes the value.
+    /// Creates it with a function that returns the value.
     #[track_caller]
     pub const fn new(make: F) -> LazyLock<T, F> {
         LazyLock { cell: OnceLock::new(), make: Mutex::new(Some(make)) }
     }
 
-    /// The value, which is made if it was not. Waits while someone else makes it.
+    /// The value, which is created if necessary. Waits while another thread creates it.
     ///
     /// # Panics
     ///
@@ -35,7 +35,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         })
     }
 
-    /// The value of one that nobody else has.
+    /// The value, which is exclusively borrowed.
     ///
     /// # Panics
     ///
@@ -48,13 +48,13 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
 }
 
 impl<T, F> LazyLock<T, F> {
-    /// The value, if it was made.
+    /// The value, if it was created.
     #[track_caller]
     pub fn get(this: &LazyLock<T, F>) -> Option<&T> {
         this.cell.get()
     }
 
-    /// The value, if it was made, of one that nobody else has.
+    /// The value, if it was created, which is exclusively borrowed.
     pub fn get_mut(this: &mut LazyLock<T, F>) -> Option<&mut T> {
         this.cell.get_mut()
     }

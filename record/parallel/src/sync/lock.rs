@@ -1,12 +1,13 @@
-//! What the locks have in common: one of std, and the gates that say in an execution whether it is free.
+//! The common part of the locks: a lock of std, and the gates that determine in an execution whether it is free.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind};
 use crate::runtime;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
-/// Waits for a lock under a schedule, until it can be taken at once, and notes that whoever runs takes it: how its
-/// gates stand before that, and then. Whether std's could be taken says `is_free`.
+/// Waits for a lock under a schedule, until it can be acquired immediately, and records that the running thread
+/// acquires it: the state of its gates before that, and after it. `is_free` returns whether std's lock could be
+/// acquired.
 #[track_caller]
 pub(crate) fn await_turn(
     object: &Object,
@@ -19,7 +20,7 @@ pub(crate) fn await_turn(
     take(object, is_free(), held);
 }
 
-/// Notes that whoever runs takes a lock which is free.
+/// Records that the running thread acquires a lock which is free.
 #[track_caller]
 pub(crate) fn take(object: &Object, is_free: bool, held: [bool; 2]) {
     // Waiting would stop all managed threads.
@@ -32,7 +33,7 @@ pub(crate) fn take(object: &Object, is_free: bool, held: [bool; 2]) {
     hold(object, held);
 }
 
-/// Notes that whoever runs has taken a lock, and which of its gates that leaves open.
+/// Records that the running thread has acquired a lock, and which of its gates remain open.
 pub(crate) fn hold(object: &Object, open: [bool; 2]) {
     runtime::with(|execution| {
         let id = execution.id_of(object, &|| open);

@@ -1,23 +1,23 @@
-//! What std has under the same names, for code that is to be tested under schedules.
+//! The types of std with the same names, for code that is to be tested under schedules.
 //!
-//! In a managed thread each operation is a pause point. Anywhere else the types do what those of std do: they hold one,
+//! In a managed thread each operation is a pause point. Elsewhere the types behave as those of std: they contain one,
 //! and call it. Without the feature `scheduled` this module is `std::sync`.
 //!
-//! What differs under a schedule, and where it cannot be otherwise:
+//! Differences under a schedule, and unavoidable ones:
 //!
-//! - A load may return an older value where the orderings allow it, but not a value that is stored later (load
+//! - A load may return an older value if the orderings permit it, but not a value that is stored later (load
 //!   buffering); see [`Memory`](crate::Memory).
 //! - A wait with a time-out may end at any moment, a wait without one may end without a reason, and a weak exchange may
-//!   fail, as the schedule says; how often is limited by [`Settings::surprises_max`](crate::Settings::surprises_max). A
+//!   fail, if the schedule chooses so; [`Settings::surprises_max`](crate::Settings::surprises_max) limits how often. A
 //!   time-out that is not such a surprise ends when no other thread can continue, the earliest one first.
-//! - [`Arc`] and [`Weak`] are pointers of this crate, since who drops the last one can be seen; std's are not under the
-//!   schedule, and a search does not see what hangs on how many of those there are.
-//! - An object that outlives an execution (a `static`) keeps what it holds; the next execution may then do something
-//!   else, and is reported as not determined by its schedule.
+//! - [`Arc`] and [`Weak`] are pointers of this crate, since dropping the last one can be observed; std's are not under
+//!   the schedule, and a search does not find behaviour that depends on their number.
+//! - An object that outlives an execution (a `static`) keeps its value; the next execution may then behave differently,
+//!   and is reported as not determined by its schedule.
 //! - A destructor that waits for another thread while its own thread unwinds ends the process, as a second panic does.
-//! - Threads that a failure cuts off are not unwound: what is on their stacks is leaked.
+//! - Threads that a failure cuts off are not unwound: the values on their stacks are leaked.
 //!
-//! Guards that are mapped are not here, nor is what std marks as deprecated or unstable.
+//! Mapped guards are not supported, nor are items that std marks as deprecated or unstable.
 
 mod arc;
 pub mod atomic;

@@ -34,7 +34,7 @@ impl<T> Mutex<T> {
         Mutex { object: Object::new("Mutex", Location::caller()), inner: std::sync::Mutex::new(value) }
     }
 
-    /// The value of a mutex that is given away.
+    /// The value of a mutex that is consumed.
     ///
     /// # Errors
     ///
@@ -91,14 +91,14 @@ impl<T: ?Sized> Mutex<T> {
         self.inner.is_poisoned()
     }
 
-    /// Forgets that a thread panicked.
+    /// Clears the record that a thread panicked.
     #[track_caller]
     pub fn clear_poison(&self) {
         self.object.pause(Kind::Store, Gate::Free, || self.gates());
         self.inner.clear_poison();
     }
 
-    /// The value of a mutex that nobody else has.
+    /// The value of a mutex that is exclusively borrowed.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         self.mutex
     }
 
-    /// The mutex as others see it.
+    /// The mutex as an object of executions.
     pub(super) fn object(&self) -> &Object {
         &self.mutex.object
     }
@@ -155,13 +155,13 @@ impl<T: ?Sized> Mutex<T> {
         &self.object
     }
 
-    /// A guard of a mutex that this thread has been let through to.
+    /// A guard of a mutex that the schedule has assigned to this thread.
     pub(super) fn relock(&self, place: &'static Location<'static>) -> LockResult<MutexGuard<'_, T>> {
         lock::take(&self.object, self.is_free(), HELD);
         lock::map(self.inner.lock(), |guard| self.wrap(guard, place))
     }
 
-    /// A guard around one of std, of which executions know.
+    /// A guard around one of std, for executions.
     pub(super) fn wrap<'a>(
         &'a self,
         inner: std::sync::MutexGuard<'a, T>,

@@ -1,4 +1,4 @@
-//! What is done once. The first gate is open unless someone is at it, the second when it is done.
+//! One-time initialization. The first gate is open unless a thread is running it, the second when it is complete.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind};
@@ -15,11 +15,12 @@ pub struct Once {
     busy: AtomicBool,
 }
 
-/// Closes the first gate while someone is at it. It opens in the step in which it is done, or in which a panic ends it.
+/// Closes the first gate while a thread runs the initialization. It opens in the step in which the initialization
+/// completes, or in which a panic ends it.
 struct Busy<'a, F: Fn() -> bool> {
     object: &'a Object,
-    /// Stays set if a failed execution cuts the thread off: nobody else may then come to std's, which would wait for
-    /// ever.
+    /// Remains set if a failed execution cuts the thread off: no other thread may then access std's, because it would
+    /// wait forever.
     flag: &'a AtomicBool,
     is_done: F,
 }
@@ -45,8 +46,8 @@ impl<F: Fn() -> bool> Drop for Busy<'_, F> {
     }
 }
 
-/// Does what is to be done once, and comes to a pause point before others see that it is done: they may see the last of
-/// what it did earlier.
+/// Runs the initialization, and reaches a pause point before other threads observe that it is complete: they may
+/// observe its last effects earlier.
 fn make<T>(object: &Object, place: &'static Location<'static>, f: impl FnOnce() -> T) -> T {
     let value = f();
     object.pause_at(Kind::OnceEnd, place, || [false, true]);
@@ -54,7 +55,7 @@ fn make<T>(object: &Object, place: &'static Location<'static>, f: impl FnOnce() 
 }
 
 impl Once {
-    /// Nothing was done yet.
+    /// Creates one that has not run.
     #[track_caller]
     pub const fn new() -> Once {
         let object = Object::new("Once", Location::caller());
@@ -174,11 +175,11 @@ impl<T> OnceLock<T> {
         self.inner.get().inspect(|_| self.object.acquire(false))
     }
 
-    /// Sets the value, unless there is one; waits while someone else is at it.
+    /// Sets the value, unless there is one; waits while another thread sets it.
     ///
     /// # Errors
     ///
-    /// The new value, if there is one already.
+    /// The new value, if there already is one.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         self.object.pause(Kind::Once, Gate::First, || self.gates());
@@ -193,7 +194,7 @@ impl<T> OnceLock<T> {
         result
     }
 
-    /// The value; it is made by `f` if there is none. Waits while someone else is at it.
+    /// The value; `f` creates it if there is none. Waits while another thread creates it.
     #[track_caller]
     #[inline]
     pub fn get_or_init(&self, f: impl FnOnce() -> T) -> &T {
@@ -222,17 +223,17 @@ impl<T> OnceLock<T> {
         self.inner.wait()
     }
 
-    /// The value of a cell that nobody else has.
+    /// The value of a cell that is exclusively borrowed.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.inner.get_mut()
     }
 
-    /// The value of a cell that is given away.
+    /// The value of a cell that is consumed.
     pub fn into_inner(self) -> Option<T> {
         self.inner.into_inner()
     }
 
-    /// Takes the value out of a cell that nobody else has.
+    /// Takes the value out of a cell that is exclusively borrowed.
     pub fn take(&mut self) -> Option<T> {
         self.inner.take()
     }

@@ -7,7 +7,7 @@ use crate::runtime;
 use std::panic::Location;
 use std::sync::{LockResult, TryLockResult};
 
-/// The gates of one that some read, and of one that somebody writes.
+/// The gates of a lock with readers, and of one with a writer.
 const READ: [bool; 2] = [true, false];
 const WRITTEN: [bool; 2] = [false, false];
 
@@ -44,7 +44,7 @@ impl<T> RwLock<T> {
         RwLock { object: Object::new("RwLock", Location::caller()), inner: std::sync::RwLock::new(value) }
     }
 
-    /// The value of a lock that is given away.
+    /// The value of a lock that is consumed.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Waits until nobody writes, and locks for reading.
+    /// Waits until there is no writer, and locks for reading.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl<T: ?Sized> RwLock<T> {
         lock::await_turn(&self.object, op, gates, || self.gates()[0], READ);
     }
 
-    /// Waits until nobody reads or writes, and locks for writing.
+    /// Waits until there are no readers and no writer, and locks for writing.
     ///
     /// # Errors
     ///
@@ -100,11 +100,11 @@ impl<T: ?Sized> RwLock<T> {
         lock::await_turn(&self.object, op, gates, || self.gates()[1], WRITTEN);
     }
 
-    /// Locks for reading if nobody writes.
+    /// Locks for reading if there is no writer.
     ///
     /// # Errors
     ///
-    /// If someone does, or a thread panicked while it held the lock for writing.
+    /// If there is one, or a thread panicked while it held the lock for writing.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         self.object.pause(Kind::TryReadLock, Gate::Free, || self.gates());
@@ -112,11 +112,11 @@ impl<T: ?Sized> RwLock<T> {
         lock::tried(&self.object, false, self.inner.try_read(), |guard| self.read_guard(guard, place))
     }
 
-    /// Locks for writing if nobody reads or writes.
+    /// Locks for writing if there are no readers and no writer.
     ///
     /// # Errors
     ///
-    /// If someone does, or a thread panicked while it held the lock for writing.
+    /// If there are some, or a thread panicked while it held the lock for writing.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         self.object.pause(Kind::TryLock, Gate::Free, || self.gates());
@@ -131,14 +131,14 @@ impl<T: ?Sized> RwLock<T> {
         self.inner.is_poisoned()
     }
 
-    /// Forgets that a thread panicked.
+    /// Clears the record that a thread panicked.
     #[track_caller]
     pub fn clear_poison(&self) {
         self.object.pause(Kind::Store, Gate::Free, || self.gates());
         self.inner.clear_poison();
     }
 
-    /// The value of a lock that nobody else has.
+    /// The value of a lock that is exclusively borrowed.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl<T: ?Sized> RwLock<T> {
         self.inner.get_mut()
     }
 
-    /// The lock of std knows how many readers there are.
+    /// The lock of std counts the readers.
     fn gates(&self) -> [bool; 2] {
         let is_readable = lock::is_free(&self.inner.try_read());
         let is_writable = lock::is_free(&self.inner.try_write());
@@ -174,7 +174,7 @@ impl<T: ?Sized> RwLock<T> {
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// Goes on to read only, and lets other readers in.
+    /// Keeps the lock for reading only, and admits other readers.
     #[track_caller]
     pub fn downgrade(mut this: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
         let (lock, place) = (this.lock, Location::caller());

@@ -1,6 +1,6 @@
 //! A hint that a loop spins: others go first.
 
-/// As [`std::hint::spin_loop`]. In a managed thread, this lets others go first, as
+/// As [`std::hint::spin_loop`]. In a managed thread, this yields to other threads, as
 /// [`yield_now`](crate::thread::yield_now) does.
 #[track_caller]
 #[inline]

@@ -1,21 +1,21 @@
 //! Variables of managed threads: each thread of each execution has its own, and they are dropped when it ends.
 //!
-//! All managed threads run on one thread of the system, so std's variables would be one for all. A key is a variable of
-//! std that holds the values of all managed threads.
+//! All managed threads run on one thread of the system, so they would share std's variables. A key is a variable of std
+//! that contains the values of all managed threads.
 
 use crate::runtime;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
-/// Whose value: the execution and the thread.
+/// The owner of a value: the execution and the thread.
 type Owner = (u64, crate::ThreadId);
 
-/// Who ends, and what drops its value of a key.
+/// The thread that ends, and the function that drops its value of a key.
 type End = (Owner, fn(Owner));
 
 thread_local! {
-    /// What is to be done when a managed thread ends, the last one first.
+    /// The destructors to run when a managed thread ends, the last one first.
     static ENDS: RefCell<Vec<End>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -26,7 +26,7 @@ pub struct LocalKey<T: 'static> {
     end: fn(Owner),
 }
 
-/// The values of a key, as [`thread_local!`](crate::thread_local) makes them.
+/// The values of a key, as created by [`thread_local!`](crate::thread_local).
 #[doc(hidden)]
 pub struct Slots<T> {
     /// Of the thread of the system, outside of executions.
@@ -51,7 +51,7 @@ impl<T> Slots<T> {
         Slots { own: OnceCell::new(), managed: RefCell::new(Vec::new()) }
     }
 
-    /// The value of a managed thread, if it was made.
+    /// The value of a managed thread, if it was created.
     fn find(&self, owner: Owner) -> Option<Result<Rc<T>, AccessError>> {
         let managed = self.managed.borrow();
         let slot = managed.iter().find_map(|(of, slot)| (*of == owner).then_some(slot))?;
@@ -107,7 +107,7 @@ impl<T: 'static> LocalKey<T> {
         LocalKey { slots, init, end }
     }
 
-    /// Uses this thread's value, which is made if there is none.
+    /// Uses this thread's value, which is created if there is none.
     ///
     /// # Panics
     ///
@@ -168,7 +168,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
         self.with(Cell::get)
     }
 
-    /// Takes the value, and leaves the default.
+    /// Takes the value, and replaces it by the default.
     pub fn take(&'static self) -> T
     where
         T: Default,
@@ -198,7 +198,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
         self.with(|cell| _ = cell.replace(value));
     }
 
-    /// Takes the value, and leaves the default.
+    /// Takes the value, and replaces it by the default.
     pub fn take(&'static self) -> T
     where
         T: Default,

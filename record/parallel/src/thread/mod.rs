@@ -1,8 +1,8 @@
 //! Threads: in a managed thread, those that are spawned are managed as well; anywhere else they are std's.
 //!
 //! Without the feature `scheduled` this module is `std::thread`. All managed threads run on one thread of the system
-//! and share the variables of `std::thread_local!`; those of [`thread_local!`](crate::thread_local) are each thread's
-//! own. Time is that of the execution: see [`time`](crate::time).
+//! and share the variables of `std::thread_local!`; each thread has its own variables of
+//! [`thread_local!`](crate::thread_local). Time is that of the execution: see [`time`](crate::time).
 
 pub(crate) mod hint;
 mod local;
@@ -80,7 +80,7 @@ impl Thread {
         })
     }
 
-    /// Its name, if it was given one.
+    /// Its name, if it has one.
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
             Handle::Std(thread) => thread.name(),
@@ -103,10 +103,11 @@ enum Joining<T> {
     Std { handle: std::thread::JoinHandle<()>, thread: Thread, result: Arc<Mutex<Option<T>>> },
 }
 
-/// What a thread runs. Boxed, so that what starts and runs threads is compiled once, and not for each of a program.
+/// The body of a thread. It is boxed, so that the code that starts and runs threads is compiled once, and not for each
+/// thread of a program.
 type Body<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Calls a function and leaves what it returns.
+/// Calls a function and stores its result.
 fn body<'a, F, T>(f: F, result: Arc<Mutex<Option<T>>>) -> Body<'a>
 where
     F: FnOnce() -> T + Send + 'a,
@@ -118,14 +119,14 @@ where
     })
 }
 
-/// What a thread that has finished has left.
+/// The result of a thread that has finished.
 fn left<T>(result: &Mutex<Option<T>>) -> T {
     let left = result.lock().unwrap_or_else(PoisonError::into_inner).take();
     left.expect("a thread that has finished has left its result")
 }
 
 impl<T> JoinHandle<T> {
-    /// Waits until the thread has finished; what it returned.
+    /// Waits until the thread has finished, and returns its result.
     ///
     /// # Errors
     ///
@@ -194,7 +195,7 @@ impl Builder {
         self
     }
 
-    /// With a stack of so many bytes, at least 64 KiB for managed threads. Without this, theirs have 1 MiB.
+    /// Sets the stack size in bytes, at least 64 KiB for managed threads. Their default is 1 MiB.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.stack_size = Some(bytes);
         self
@@ -266,8 +267,8 @@ fn managed_handle(thread: Managed, object: ObjectId, name: Option<String>) -> Th
     Thread(Handle::Managed { thread, object, name: name.map(Arc::from) })
 }
 
-/// Runs the body of a managed thread and drops the thread's own variables. All of it is done before the thread has
-/// finished, so that what nobody joins for is dropped by it.
+/// Runs the body of a managed thread and drops the thread's own variables. All of this happens before the thread has
+/// finished, so a thread that is not joined drops its values itself.
 fn run(body: Body<'_>) {
     runtime::run_thread(Box::new(move || {
         body();
@@ -285,8 +286,8 @@ pub fn current() -> Thread {
     Thread(managed.unwrap_or_else(|| Handle::Std(std::thread::current())))
 }
 
-/// Waits until someone calls [`Thread::unpark`] of this thread, unless that was done already. As in std, it may return
-/// without a reason: under a schedule, if it says so.
+/// Waits until [`Thread::unpark`] of this thread is called, unless that already happened. As in std, it may return
+/// without a reason, if the schedule chooses so.
 #[track_caller]
 pub fn park() {
     if let Handle::Managed { thread, object, .. } = current().0 {
@@ -300,7 +301,7 @@ pub fn park() {
     }
 }
 
-/// The same for some time at most; under a schedule the time may be up at any moment, and is when nobody else can
+/// The same with a time-out; under a schedule the time-out may end at any moment, and ends when no other thread can
 /// continue.
 #[track_caller]
 pub fn park_timeout(duration: Duration) {
@@ -317,7 +318,7 @@ pub fn park_timeout(duration: Duration) {
     }
 }
 
-/// Lets others go first, or continues at once, as the schedule says.
+/// Yields to other threads, or continues immediately, as the schedule chooses.
 #[track_caller]
 pub fn yield_now() {
     if runtime::is_managed() {
@@ -327,8 +328,8 @@ pub fn yield_now() {
     }
 }
 
-/// Lets some time pass; under a schedule, on the clock of the execution: until nobody else can continue, or at once if
-/// the schedule says so.
+/// Sleeps for a time; under a schedule, on the clock of the execution: until no other thread can continue, or not at
+/// all if the schedule chooses so.
 #[track_caller]
 pub fn sleep(duration: Duration) {
     if runtime::is_managed() {

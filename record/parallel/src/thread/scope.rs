@@ -1,10 +1,10 @@
-//! Threads that borrow from whoever starts them.
+//! Threads that borrow from the thread that starts them.
 //!
-//! Their stacks hold borrowed data, so they cannot be kept where those of other threads are. The thread that opens the
-//! scope keeps them instead: from then on its own body runs on one more stack, and what is left of the thread does
-//! nothing but resume, among the stacks of its scope, that of the thread whose turn it is; if it is someone else's
-//! turn, it goes back to whoever resumes it. It returns when its body is done, which waits for all threads of the
-//! scope. So no stack outlives what it borrows, and the compiler sees that it does not.
+//! Their stacks contain borrowed data, so they cannot be stored with those of other threads. The thread that opens the
+//! scope keeps them instead: from then on its own body runs on an additional stack, and the original stack only
+//! resumes, among the stacks of its scope, that of the thread that is next; if another thread is next, it returns to
+//! the code that resumed it. It returns when its body is done, which waits for all threads of the scope. So no stack
+//! outlives the data that it borrows, and the compiler verifies this.
 
 use super::{Body, Builder, Thread, body, left, managed_handle};
 use crate::execution::Host;
@@ -132,7 +132,7 @@ impl<'scope> Scope<'scope, '_> {
         (managed_handle(id, object, builder.name), object, is_joined)
     }
 
-    /// Waits for the threads that nobody has joined.
+    /// Waits for the threads that were not joined.
     fn wait(&self, place: &'static Location<'static>) {
         let Inner::Managed { threads, .. } = &self.inner else { return };
         loop {
@@ -187,7 +187,7 @@ impl Builder {
 }
 
 impl<T> ScopedJoinHandle<'_, T> {
-    /// Waits until the thread has finished; what it returned.
+    /// Waits until the thread has finished, and returns its result.
     ///
     /// # Errors
     ///

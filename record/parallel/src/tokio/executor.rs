@@ -1,13 +1,13 @@
 //! Tasks under the scheduler: each is a thread of the execution that polls a future and waits until its waker is
 //! called.
 //!
-//! So a task is scheduled, replayed and reduced as any thread. Its waker is an object with a gate, which is open while
-//! the task is woken. A wake-up that is lost leaves the gate shut, which is a deadlock; it names the place that the
-//! task awaits. A task may also be polled without a wake-up, if the schedule says so, and when the first of its timers
-//! is over.
+//! So a task is scheduled, replayed and reduced like any thread. Its waker is an object with a gate, which is open
+//! while the task is woken. A lost wake-up leaves the gate closed, which is a deadlock; the report names the place
+//! where the task awaits. A task may also be polled without a wake-up, if the schedule chooses so, and when the first
+//! of its timers ends.
 //!
-//! Who calls a waker comes to a pause point before. The wakers that this crate's own types call are called within the
-//! step that changes the object: the task that is woken then may continue at any later time, so nothing is lost.
+//! A thread that calls a waker reaches a pause point before. The wakers that this crate's own types call are called
+//! within the step that changes the object: the woken task may continue at any later time, so nothing is lost.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId, Op, ThreadId};
@@ -27,7 +27,7 @@ use std::task::{Context, Poll, Wake, Waker};
 pub(crate) struct Task {
     object: Object,
     place: &'static Location<'static>,
-    /// Of a runtime of one thread, whose tasks are polled one at a time.
+    /// For a runtime with one thread, whose tasks are polled one at a time.
     turn: Option<Arc<Turn>>,
     state: Mutex<State>,
 }
@@ -38,7 +38,7 @@ struct State {
     /// It has woken itself since it was polled.
     is_again: bool,
     is_aborted: bool,
-    /// Where it awaits something.
+    /// The place where it awaits.
     awaits: Option<&'static Location<'static>>,
     timers: Vec<Timer>,
     timers_made: u64,
@@ -52,10 +52,10 @@ struct Timer {
     waker: Waker,
 }
 
-/// What new tasks belong to: a runtime.
+/// The owner of new tasks: a runtime.
 pub(crate) type Owner = Arc<dyn Any + Send + Sync>;
 
-/// What a thread runs: a task, if it polls one, and what new tasks belong to.
+/// The task that a thread polls, if any, and the owner of new tasks.
 #[derive(Clone)]
 struct Current {
     task: Option<Arc<Task>>,
@@ -63,15 +63,15 @@ struct Current {
 }
 
 thread_local! {
-    /// What the threads of the execution with this serial number run.
+    /// The current tasks of the threads of the execution with this serial number.
     static MANAGED: RefCell<(u64, Vec<Option<Current>>)> = const { RefCell::new((0, Vec::new())) };
-    /// What this thread runs outside of executions.
+    /// The current task of this thread outside of executions.
     static OUTSIDE: RefCell<Option<Current>> = const { RefCell::new(None) };
     /// Threads that call wakers within a step, as a set.
     static QUIET: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Puts something in the place of what the caller's thread runs.
+/// Replaces the current task of the caller's thread.
 fn exchange(new: Option<Current>) -> Option<Current> {
     let managed = runtime::with(|execution| (execution.serial(), execution.current()));
     let Some((serial, thread)) = managed else { return OUTSIDE.replace(new) };
@@ -99,7 +99,7 @@ pub(crate) fn task() -> Option<Arc<Task>> {
     current()?.task
 }
 
-/// What new tasks of the caller belong to.
+/// The owner of new tasks of the caller.
 pub(crate) fn context() -> Option<Owner> {
     current()?.owner
 }
@@ -130,7 +130,7 @@ pub(crate) fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     QUIET.set(QUIET.get() & !own | before & own);
 }
 
-/// Notes where the running task awaits what.
+/// Records where the running task awaits what.
 pub(crate) fn awaits(object: Option<&Object>, place: &'static Location<'static>) {
     if let Some(task) = task() {
         task.state().awaits = Some(place);
@@ -195,7 +195,7 @@ impl Task {
         output
     }
 
-    /// Polls until that says that it is done, or the task is aborted. Compiled once, and not for each future.
+    /// Polls until the future is complete, or the task is aborted. Compiled once, and not for each future.
     fn poll_until(self: &Arc<Task>, poll: &mut dyn FnMut(&mut Context<'_>) -> bool) {
         let waker = Waker::from(Arc::clone(self));
         loop {
@@ -291,7 +291,7 @@ impl Task {
         id
     }
 
-    /// Forgets a timer.
+    /// Removes a timer.
     pub(crate) fn remove_timer(&self, id: u64) {
         let removed: Vec<Timer> = self.state().timers.extract_if(.., |timer| timer.id == id).collect();
         drop(removed);
@@ -309,7 +309,7 @@ impl Task {
         }
     }
 
-    /// Makes the task end where it awaits something next, or before it begins. Within the step under way if `is_part`.
+    /// Ends the task at its next await point, or before it begins. Within the current step if `is_part`.
     pub(crate) fn abort(&self, is_part: bool, place: &'static Location<'static>) {
         if is_part {
             self.object.touch_too(|| self.gates());

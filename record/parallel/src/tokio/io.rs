@@ -1,6 +1,6 @@
 //! As `tokio::io`: tokio's own traits and helpers, which work with any stream; and `split`, whose lock is scheduled.
 //!
-//! There is no `stdin`, `duplex` or `simplex`: those of tokio use threads or locks that no schedule sees.
+//! There is no `stdin`, `duplex` or `simplex`: those of tokio use threads or locks that are not under the schedule.
 
 pub use ::tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncSeek, AsyncSeekExt, AsyncWrite, AsyncWriteExt,

@@ -1,12 +1,12 @@
 //! `select!`, `join!`, `try_join!` and `pin!`, as tokio has them.
 //!
-//! `select!` begins with any of its branches, which the scheduler picks, and goes round. A value that a branch returns
-//! is kept in a variable of that branch; the handler runs when all other futures are gone.
+//! `select!` begins with any of its branches, which the scheduler picks, and polls the others in order. The result of a
+//! branch is stored in a variable of that branch; the handler runs when all other futures are dropped.
 
 use crate::runtime;
 use crate::scheduler::Pick;
 
-/// In which order branches are polled.
+/// The order in which branches are polled.
 #[derive(Debug)]
 pub struct Order {
     branches: u32,
@@ -14,7 +14,8 @@ pub struct Order {
 }
 
 impl Order {
-    /// Of so many branches; those of `select!` that say `biased;` are polled as they are written.
+    /// Creates the order of this number of branches; those of `select!` with `biased;` are polled in the order of the
+    /// source.
     pub fn new(branches: u32, is_biased: bool) -> Order {
         Order { branches, is_biased }
     }

@@ -1,8 +1,8 @@
-//! What tokio has under the same names, for code that is to be tested under schedules.
+//! The items of tokio with the same names, for code that is to be tested under schedules.
 //!
 //! Without the feature `scheduled` this module is tokio itself (feature `tokio`). With it, tasks are threads of the
-//! execution, and each operation on what they share is a pause point: `use record_parallel::tokio` in place of `tokio`,
-//! and [`runtime::block_on`] in place of `#[tokio::test]`.
+//! execution, and each operation on shared objects is a pause point: `use record_parallel::tokio` instead of `tokio`,
+//! and [`runtime::block_on`] instead of `#[tokio::test]`.
 //!
 //! ```
 //! use record_parallel::scheduler::Reduced;
@@ -20,18 +20,18 @@
 //! assert!(explore(&Settings::default(), Reduced::new(), program).unwrap().is_complete);
 //! ```
 //!
-//! What differs from tokio under a schedule:
+//! Differences from tokio under a schedule:
 //!
-//! - The runtime is the one with threads, unless [`runtime::Builder::new_current_thread`] makes another one: a task may
-//!   be preempted at each operation, not only where it awaits. There is no attribute for tests.
+//! - The runtime has several threads, unless it is created with [`runtime::Builder::new_current_thread`]: a task may be
+//!   preempted at each operation, not only where it awaits. There is no attribute for tests.
 //! - An execution has [`THREADS_MAX`](crate::THREADS_MAX) threads and tasks at most.
-//! - A panic that nobody sees in a [`JoinHandle`](task::JoinHandle) fails the execution.
+//! - A panic that is not reported through a [`JoinHandle`](task::JoinHandle) fails the execution.
 //! - A task has no budget of operations after which it must yield, as tokio's have (128): it can be preempted anyway.
-//!   So a future that is ready and that tokio would poll in vain is never seen to be pending by a biased `select!`.
-//! - A task is polled without a wake-up as often as [`Settings::surprises_max`](crate::Settings::surprises_max) says,
-//!   and only where it begins to wait.
+//!   So a biased `select!` never finds a ready future pending because of that budget.
+//! - A task is polled without a wake-up at most [`Settings::surprises_max`](crate::Settings::surprises_max) times, and
+//!   only where it begins to wait.
 //! - [`net`] is simulated, and [`io`] has no files and no standard streams.
-//! - What locks guard must be `Sized`, and their guards cannot be mapped. An `RwLock` is `Send` only if its value is
+//! - The values in locks must be `Sized`, and their guards cannot be mapped. An `RwLock` is `Send` only if its value is
 //!   `Sync`.
 //!
 //! The types also work outside of executions, under any executor, except for [`time`], which needs this module's
@@ -56,6 +56,6 @@ pub mod private {
     pub use super::macros::{Order, first};
 }
 
-/// What is said where a runtime is needed.
+/// The message where a runtime is needed.
 const NO_RUNTIME: &str = "there is no reactor running, must be called from the context of a Tokio 1.x runtime: \
                           record_parallel::tokio::runtime::block_on is one";

@@ -1,4 +1,4 @@
-//! As `tokio::runtime`: what tasks belong to. When it goes away, the tasks that are left are cancelled.
+//! As `tokio::runtime`: the owner of tasks. When it is dropped, its remaining tasks are cancelled.
 
 use super::executor::{self, Task};
 use super::scope::{self, Scope};
@@ -10,8 +10,8 @@ use std::panic::Location;
 use std::pin::pin;
 use std::sync::Arc;
 
-/// As `tokio::runtime::Runtime`: tasks run on as many threads as there are tasks. Under a schedule, each of them may
-/// run between two operations of any other, as with tokio's threads.
+/// As `tokio::runtime::Runtime`: each task runs on its own thread. Under a schedule, each of them may run between two
+/// operations of any other, as with tokio's threads.
 pub struct Runtime {
     handle: Handle,
 }
@@ -26,7 +26,7 @@ pub struct Handle {
 #[must_use = "the runtime is left when this is dropped"]
 pub struct EnterGuard<'a> {
     _entered: executor::Entered,
-    /// It is left on the thread on which it was entered.
+    /// It must be dropped on the thread on which it was entered.
     _handle: std::marker::PhantomData<std::sync::MutexGuard<'a, Handle>>,
 }
 
@@ -53,7 +53,7 @@ impl Runtime {
         Ok(Runtime { handle: Handle { scope: Scope::new(Location::caller()) } })
     }
 
-    /// Runs a future on this thread, and returns what it returns.
+    /// Runs a future on this thread, and returns its result.
     ///
     /// # Panics
     ///
@@ -73,7 +73,7 @@ impl Runtime {
         self.handle.spawn(future)
     }
 
-    /// What can be handed to others.
+    /// A handle that can be passed to others.
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
@@ -173,13 +173,13 @@ impl Builder {
         Builder { is_one_thread: false }
     }
 
-    /// A runtime whose tasks run on one thread: others run only where one awaits something. Unlike tokio's, they also
-    /// run while nobody is in [`Runtime::block_on`], and which one goes first is left to the schedule.
+    /// A runtime whose tasks run on one thread: other tasks run only where one awaits. Unlike tokio's, they also run
+    /// outside of [`Runtime::block_on`], and the schedule chooses which one goes first.
     pub fn new_current_thread() -> Builder {
         Builder { is_one_thread: true }
     }
 
-    /// How many threads there are; here there is one for each task.
+    /// Sets the number of threads; here there is one for each task.
     pub fn worker_threads(&mut self, threads: usize) -> &mut Builder {
         assert!(threads > 0, "Worker threads cannot be set to 0");
         self
@@ -200,7 +200,7 @@ impl Builder {
         self
     }
 
-    /// Makes the runtime.
+    /// Creates the runtime.
     ///
     /// # Errors
     ///
@@ -213,8 +213,7 @@ impl Builder {
     }
 }
 
-/// Runs a future and the tasks that it spawns, in a runtime of its own; cancels the tasks that are left when it is
-/// done.
+/// Runs a future and the tasks that it spawns, in a separate runtime; cancels the remaining tasks when it is done.
 ///
 /// This is what `#[tokio::main]` and `#[tokio::test]` do. tokio has no function of this name.
 #[track_caller]

@@ -1,4 +1,4 @@
-//! What the tasks of a runtime belong to: it cancels those that are left when the runtime goes.
+//! The owner of tasks: it cancels the remaining ones when the runtime is dropped.
 
 use super::executor::{self, Entered, Task};
 use super::turn::Turn;
@@ -27,7 +27,7 @@ pub(crate) type HostRef = Weak<dyn Any + Send + Sync>;
 #[derive(Default)]
 struct Members {
     is_over: bool,
-    /// Those that nobody has joined; without a task where a closure runs.
+    /// The tasks that were not joined; without a task if a closure runs.
     all: Vec<(u64, Option<Arc<Task>>, thread::JoinHandle<()>)>,
 }
 
@@ -58,7 +58,7 @@ impl Scope {
         self.host.as_ref().map(|(host, _)| host.clone())
     }
 
-    /// What its tasks' threads are called.
+    /// The name of its tasks' threads.
     pub(super) fn name(&self) -> Option<String> {
         self.host.as_ref().map(|(_, name)| format!("on {name}"))
     }
@@ -67,7 +67,7 @@ impl Scope {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it takes no more tasks.
+    /// Whether it accepts no more tasks.
     pub(crate) fn is_over(&self) -> bool {
         self.state().is_over
     }
@@ -76,7 +76,7 @@ impl Scope {
         self.state().all.push((id, task, handle));
     }
 
-    /// Someone has seen the task's end.
+    /// Removes a task whose end was reported.
     pub(crate) fn forget(&self, id: u64) {
         let mut state = self.state();
         let at = state.all.iter().position(|(own, ..)| *own == id);
@@ -85,7 +85,7 @@ impl Scope {
         drop(joined);
     }
 
-    /// Cancels all tasks that are left, and waits for them.
+    /// Cancels all remaining tasks, and waits for them.
     pub(super) fn shut_down(&self) {
         let is_empty = {
             let mut state = self.state();
@@ -115,8 +115,8 @@ impl Scope {
 }
 
 impl Scope {
-    /// Ends all tasks that are left where they are, and waits for them. Closures that block end where they come to a
-    /// pause point next, and are not waited for; nor is the caller's task, if it is one of them.
+    /// Ends all remaining tasks at their current points, and waits for them. Blocking closures end at their next pause
+    /// point, and are not waited for; nor is the caller's task, if it is one of them.
     pub(super) fn kill(&self, place: &'static Location<'static>) {
         if !runtime::is_managed() {
             return self.shut_down();

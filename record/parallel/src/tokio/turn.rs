@@ -1,4 +1,4 @@
-//! Whose turn it is in a runtime of one thread: its tasks are polled one at a time.
+//! The turn in a runtime of one thread: its tasks are polled one at a time.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId, Op};
@@ -14,7 +14,7 @@ pub(crate) struct Turn {
     freed: Condvar,
 }
 
-/// While it lives, nobody else in the runtime is polled.
+/// While it exists, no other task of the runtime is polled.
 pub(crate) struct Taken<'a> {
     turn: &'a Turn,
     place: &'static Location<'static>,

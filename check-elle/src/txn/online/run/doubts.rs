@@ -1,4 +1,4 @@
-//! What a report needs to know of a run: counts, and what may keep levels from being known to hold.
+//! What a report needs from a run: counts, and obstacles to concluding that levels hold.
 
 use super::unsaid::Unsaid;
 use super::{Level, OnlineRun};

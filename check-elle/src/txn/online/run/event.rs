@@ -1,4 +1,4 @@
-//! An op as judges take it.
+//! An op in the form in which judges process it.
 
 use crate::txn::online::decode::Mop;
 use crate::txn::online::judge::{Judge, Said, Stop};

@@ -1,4 +1,4 @@
-//! A level, and what its judge has found of it.
+//! A level, and the results of its judge.
 
 use super::Event;
 use crate::cycle_spec::CycleExistsSpec;

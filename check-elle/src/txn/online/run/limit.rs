@@ -1,4 +1,4 @@
-//! After each op: what is forgotten, given up or found.
+//! After each op: what is discarded, given up or found.
 
 use super::{OnlineRun, Sizes};
 use crate::txn::online::judge::Judge;

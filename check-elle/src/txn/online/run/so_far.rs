@@ -1,28 +1,28 @@
-//! What was found, and whether what comes next may take it back.
+//! The violation found, and whether later ops may revoke it.
 
 use super::OnlineRun;
 use crate::cycle_spec::{CycleExistsSpec, Relations};
 use crate::txn::online::judge::{Judge, Violation};
 use history_core::{HistoryError, Run as _};
 
-/// Whether what a beginning of a history violates, the whole may obey.
+/// Whether the whole may satisfy what a prefix of a history violates.
 pub(crate) fn is_taken_back(spec: CycleExistsSpec) -> bool {
     !spec.relations.contains(Relations::WR)
 }
 
 impl<J: Judge> OnlineRun<J> {
-    /// The first violation of a level that is asked for; one that stays, if there is one.
+    /// The first violation of a requested level; a permanent one, if there is one.
     pub(in crate::txn::online) fn found(&self) -> Option<(CycleExistsSpec, &Violation)> {
         let found = self.levels.iter().filter_map(|level| Some((level.spec, level.violation.as_ref()?)));
         found.min_by_key(|(spec, _)| is_taken_back(*spec))
     }
 
-    /// Whether what was found is of a beginning, and what came next may have taken it back.
+    /// Whether the violation is one of a prefix, and later ops may have revoked it.
     pub(in crate::txn::online) fn may_be_over(&self) -> bool {
         self.is_so_far() && self.ops > self.before_last + 1
     }
 
-    /// Whether what was found is of the history so far, and what comes next may take it back.
+    /// Whether the violation is one of the history so far, and later ops may revoke it.
     pub(in crate::txn::online) fn is_so_far(&self) -> bool {
         match self.found() {
             Some((spec, _)) => is_taken_back(spec),
@@ -30,7 +30,7 @@ impl<J: Judge> OnlineRun<J> {
         }
     }
 
-    /// Lets the batch checker judge the history so far, if a judge has met what it does not understand.
+    /// Makes the batch checker check the history so far, if a judge has encountered an op that it does not understand.
     pub(super) fn step_in(&mut self, index: u64) -> Result<(), HistoryError> {
         let Some(batch) = self.batch.as_mut().filter(|_| self.violated_at.is_none()) else { return Ok(()) };
         let has_stepped_in = self.has_stepped_in;
@@ -47,7 +47,7 @@ impl<J: Judge> OnlineRun<J> {
         Ok(())
     }
 
-    /// Lets the batch checker go, which has seen enough.
+    /// Drops the batch checker, which has processed enough ops.
     pub(super) fn step_out(&mut self) {
         let sound = self.batch.take().and_then(|batch| batch.sound());
         for (index, _) in self.levels.iter_mut().filter_map(|level| level.stopped.as_mut()) {

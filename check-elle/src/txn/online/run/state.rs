@@ -1,4 +1,4 @@
-//! The state of a run: what its judges know. Settings are not in it; whoever restores it has the same.
+//! The state of a run: that of its judges. It contains no settings; the code that restores it must use the same ones.
 
 use super::{Level, OnlineRun, Open, Seen};
 use crate::cycle_spec::{CYCLE_EXISTS, CycleExistsSpec};
@@ -7,7 +7,7 @@ use crate::txn::online::witness::Witness;
 use history_core::Saved;
 use history_core::state::{Damaged, In, Out, State};
 
-/// Grows whenever what is saved changes, or what it means.
+/// Increased whenever the content of a saved state, or its meaning, changes.
 const VERSION: u32 = 5;
 
 history_core::state!(struct Open { is_there, txns, invoked, has_value, reads, writes, follows });

@@ -1,14 +1,14 @@
-//! Operations that do not say what they write: each may have written what a read shows and no other one wrote.
+//! Operations whose writes are unknown: each may have written a value that a read shows and that no other one wrote.
 //!
-//! An invocation without a value says it when it completes, or never. As long as there is such an operation that was
-//! invoked before a read completed, a read of what nobody was invoked to write is no violation yet.
+//! An invocation without a value gets one from its completion, or never. As long as such an operation exists that was
+//! invoked before a read completed, a read of a value that no invocation writes is no violation yet.
 
-/// Which operations these are.
+/// The operations whose writes are unknown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unsaid {
     /// When those in flight were invoked, in this order.
     in_flight: Vec<u64>,
-    /// The first one that may have happened and never said it: when it was invoked, and when it completed.
+    /// The first one that may have happened and never got a value: when it was invoked, and when it completed.
     first: Option<(u64, u64)>,
 }
 
@@ -20,7 +20,7 @@ impl Unsaid {
         self.in_flight.push(index);
     }
 
-    /// Such an operation completes; `never` says whether it may have happened, and still has no value.
+    /// Processes the completion of such an operation; `never`: whether it may have happened, and still has no value.
     pub(super) fn complete(&mut self, invoked: u64, index: u64, never: bool) {
         self.in_flight.retain(|other| *other != invoked);
         if never && self.first.is_none_or(|(first, _)| invoked < first) {
@@ -28,7 +28,7 @@ impl Unsaid {
         }
     }
 
-    /// When the first one was invoked that may say it yet, if there is one.
+    /// When the first one was invoked that may still get a value, if there is one.
     pub(super) fn awaited_since(&self) -> Option<u64> {
         self.in_flight.first().copied()
     }
@@ -38,7 +38,7 @@ impl Unsaid {
         self.awaited_since().into_iter().chain(self.first.map(|(invoked, _)| invoked)).min()
     }
 
-    /// As a sentence, why it is unknown who wrote something; `None` if every operation says what it wrote.
+    /// Why the writer of a value is unknown, as a sentence; `None` if the writes of every operation are known.
     pub(crate) fn why(&self) -> Option<String> {
         let which = match self.first {
             Some((_, index)) => format!("the op at index {index} may have happened"),

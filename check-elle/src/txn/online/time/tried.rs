@@ -1,4 +1,4 @@
-//! Edges that are taken out again, or only tried.
+//! Edges that are removed again, or only tried.
 
 use super::{Dependency, End, Graph, NONE};
 use crate::cycle_spec::Suffix;
@@ -6,7 +6,7 @@ use history_core::cast::Cast as _;
 use history_core::hash::HashSet;
 
 impl Graph {
-    /// Takes the edges among some transactions out, but for those from a transaction to a later one of its process.
+    /// Removes the edges among some transactions, except those from a transaction to a later one of its process.
     pub(crate) fn part(&mut self, txns: &[u32]) {
         let txns_of = &self.txns;
         let follows = |from: u32, to: u32| {
@@ -24,7 +24,7 @@ impl Graph {
         }
     }
 
-    /// Whether dependencies on these would close a cycle, where real time is in numbers. Nothing is added.
+    /// Whether dependencies on these would close a cycle, if gates of real time are numbers. Nothing is added.
     pub(crate) fn would_close(&self, from: &[End], to: End) -> bool {
         let from = from.iter().filter(|from| from.index != to.index && from.done > to.after);
         let floor = from.clone().map(|from| if from.txn == NONE { from.floor } else { self.at(from.txn).floor }).max();

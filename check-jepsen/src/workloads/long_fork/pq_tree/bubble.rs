@@ -1,4 +1,4 @@
-//! The way up: which nodes lie between the leaves of a set and the root of the smallest subtree that holds them.
+//! The way up: the nodes between the leaves of a set and the root of the smallest subtree that contains them.
 
 use super::{Kind, NONE, PqTree};
 use history_core::cast::Cast as _;

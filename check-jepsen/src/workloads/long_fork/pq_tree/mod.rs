@@ -1,4 +1,4 @@
-//! PQ-trees: all orders of some things in which each of several sets stands together, in one tree.
+//! PQ-trees: all orders of some items in which the items of each of several sets are adjacent, in one tree.
 //!
 //! A **P-node**'s children may be in any order, a **Q-node**'s in one order or its reverse; the orders of leaves that
 //! remain possible are the tree's **frontiers**. At first that is every order: one P-node. [`PqTree::reduce`] takes one

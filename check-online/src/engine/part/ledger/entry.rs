@@ -2,7 +2,7 @@
 
 use crate::engine::ops::{NEVER, OpIx, Seq};
 
-/// What an operation does, as far as it is known.
+/// The effect of an operation, as far as it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Doing {
     Put(i64),
@@ -17,14 +17,14 @@ pub(super) enum Doing {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// `NONE` if it put in what was there at the start.
+    /// `NONE` if it inserted an initial value.
     pub(super) op: OpIx,
     pub(super) call: Seq,
-    /// `NEVER` as long as it has not returned.
+    /// `NEVER` until it returns.
     pub(super) ret: Seq,
     pub(super) crashed: bool,
     pub(super) doing: Doing,
-    /// The priority of what it puts in.
+    /// The priority of the inserted value.
     pub(super) priority: i64,
     /// Whether it acts at the front, if there are two ends.
     pub(super) is_front: bool,

@@ -1,4 +1,4 @@
-//! Entries as operations for a monitor, with numbers for values: one that comes back gets another number.
+//! Entries as operations for a monitor, with numbers for values: a value that is inserted again gets another number.
 
 use super::entry::{Doing, Entry};
 use crate::engine::ops::{NEVER, Seq};
@@ -15,16 +15,16 @@ pub(super) struct Extract {
     is_front: Vec<bool>,
     /// By operation, the entry.
     pub(super) entries: Vec<usize>,
-    /// By number of a value: its put and its take, if they are here.
+    /// By number of a value: its put and its take, if the extract contains them.
     pub(super) moved: Vec<(Option<usize>, Option<usize>)>,
     /// By number of a value, its priority, if it was put in.
     priorities: Vec<i64>,
-    /// Numbers of values that were put in again while they may have been there, or taken again.
+    /// Numbers of values that were inserted again while they may have been present, or taken again.
     pub(super) repeated: HashSet<usize>,
 }
 
 impl Extract {
-    /// Those that were called up to an event, with what is known by then.
+    /// The operations called up to an event, with what is known by then.
     pub(super) fn new(all: &[Entry], until: Seq) -> Extract {
         let mut times: Vec<(Seq, bool, usize)> = Vec::with_capacity(2 * all.len());
         for (at, entry) in all.iter().enumerate().filter(|(_, entry)| entry.call <= until) {
@@ -122,14 +122,14 @@ impl Extract {
         self.operations.iter().zip(&self.is_front).map(at_end).collect()
     }
 
-    /// By the monitor, or else by a search that may hold so many configurations.
+    /// Decides by the monitor, or else by a search with this many configurations.
     pub(super) fn decide(&self, collection: Collection, most: usize, budget: &Budget) -> Answer {
         let answer = self.by(Engine::Monitor, collection, most, budget);
         if answer.verdict() == Verdict::Unknown { self.by(Engine::Portfolio, collection, most, budget) } else { answer }
     }
 
-    /// Which operation is refused, if one is. Only the monitor says what contradicts itself, but where it cannot decide
-    /// all that comes before, it may name a later operation than a search does.
+    /// Which operation is refused, if one is. Only the monitor returns operations that contradict each other. But if it
+    /// cannot decide all earlier events, it may name a later operation than a search does.
     pub(super) fn refusal(&self, collection: Collection, most: usize) -> Option<Refusal> {
         let of = |engine| super::refusal(self.by(engine, collection, most, &Budget::default()));
         match (of(Engine::Portfolio), of(Engine::Monitor)) {

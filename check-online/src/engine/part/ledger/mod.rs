@@ -1,21 +1,22 @@
 //! Collections decided by check-register's engines for whole histories where a search event by event takes too long:
 //! queues, stacks, deques, priority queues and sets.
 //!
-//! A ledger lists the operations of a collection, whoever decides what they mean. At first that is the search. Where
-//! it holds many configurations it is given up, and from then on the ledger is decided as a history of its own:
-//! whenever its operations have become an eighth more, and at the end. So a violation is found somewhat later than it
-//! happens, but the operation that is named is the same; what is said in between is that none was found so far.
+//! A ledger lists the operations of a collection, independently of the method that decides it. At first that is the
+//! search. If the search needs too many configurations, it is given up, and from then on the ledger is decided as a
+//! history of its own: each time it has grown by an eighth, and at the end. So a violation is found somewhat later than
+//! it happens, but the operation that is named is the same; in between, the outcome is that none was found so far.
 //!
-//! Where a monitor is sure to decide (no value is put in twice, and it is no deque) that is soon ([`SEARCHED_MAX`]).
-//! Else check-register may have to search, too; it knows what comes, and so often finds an order that a search event by
-//! event does not, but begins anew each time. So that is given up late ([`HELD_MAX`]).
+//! If a monitor is sure to decide (no value is inserted twice, and it is no deque), the search is given up soon
+//! ([`SEARCHED_MAX`]). Otherwise check-register may have to search, too. It has all later events, and so often finds an
+//! order that a search event by event does not, but it starts again each time. So the search is given up late
+//! ([`HELD_MAX`]).
 //!
-//! **What is known** of a history up to an event is what the operations that returned did. Those in flight may have
-//! happened or not, and may have taken out anything. A history that is refused stays so, so the first event up to
+//! **Known** of a history up to an event are the results of the operations that returned. Those in flight may or may
+//! not have happened, and may have taken any value. A history that is refused remains refused, so the first event up to
 //! which it is refused is found by bisection.
 //!
-//! What no later event can depend on is *settled*, and forgotten: see [`settled`] for values that are moved, and
-//! [`sets`].
+//! Operations on which no later event can depend are *settled*, and discarded: see [`settled`] for values that are
+//! moved, and [`sets`].
 
 mod entry;
 mod extract;
@@ -31,25 +32,25 @@ use history_core::cast::Cast as _;
 use moved::Moved;
 use sets::Sets;
 
-/// As many configurations may a search hold before it is given up for a monitor.
+/// The number of configurations at which a search is given up for a monitor.
 pub(crate) const SEARCHED_MAX: usize = 32;
 
-/// As many may it hold at the most as long as a monitor can go on in its place.
+/// The maximum number of configurations while a monitor can take over.
 pub(crate) const LEDGER_CONFIGURATIONS_MAX: usize = 1 << 12;
 
-/// As many may it hold at the most where the ledger may have to be searched, too.
+/// The maximum number of configurations if the ledger may have to be searched, too.
 pub(crate) const HELD_MAX: usize = 1 << 16;
 
-/// As many operations may a ledger have that is not settled while the search goes on.
+/// The maximum number of unsettled operations in a ledger while the search decides.
 pub(crate) const KEPT_MAX: usize = 1 << 17;
 
-/// As many may a search of the ledger hold that decides in between.
+/// The maximum number of configurations of a search of the ledger before the end.
 pub(crate) const FALLBACK_MAX: usize = 10_000;
 
-/// Returns after which a ledger is settled at the soonest while a search decides.
+/// The minimum number of returns between settlements while a search decides.
 const TIDY_MIN: usize = 64;
 
-/// What was found out.
+/// The result of a decision.
 pub(crate) enum Verdict {
     Ok,
     Unknown(Reason),
@@ -65,11 +66,11 @@ pub(crate) struct Contradiction {
     pub(crate) settled: u64,
 }
 
-/// What is known of an operation as it is called.
+/// The known data of an operation when it is called.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Called<'a> {
     pub(crate) handling: Option<Handling<'a>>,
-    /// Of what it puts in.
+    /// The priority of the inserted value.
     pub(crate) priority: i64,
     /// Whether it acts at the front, if there are two ends.
     pub(crate) is_front: bool,
@@ -90,7 +91,7 @@ impl Ledger {
         }
     }
 
-    /// How much it holds, in operations.
+    /// Its size in operations.
     pub(crate) fn len(&self) -> usize {
         match self {
             Ledger::Moved(moved) => moved.len(),
@@ -98,7 +99,7 @@ impl Ledger {
         }
     }
 
-    /// The operations that it may speak of.
+    /// The operations that it may refer to.
     pub(crate) fn ops(&self) -> impl Iterator<Item = OpIx> {
         let (moved, sets) = match self {
             Ledger::Moved(moved) => (Some(moved), None),
@@ -107,12 +108,12 @@ impl Ledger {
         moved.into_iter().flat_map(Moved::ops).chain(sets.into_iter().flat_map(Sets::ops))
     }
 
-    /// Whether a monitor may not decide it, but only a search.
+    /// Whether it may need a search because a monitor cannot decide it.
     pub(crate) fn may_be_searched(&self) -> bool {
         matches!(self, Ledger::Moved(moved) if moved.may_be_searched())
     }
 
-    /// An operation is called. Whether the ledger can go on.
+    /// Processes the call of an operation. Returns whether the ledger can continue.
     pub(crate) fn call(&mut self, op: OpIx, seq: Seq, called: Called<'_>) -> bool {
         let handling = called.handling;
         match self {
@@ -121,7 +122,7 @@ impl Ledger {
         }
     }
 
-    /// An operation returns, and did this. Whether the ledger can go on.
+    /// Processes the return of an operation with this effect. Returns whether the ledger can continue.
     pub(crate) fn complete(&mut self, op: OpIx, seq: Seq, handling: Option<Handling<'_>>) -> bool {
         match self {
             Ledger::Moved(moved) => moved.complete(op, seq, handling),
@@ -129,7 +130,7 @@ impl Ledger {
         }
     }
 
-    /// An operation did not happen.
+    /// Processes the failure of an operation.
     pub(crate) fn fail(&mut self, op: OpIx) -> bool {
         match self {
             Ledger::Moved(moved) => moved.fail(op),
@@ -137,7 +138,7 @@ impl Ledger {
         }
     }
 
-    /// It will not be known of an operation whether it happened; it may have done this. Whether the ledger can go on.
+    /// Processes the crash of an operation, which may have had this effect. Returns whether the ledger can continue.
     pub(crate) fn crash(&mut self, op: OpIx, handling: Option<Handling<'_>>) -> bool {
         match self {
             Ledger::Moved(moved) => moved.crash(op, handling),
@@ -145,7 +146,7 @@ impl Ledger {
         }
     }
 
-    /// Whether it is time to decide again, or to settle, with one more return.
+    /// Whether to decide again, or to settle, after one more return.
     pub(crate) fn is_due(&mut self) -> bool {
         match self {
             Ledger::Moved(moved) => moved.is_due(),
@@ -153,7 +154,7 @@ impl Ledger {
         }
     }
 
-    /// Forgets what is settled. All that happened is linearizable.
+    /// Discards what is settled. All events so far are linearizable.
     pub(crate) fn tidy(&mut self) {
         match self {
             Ledger::Moved(moved) => moved.tidy(),
@@ -161,8 +162,8 @@ impl Ledger {
         }
     }
 
-    /// What is known up to now; forgets what is settled. A search where no monitor can decide may hold so many
-    /// configurations, and all of it take so much.
+    /// Decides the events so far, and discards what is settled. If no monitor can decide, a search may use this many
+    /// configurations, within the budget.
     pub(crate) fn decide(&mut self, configurations_max: usize, budget: &Budget) -> Verdict {
         match self {
             Ledger::Moved(moved) => moved.decide(configurations_max, budget),
@@ -179,7 +180,7 @@ fn refusal(answer: Answer) -> Option<Refusal> {
     })
 }
 
-/// Why an answer that is not known is not.
+/// Why the result of an answer is unknown.
 fn unknown(answer: &Answer) -> Reason {
     let spent = answer.parts.iter().find_map(|part| match part.outcome {
         Outcome::Unknown(check_register::Reason::Spent(spent)) => Some(spent),
@@ -189,8 +190,8 @@ fn unknown(answer: &Answer) -> Reason {
 }
 
 /// The first of these returns up to which there is no linearization, and why. There is none up to the last one.
-/// `is_refused` says so of what is known up to an event; `refused` says which operation is, and has all that were asked
-/// about with it.
+/// `is_refused` decides this for the events up to a return; `refused` returns their refusal, with all operations that
+/// were decided with it.
 fn contradiction(
     mut returns: Vec<Seq>,
     settled: usize,

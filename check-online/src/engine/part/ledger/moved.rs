@@ -1,11 +1,11 @@
 //! Values that are put in, and taken out again, each once.
 //!
-//! **A value that comes back** counts as a new one if a take of the old one had returned when it was put in again: no
+//! **A value that is inserted again** counts as a new one if a take of the old one had returned before: no
 //! linearization mixes them up. If none had, the values are not distinct: a search has to find out which take took
-//! which of them, and nothing is settled from then on. A value that was settled before is none of them, and what was
-//! settled says nothing of other values, whoever took which of these.
+//! which of them, and nothing is settled from then on. A value that was settled before is not among them, and settled
+//! operations say nothing about other values, whichever take took them.
 //!
-//! **Deques** are never settled: that a value was there may say in which order others are, of which one leaves at each
+//! **Deques** are never settled: the presence of a value may determine the order of others, one of which leaves at each
 //! end.
 
 use super::entry::{Doing, Entry};
@@ -32,15 +32,15 @@ pub(crate) struct Moved {
     collection: Collection,
     /// In the order of their calls.
     entries: Vec<Entry>,
-    /// By operation in flight, its entry.
+    /// The entry of each operation in flight.
     open: HashMap<OpIx, usize>,
     values: HashMap<i64, Life>,
-    /// Returns until it is decided again.
+    /// Returns until the next decision.
     countdown: usize,
     settled: usize,
-    /// Whether a value was put in while it was there.
+    /// Whether a value was inserted while it was present.
     is_repeated: bool,
-    /// Time starts here: what was there at the start was put in before.
+    /// The start: initial values were inserted before.
     start: Seq,
 }
 
@@ -78,7 +78,7 @@ impl Moved {
         self.entries.iter().map(|entry| entry.op).filter(|op| *op != OpIx::NONE)
     }
 
-    /// An operation is called. Whether the ledger can go on.
+    /// Processes the call of an operation. Returns whether the ledger can continue.
     pub(super) fn call(&mut self, op: OpIx, seq: Seq, called: Called<'_>) -> bool {
         let Called { handling, priority, is_front } = called;
         let doing = match handling {
@@ -97,12 +97,12 @@ impl Moved {
         true
     }
 
-    /// Whether a monitor may not decide it, but only a search.
+    /// Whether it may need a search because a monitor cannot decide it.
     pub(super) fn may_be_searched(&self) -> bool {
         self.is_repeated || self.collection == Collection::Deque
     }
 
-    /// An operation returns, and did this. Whether the ledger can go on.
+    /// Processes the return of an operation with this effect. Returns whether the ledger can continue.
     pub(super) fn complete(&mut self, op: OpIx, seq: Seq, handling: Option<Handling<'_>>) -> bool {
         let Some(at) = self.open.remove(&op) else { return false };
         let ret = self.start + seq;
@@ -125,7 +125,7 @@ impl Moved {
         true
     }
 
-    /// An operation did not happen.
+    /// Processes the failure of an operation.
     pub(super) fn fail(&mut self, op: OpIx) -> bool {
         let Some(at) = self.open.remove(&op) else { return false };
         if let Doing::Put(value) = self.entries[at].doing {
@@ -135,7 +135,7 @@ impl Moved {
         true
     }
 
-    /// It will not be known of an operation whether it happened; it may have done this. Whether the ledger can go on.
+    /// Processes the crash of an operation, which may have had this effect. Returns whether the ledger can continue.
     pub(super) fn crash(&mut self, op: OpIx, handling: Option<Handling<'_>>) -> bool {
         let Some(at) = self.open.remove(&op) else { return false };
         let entry = &mut self.entries[at];
@@ -147,13 +147,13 @@ impl Moved {
         }
     }
 
-    /// Whether it is time to decide again, or to settle, with one more return.
+    /// Whether to decide again, or to settle, after one more return.
     pub(super) fn is_due(&mut self) -> bool {
         self.countdown = self.countdown.saturating_sub(1);
         self.countdown == 0
     }
 
-    /// Forgets what is settled. All that happened is linearizable.
+    /// Discards what is settled. All events so far are linearizable.
     pub(super) fn tidy(&mut self) {
         if !self.may_be_searched() {
             let extract = self.extract(NEVER);
@@ -162,8 +162,8 @@ impl Moved {
         self.countdown = TIDY_MIN + self.entries.len() / 2;
     }
 
-    /// What is known up to now; forgets what is settled. A search where no monitor can decide may hold so many
-    /// configurations, and all of it take so much.
+    /// Decides the events so far, and discards what is settled. If no monitor can decide, a search may use this many
+    /// configurations, within the budget.
     pub(super) fn decide(&mut self, configurations_max: usize, budget: &Budget) -> Verdict {
         let extract = self.extract(NEVER);
         let answer = extract.decide(self.collection, configurations_max, budget);
@@ -187,8 +187,8 @@ impl Moved {
         Extract::new(&self.entries, until)
     }
 
-    /// The first event up to which there is no linearization, and why. There is none up to now: `whole` says what is
-    /// refused of all, which will do where no small search finds the first event.
+    /// The first event up to which there is no linearization, and why. There is none up to now: `whole` is the refusal
+    /// of all events, which is returned if no small search finds the first event.
     fn contradiction(&self, whole: Option<&(Vec<OpIx>, Refusal)>) -> Option<Contradiction> {
         let returns = self.entries.iter().map(|entry| entry.ret).filter(|ret| *ret != NEVER).collect();
         let budget = Budget::default();
@@ -205,7 +205,7 @@ impl Moved {
         extract.entries.iter().map(|at| self.entries[*at].op).collect()
     }
 
-    /// Forgets what no later event can depend on. All of the extract is linearizable.
+    /// Discards operations on which no later event can depend. All of the extract is linearizable.
     fn settle(&mut self, extract: &Extract) {
         let before = self.entries.len();
         let mut is_kept = vec![true; before];

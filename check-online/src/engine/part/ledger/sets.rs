@@ -1,16 +1,16 @@
-//! A set that is read as a whole: values are added, also more than once, and stay.
+//! A set that is read as a whole: values are added, possibly more than once, and are never removed.
 //!
-//! **What is settled.** Let E be the first call of an operation that is in flight, and R the read that found most of
-//! those that returned before E. All that is still to be called, or to return, follows R, or was called behind its
-//! return. So the values that R found may count as those that were there at the start, and their adds, and all reads
-//! that found no more, are forgotten. Nothing is lost: in the blocks of the monitor's theorem these operations stand
-//! before all others that are kept or still to come. A contradiction needs one that returned before another in an
-//! earlier block was called. If both are known now, it was found now, since the block of an operation can only move
-//! before what is still to come. If the one returns later, it does so behind the call of the other. A read still to
-//! come that lacks a value of R is refused either way. An add of such a value that is in flight was called behind the
-//! return of R, so another one was called before it, and this one adds nothing.
+//! **What is settled.** Let E be the first call of an operation that is in flight, and R the read that returned the
+//! most values among those that returned before E. Every operation that has not been called or has not returned yet
+//! follows R, or was called after its return. So the values that R returned may count as initial values, and their
+//! adds, and all reads that returned no more, are discarded. This is complete: in the blocks of the monitor's theorem
+//! these operations precede all others that are kept or still to come. A contradiction needs an operation that returned
+//! before another in an earlier block was called. If both are known now, it was found now, since the block of an
+//! operation can only move before what is still to come. If the one returns later, it does so after the call of the
+//! other. A read still to come that lacks a value of R is refused either way. An add of such a value that is in flight
+//! was called after the return of R, so another one was called before it, and this one adds nothing.
 //!
-//! A crashed add may have happened at any time: it is forgotten once R shows its value.
+//! A crashed add may have happened at any time: it is discarded once R returns its value.
 
 use super::{Contradiction, TIDY_MIN, Verdict, refusal, unknown};
 use crate::Reason;
@@ -21,15 +21,15 @@ use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 use history_core::{Budget, IntMap};
 
-/// What an operation does, as far as it is known. Values have [numbers](Numbers).
+/// The effect of an operation, as far as it is known. Values have [numbers](Numbers).
 #[derive(Debug)]
 enum Doing {
     Add(i64),
-    /// It found these, sorted.
+    /// It returned these values, sorted.
     Read(Box<[i64]>),
-    /// It is a read, or says nothing.
+    /// It is a read, or has no known effect.
     Open,
-    /// It says nothing, or did not happen.
+    /// It has no effect that matters, or did not happen.
     Nothing,
 }
 
@@ -37,7 +37,7 @@ enum Doing {
 struct Entry {
     op: OpIx,
     call: Seq,
-    /// `NEVER` as long as it has not returned.
+    /// `NEVER` until it returns.
     ret: Seq,
     is_in_flight: bool,
     doing: Doing,
@@ -61,8 +61,8 @@ impl Entry {
     }
 }
 
-/// Numbers of values, from 0 on. A monitor that refuses a read describes the values it found, and only the model of the
-/// whole history knows what they are.
+/// Numbers of values, from 0 on. A monitor that refuses a read describes the values it returned; only the model of the
+/// whole history can describe them.
 #[derive(Default)]
 struct Numbers(IntMap<i64>);
 
@@ -93,16 +93,16 @@ pub(crate) struct Sets {
     entries: Vec<Entry>,
     /// By operation in flight, its entry.
     open: HashMap<OpIx, usize>,
-    /// Values that the entries hold.
+    /// The number of values in the entries.
     size: usize,
-    /// Returns, and values that they had, since it was decided or tidied.
+    /// Returns, and their values, since the last decision or settlement.
     work: usize,
-    /// When it is time to do so again.
+    /// The amount of work that triggers the next one.
     due: usize,
     settled: usize,
 }
 
-/// Operations and values that are decided at every return.
+/// Up to this number of operations and values, every return is decided.
 const FEW: usize = 64;
 
 /// Values of reads that take as much memory as one operation.
@@ -180,7 +180,7 @@ impl Sets {
         self.rest(TIDY_MIN, 2);
     }
 
-    /// Puts the next decision off until there is so much more to decide: one of so many parts of what there is.
+    /// Delays the next decision until there is more work: `least`, and `1 / parts` of the current size beyond `FEW`.
     fn rest(&mut self, least: usize, parts: usize) {
         self.work = 0;
         let there = self.entries.len() + self.size + self.contents.len();
@@ -203,7 +203,7 @@ impl Sets {
         verdict
     }
 
-    /// What is known up to an event, and the entries of the operations that it is about.
+    /// The decision up to an event, and the entries of its operations.
     fn answer(&self, until: Seq, most: usize, budget: &Budget) -> (Vec<OpIx>, Answer) {
         let known = self.entries.iter().filter_map(|entry| Some((entry.op, entry.operation(until)?)));
         let (ops, operations): (Vec<OpIx>, Vec<Operation<SetOp>>) = known.unzip();
@@ -222,7 +222,7 @@ impl Sets {
         })
     }
 
-    /// Forgets what is settled. All that happened is linearizable.
+    /// Discards what is settled. All events so far are linearizable.
     fn settle(&mut self) {
         let in_flight = self.entries.iter().filter(|entry| entry.is_in_flight);
         let first = in_flight.map(|entry| entry.call).min().unwrap_or(NEVER);

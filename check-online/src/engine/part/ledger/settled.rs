@@ -1,31 +1,31 @@
 //! Which values that were moved are settled.
 //!
 //! Let E be the first call of an operation that is in flight, or of a take that crashed, or of one that found nothing
-//! and returned behind these. A value is *done* if it was taken by an operation that returned before E, and a history
-//! that is linearizable up to now is so in all that follows if and only if it is without the values that are done:
+//! and returned after these. A value is *done* if an operation that returned before E took it. A history that is
+//! linearizable so far is linearizable with all later events if and only if it is so without the values that are done:
 //!
-//! - *Queues.* A value that is done can contradict only one that was put in before it (or after it) and is taken out
-//!   after it (or before it); of both the operations that matter have returned. Operations that found nothing before E
-//!   met values all of whose operations that matter had returned as well; those that return later are called behind E.
+//! - *Queues.* A value that is done can contradict only one that was inserted before it (or after it) and is taken
+//!   after it (or before it); the relevant operations of both have returned. Operations that found nothing before E
+//!   concern values all of whose relevant operations had returned as well; those that return later are called after E.
 //! - *Stacks.* Let K be the last moment up to E at which no take of a value was in flight that others can be below
 //!   or above of, so that each value is either done before K or taken behind it. Let S be those that are done, which
 //!   have a linearization. The others are pushed while no value of S is there for sure: it would be above one of them
 //!   when it leaves. And that is enough: S has a linearization in which the stack is empty of S whenever it can be
 //!   (the monitor's proof of peeling), so whatever is pushed then lies below. So of S only values are kept that are
 //!   there for sure at some time while a value that is still there was being pushed.
-//! - *Priority queues.* A take has to have a moment at which no lower value is there for sure, and nothing else matters
-//!   (the monitor's theorem). A value is there for sure from the return of its put to the call of its take. So what
-//!   happens behind the call of the first operation in flight, or of the first take that crashed, changes that only for
-//!   times behind this call. A take that returned before it has its moment, whatever follows. One that returned behind
-//!   it may need one that a crashed take makes for it; of all values that may stand in its way some are there for sure
-//!   while it is in flight. Let E be the first call of such takes as well: then what is done is none of these.
+//! - *Priority queues.* A take needs a moment at which no lower value is certainly present, and nothing else matters
+//!   (the monitor's theorem). A value is certainly present from the return of its put to the call of its take. So
+//!   events after the call of the first operation in flight, or of the first take that crashed, change that only for
+//!   times after this call. A take that returned before it has its moment, whatever follows. One that returned after it
+//!   may need one that a crashed take makes for it; of all values that may prevent it, some are certainly present while
+//!   it is in flight. Let E be the first call of such takes as well: then none of these values is done.
 
 use super::entry::{Doing, Entry};
 use super::extract::Extract;
 use crate::engine::ops::{NEVER, Seq};
 use check_register::Collection;
 
-/// Marks what no later event can depend on. All of the extract is linearizable.
+/// Marks operations on which no later event can depend. All of the extract is linearizable.
 pub(super) fn mark_settled(collection: Collection, entries: &[Entry], extract: &Extract, is_kept: &mut [bool]) {
     let is_waited_for = |entry: &&Entry| entry.is_open() || entry.crashed && entry.doing == Doing::Open;
     let first = entries.iter().filter(is_waited_for).map(|entry| entry.call).min().unwrap_or(NEVER);

@@ -1,13 +1,13 @@
-//! Sequences of values that share what they have in common with the sequences that they were made from.
+//! Sequences of values that share their common part with the sequences from which they were created.
 //!
-//! The states of a search differ by a value or two, and there are many of them. So nothing of a sequence is ever
-//! changed. Its middle is a [`tree`]: one more value, or one less, makes new nodes only on the way to it. Most values
-//! come and go at the ends, which are [`chain`]s: there it makes one cell, or none. Of a chain that becomes long the
-//! inner half becomes a leaf of the tree, and a leaf becomes a chain that has run out.
+//! The states of a search differ by a value or two, and there are many of them. So no part of a sequence is ever
+//! changed. Its middle is a [`tree`]: adding or removing a value only creates new nodes on the path to it. Most changes
+//! are at the ends, which are [`chain`]s: a change there creates at most one cell. The inner half of a chain that
+//! becomes long turns into a leaf of the tree, and a leaf turns into a chain when a chain is empty.
 //!
-//! All parts have a hash of all values in them: a polynomial of their hashes modulo 2^61 - 1 at a random place. So
-//! sequences are hashed in O(1), whatever their parts look like. Equal ones are [compared](compare) without looking at
-//! what they share.
+//! All parts have a hash of all their values: a polynomial of their hashes modulo 2^61 - 1 at a random place. So
+//! sequences are hashed in O(1), independently of their parts. Equal ones are [compared](compare) without visiting
+//! their common part.
 
 mod chain;
 mod compare;

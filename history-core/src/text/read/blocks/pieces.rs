@@ -1,34 +1,35 @@
-//! A source in pieces that end where lines do, for several threads to read.
+//! A source in pieces that end at line ends, for several threads to read.
 //!
-//! A piece may end anywhere in the history nevertheless: within a string, or an op of several lines. Whoever reads the
-//! pieces finds that out, and gives them back.
+//! A piece may nevertheless end anywhere in the history: within a string, or an op of several lines. The threads that
+//! read the pieces detect this, and return the pieces.
 
 use super::{Block, Blocks};
 use crate::cast::Cast as _;
 use crate::text::read::place::Place;
 use std::io;
 
-/// A piece is so many blocks long, unless no line ends there: then up to so many pieces.
+/// The length of a piece in blocks, before it is cut where its last line begins that may begin with an op. If there is
+/// none, it is extended, again by this length, until it is more than `LONG_PIECES` times as long: the pieces end then.
 const PIECE_BLOCKS: usize = 2;
 const LONG_PIECES: usize = 16;
 
 /// White space before the first op of a line, at the most.
 const INDENT_MAX: usize = 16;
 
-/// What is cut off a source, piece by piece.
+/// The pieces of a source.
 pub(in crate::text::read) struct Pieces {
     /// The beginning of the next piece.
     carried: Vec<u8>,
     /// How much of it was read before.
     behind: usize,
-    /// How lines begin that begin an op, if that is known: pieces end before such lines.
+    /// The indentation of lines that begin an op, if known: pieces end before such lines.
     indent: Vec<u8>,
     piece_bytes: usize,
     /// Whether none was cut yet.
     pub(in crate::text::read) is_first: bool,
     /// Whether there are no more pieces.
     pub(in crate::text::read) ended: bool,
-    /// Whether that is because no line ended in a long text.
+    /// Whether the pieces ended because a long text contains no end of a line.
     pub(in crate::text::read) is_long: bool,
     failure: Option<io::Error>,
 }
@@ -49,9 +50,8 @@ impl Pieces {
         Pieces { carried, behind, indent, piece_bytes, is_first: true, ended: false, is_long: false, failure: None }
     }
 
-    /// Puts the next piece into `bytes`, in the place of what is there; how much of it was read before, so that it is
-    /// there to be shown only. `None` if there is no further piece: what is left of the source is to be read by one
-    /// thread.
+    /// Replaces the content of `bytes` by the next piece. Returns how much of it was read before and is there for
+    /// messages only. `None` if there is no further piece: one thread then reads the rest of the source.
     pub(in crate::text::read) fn next(&mut self, blocks: &mut Blocks<'_>, bytes: &mut Vec<u8>) -> Option<usize> {
         let mut len = self.carried.len();
         lengthen(bytes, len)[..len].copy_from_slice(&self.carried);
@@ -85,7 +85,7 @@ impl Pieces {
         self.ended && !self.is_long
     }
 
-    /// Bytes that were read of the source and are in no piece.
+    /// The number of bytes that were read from the source and are in no piece.
     pub(in crate::text::read) fn carried_bytes(&self) -> usize {
         self.carried.len() - self.behind
     }
@@ -103,8 +103,8 @@ impl Pieces {
     }
 }
 
-/// The buffer, of at least this length. It is not shortened: what it holds is overwritten, and clearing it would take
-/// as long as that.
+/// The buffer, of at least this length. It is not shortened: its content is overwritten, and clearing it would take as
+/// long.
 fn lengthen(bytes: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if bytes.len() < len {
         bytes.resize(len, 0);
@@ -118,7 +118,8 @@ impl Blocks<'_> {
         (LONG_PIECES + 2) * PIECE_BLOCKS * self.block_bytes
     }
 
-    /// Whether the text that follows may be taken in pieces: nobody waits for the source, and all is well so far.
+    /// Whether the following text may be read in pieces: the source is not being waited for, and there was no error so
+    /// far.
     pub(in crate::text::read) fn can_be_cut(&self) -> bool {
         let is_simple = self.opened && !self.eager && self.may_be_cut.is_none();
         is_simple && self.again.is_none() && self.fault.is_none() && self.rest.len() <= self.block_bytes
@@ -135,18 +136,18 @@ impl Blocks<'_> {
         Block { start, end: bytes.len(), carried: 0, over: false, last: false, place }
     }
 
-    /// Where a piece begins of which so much was read before.
+    /// Where a piece begins, given how much of it was read before.
     pub(in crate::text::read) fn begins(&self, start: usize) -> Place {
         Place { offset: self.place.offset - start.to_u64(), ..self.place }
     }
 
-    /// Goes on behind a piece that was read.
+    /// Continues after a piece that was read.
     pub(in crate::text::read) fn pass(&mut self, end: Place) {
         self.place = end;
     }
 
-    /// Takes back pieces that were not read after all, `bytes`, of which so much was read before, and what was not cut
-    /// yet.
+    /// Returns pieces that were not read after all, `bytes`, of which this much was read before, and the text that was
+    /// not cut yet.
     pub(in crate::text::read) fn take_back(&mut self, pieces: Pieces, bytes: Option<(Vec<u8>, usize)>) {
         let Pieces { mut carried, behind, failure, .. } = pieces;
         let (mut all, behind) = bytes.unwrap_or((Vec::new(), behind));

@@ -1,7 +1,7 @@
-//! Ops that are not closed, in a text that may be cut anywhere: how far it was read, and what follows the cut.
+//! Ops that are not closed, in a text that may end anywhere: how far it was read, and what follows the cut.
 //!
-//! A writer that stops within an op and starts again leaves a part of the op, and whole ops after it. To EDN the rest
-//! of the text is then one map that is not closed, and whoever omits that map omits all of these ops.
+//! A writer that stops within an op and starts again leaves a part of the op, followed by complete ops. In EDN, the
+//! rest of the text is then one map that is not closed, and omitting that map would omit all of these ops.
 
 use super::Block;
 use crate::Format;
@@ -10,7 +10,7 @@ use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 use memchr::{memchr, memchr_iter, memmem};
 
-/// What is known of the op that is not closed.
+/// The state of the op that is not closed.
 #[derive(Debug, Default)]
 pub(crate) struct Torn {
     /// Where it begins in the whole text.
@@ -22,7 +22,7 @@ pub(crate) struct Torn {
 }
 
 impl Torn {
-    /// Looks at the op that is not closed at the end of a block, if there is one.
+    /// Examines the op that is not closed at the end of a block, if there is one.
     ///
     /// # Errors
     ///
@@ -74,8 +74,8 @@ impl Torn {
     }
 }
 
-/// Whether a line begins with a map that has a type of an op, with or without a tag such as `#jepsen.history.Op`. What
-/// is inside an op is indented, in texts that people are to read; others have an op on one line.
+/// Whether a line begins with a map that has a type of an op, with or without a tag such as `#jepsen.history.Op`. In
+/// texts for people, the content of an op is indented; in others, an op is on one line.
 fn begins_op(line: &[u8]) -> bool {
     let is_of_tag = |byte: &u8| byte.is_ascii_alphanumeric() || b"./-_ ".contains(byte);
     let tag = line.strip_prefix(b"#").map_or(0, |tag| 1 + tag.iter().take_while(|byte| is_of_tag(byte)).count());

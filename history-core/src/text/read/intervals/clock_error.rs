@@ -1,18 +1,18 @@
-//! Clocks that are not exact: intervals that several machines recorded are widened, so that no order is made up.
+//! Clocks that are not exact: intervals recorded by several machines are widened, so that no false order is created.
 //!
 //! If each clock is off by at most `e`, then an operation certainly precedes another one of another client only if it
 //! returned more than `2e` before the call. Widened by `e` on both sides, just these operations do not overlap.
 //!
 //! # The order of a client's own operations
 //!
-//! What one client recorded, one clock has: its operations are in order, however near they are. Where two of them
-//! overlap after widening, the first returns and the second is called at one moment instead, if some moment makes up
-//! no order with operations of other clients: all that these call until the widened return they must have called by
-//! then, and what returns from the widened call on returns later. Often there is none: if two clients both return and
+//! Operations recorded by one client use one clock: they are in order, however close they are. If two of them overlap
+//! after widening, the first returns and the second is called at one moment instead, if a moment exists that creates no
+//! order with operations of other clients: all that these call until the widened return they must have called by then,
+//! and what returns from the widened call on returns later. Often no such moment exists: if two clients both return and
 //! call again within twice the error, their four operations are a 2+2, which no order of calls and returns shows
-//! (Fishburn, 1970). Then the order of one of the two clients is dropped, and counted: the later operation gets
-//! another client, because one client has one operation in flight. So what the ops contradict, the intervals
-//! contradict; the converse holds only if no order was dropped.
+//! (Fishburn, 1970). Then the order of one of the two clients is dropped, and counted: the later operation is assigned
+//! to another client, because a client has at most one operation in flight. So everything that contradicts the ops
+//! contradicts the intervals; the converse holds only if no order was dropped.
 
 use super::{Called, ClientId, Clients, End, Row};
 use crate::cast::Cast as _;
@@ -23,31 +23,31 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 impl Reader<'_> {
-    /// Widens each interval by this much on both sides, the most by which a clock is off
-    /// ([`Format::Intervals`](crate::Format)). Another format is then refused: its ops have one order.
+    /// Widens each interval by this duration on both sides, the maximum error of a clock
+    /// ([`Format::Intervals`](crate::Format)). Other formats are then rejected: their ops have one order.
     #[must_use]
     pub fn with_clock_error(mut self, error: Duration) -> Self {
         self.clock_error_ns = i64::try_from(error.as_nanos()).unwrap_or(i64::MAX);
         self
     }
 
-    /// How many operations are no longer ordered after the one before them of the same client, because they overlap
-    /// after [widening](Reader::with_clock_error) and their order cannot be shown together with that of other clients.
-    /// Known once the first op was read. If there are any, what contradicts the ops is certain, but the operations may
-    /// break an order that the ops do not have.
+    /// The number of operations that are no longer ordered after the previous operation of the same client, because
+    /// they overlap after [widening](Reader::with_clock_error) and their order cannot be represented together with that
+    /// of other clients. Known once the first op was read. If there are any, a violation found in the ops is certain,
+    /// but the operations may violate an order that the ops do not have.
     pub fn dropped_client_orders(&self) -> u64 {
         self.intervals.as_ref().map_or(0, |intervals| intervals.dropped_orders)
     }
 
-    /// Begins again with the times that were recorded, as if no clock were off, if orders of clients
-    /// [were dropped](Reader::dropped_client_orders). Whether that is so: then all ops are read once more.
+    /// Starts again with the recorded times, as if no clock had an error, if orders of clients [were
+    /// dropped](Reader::dropped_client_orders). Returns whether it does: all ops are then read once more.
     ///
-    /// Each recorded interval lies within the widened one, and each client's are in order. So what holds of these ops
-    /// holds of the intervals however the clocks were off, with the order of each client.
+    /// Each recorded interval lies within the widened one, and each client's intervals are in order. So what is true of
+    /// these ops is true of the intervals for any clock errors, with the order of each client.
     ///
     /// # Errors
     ///
-    /// If the recorded times leave an order open.
+    /// If the recorded times do not determine an order.
     pub fn begin_as_recorded(&mut self) -> Result<bool, HistoryError> {
         let Some(intervals) = &mut self.intervals else { return Ok(false) };
         if !intervals.begin_as_recorded()? {
@@ -59,7 +59,7 @@ impl Reader<'_> {
     }
 }
 
-/// Refuses another format, whose ops have one order.
+/// Rejects other formats, whose ops have one order.
 pub(in crate::text::read) fn refuse(format: Format, clock_error_ns: i64) -> Result<(), HistoryError> {
     if clock_error_ns == 0 || format == Format::Intervals {
         return Ok(());
@@ -69,8 +69,8 @@ pub(in crate::text::read) fn refuse(format: Format, clock_error_ns: i64) -> Resu
     Err(HistoryError::new(ErrorKind::Unexpected, message).expected("intervals, or no clock error"))
 }
 
-/// Widens all rows, which are in order by client, and keeps the order of each client where that makes up no other. How
-/// many operations lost their place after the one before.
+/// Widens all rows, which are in order by client, and keeps the order of each client where that creates no other order.
+/// Returns the number of operations that are no longer ordered after the previous one.
 pub(super) fn widen(rows: &mut [Row], by_client: &[u32], clients: &mut Clients, error_ns: i64) -> u64 {
     for row in rows.iter_mut() {
         row.call_ns = row.call_ns.saturating_sub(error_ns);
@@ -92,8 +92,8 @@ pub(super) fn widen(rows: &mut [Row], by_client: &[u32], clients: &mut Clients, 
     dropped
 }
 
-/// Orders the operations of one client, as far as that makes up no other order. How many are not ordered after the one
-/// before.
+/// Orders the operations of one client, as far as that creates no other order. Returns the number of operations that
+/// are not ordered after the previous one.
 fn keep_order(rows: &mut [Row], own: &[u32], moments: &mut Moments) -> u64 {
     let mut dropped = 0;
     // Who waited in vain continued at some time, so nothing is ordered after that.
@@ -146,7 +146,7 @@ fn assign(rows: &mut [Row], own: &[u32], clients: &mut Clients) {
     }
 }
 
-/// When clients call and return, to find moments at which a client can do both.
+/// The times of calls and returns of clients, to find moments at which a client can do both.
 struct Moments {
     /// Widened, in order.
     calls: Vec<(i64, ClientId)>,

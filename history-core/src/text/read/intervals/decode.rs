@@ -1,4 +1,4 @@
-//! The fields of one interval, and the two ops that it is.
+//! The fields of one interval, and its two ops.
 
 use super::Called;
 use crate::cast::Cast as _;
@@ -14,13 +14,13 @@ use crate::{OpKind, Pair, Position, TimeUnit};
 pub(super) const INTERVAL: &str =
     r#"an interval, such as {"client": 0, "call": 10, "return": 25, "input": ["write", 3], "output": null}"#;
 
-/// How an op that returned a value may say that it happened.
+/// How an op whose input has a value may state its outcome when it returns, for messages.
 const OUTPUT: &str = "null or true if it happened, the value of the input again, or \"type\": \"fail\" or \"info\"";
 
 /// The fields that every interval has or may have. All others become fields of its ops.
 const OWN: [&str; 7] = ["client", "call", "return", "input", "output", "type", "error"];
 
-/// The field with what the history calls a client that has ops under several numbers or names.
+/// The field with the client's name in the history, if its ops are under several numbers or names.
 const ORIGINAL_CLIENT: &str = "original-client";
 
 /// An interval on a tape.
@@ -30,7 +30,7 @@ pub(super) struct Interval {
     pub(super) client: Option<usize>,
     pub(super) call_ns: i64,
     pub(super) return_ns: Option<i64>,
-    /// How it ended; `Info` if it did not.
+    /// The outcome; `Info` if it did not complete.
     pub(super) end: OpKind,
     /// The node of the whole.
     whole: usize,
@@ -39,11 +39,11 @@ pub(super) struct Interval {
     f: usize,
     arguments: Arguments,
     output: Option<usize>,
-    /// The nodes of a further field and its value: what the history calls the client, if ops may call it otherwise.
+    /// The nodes of a further field and its value: the client's name in the history, if ops may use another one.
     pub(super) origin: Option<(usize, usize)>,
 }
 
-/// What an op was given.
+/// The arguments of an op.
 #[derive(Clone, Copy, Debug)]
 enum Arguments {
     None,
@@ -104,7 +104,7 @@ impl Interval {
         Ok(())
     }
 
-    /// An output that is not a value could mean anything: that a write was refused, or how many rows it changed.
+    /// An output that is not a value could mean anything: that a write was rejected, or how many rows it changed.
     fn verify_output(&self, tape: &Tape) -> Result<(), Fault> {
         let (OpKind::Ok, Some(output)) = (self.end, self.output) else { return Ok(()) };
         if self.is_asking(tape) || self.returns_mops(tape, output) || tape.nodes[output].tag == Tag::True {
@@ -125,7 +125,7 @@ impl Interval {
         Err(Fault::op(format!("the input has a value, and the output, {returned}, differs from it"), OUTPUT))
     }
 
-    /// Whether it was given no value, so that its output is one.
+    /// Whether the input has no value, so that the output is the value.
     fn is_asking(&self, tape: &Tape) -> bool {
         match self.arguments {
             Arguments::None => true,
@@ -155,7 +155,7 @@ impl Interval {
         of_input.chain(entries(tape, self.whole).filter(move |(key, _)| !own(tape, *key)))
     }
 
-    /// Who did it, if ops call that so.
+    /// The process, with the name that ops use.
     pub(super) fn process(&self, tape: &mut Tape, called: &Called) -> ProcessRecord {
         let name = match called {
             Called::Number(number) => return ProcessRecord::Client(*number),
@@ -258,7 +258,7 @@ fn end(tape: &Tape, kind: Option<usize>, return_ns: Option<i64>) -> Result<OpKin
     Ok(kind)
 }
 
-/// What an input calls, with what, and where further fields stand.
+/// The function of an input, its arguments, and the position of further fields.
 fn function(tape: &Tape, input: usize) -> Result<(usize, Arguments, Option<usize>), Fault> {
     const INPUT: &str = r#"an input such as {"f": "write", "value": 3}, ["write", 3] or "read""#;
     let bad = || Fault::op(format!("the interval's input is {}", Value::at(tape, input)), INPUT);

@@ -1,18 +1,19 @@
-//! Intervals: an operation a line, with the times of its call and its return; they become ops in order of time.
+//! Intervals: one operation per line, with the times of its call and its return. They become ops in order of time.
 //!
-//! What logs of clients and the tests of Porcupine hold: `{"client": 0, "call": 10, "return": 25, "input": ["write",
-//! 3], "output": null}`. Lines may be in any order, so all are read before the first op is handed out: memory follows
-//! the history. It is the text, and 64 bytes an operation; half as much again while they are sorted.
+//! Used in logs of clients and the tests of Porcupine:
+//! `{"client": 0, "call": 10, "return": 25, "input": ["write", 3], "output": null}`. Lines may be in any order, so all
+//! are read before the first op is returned: memory grows with the history. It is the text, and 64 bytes per operation;
+//! half as much again while they are sorted.
 //!
 //! # What order means
 //!
 //! An operation precedes another in real time if it returns *before* the other is called (Herlihy and Wing,
-//! "Linearizability", TOPLAS 1990, section 2.2). So at equal times calls are before returns, and no order is made up. A
-//! client ends one operation before it calls the next, though, and with clocks that are coarse both may have one time.
-//! Then its return and its call stand together after the other calls of that time and before the other returns. Of two
-//! clients that do so at the same time no sequence says the truth (their four operations would be a 2+2, which no
-//! interval order is: Fishburn, 1970): such a history is refused. So is one in which two operations of a client have
-//! the same call and the same return, because lines have no order.
+//! "Linearizability", TOPLAS 1990, section 2.2). So at equal times calls precede returns, and no false order is
+//! created. A client ends one operation before it calls the next, though, and with coarse clocks both may have the same
+//! time. Its return and its call are then placed together, after the other calls of that time and before the other
+//! returns. If two clients do so at the same time, no sequence is correct (their four operations would be a 2+2, which
+//! no interval order is: Fishburn, 1970): such a history is rejected. So is one in which two operations of a client
+//! have the same call and the same return, because lines have no order.
 
 mod clock_error;
 mod decode;
@@ -36,10 +37,10 @@ use decode::{INTERVAL, Interval};
 
 /// Rows, at the most: an event is a row and a bit.
 const ROWS_MAX: usize = (u32::MAX >> 1) as usize;
-/// Bytes of text after the ops handed out at a time.
+/// The text of the ops that are returned at a time, in bytes.
 const BATCH_BYTES: usize = 64 << 10;
 
-/// All intervals of a history, and how far they were handed out.
+/// All intervals of a history, and how many of them were returned.
 #[derive(Default)]
 pub(crate) struct Intervals {
     /// Of times, if one was given.
@@ -50,14 +51,14 @@ pub(crate) struct Intervals {
     /// The text of each row, one after another.
     text: String,
     clients: Clients,
-    /// A row, and in the lowest bit whether its return is meant; in order once all rows are there.
+    /// A row, and in the lowest bit whether this is its return; sorted once all rows are there.
     events: Vec<u32>,
     handed_out: usize,
-    /// How many operations are not ordered after the one before them of the same client.
+    /// The number of operations that are not ordered after the previous one of the same client.
     dropped_orders: u64,
     /// The rows and clients as they were recorded, if some are not in the order of their client.
     recorded: Option<(Vec<Row>, Clients)>,
-    /// How many ops the rows are.
+    /// The number of ops in the rows.
     ops: u64,
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct Intervals {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     call_ns: i64,
-    /// Means nothing if it never ended.
+    /// Has no meaning if the operation never ended.
     return_ns: i64,
     /// Where its text begins; it ends where that of the next begins.
     at: u64,
@@ -82,14 +83,14 @@ struct Row {
     hands_over: bool,
 }
 
-/// How an interval ended.
+/// The outcome of an interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
-    /// It happened, or it failed.
+    /// The operation happened, or it failed.
     Returned,
     /// It is unknown whether it happened. Its client continues under another number or name.
     GivenUp,
-    /// The same, and the history does not say when.
+    /// The same, at an unknown time.
     Never,
 }
 
@@ -102,9 +103,9 @@ struct ClientId(u32);
 struct Clients {
     by_number: HashMap<i64, ClientId>,
     by_name: HashMap<String, ClientId>,
-    /// What ops call each, in the order in which they came up.
+    /// The name of each in ops, in order of first occurrence.
     called: Vec<Called>,
-    /// Under which client the history has each.
+    /// For each client, the client in the history.
     origins: Vec<ClientId>,
     /// The clients of the history that have ops under further numbers or names.
     continued: HashSet<ClientId>,
@@ -112,23 +113,23 @@ struct Clients {
     names: Vec<String>,
     /// Which names and numbers of the history are clients.
     rule: ClientRule,
-    /// The clients of the history that the rule leaves out.
+    /// The clients of the history that the rule excludes.
     left_out: HashSet<ClientId>,
     /// Numbers from here on are not of the history, if it has any.
     invented_from: Option<i64>,
 }
 
-/// What the ops of a client call it.
+/// The name of a client in its ops.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Called {
     Number(i64),
     Name(String),
-    /// The history says nothing; it gets a number once all are known.
+    /// The history has no name or number for it; it gets a number once all are known.
     Nothing,
 }
 
 impl Clients {
-    /// The client whose name is at a node. One without a name is a client of its own: nothing is known of its order.
+    /// The client whose name is at a node. An interval without a client is a client of its own: its order is unknown.
     fn id(&mut self, tape: &Tape, node: Option<usize>) -> Result<ClientId, Fault> {
         let next = ClientId(self.called.len().to_u32());
         let value = node.map_or(Value::Nil, |at| Value::at(tape, at));
@@ -163,7 +164,7 @@ impl Clients {
         Ok(next)
     }
 
-    /// A further client in place of one, which ops call so.
+    /// Creates a further client that continues another, with this name in ops.
     fn go_on(&mut self, client: ClientId, called: Called) -> ClientId {
         let (next, origin) = (ClientId(self.called.len().to_u32()), self.origins[client.0.to_usize()]);
         self.called.push(called);
@@ -172,8 +173,8 @@ impl Clients {
         next
     }
 
-    /// Takes note of whom the rule leaves out. It is about what the history calls clients, not about further numbers
-    /// and names.
+    /// Records which clients the rule excludes. The rule applies to the clients' names in the history, not to further
+    /// numbers and names.
     fn leave_out(&mut self, rule: &ClientRule) {
         self.rule = rule.clone();
         for (client, called) in self.called.iter().enumerate() {
@@ -188,21 +189,21 @@ impl Clients {
         }
     }
 
-    /// What the ops of a client call it: one that is left out has one name.
+    /// The name of a client in ops: an excluded client has one name.
     fn shown(&self, client: ClientId) -> &Called {
         let origin = self.origins[client.0.to_usize()];
         let shown = if self.left_out.contains(&origin) { origin } else { client };
         &self.called[shown.0.to_usize()]
     }
 
-    /// What the history calls a client, if that has ops under several numbers or names.
+    /// The client's name in the history, if its ops are under several numbers or names.
     fn origin(&self, client: ClientId) -> Option<&Called> {
         let origin = self.origins[client.0.to_usize()];
         self.continued.contains(&origin).then(|| &self.called[origin.0.to_usize()])
     }
 
-    /// What a client with a name is called when it continues after an operation with an unknown outcome, for the
-    /// `times`th time: `w1.2`, unless another is called so; nothing if the rule would take that for no client's.
+    /// The name of a client that continues after an operation with an unknown outcome, for the `times`th time: `w1.2`,
+    /// unless that name is in use; nothing if the rule would exclude that name.
     fn next_name(&mut self, name: &str, times: &mut u32) -> Called {
         loop {
             *times += 1;
@@ -222,7 +223,7 @@ impl Row {
 }
 
 impl Intervals {
-    /// No intervals, whose times will be in this unit, if it is given, and are off by so much at the most.
+    /// Creates an empty collection of intervals. Times will have this unit, if it is given, and this maximum error.
     pub(crate) fn new(unit: Option<TimeUnit>, clock_error_ns: i64) -> Intervals {
         Intervals { unit, clock_error_ns, ..Intervals::default() }
     }
@@ -281,7 +282,8 @@ impl Intervals {
         Ok(())
     }
 
-    /// All rows are there: puts them in order, for whoever pairs their ops. O(n log n).
+    /// Sorts all rows once they are there. Tells `pairing` from which number on numbers are not of the history.
+    /// O(n log n).
     pub(crate) fn sort(&mut self, pairing: Option<&mut Pairing>) -> Result<(), HistoryError> {
         let Some(pairing) = pairing else { return self.put_in_order() };
         self.clients.leave_out(pairing.rule());
@@ -305,14 +307,14 @@ impl Intervals {
         Ok(())
     }
 
-    /// Begins again with the times that were recorded, if orders of clients were dropped. Whether that is so.
+    /// Starts again with the recorded times, if orders of clients were dropped. Returns whether it does.
     pub(crate) fn begin_as_recorded(&mut self) -> Result<bool, HistoryError> {
         let Some((rows, clients)) = self.recorded.take() else { return Ok(false) };
         (self.rows, self.clients, self.clock_error_ns, self.handed_out) = (rows, clients, 0, 0);
         self.put_in_order().map(|()| true)
     }
 
-    /// Puts the next ops into a batch that is empty. Whether there were any.
+    /// Adds the next ops to an empty batch. Returns whether there were any.
     pub(crate) fn hand_out(&mut self, batch: &mut Batch) -> Result<bool, HistoryError> {
         batch.tape.source.to_mut().clear();
         // The text after the ops of a batch is not a piece of the whole text, and cannot be shown as one.
@@ -343,8 +345,8 @@ impl Intervals {
     }
 }
 
-/// What `see` says of the value that a text begins with, or of nothing if that cannot be read. `None` if the text ends
-/// before it does.
+/// Passes the first value of a text to `see`, or nothing if that cannot be read, and returns the result. `None` if the
+/// text ends within the value.
 pub(crate) fn first<R>(text: &str, see: impl FnOnce(Option<Value<'_>>) -> R) -> Option<R> {
     let mut tape = Tape { source: text.to_owned().into(), ..Tape::default() };
     match scan(&mut tape, 0) {
@@ -353,7 +355,7 @@ pub(crate) fn first<R>(text: &str, see: impl FnOnce(Option<Value<'_>>) -> R) -> 
     }
 }
 
-/// Whether a value is an interval: an object with a call, and without what only ops have.
+/// Whether a value is an interval: an object with a call, and without the fields that only ops have.
 pub(crate) fn is_one(value: Value<'_>) -> bool {
     let Value::Map(fields) = value else { return false };
     let has = |name: &str| fields.get(name).is_some();
@@ -371,7 +373,7 @@ fn scan(tape: &mut Tape, at: usize) -> Result<usize, Fault> {
     scanned.map(|()| node)
 }
 
-/// What was read once reads alike again; should it not, that is not a verdict.
+/// An interval that was read once can be read again; if not, the error is not a verdict.
 #[cold]
 fn misread(fault: &Fault, row: &Row) -> HistoryError {
     HistoryError::new(ErrorKind::NotAnOp, fault.message.clone()).expected(INTERVAL).at(row.position())

@@ -5,10 +5,10 @@ use super::{Called, ClientId, Clients, End, Row};
 use crate::cast::Cast as _;
 use crate::error::{ErrorKind, HistoryError};
 
-/// The calls and returns of all rows in order: rows, and in the lowest bit whether the return is meant. O(n log n).
+/// The calls and returns of all rows in order: rows, and in the lowest bit whether this is the return. O(n log n).
 ///
-/// A client gets a new number, or a new name, after an operation with an unknown outcome, as in Jepsen's histories.
-/// With them, how many operations are not ordered after the one before them of the same client.
+/// A client gets a new number or name after an operation with an unknown outcome, as in Jepsen's histories. Returns
+/// also the number of operations that are not ordered after the previous one of the same client.
 pub(super) fn sort(rows: &mut [Row], clients: &mut Clients, error_ns: i64) -> Result<(Vec<u32>, u64), HistoryError> {
     let mut by_client = take_turns(rows);
     let mut dropped = 0;
@@ -36,8 +36,8 @@ pub(super) fn sort(rows: &mut [Row], clients: &mut Clients, error_ns: i64) -> Re
     Ok((events, dropped))
 }
 
-/// What events are sorted by: time; then calls, a client's returns with its calls after them, other returns; then what
-/// is the same whatever the sort does.
+/// The sort key of an event: time; then calls, a client's returns with its calls after them, other returns; then values
+/// that make the order unique.
 fn key(rows: &[Row], event: u32) -> (i64, u8, u32) {
     let row = &rows[(event >> 1).to_usize()];
     match (event & 1 == 1, row) {
@@ -48,8 +48,8 @@ fn key(rows: &[Row], event: u32) -> (i64, u8, u32) {
     }
 }
 
-/// The rows of each client in the order in which it called them. Of calls at once those come first that never
-/// returned, then those that returned first. Those that also returned at once have no order ([`hand_over`]).
+/// The rows of each client in the order in which it called them. Of calls at the same time, those that never returned
+/// come first, then those that returned first. Those that also returned at the same time have no order ([`hand_over`]).
 fn take_turns(rows: &mut [Row]) -> Vec<u32> {
     let mut by_client: Vec<u32> = (0..rows.len().to_u32()).collect();
     // Stable: rows that are alike stay in the order of the text.
@@ -63,8 +63,8 @@ fn take_turns(rows: &mut [Row]) -> Vec<u32> {
     by_client
 }
 
-/// Looks at each operation and the one before it of its client: whether they overlap, and whether one ends as the other
-/// begins.
+/// Examines each operation and the previous one of its client: whether they overlap, and whether one ends when the
+/// other begins.
 fn hand_over(rows: &mut [Row], by_client: &[u32], clients: &Clients) -> Result<(), HistoryError> {
     let mut shared: Vec<(i64, ClientId, u32)> = Vec::new();
     let mut overlap: Option<(usize, usize)> = None;
@@ -124,7 +124,8 @@ fn overlaps(rows: &[Row], later: usize, earlier: usize, clients: &Clients) -> Hi
     .at(rows[later].position())
 }
 
-/// Two operations of a client begin and end at one moment. Lines have no order, so nothing shows which was first.
+/// The error if two operations of a client begin and end at the same time. Lines have no order, so nothing shows which
+/// was first.
 #[cold]
 fn undecided(rows: &[Row], later: usize, earlier: usize, clients: &Clients) -> HistoryError {
     let client = &clients.names[rows[later].client.0.to_usize()];

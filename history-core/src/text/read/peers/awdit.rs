@@ -1,7 +1,7 @@
 //! AWDIT's `test` format: `r K V` and `w K V`, a line of `-` after a transaction, a line of `=` after a session.
 //!
-//! Source: AWDIT 0.2.1 (`parse_test_history`). Nothing between two such lines is no transaction, as there. A first
-//! state is not implied: every value that is read was written.
+//! Source: AWDIT 0.2.1 (`parse_test_history`). As there, an empty line range between two such lines is not a
+//! transaction. A first state is not implied: every value that is read was written.
 
 use super::cursor::{Cursor, lines};
 use super::txn::{Act, Atom, Event, Events, Out};
@@ -12,7 +12,7 @@ use crate::{OpKind, Position};
 const LINE: &str = "r KEY VALUE, w KEY VALUE, or a line of - (end of a transaction) or = (end of a session)";
 const NUMBER: &str = "a number from 0 on";
 
-/// How far the format was read.
+/// The state of the decoder.
 #[derive(Default)]
 pub(super) struct Awdit {
     session: i64,
@@ -60,7 +60,7 @@ impl Awdit {
     }
 }
 
-/// The rest of a line, behind its letter.
+/// The rest of a line, after its letter.
 fn event(line: &mut Cursor<'_>, act: Act) -> Result<Event, Fault> {
     let mut number = || {
         if line.skip_blanks() { line.number(NUMBER) } else { Err(line.fault(LINE)) }
@@ -72,7 +72,7 @@ fn event(line: &mut Cursor<'_>, act: Act) -> Result<Event, Fault> {
     Ok(Event { act, key: key.into(), value: value.into() })
 }
 
-/// Whether a line is one of this format's that no other has.
+/// Whether a line belongs to this format and to no other.
 pub(super) fn is_line(line: &[u8]) -> bool {
     let mut line = Cursor::new(line, 0, line.len());
     (line.eat(b"r") || line.eat(b"w")) && event(&mut line, Act::Read).is_ok()

@@ -28,14 +28,14 @@ enum Next {
     Txns(u64, u64),
 }
 
-/// How far the format was read.
+/// The state of the decoder.
 #[derive(Default)]
 pub(super) struct Bincode {
     next: Next,
     session: i64,
     /// Whether the session has one transaction.
     is_alone: bool,
-    /// Whether a transaction was taken for the first state: no other one is.
+    /// Whether a transaction was treated as the first state: at most one is.
     had_first_state: bool,
     events: Events,
     failed: Events,
@@ -69,7 +69,7 @@ impl Bytes<'_, '_> {
         }
     }
 
-    /// A string of the head, which says nothing that matters.
+    /// A string in the header, whose content is ignored.
     fn string(&mut self) -> Result<(), Fault> {
         let at = self.pos;
         let len = self.number("the head")?;
@@ -86,7 +86,7 @@ impl Bytes<'_, '_> {
 }
 
 impl Bincode {
-    /// Reads the next thing; false behind the last.
+    /// Reads the next item; false after the last.
     fn step(&mut self, bytes: &mut Bytes<'_, '_>, out: &mut Out<'_>) -> Result<bool, Fault> {
         self.next = match self.next {
             Next::Head => {
@@ -178,8 +178,8 @@ impl Decode for Bincode {
     }
 }
 
-/// Whether a file that begins so is one of these: numbers of eight bytes that are small, the sixth the length of a text
-/// that follows.
+/// Whether a file with this beginning has this format: small numbers of eight bytes, the sixth of which is the length
+/// of a text that follows.
 pub(super) fn begins(head: &[u8]) -> bool {
     let number = |i: usize| {
         let bytes = head.get(8 * i..8 * i + 8)?;

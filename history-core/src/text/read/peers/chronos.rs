@@ -34,7 +34,7 @@ enum Within {
     Closed,
 }
 
-/// How far the format was read.
+/// The state of the decoder.
 #[derive(Default)]
 pub(super) struct Chronos {
     within: Within,
@@ -42,7 +42,7 @@ pub(super) struct Chronos {
 }
 
 impl Chronos {
-    /// Reads the next transaction; its node and its place. Nothing at the end of the text or of the array.
+    /// Reads the next transaction; returns its node and its place. Nothing at the end of the text or of the array.
     fn step(&mut self, scanner: &mut Scanner<'_>) -> Result<Option<(usize, usize)>, Fault> {
         scanner.skip_json_space();
         if self.within == Within::Start {

@@ -1,5 +1,5 @@
-//! Cobra's logs: a file a session, of records that begin with a letter and go on with numbers of eight bytes,
-//! big-endian.
+//! Cobra's logs: one file per session, of records that begin with a letter, followed by big-endian numbers of eight
+//! bytes.
 //!
 //! Source: CobraVerifier (`ExtractClientLogFromStream`) and PolySI's `CobraHistoryLoader`. `S` txn; `W` write-id, key
 //! hash, value hash; `R` writer's txn, write-id, key hash, value hash; `C` txn. The write-id is the value, for Cobra
@@ -22,7 +22,7 @@ pub(crate) const END: u8 = 255;
 
 const RECORD: &str = "S, R, W or C (a record of Cobra's logs, without timestamps), or the byte 255 at the end";
 
-/// How far the format was read.
+/// The state of the decoder.
 #[derive(Default)]
 pub(super) struct Cobra {
     session: usize,
@@ -34,7 +34,7 @@ pub(super) struct Cobra {
 }
 
 impl Cobra {
-    /// Reads a record; how many bytes it has.
+    /// Reads a record; returns its length in bytes.
     fn record(&mut self, input: &Input<'_>, at: usize, out: &mut Out<'_>) -> Result<usize, Fault> {
         let letter = input.bytes[at];
         let fields: usize = match letter {
@@ -122,7 +122,7 @@ impl Decode for Cobra {
     }
 }
 
-/// Whether a file that begins so is one of these.
+/// Whether a file with this beginning has this format.
 pub(super) fn begins(head: &[u8]) -> bool {
     // The high byte of a number is a letter in no log, and is one in every text.
     let is_record = |at: usize| matches!(head.get(at), Some(b'R' | b'W' | b'C'));

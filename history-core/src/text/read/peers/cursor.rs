@@ -34,7 +34,7 @@ impl<'b> Cursor<'b> {
         &self.bytes[self.pos..self.end]
     }
 
-    /// Passes over blanks. Whether there were any.
+    /// Skips blanks. Returns whether there were any.
     pub(super) fn skip_blanks(&mut self) -> bool {
         let from = self.pos;
         while matches!(self.peek(), Some(b' ' | b'\t')) {
@@ -43,7 +43,7 @@ impl<'b> Cursor<'b> {
         self.pos > from
     }
 
-    /// Passes over `text` if it stands here.
+    /// Skips `text` if it follows.
     pub(super) fn eat(&mut self, text: &[u8]) -> bool {
         let stands = self.rest().starts_with(text);
         if stands {
@@ -52,7 +52,7 @@ impl<'b> Cursor<'b> {
         stands
     }
 
-    /// What is wrong here.
+    /// The fault at this place.
     #[cold]
     pub(super) fn fault(&self, expected: &'static str) -> Fault {
         let shown = String::from_utf8_lossy(self.rest()).chars().next();
@@ -63,7 +63,7 @@ impl<'b> Cursor<'b> {
         Fault::syntax(self.pos, message, expected)
     }
 
-    /// A number from 0 on.
+    /// A number of 0 or more.
     pub(super) fn number(&mut self, expected: &'static str) -> Result<u64, Fault> {
         let from = self.pos;
         let mut number = 0_u64;
@@ -88,7 +88,7 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// The lines that end in a text between two places: where each begins and ends, its newline left out.
+/// The lines that end in a text between two places: the beginning and the end of each, without its newline.
 pub(super) fn lines(bytes: &[u8], from: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
     let mut start = from;
     memchr::memchr_iter(b'\n', &bytes[from..]).map(move |at| {

@@ -18,7 +18,7 @@ const SESSION: &str = "a session: an array of transactions";
 const TXN: &str = r#"a transaction: {"events": [...], "committed": true}"#;
 const EVENT: &str = r#"{"Read": {"variable": 3, "version": 17}}, {"Write": ...}, ["r", 3, 17] or ["w", 3, 17]"#;
 
-/// Where in the text the next token belongs.
+/// The context of the next token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum At {
     #[default]
@@ -29,11 +29,11 @@ enum At {
     Sessions { is_first: bool },
     /// In a session.
     Txns { is_first: bool },
-    /// Behind it all.
+    /// After the end.
     End,
 }
 
-/// How far the format was read.
+/// The state of the decoder.
 #[derive(Default)]
 pub(super) struct DbcopJson {
     at: At,
@@ -93,7 +93,7 @@ impl DbcopJson {
         Ok(begun)
     }
 
-    /// Reads a key of the object around the sessions, and its value, unless that is the sessions.
+    /// Reads a key of the object around the sessions, and its value, unless the value is the sessions.
     fn key(&mut self, scanner: &mut Scanner<'_>, is_first: bool) -> Result<At, Fault> {
         if scanner.peek() == Some(b'}') {
             if !self.is_read {

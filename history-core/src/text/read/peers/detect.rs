@@ -1,4 +1,4 @@
-//! Detects the formats of other checkers from how they begin, where nothing else begins like this.
+//! Detects the formats of other checkers from their beginning, if it is unique.
 
 use super::{awdit, bincode, cobra, hist, plume};
 use crate::text::read::Format;
@@ -6,17 +6,17 @@ use crate::text::syntax::{FaultKind, Scanner};
 use crate::values::tape::Tape;
 use crate::values::value::Value;
 
-/// What the beginning of a text says of its format.
+/// The format that the beginning of a text indicates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Guess {
     Is(Format),
-    /// None of those that are looked for.
+    /// None of the formats in question.
     Other,
-    /// Nothing yet: more of it must be seen.
+    /// Undecided: more text is needed.
     More,
 }
 
-/// The binary format of a file that begins so.
+/// The binary format of a file with this beginning.
 pub(crate) fn binary(head: &[u8]) -> Option<Format> {
     if cobra::begins(head) {
         return Some(Format::Cobra);
@@ -24,7 +24,7 @@ pub(crate) fn binary(head: &[u8]) -> Option<Format> {
     bincode::begins(head).then_some(Format::Dbcop)
 }
 
-/// The format of a text that begins with this line, which is not blank. A line of dashes says nothing yet: see
+/// The format of a text that begins with this line, which is not blank. A line of dashes decides nothing yet: see
 /// [`is_dashes`].
 pub(crate) fn line(line: &str) -> Option<Format> {
     let line = line.as_bytes();
@@ -56,7 +56,7 @@ pub(crate) fn nested(text: &str) -> Guess {
     if rest.len() < "committed\"".len() { Guess::More } else { Guess::Other }
 }
 
-/// The format whose history is an object that begins so, its sessions last.
+/// The format whose history is an object that begins like this and has its sessions last.
 pub(crate) fn wrapper(text: &str) -> Guess {
     let mut rest = text;
     for token in ["{", "\"params\"", ":"] {

@@ -13,7 +13,7 @@ use crate::text::syntax::Fault;
 const LINE: &str = "transactions like [x:=1 y==2 z==?], a line of dashes, or a comment after //";
 const VARIABLE: &str = "a variable: letters, digits and _";
 
-/// How far the format was read.
+/// The state of the decoder.
 #[derive(Default)]
 pub(super) struct Hist {
     session: i64,

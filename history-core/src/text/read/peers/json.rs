@@ -1,6 +1,6 @@
-//! Going into the containers of a JSON text, one value of an array or object at a time.
+//! Iterates over the containers of a JSON text, one value of an array or object at a time.
 //!
-//! A whole history is one JSON value in some formats; what is read at once is a transaction.
+//! In some formats a whole history is one JSON value; a transaction is read at a time.
 
 use crate::text::syntax::{Fault, Scanner};
 use crate::values::tape::Tape;
@@ -15,7 +15,7 @@ pub(super) enum Step {
     Closed,
 }
 
-/// Goes to the next element of an array, or behind its end. `is_first`: nothing was read of it since its bracket.
+/// Moves to the next element of an array, or past its end. `is_first`: nothing after its bracket was read yet.
 pub(super) fn next(scanner: &mut Scanner<'_>, is_first: bool, expected: &'static str) -> Result<Step, Fault> {
     scanner.skip_json_space();
     let Some(b) = scanner.peek() else { return Err(scanner.incomplete()) };
@@ -38,7 +38,7 @@ pub(super) fn next(scanner: &mut Scanner<'_>, is_first: bool, expected: &'static
     }
 }
 
-/// Passes over `b`, which is expected here.
+/// Skips `b`, which is expected here.
 pub(super) fn expect(scanner: &mut Scanner<'_>, b: u8, expected: &'static str) -> Result<(), Fault> {
     scanner.skip_json_space();
     match scanner.peek() {
@@ -51,8 +51,8 @@ pub(super) fn expect(scanner: &mut Scanner<'_>, b: u8, expected: &'static str) -
     }
 }
 
-/// Scans `text`, which the tape has as its source, from `at` on. What `scan` found, and where it ended; after a fault
-/// the tape is as before.
+/// Scans `text`, which the tape has as its source, from `at` on. Returns the result of `scan`, and where it ended;
+/// after a fault the tape is as before.
 pub(super) fn scan<R>(
     tape: &mut Tape,
     text: &[u8],
@@ -69,8 +69,7 @@ pub(super) fn scan<R>(
     Ok((result?, end))
 }
 
-/// The nodes of fields of the object at a node, by their names. A name that stands twice is a fault, other names are
-/// passed over.
+/// The nodes of fields of the object at a node, by their names. A duplicate name is a fault; other names are skipped.
 pub(super) fn fields<const N: usize>(
     tape: &Tape,
     node: usize,

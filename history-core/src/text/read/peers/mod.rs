@@ -2,13 +2,14 @@
 //!
 //! None of them has invocations. A transaction becomes one completion, `f` txn, with micro-ops `r` and `w` (and
 //! `append`, where a format has lists) and its session as the process; so the order within a session is the order of
-//! ops, and there is no real time. A transaction that aborted becomes a `fail`. What a read returns before any write is
-//! nil here, whatever the format calls it ([`FirstValue`]). Some write a transaction for it, which is all of its
-//! session: where the format has a number for it, that transaction is the first state, and no op.
+//! ops, and there is no real time. A transaction that aborted becomes a `fail`. The value of a read before any write is
+//! nil here, whatever the format uses ([`FirstValue`]). Some histories contain a transaction that writes this value and
+//! is the only one of its session: if the format has a number for the value, that transaction is the first state, and
+//! not an op.
 //!
-//! A format is a [`Decode`]: it takes the transactions that end in a block of bytes, and says how far it came, as the
-//! tokenizers of the other formats do. Lengths in binary formats are never trusted: what a length promises is read
-//! piece by piece.
+//! A format is a [`Decode`]: it decodes the transactions that end in a block of bytes, and returns how far it read, as
+//! the tokenizers of the other formats do. Lengths in binary formats are never trusted: data is read piece by piece, up
+//! to its stated length.
 
 mod awdit;
 mod bincode;
@@ -38,11 +39,12 @@ use std::cell::Cell;
 /// Bytes from which a binary format is detected.
 pub(crate) const HEAD_BYTES: usize = 64;
 
-/// What reads return before anything was written, in the formats of other checkers. Reads and writes of it become nil.
+/// The value of reads before any write, in the formats of other checkers. Reads and writes of it become nil.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FirstValue {
-    /// What the format says: 0 for [`Format::Plume`] and [`Format::Dbcop`], nothing where there is null or the like.
+    /// The format's own value: 0 for [`Format::Plume`] and [`Format::Dbcop`], none for formats with null or a similar
+    /// value.
     #[default]
     OfFormat,
     /// No number: every number that is read was written.
@@ -62,13 +64,13 @@ impl FirstValue {
     }
 }
 
-/// Bytes of a block, and where they stand.
+/// The bytes of a block, and their position.
 struct Input<'b> {
-    /// Of the last block of a text, one newline more than there is.
+    /// For the last block of a text, with one additional newline.
     bytes: &'b [u8],
     block: &'b Block,
     is_binary: bool,
-    /// The last byte whose place was asked for, and its place: most are asked for in order.
+    /// The last byte whose place was requested, and its place: most are requested in order.
     known: Cell<(usize, Place)>,
 }
 
@@ -104,20 +106,21 @@ impl<'b> Input<'b> {
     }
 }
 
-/// How far a decoder came, or why not further.
+/// How far a decoder read, or why it stopped.
 type Decoded = Result<usize, Fault>;
 
 /// A format.
 trait Decode: Send {
-    /// Gives `out` the transactions that end in a block. How far.
+    /// Adds the transactions that end in a block to `out`. Returns how far it read.
     fn decode(&mut self, input: &Input<'_>, out: &mut Out<'_>) -> Decoded;
 
-    /// Goes on after the last block: gives `out` some of the transactions that were held back. Whether there were any.
+    /// Continues after the last block: adds some of the transactions that were held back to `out`. Returns whether
+    /// there were any.
     fn hand_out(&mut self, _out: &mut Out<'_>) -> Result<bool, HistoryError> {
         Ok(false)
     }
 
-    /// The session being read, for messages, where each has a file of its own.
+    /// The session being read, for messages, if each session is a file.
     fn session(&self) -> Option<usize> {
         None
     }
@@ -156,7 +159,8 @@ impl Peers {
         Some(Peers { format, first: first.of(format), decoder, bytes: Vec::new(), names, read_all: false })
     }
 
-    /// Reads a block, or hands out what was held back, into a batch that is empty. Whether there may be more.
+    /// Reads a block, or returns transactions that were held back, into an empty batch. Returns whether there may be
+    /// more.
     pub(crate) fn read(
         &mut self,
         blocks: &mut Blocks<'_>,
@@ -247,7 +251,7 @@ pub(super) fn no_txn() -> HistoryError {
     HistoryError::new(ErrorKind::NotAnOp, "there is no transaction in it").expected("one transaction at least")
 }
 
-/// The refusal of a first value for a format that has nil.
+/// The error for a first value in a format in which it is nil.
 #[cold]
 pub(crate) fn no_first_value(format: Format) -> HistoryError {
     let message = format!("a first value was given for a history in {format}, which has nil for it");

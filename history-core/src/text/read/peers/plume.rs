@@ -1,9 +1,9 @@
 //! Plume's and PolySI's text: a line a read or write, `r(KEY,VALUE,SESSION,TRANSACTION)` or `w(...)`.
 //!
 //! Source: Plume's and PolySI's `TextHistoryLoader`, AWDIT 0.2.1 (`parse_plume_history`). The lines of a transaction
-//! need not stand together, so all are read before the first op is handed out; a transaction stands where its first
-//! line does. Transaction −1 is of an aborted one; lines of it that follow each other in a session are taken for one.
-//! Value 0 is the first state.
+//! need not be adjacent, so all are read before the first op is returned; a transaction has the place of its first
+//! line. Transaction −1 is an aborted one; consecutive lines of it in a session are treated as one transaction. Value 0
+//! is the first state.
 
 use super::cursor::{Cursor, lines};
 use super::txn::{Act, Atom, EVENTS_MAX, Event, Out};
@@ -39,7 +39,7 @@ struct Line {
     value: u64,
 }
 
-/// All transactions of a history, and how far they were handed out.
+/// All transactions of a history, and how many of them were returned.
 pub(super) struct Plume {
     held_bytes_max: u64,
     txns: Vec<Txn>,
@@ -51,7 +51,7 @@ pub(super) struct Plume {
     order: Option<Vec<u32>>,
     /// Sessions with one transaction.
     alone: HashSet<i64>,
-    /// Whether one of them was taken for the first state: no other one is.
+    /// Whether one of them was treated as the first state: at most one is.
     had_first_state: bool,
     handed_out: usize,
     /// Reused for each transaction.

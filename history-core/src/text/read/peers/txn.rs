@@ -1,4 +1,4 @@
-//! A transaction as a format has it, and the op that it becomes.
+//! A transaction in a format, and the op that it becomes.
 
 use crate::cast::Cast as _;
 use crate::ops::batch::Batch;
@@ -50,7 +50,7 @@ pub(super) const EVENTS_MAX: usize = VALUES_MAX / 4;
 pub(super) struct Events(Vec<Event>);
 
 impl Events {
-    /// Adds a micro-op that stands at `at`.
+    /// Adds a micro-op whose position is `at`.
     pub(super) fn push(&mut self, event: Event, at: usize) -> Result<(), Fault> {
         if self.0.len() >= EVENTS_MAX {
             let message = format!("a transaction has more than {EVENTS_MAX} reads and writes");
@@ -84,10 +84,10 @@ pub(super) struct Stamps {
 /// Fields of an op that hold them.
 pub(crate) const STAMPS: [&str; 2] = ["start-ts", "commit-ts"];
 
-/// Where transactions go: the ops of a batch.
+/// The destination of transactions: the ops of a batch.
 pub(super) struct Out<'b> {
     pub(super) batch: &'b mut Batch,
-    /// The number that stands for nothing.
+    /// The number of the first state, which becomes nil.
     first: Option<i64>,
     /// The node of each name, once it is on the tape.
     names: [Option<usize>; 4],

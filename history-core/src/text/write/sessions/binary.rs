@@ -7,7 +7,7 @@ use crate::hash::HashMap;
 use crate::text::read::FIRST_OF_COBRA;
 use std::io::{self, Write};
 
-/// The transaction of a read whose value nobody wrote.
+/// The transaction of a read whose value was never written.
 const NOBODY: i64 = 0;
 
 impl Converted {

@@ -1,4 +1,4 @@
-//! What each format can hold.
+//! What each format can represent.
 
 use super::{Act, Atom, Converter, Mop, is_list, refusal};
 use crate::cast::Cast as _;
@@ -26,7 +26,7 @@ fn is_variable(name: &str) -> bool {
 }
 
 impl Converter {
-    /// The micro-ops of an op, each of which the format can hold.
+    /// The micro-ops of an op, each of which the format can represent.
     pub(super) fn mops_of(&mut self, op: &Op<'_>, kind: OpKind, into: &mut Vec<Mop>) -> Result<(), HistoryError> {
         let (Value::Vector(mops) | Value::List(mops)) = op.value else {
             if op.value.is_nil() && kind != OpKind::Ok {
@@ -131,7 +131,7 @@ impl Converter {
         }
     }
 
-    /// Refuses values that mean something else in the format.
+    /// Rejects values that have another meaning in the format.
     fn first_state(&self, act: Act, value: Atom, kind: OpKind) -> Result<(), (String, &'static str)> {
         let format = self.format;
         match (format, value) {
@@ -153,7 +153,7 @@ impl Converter {
         }
     }
 
-    /// A key that is a name. The format does not say which kind of value it is.
+    /// A key that is a name. The format does not contain its type.
     fn name(&mut self, name: &str, kind: &'static str) -> Result<Atom, String> {
         let known = self.names.get_full(name).map(|(at, _, before)| (at, *before));
         let (at, before) = known.unwrap_or_else(|| (self.names.insert_full(name.to_owned(), kind).0, kind));
@@ -163,7 +163,7 @@ impl Converter {
         Ok(Atom::Name(at.to_u32()))
     }
 
-    /// Refuses what shows only once all transactions are there: in Cobra's logs a value is of one key.
+    /// Rejects what is known only once all transactions are there: in Cobra's logs a value belongs to one key.
     pub(super) fn verify(&self) -> Result<(), HistoryError> {
         if self.format != Format::Cobra {
             return Ok(());
@@ -188,7 +188,7 @@ impl Converter {
     }
 }
 
-/// A value as a number, if it is one that some format can hold.
+/// A value as a number, if some format can represent it.
 fn number(value: Value<'_>) -> Option<Atom> {
     match value {
         Value::Int(number) => Some(Atom::Int(number)),

@@ -1,8 +1,8 @@
-//! Outcomes that are not known: which of them are assumed to have happened; no isolation level depends on it.
+//! Unknown outcomes: which operations are assumed to have happened. No isolation level depends on the choice.
 //!
-//! A transaction of unknown outcome happened if a committed one read one of its writes. If nobody did, it can be left
-//! out of any execution, and what is left still is one of the same level. What it read itself is not known, so its
-//! writes are all that is written.
+//! A transaction with unknown outcome happened if a committed one read one of its writes. If none did, it can be
+//! omitted from any execution, and the rest has the same level. What it read itself is unknown, so only its writes are
+//! written.
 
 use super::{Act, Atom, Converter, Invoked, refusal};
 use crate::cast::Cast as _;
@@ -11,7 +11,7 @@ use crate::hash::{HashMap, HashSet};
 use crate::{Format, OpKind};
 
 impl Converter {
-    /// Adds the transactions that never completed, or refuses the first of them.
+    /// Adds the transactions that never completed, or rejects the first of them.
     pub(super) fn end_open(&mut self) -> Result<(), HistoryError> {
         let mut open: Vec<Invoked> = std::mem::take(&mut self.open).into_iter().flatten().collect();
         open.sort_by_key(|invoked| invoked.index);
@@ -25,7 +25,7 @@ impl Converter {
         Ok(())
     }
 
-    /// Settles all unknown outcomes, and leaves out what the format then cannot hold. O(micro-ops).
+    /// Decides all unknown outcomes, and omits what the format then cannot represent. O(micro-ops).
     pub(super) fn settle(&mut self) -> Result<(), HistoryError> {
         let mut read: HashSet<(Atom, Atom)> = HashSet::default();
         for i in (0..self.txns.len()).filter(|i| self.txns[*i].kind == OpKind::Ok) {
@@ -66,8 +66,8 @@ impl Converter {
         Ok(())
     }
 
-    /// Refuses what failed and is left out, if it wrote a value that was read and that another wrote, too. Without it
-    /// the history would show whom the read saw, which it does not.
+    /// Rejects a failed transaction that is omitted, if it wrote a value that was read and that another transaction
+    /// wrote, too. Without it, the history would show which transaction was read, although that is unknown.
     fn verify_failed(&self, read: &HashSet<(Atom, Atom)>) -> Result<(), HistoryError> {
         let mut failed: HashMap<(Atom, Atom), u64> = HashMap::default();
         for (mop, index, _) in self.failed.iter().filter(|(mop, ..)| read.contains(&(mop.key, mop.value))) {
@@ -88,7 +88,7 @@ impl Converter {
         Ok(())
     }
 
-    /// The values that a read shows, each with its key.
+    /// The values that a read returns, each with its key.
     fn seen(&self, key: Atom, value: Atom) -> Vec<(Atom, Atom)> {
         match value {
             Atom::List(start, end) => {

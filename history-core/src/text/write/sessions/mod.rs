@@ -1,8 +1,8 @@
 //! Converters: a history of transactions as sessions of reads and writes, in a format of another checker.
 //!
-//! Those formats hold less than a history does. What the format at hand cannot hold is refused with the first op that
-//! has it, unless [`ConvertOptions::lossy`] asks to leave it out where that does not change which isolation levels
-//! hold; what is left out is counted ([`Converted::omitted`]). Never held: real-time order, times, indices, other
+//! Those formats represent less than a history contains. What the target format cannot represent is rejected, at the
+//! first op that has it, unless [`ConvertOptions::lossy`] is set and omitting it does not change which isolation levels
+//! hold; what is omitted is counted ([`Converted::omitted`]). Never represented: real-time order, times, indices, other
 //! fields, processes that are not clients.
 
 mod binary;
@@ -21,33 +21,34 @@ use numbers::Numbers;
 use std::cell::OnceCell;
 use std::io::{self, Write};
 
-/// How a [`Converter`] treats what a format cannot hold as it is.
+/// How a [`Converter`] handles what a format cannot represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConvertOptions {
-    /// Replaces keys and values by numbers from 1 on, in the order in which they come up; a value has another number
-    /// with each key.
+    /// Replaces keys and values by numbers from 1 on, in order of first occurrence; a value has a different number for
+    /// each key.
     pub renumber: bool,
-    /// Leaves out what the format cannot hold and no isolation level needs: an operation whose outcome is unknown is
+    /// Omits what the format cannot represent and no isolation level needs: an operation whose outcome is unknown is
     /// committed, with its writes alone, if a committed transaction read one of them, and else aborted; aborted and
-    /// empty transactions are left out of formats that have none. Refused is an aborted transaction that wrote a value
-    /// that another wrote, too, and that was read: without it, who was read from would seem to be known.
+    /// empty transactions are omitted from formats that have none. An aborted transaction is rejected if it wrote a
+    /// value that another transaction wrote, too, and that was read: without it, the writer of that value would seem to
+    /// be known.
     pub lossy: bool,
 }
 
 impl ConvertOptions {
-    /// Refuses what does not fit.
+    /// Rejects what the format cannot represent.
     pub fn new() -> ConvertOptions {
         ConvertOptions::default()
     }
 
-    /// With numbers in place of keys and values.
+    /// With numbers instead of keys and values.
     #[must_use]
     pub fn with_renumber(self, renumber: bool) -> ConvertOptions {
         ConvertOptions { renumber, ..self }
     }
 
-    /// Without what the format cannot hold.
+    /// Omits what the format cannot represent.
     #[must_use]
     pub fn with_lossy(self, lossy: bool) -> ConvertOptions {
         ConvertOptions { lossy, ..self }
@@ -77,18 +78,18 @@ pub struct Converter {
     mops: Vec<Mop>,
     /// Elements of lists that were read.
     elements: Vec<i64>,
-    /// Keys that are names, and what kind of value each is.
+    /// Keys that are names, with the type of each.
     names: IndexMap<String, &'static str, RandomState>,
     numbers: Numbers,
     sessions: IndexSet<Session, RandomState>,
-    /// By slot, the invocation in flight: its place, and its micro-ops where they may be needed.
+    /// By slot, the invocation in flight: its place, and its micro-ops if they may be needed.
     open: Vec<Option<Invoked>>,
-    /// What left-out transactions that failed wrote, and where these are.
+    /// What omitted transactions that failed wrote, and their positions.
     failed: Vec<(Mop, u64, Option<Position>)>,
     omitted: Omitted,
 }
 
-/// How much was left out.
+/// How much was omitted.
 #[derive(Clone, Copy, Debug, Default)]
 struct Omitted {
     invocations: u64,
@@ -103,7 +104,7 @@ struct Omitted {
 enum Session {
     Number(i64),
     Name(String),
-    /// The history does not say whose transaction it is; a number of its own.
+    /// The history does not contain the transaction's session; it has a number of its own.
     Alone(u32),
 }
 
@@ -157,7 +158,7 @@ enum Atom {
     List(u32, u32),
 }
 
-/// A history that fits its format.
+/// A history that its format can represent.
 #[derive(Debug)]
 pub struct Converted {
     parts: Converter,
@@ -186,11 +187,11 @@ impl Converter {
         })
     }
 
-    /// Adds the next op of the history, which was paired.
+    /// Adds the next op of the history, which must be paired.
     ///
     /// # Errors
     ///
-    /// If the format cannot hold it.
+    /// If the format cannot represent it.
     pub fn push(&mut self, op: &Op<'_>) -> Result<(), HistoryError> {
         if !op.process.is_client() {
             self.omitted.non_clients += 1;
@@ -209,7 +210,7 @@ impl Converter {
     ///
     /// # Errors
     ///
-    /// If the format cannot hold it.
+    /// If the format cannot represent it.
     pub fn finish(mut self) -> Result<Converted, HistoryError> {
         self.end_open()?;
         if self.options.lossy {
@@ -237,7 +238,7 @@ impl Converter {
         Ok(Converted { parts: self, order, starts, writers: OnceCell::new() })
     }
 
-    /// Numbers the sessions anew of which a transaction is left.
+    /// Renumbers the sessions that still have a transaction.
     fn forget_empty_sessions(&mut self) {
         let mut new = vec![None; self.sessions.len()];
         let mut sessions = IndexSet::default();
@@ -340,7 +341,7 @@ impl Converter {
         Ok(stamps)
     }
 
-    /// The refusal of an op.
+    /// The error for an op.
     #[cold]
     fn refuse(&self, op: &Op<'_>, reason: &str, expected: &str) -> HistoryError {
         refusal(op.index, op.position, self.format, reason, expected)
@@ -368,7 +369,7 @@ fn is_list(value: Value<'_>) -> bool {
     matches!(value, Value::Vector(_) | Value::List(_))
 }
 
-/// The refusal of the op with an index.
+/// The error for the op with an index.
 #[cold]
 fn refusal(index: u64, position: Option<Position>, format: Format, reason: &str, expected: &str) -> HistoryError {
     let message = format!("the op with index {index} cannot be written as {format}: {reason}");
@@ -380,7 +381,7 @@ fn refusal(index: u64, position: Option<Position>, format: Format, reason: &str,
 }
 
 impl Converted {
-    /// Writes all of it: sessions of [`Format::Cobra`] one after another, as histcheck reads them.
+    /// Writes the whole history: sessions of [`Format::Cobra`] one after another, as histcheck reads them.
     ///
     /// # Errors
     ///
@@ -410,7 +411,7 @@ impl Converted {
         self.parts.sessions.len()
     }
 
-    /// Writes a session of [`Format::Cobra`], which is a file there. Nothing in other formats.
+    /// Writes a session of [`Format::Cobra`], which is a file there. Writes nothing in other formats.
     ///
     /// # Errors
     ///
@@ -419,7 +420,7 @@ impl Converted {
         if self.parts.format == Format::Cobra { self.cobra(session, out) } else { Ok(()) }
     }
 
-    /// What was left out, with how much of it there was.
+    /// What was omitted, with its number.
     pub fn omitted(&self) -> Vec<(&'static str, u64)> {
         let Omitted { invocations, non_clients, unknown, aborted, empty } = self.parts.omitted;
         let all = [

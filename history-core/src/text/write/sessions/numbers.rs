@@ -1,4 +1,4 @@
-//! Numbers in place of keys and values.
+//! Numbers instead of keys and values.
 
 use crate::hash::HashMap;
 use crate::{Interner, Value};
@@ -25,7 +25,7 @@ impl Numbers {
     }
 }
 
-/// The number that comes after so many.
+/// The number after `count` numbers.
 fn as_number(count: usize) -> i64 {
     i64::try_from(count).map_or(i64::MAX, |count| count + 1)
 }

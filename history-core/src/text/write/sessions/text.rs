@@ -7,7 +7,7 @@ use crate::text::write::json;
 use std::fmt;
 use std::io::{self, Write};
 
-/// When a history was recorded, where a format must say it and nobody knows.
+/// The recording time, for a format that requires one: it is unknown.
 pub(super) const RECORDED: &str = "1970-01-01T00:00:00+00:00";
 /// Where a history came from.
 pub(super) const INFO: &str = "converted by histcheck";

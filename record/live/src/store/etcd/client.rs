@@ -47,7 +47,7 @@ impl Client for EtcdClient {
 
 const REFUSED: &str = "the register holds something else";
 
-/// Texts, as etcd wants them.
+/// Texts in the encoding of etcd.
 fn encoded(text: &str) -> String {
     BASE64.encode(text)
 }
@@ -57,9 +57,8 @@ fn plain(key: Key) -> String {
     encoded(&format!("r{key}"))
 }
 
-/// The keys of a register with versions: one holds the id of the version, the other one its value. They are next to
-/// each other, so one
-/// request reads both.
+/// The keys of a register with versions: one contains the id of the version, the other one its value. They are
+/// adjacent, so one request reads both.
 fn id_key(key: Key) -> String {
     encoded(&format!("v{key}/id"))
 }
@@ -96,7 +95,7 @@ fn call(request: &Request, has_local_reads: bool) -> Result<(&'static str, Json)
     })
 }
 
-/// What an answer means.
+/// The outcome of a response.
 fn outcome(request: &Request, answer: &Json) -> Outcome {
     // Each of its answers has one, so this is somebody else's.
     if !answer["header"].is_object() {
@@ -124,7 +123,7 @@ fn outcome(request: &Request, answer: &Json) -> Outcome {
     }
 }
 
-/// The values of a range's answer, in the order of their keys.
+/// The values in a response to a range request, in the order of their keys.
 fn texts(answer: &Json) -> Option<Vec<String>> {
     // There is no field if there are no keys.
     let Some(pairs) = answer.get("kvs") else { return Some(Vec::new()) };

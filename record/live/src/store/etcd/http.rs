@@ -1,4 +1,4 @@
-//! As much of HTTP as etcd's JSON gateway needs: a POST on a connection that stays open.
+//! The part of HTTP that etcd's JSON gateway needs: a POST on a connection that stays open.
 
 use crate::dial::{Stream, dial};
 use serde_json::Value as Json;
@@ -6,7 +6,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Bytes of an answer and of a line of its head, at most.
+/// The maximum size of a response, and of a line of its header, in bytes.
 const BODY_MAX: usize = 64 << 20;
 const LINE_MAX: u64 = 64 << 10;
 
@@ -23,7 +23,7 @@ impl Http {
         Ok(Http { stream, host })
     }
 
-    /// Sends a document and waits for the answer: its status and its document.
+    /// Sends a document and waits for the response: its status and its document.
     pub(super) fn post(&mut self, path: &str, body: &Json) -> io::Result<(u16, Json)> {
         let body = body.to_string();
         let request = format!(

@@ -1,4 +1,4 @@
-//! etcd: three nodes, asked through their JSON gateway.
+//! etcd: three nodes, used through their JSON gateway.
 
 mod client;
 mod http;
@@ -19,7 +19,7 @@ use std::time::Duration;
 const PORT: u16 = 2379;
 const PEER_PORT: u16 = 2380;
 
-/// How long the cluster may take to come up.
+/// The maximum time in which the cluster must start.
 const START_MAX: Duration = Duration::from_secs(20);
 /// How long the hub waits for a node.
 const ASK: Duration = Duration::from_millis(300);
@@ -44,19 +44,19 @@ pub(super) const KIND: Kind = Kind {
 
 /// Nodes with one leader.
 struct Etcd {
-    /// Whether reads are answered by the node that is asked, from what it has (`serializable` in etcd's words).
+    /// Whether each node responds to reads from its own state (`serializable` in etcd's terms).
     has_local_reads: bool,
 }
 
 impl Etcd {
-    /// What this node says of itself.
+    /// The status of this node.
     fn status(node: SocketAddr) -> Option<Json> {
         let mut http = Http::open(node, ASK).ok()?;
         let (status, body) = http.post("/v3/maintenance/status", &json!({})).ok()?;
         (status == 200).then_some(body)
     }
 
-    /// The leader that each node knows, and the id of the node.
+    /// The leader according to each node, and the id of the node.
     fn leaders(world: &World) -> Vec<Option<(String, String)>> {
         let text = |value: &Json| value.as_str().map(str::to_owned);
         let ask = |node: &Node| {
@@ -90,7 +90,7 @@ impl System for Etcd {
         Box::new(client::EtcdClient::new(node, seat.timeout, self.has_local_reads))
     }
 
-    /// The node that most nodes know as the leader.
+    /// The node that is the leader according to most nodes.
     fn primary(&self, world: &World) -> Option<u32> {
         let leaders = Etcd::leaders(world);
         let votes = |id: &str| leaders.iter().flatten().filter(|(leader, _)| leader == id).count();

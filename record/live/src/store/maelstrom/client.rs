@@ -1,4 +1,4 @@
-//! Clients of nodes: requests as messages, answers as outcomes.
+//! Clients of nodes: requests as messages, responses as outcomes.
 
 use super::message::{KEY_DOES_NOT_EXIST, Message, is_definite};
 use super::network::Mailbox;
@@ -8,7 +8,7 @@ use crate::request::{Outcome, Positions, Request};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
 
-/// How nodes are asked for a set.
+/// The form of requests for a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// Messages `add` and `read`, as of Maelstrom's workload `g-set`.
@@ -49,7 +49,7 @@ impl MaelstromClient {
         outcome(request, &body, &answer)
     }
 
-    /// Polls until an answer has nothing new.
+    /// Polls until a response has nothing new.
     fn poll_to_end(&mut self, from: &Positions) -> Result<Outcome, LiveError> {
         let (mut positions, mut polls) = (from.clone(), Vec::new());
         loop {
@@ -88,7 +88,7 @@ fn body(request: &Request, dialect: Dialect) -> Result<Json, LiveError> {
     })
 }
 
-/// What an answer means.
+/// The outcome of a response.
 fn outcome(request: &Request, asked: &Json, answer: &Message) -> Result<Outcome, LiveError> {
     let wrong = |expected: &str| LiveError::Protocol {
         who: format!("{} to {}", answer.src, asked["type"]),

@@ -11,7 +11,7 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// Reads a line; nothing if it is no message.
+    /// Reads a line; none if it is not a message.
     pub(super) fn read(line: &str) -> Option<Message> {
         let mut message: Json = serde_json::from_str(line).ok()?;
         let text = |name: &str| message.get(name).and_then(Json::as_str).map(str::to_owned);
@@ -28,7 +28,7 @@ impl Message {
         line
     }
 
-    /// The answer to this message.
+    /// The response to this message.
     pub(super) fn answer(&self, mut body: Json) -> Message {
         body["in_reply_to"] = self.body["msg_id"].clone();
         Message { src: self.dest.clone(), dest: self.src.clone(), body }
@@ -50,7 +50,7 @@ pub(super) const KEY_DOES_NOT_EXIST: u64 = 20;
 pub(super) const PRECONDITION_FAILED: u64 = 22;
 pub(super) const NOT_SUPPORTED: u64 = 10;
 
-/// Whether an error with this code says that the request did not and will not happen.
+/// Whether an error with this code states that the request did not and will not happen.
 pub(super) fn is_definite(code: u64) -> bool {
     matches!(code, 1 | 10 | 11 | 12 | 14 | 20 | 21 | 22 | 30)
 }

@@ -1,5 +1,4 @@
-//! Nodes that speak Maelstrom's protocol: any program that reads and writes JSON messages on its standard input and
-//! output.
+//! Nodes with Maelstrom's protocol: any program that reads and writes JSON messages on its standard input and output.
 //!
 //! The network between the nodes is simulated (`network`): messages have a delay, can be lost, and do not cross a
 //! partition. Clients
@@ -64,7 +63,7 @@ const WORKLOADS: &[&str] =
 const FAULTS: &[Fault] = &[Fault::Isolate, Fault::Kill, Fault::Pause];
 
 impl Settings {
-    /// The settings that the options of `start` say.
+    /// The settings in the options of `start`.
     fn of(start: &StartStore, command: Vec<String>) -> Result<Settings, LiveError> {
         let names = start.names(KIND.nodes);
         let primary = start.option(&PRIMARY);
@@ -111,11 +110,11 @@ pub struct Settings {
     pub nodes: Vec<String>,
     /// The network.
     pub conditions: Conditions,
-    /// How the set is asked for; other workloads have one form only.
+    /// The form of requests for the set; other workloads have one form only.
     pub dialect: Dialect,
     /// The node that a fault aimed at the primary hits, if one is known to be it.
     pub primary: Option<u32>,
-    /// Where the logs of the nodes are written; the directory exists.
+    /// The directory for the logs of the nodes; it exists.
     pub logs: PathBuf,
 }
 
@@ -127,7 +126,7 @@ pub struct Maelstrom {
     nodes: Vec<Mutex<Node>>,
 }
 
-/// How long a node may take to answer `init`.
+/// The maximum time in which a node must respond to `init`.
 const INIT_MAX: Duration = Duration::from_secs(10);
 
 impl fmt::Debug for Maelstrom {
@@ -137,11 +136,11 @@ impl fmt::Debug for Maelstrom {
 }
 
 impl Maelstrom {
-    /// Starts the nodes and waits until each has answered `init`.
+    /// Starts the nodes and waits until each has responded to `init`.
     ///
     /// # Errors
     ///
-    /// If a node cannot be started, ends, or does not answer.
+    /// If a node cannot be started, ends, or does not respond.
     pub fn start(settings: Settings) -> Result<Maelstrom, LiveError> {
         let names = settings.nodes.clone();
         let network = Network::start(settings.conditions);

@@ -26,7 +26,7 @@ struct State {
     waiting: BinaryHeap<Reverse<Waiting>>,
     sent: u64,
     chance: Chance,
-    /// Where messages to a node or client go.
+    /// The channels for messages to nodes and clients.
     receivers: HashMap<String, Sender<Message>>,
     /// Nodes that cannot reach the others.
     isolated: BTreeSet<String>,
@@ -64,7 +64,7 @@ impl Ord for Waiting {
 }
 
 impl State {
-    /// Whether a client of this name was there: clients come and go, and an answer to one that is gone is lost.
+    /// Whether a client with this name existed: responses to a client that no longer exists are lost.
     fn had_client(&self, name: &str) -> bool {
         let number = name.strip_prefix('c').and_then(|number| number.parse().ok());
         number.is_some_and(|number: u64| (1..=self.clients).contains(&number))
@@ -91,7 +91,7 @@ impl Network {
         network
     }
 
-    /// Sends a message. One to or from a client arrives at once; others take their time, or are lost.
+    /// Sends a message. One to or from a client arrives immediately; others are delayed, or lost.
     pub(super) fn send(&self, message: Message) {
         let mut state = self.lock();
         let mut at = Instant::now();
@@ -134,7 +134,7 @@ impl Network {
         self.lock().isolated.clear();
     }
 
-    /// A node does not work. Every client is told at its next request.
+    /// Records that a node does not work. Every client gets this error at its next request.
     pub(super) fn fail(&self, what: String) {
         let mut state = self.lock();
         if !state.is_over {
@@ -220,7 +220,7 @@ pub(super) struct Mailbox {
 }
 
 impl Mailbox {
-    /// Sends a request and waits for its answer. Nothing if none comes in time.
+    /// Sends a request and waits for its response. None if none arrives in time.
     pub(super) fn call(&mut self, dest: &str, body: &Json, timeout: Duration) -> Result<Option<Message>, LiveError> {
         if let Some(failure) = self.network.failure() {
             return Err(failure);

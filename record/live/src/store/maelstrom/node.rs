@@ -1,4 +1,4 @@
-//! A node: a process with two threads, which bring messages to it and take messages from it.
+//! A node: a process with two threads, which pass messages to it and from it.
 
 use super::log_path;
 use super::message::Message;
@@ -75,12 +75,12 @@ impl Node {
         Ok(())
     }
 
-    /// Makes it stand still.
+    /// Stops its execution.
     pub(super) fn pause(&mut self) -> Result<(), LiveError> {
         self.group.pause()
     }
 
-    /// Lets it go on if it stands still.
+    /// Continues it if it is stopped.
     pub(super) fn resume(&mut self) -> Result<(), LiveError> {
         if self.is_killed { Ok(()) } else { self.group.resume() }
     }
@@ -101,7 +101,7 @@ impl Drop for Node {
     }
 }
 
-/// What reads a node's output.
+/// Reads a node's output.
 struct Output {
     name: String,
     logs: PathBuf,

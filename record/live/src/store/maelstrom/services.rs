@@ -29,7 +29,7 @@ impl Services {
         }
     }
 
-    /// The answer, if the message is for a service.
+    /// The response, if the message is for a service.
     pub(super) fn answer(&mut self, message: &Message) -> Option<Message> {
         let body = match message.dest.as_str() {
             "lin-kv" => apply(&mut self.linearizable, &message.body),
@@ -46,7 +46,7 @@ impl Services {
     }
 }
 
-/// What a request does to a value, and its answer: absent if the value stays.
+/// The effect of a request on a value, and its response: absent if the value does not change.
 fn step(value: Option<&Json>, body: &Json) -> (Option<Json>, Json) {
     match body["type"].as_str().unwrap_or_default() {
         "read" => match value {
@@ -73,19 +73,19 @@ fn apply(map: &mut Map, body: &Json) -> Json {
     answer
 }
 
-/// Each client sees the states one after another, but perhaps not the newest one.
+/// Each client reads the states in order, but possibly not the newest one.
 #[derive(Default)]
 struct Sequential {
-    /// The oldest state that anybody may still see.
+    /// The oldest state that any client may still read.
     oldest: Map,
     oldest_number: u64,
-    /// The changes since then: each makes the next state.
+    /// The changes since then: each results in the next state.
     changes: VecDeque<(String, Json)>,
-    /// The state that each client saw last.
+    /// The last state that each client read.
     seen: HashMap<String, u64>,
 }
 
-/// States that a client can be behind.
+/// The maximum number of states by which a client can be behind.
 const STATES_BEHIND: usize = 64;
 
 impl Sequential {
@@ -123,7 +123,7 @@ impl Sequential {
     }
 }
 
-/// Replicas that take requests on their own and exchange what they have; of two writes the later one stays.
+/// Replicas that process requests independently and exchange their states; of two writes the later one wins.
 struct LastWriteWins {
     replicas: Vec<HashMap<String, (u64, Json)>>,
     clock: u64,
@@ -151,7 +151,7 @@ impl LastWriteWins {
         answer
     }
 
-    /// One replica gets what another one has.
+    /// Copies the state of one replica to another.
     fn exchange(&mut self, chance: &mut Chance) {
         let count = self.replicas.len().to_u64();
         let from = usize::try_from(chance.below(count)).unwrap_or(0);

@@ -1,8 +1,8 @@
-//! A small store that speaks Maelstrom's protocol: registers, a counter and logs at a primary, `n1`, with backups.
+//! A small store with Maelstrom's protocol: registers, a counter and logs at a primary, `n1`, with backups.
 //!
-//! Writes go to the primary, which sends them on to the backups, once: a register's value, a counter's addition, a
-//! log's message. Reads go to the primary, too; with [`Reads::Local`] each node answers from what it has, which may be
-//! old, and lacks for good what was lost on the way.
+//! Writes go to the primary, which sends them once to the backups: a register's value, a counter's addition, a log's
+//! message. Reads go to the primary, too; with [`Reads::Local`] each node responds from its own state, which may be
+//! old, and permanently lacks messages that were lost.
 
 use super::message::{KEY_DOES_NOT_EXIST, Message, NOT_SUPPORTED, PRECONDITION_FAILED, error};
 use crate::error::LiveError;
@@ -46,13 +46,13 @@ pub fn serve() -> Option<io::Result<()>> {
     Some(run(io::stdin().lock(), io::stdout().lock(), reads))
 }
 
-/// Where a read is answered.
+/// Which node responds to a read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reads {
     /// At the primary.
     #[default]
     Primary,
-    /// At the node that is asked.
+    /// The node that gets the request.
     Local,
 }
 
@@ -142,7 +142,7 @@ impl Toy {
         to.map(|to| Message { src: self.name.clone(), dest: to.clone(), body }).into_iter().collect()
     }
 
-    /// What backups get to know.
+    /// The messages to backups.
     fn replicate(&self, asked: &Json) -> impl Iterator<Item = Message> + use<> {
         let key = &asked["key"];
         let copy = match asked["type"].as_str().unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! MariaDB: one server, or three with Galera, each of which takes writes.
+//! MariaDB: one server, or three with Galera, each of which accepts writes.
 
 mod wire;
 
@@ -18,12 +18,12 @@ use std::time::Duration;
 use wire::Connection;
 
 const PORT: u16 = 3306;
-/// The user who runs the servers, where the rig is root.
+/// The user who runs the servers, if the rig is root.
 const USER: &str = "mysql";
-/// Where the tables are.
+/// The database with the tables.
 const DATABASE: &str = "rig";
 
-/// How long a server may take to come up: the others copy the data of the first one, one after another.
+/// The maximum time in which a server must start: the others copy the data of the first one, one after another.
 const START_MAX: Duration = Duration::from_secs(90);
 /// How long the hub waits for a server.
 const ASK: Duration = Duration::from_millis(500);
@@ -76,10 +76,10 @@ pub(in crate::store) const GALERA: Kind = Kind {
     ..Kind::CLUSTER
 };
 
-/// The library that makes servers a cluster.
+/// The library that joins servers into a cluster.
 const PROVIDER: &str = "/usr/lib/galera/libgalera_smm.so";
 
-/// Starts the first server, where the first word is a file that is there when it has been started.
+/// Starts the first server. The first word is a file that exists if it has been started before.
 const FIRST: &str = r#"[ -e "$0" ] || { : > "$0"; set -- "$@" --wsrep-new-cluster; }; exec "$@""#;
 
 /// Servers.
@@ -110,7 +110,7 @@ impl MariaDb {
         world.data(node, "mariadb", USER)
     }
 
-    /// Makes the data of the first server.
+    /// Creates the data of the first server.
     fn install(world: &World) -> Result<(), LiveError> {
         let mut command = words("mariadb-install-db --no-defaults --auth-root-authentication-method=normal");
         command.extend(words("--skip-test-db --innodb-flush-method=fsync --innodb-log-file-size=16M"));
@@ -173,7 +173,7 @@ impl MariaDb {
         Connection::open(world.nodes()[node.to_usize()].at(PORT), "", ASK, Duration::from_secs(10))
     }
 
-    /// Whether a server takes part in a cluster of this size.
+    /// Whether a server is part of a cluster of this size.
     fn is_ready(world: &World, node: u32, size: u32) -> bool {
         let Ok(mut connection) = MariaDb::open(world, node) else { return false };
         if !MariaDb::is_galera(world) {
@@ -187,7 +187,7 @@ impl MariaDb {
     }
 }
 
-/// Clients stay with the server of their node.
+/// Clients always use the server of their node.
 struct OwnServer {
     address: SocketAddr,
     timeout: Duration,
@@ -206,7 +206,7 @@ impl Connector for OwnServer {
     }
 }
 
-/// Every server takes writes, so no one is more worth hitting than another.
+/// Every server accepts writes, so none is a better target than another.
 impl System for MariaDb {
     fn set_up(&self, world: &World) -> Result<(), LiveError> {
         MariaDb::install(world)?;

@@ -1,7 +1,7 @@
-//! A connection that speaks the protocol of MariaDB: version 10, text queries, without a password.
+//! A connection with the protocol of MariaDB: version 10, text queries, without a password.
 //!
-//! The handshake is at most one question and one answer, and every answer is a row of packets, so this takes less than
-//! the crate `mysql`, which brings 87 others.
+//! The handshake is at most one question and one response, and every response is a sequence of packets, so this takes
+//! less code than the crate `mysql`, which needs 87 others.
 
 use crate::dial::{Stream, dial};
 use crate::store::sql::{Answer, QueryError, Session};
@@ -9,8 +9,8 @@ use std::io::{self, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// What this client can do: long passwords, rows that are found count as changed, a database in the handshake, protocol
-/// 4.1, transactions, authentication 4.1, authentication by name.
+/// The capabilities of this client: long passwords, rows that are found count as changed, a database in the handshake,
+/// protocol 4.1, transactions, authentication 4.1, authentication by name.
 const CAPABILITIES: u32 = 0x1 | 0x2 | 0x8 | 0x200 | 0x2000 | 0x8000 | 0x0008_0000;
 /// A packet of this length is continued in the next one.
 const LENGTH_MAX: usize = 0x00ff_ffff;
@@ -135,7 +135,7 @@ fn nonsense() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "invalid answer of MariaDB")
 }
 
-/// An integer of one to nine bytes, or NULL; and what is behind it.
+/// An integer of one to nine bytes, or NULL; and the bytes after it.
 fn integer(bytes: &[u8]) -> Option<(Option<u64>, &[u8])> {
     let (first, rest) = bytes.split_first()?;
     let length = match first {

@@ -1,7 +1,7 @@
-//! Clients of NATS: a register is a subject, whose last message has the value and the id of its version.
+//! Clients of NATS: a register is a subject, whose last message contains the value and the id of its version.
 //!
-//! A write that depends on what the register holds reads the message, and publishes only if it is still the subject's
-//! last one. So a stale read makes it fail, and never overwrites anything.
+//! A write that depends on the content of the register reads the message, and publishes only if it is still the
+//! subject's last one. So a stale read makes it fail, and never overwrites anything.
 
 use super::STREAM;
 use super::protocol::{Connection, NoResponders};
@@ -16,7 +16,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Before a client that is not let in tries again.
+/// The time before a rejected client tries again.
 const AGAIN: Duration = Duration::from_millis(20);
 /// The subject of a set's elements.
 const ELEMENTS: &str = "rig.e";
@@ -24,7 +24,7 @@ const ELEMENTS: &str = "rig.e";
 pub(super) struct NatsClient {
     node: SocketAddr,
     timeout: Duration,
-    /// Whether any server answers reads, from what it has.
+    /// Whether any server responds to reads from its own state.
     reads_anywhere: bool,
     connection: Option<Connection>,
 }
@@ -43,9 +43,9 @@ struct Held {
 enum Refused {
     /// It certainly did not happen.
     Failed(String),
-    /// The same, since the read before the write had no answer.
+    /// The same, because the read before the write had no response.
     Unread(String),
-    /// Something is there that no client writes.
+    /// There is a value that no client writes.
     Damaged(String),
     /// It may have happened.
     Unknown(String),
@@ -57,7 +57,7 @@ impl From<io::Error> for Refused {
     }
 }
 
-/// What the server says when the subject's last message is another one.
+/// The server's error if the subject's last message is another one.
 const WRONG_LAST_SEQUENCE: u64 = 10071;
 const NO_MESSAGE: u64 = 10037;
 const NOT_FOUND: u64 = 404;
@@ -136,7 +136,7 @@ impl Client for NatsClient {
     }
 }
 
-/// What a request came to.
+/// The outcome of a request.
 fn outcome(request: &Request, performed: Result<Outcome, Refused>) -> Outcome {
     match performed {
         Ok(outcome) => outcome,
@@ -156,7 +156,7 @@ fn versioned(key: Key) -> String {
     format!("rig.v.{key}")
 }
 
-/// A read that comes before a write: whatever went wrong, nothing was written.
+/// A read before a write: whatever the error, nothing was written.
 fn before_the_write(refused: Refused) -> Refused {
     match refused {
         Refused::Unknown(why) => Refused::Unread(why),
@@ -174,12 +174,12 @@ fn unexpected(answer: &Json) -> Refused {
     Refused::Unknown(format!("unexpected answer {answer}"))
 }
 
-/// What a subject holds before its first message.
+/// The content of a subject before its first message.
 fn nothing() -> Held {
     Held { sequence: 0, value: Json::Null, id: FIRST_VERSION.to_owned() }
 }
 
-/// What a message says.
+/// The content of a message.
 fn held(sequence: u64, body: &str) -> Result<Held, Refused> {
     let parsed: Option<Json> = serde_json::from_str(body).ok();
     let parts = parsed.and_then(|body| Some((body.get("value")?.clone(), body["id"].as_str()?.to_owned())));

@@ -1,7 +1,7 @@
 //! NATS with `JetStream`: a stream on all nodes, whose subjects are registers.
 //!
-//! A subject holds its last message only. The stream's leader answers reads, or any node does from what it has.
-//! Servers flush what they have written every two minutes, and acknowledge it before.
+//! A subject contains only its last message. The stream's leader responds to reads, or any node does from its own
+//! state. Servers flush written data every two minutes, but acknowledge it before.
 
 mod client;
 mod protocol;
@@ -23,11 +23,11 @@ const PEER_PORT: u16 = 6222;
 /// The stream.
 const STREAM: &str = "RIG";
 
-/// How long the cluster may take to come up.
+/// The maximum time in which the cluster must start.
 const START_MAX: Duration = Duration::from_secs(30);
 /// How long the hub waits for a node.
 const ASK: Duration = Duration::from_millis(500);
-/// How long a stream may take to be made.
+/// The maximum time to create a stream.
 const MAKE: Duration = Duration::from_secs(5);
 
 const READS: StoreOption = StoreOption::text(
@@ -87,7 +87,7 @@ impl Nats {
         Ok(path.display().to_string())
     }
 
-    /// What the leader of the stream says of it, through any node that reaches it.
+    /// The stream's state according to its leader, through any node that reaches it.
     fn info(world: &World) -> Option<Json> {
         let ask = |node: &Node| {
             let mut connection = Connection::open(node.at(PORT), ASK).ok()?;
@@ -98,7 +98,7 @@ impl Nats {
         world.nodes().iter().find_map(ask)
     }
 
-    /// Makes the stream. Whether it is there.
+    /// Creates the stream. Returns whether it exists.
     fn make(world: &World) -> bool {
         let config = json!({
             "name": STREAM, "subjects": ["rig.>"], "storage": "file", "retention": "limits", "discard": "old",

@@ -1,23 +1,23 @@
-//! A connection that speaks NATS' protocol, as far as requests with one answer need it.
+//! A connection with NATS' protocol, as far as requests with one response need it.
 
 use crate::dial::{Stream, dial};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Bytes of a message and of a line, at most: what is longer is not an answer to what is asked here.
+/// The maximum length of a message and of a line, in bytes: anything longer is not a response to these requests.
 const LENGTH_MAX: usize = 64 << 20;
 const LINE_MAX: u64 = 1 << 20;
 
 /// A connection to a server.
 pub(super) struct Connection {
     stream: BufReader<Stream>,
-    /// Where answers go: the beginning of their subjects.
+    /// The beginning of the subjects for responses.
     inbox: String,
     requests: u64,
 }
 
-/// Nobody is there to answer a request, so nothing was done.
+/// There is no server to respond to a request, so nothing was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoResponders;
 
@@ -46,7 +46,7 @@ impl Connection {
         }
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     pub(super) fn request(
         &mut self,
         subject: &str,
@@ -91,7 +91,7 @@ impl Connection {
         }
     }
 
-    /// What is no message.
+    /// Handles a line that is not a message.
     fn other(&mut self, line: &str) -> io::Result<()> {
         match line.split(' ').next() {
             Some("PING") => self.stream.get_mut().write_all(b"PONG\r\n"),
@@ -110,7 +110,7 @@ impl Connection {
     }
 }
 
-/// The answer of a server that puts its status or the sequence of a message into the head: both as one document.
+/// The response of a server that has its status or the sequence of a message in the header: both as one document.
 fn status(head: &str, body: &str) -> String {
     if head.is_empty() {
         return body.to_owned();

@@ -1,6 +1,6 @@
 //! How clients of PostgreSQL find their server: as libpq does with several hosts and `target_session_attrs=read-write`.
 //!
-//! A client begins with the server of its own node, and takes the first one that is not a standby.
+//! A client begins with the server of its own node, and uses the first one that is not a standby.
 
 use super::wire::Connection;
 use crate::request::Request;
@@ -8,15 +8,15 @@ use crate::store::sql::{Connector, QueryError, Session};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How long a client waits for a server that may not be there before it asks the next one.
+/// How long a client waits for a server that may be down before it tries the next one.
 const CONNECT_MAX: Duration = Duration::from_millis(300);
 
 pub(super) struct PostgresConnector {
-    /// The servers, in the order in which they are asked.
+    /// The servers, in the order in which they are tried.
     pub(super) hosts: Vec<SocketAddr>,
     pub(super) timeout: Duration,
     pub(super) level: &'static str,
-    /// Whether single reads go to the client's own server, whatever it is.
+    /// Whether single reads use the client's own server, whatever its role.
     pub(super) reads_here: bool,
 }
 

@@ -1,8 +1,9 @@
-//! PostgreSQL: one server, or a primary with two standbys, of which the rig promotes one when the primary is gone.
+//! PostgreSQL: one server, or a primary with two standbys, of which the rig promotes one when the primary is
+//! unavailable.
 //!
-//! PostgreSQL leaves failover to others. Here it is the simplest there can be: when a fault takes the primary away from
+//! PostgreSQL does not include failover. The rig uses the simplest form: when a fault makes the primary unavailable to
 //! a standby, the rig waits a second, as a failure detector would, and promotes the standby that has received the most.
-//! When the fault ends the old primary is stopped before anybody can reach it again, and made anew as a standby.
+//! When the fault ends, the old primary is stopped before it can be reached again, and created again as a standby.
 
 mod client;
 mod wire;
@@ -25,16 +26,16 @@ use std::time::Duration;
 use wire::Connection;
 
 const PORT: u16 = 5432;
-/// The user who runs the servers, where the rig is root: they refuse to.
+/// The user who runs the servers, if the rig is root: they do not run as root.
 const USER: &str = "postgres";
 
-/// How long a server may take to come up.
+/// The maximum time in which a server must start.
 const START_MAX: Duration = Duration::from_secs(30);
 /// How long the hub waits for a server.
 const ASK: Duration = Duration::from_millis(500);
-/// After how long a primary that does not answer is given up.
+/// The time after which a primary without a response is replaced.
 const DETECTION: Duration = Duration::from_secs(1);
-/// How long standbys have to attach after a fault before they are made anew.
+/// The maximum time for standbys to attach after a fault before they are created again.
 const ATTACH_MAX: Duration = Duration::from_secs(5);
 
 const LEVEL: StoreOption = StoreOption::text("level", "LEVEL", "Isolation level of the transactions")
@@ -85,7 +86,7 @@ pub(in crate::store) const FAILOVER: Kind = Kind {
     ..Kind::CLUSTER
 };
 
-/// The program that makes a server's data; the others are next to it.
+/// The program that creates a server's data; the others are next to it.
 const INITDB: &str = "/usr/lib/postgresql/*/bin/initdb";
 
 /// An isolation level as SQL writes it.
@@ -130,14 +131,14 @@ impl Postgres {
         Ok(programs.join(name).display().to_string())
     }
 
-    /// Where a server's data is, and the directory around it. Sockets are next to the data: what is in it is copied to
-    /// standbys.
+    /// The path of a server's data, and the directory around it. Sockets are next to the data: the content of the data
+    /// directory is copied to standbys.
     fn data(world: &World, node: u32) -> Result<(String, PathBuf), LiveError> {
         let directory = world.data(node, "postgres", USER)?;
         Ok((directory.join("data").display().to_string(), directory))
     }
 
-    /// Makes the data of the first server.
+    /// Creates the data of the first server.
     fn create(world: &World) -> Result<(), LiveError> {
         let (data, _) = Postgres::data(world, 0)?;
         let mut command = vec![Postgres::program(world, 0, "initdb")?];
@@ -177,13 +178,13 @@ impl Postgres {
         world.start(node, USER, "postgres", command)
     }
 
-    /// How the server of a node reaches the primary. It goes by its node's name there.
+    /// How the server of a node reaches the primary. It uses its node's name there.
     fn source(world: &World, node: u32, primary: u32) -> String {
         let host = world.nodes()[primary.to_usize()].address;
         format!("host={host} port={PORT} user=postgres application_name={}", world.names()[node.to_usize()])
     }
 
-    /// Makes the server of a node anew, as a standby.
+    /// Creates the server of a node again, as a standby.
     fn make_standby(&self, world: &World, node: u32) -> Result<(), LiveError> {
         world.stop(node)?;
         let (data, _) = Postgres::data(world, node)?;
@@ -195,13 +196,13 @@ impl Postgres {
         self.run(world, node)
     }
 
-    /// Asks the server of a node, from the hub.
+    /// Queries the server of a node, from the hub.
     fn ask(world: &World, node: u32, sql: &str) -> Option<Answer> {
         let mut connection = Connection::open(world.nodes()[node.to_usize()].at(PORT), ASK, START_MAX).ok()?;
         connection.query(sql).ok()
     }
 
-    /// The first value of an answer.
+    /// The first value of a response.
     fn ask_value(world: &World, node: u32, sql: &str) -> Option<String> {
         Postgres::ask(world, node, sql)?.rows.first()?.first()?.clone()
     }
@@ -243,7 +244,7 @@ impl Postgres {
     }
 }
 
-/// Whether a fault takes the nodes away from the others, so that a primary among them is replaced.
+/// Whether a fault makes the nodes unavailable to the others, so that a primary among them is replaced.
 fn takes_away(fault: Fault) -> bool {
     matches!(
         fault,

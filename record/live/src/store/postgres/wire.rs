@@ -1,7 +1,7 @@
-//! A connection that speaks PostgreSQL's protocol: version 3, simple queries, without a password.
+//! A connection with PostgreSQL's protocol: version 3, simple queries, without a password.
 //!
-//! The crate `postgres` can not end a query that nobody answers, and a partition leaves just such queries. Here each
-//! read has a limit.
+//! The crate `postgres` cannot end a query without a response, and a partition causes such queries. Here each read has
+//! a limit.
 
 use crate::dial::{Stream, dial};
 use crate::store::sql::{Answer, QueryError, Session};
@@ -10,7 +10,7 @@ use std::io::{self, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Bytes of a message, at most: what is longer is not an answer to what is asked here.
+/// The maximum length of a message in bytes: anything longer is not a response to these requests.
 const LENGTH_MAX: usize = 64 << 20;
 /// The version of the protocol.
 const VERSION: u32 = 3 << 16;
@@ -20,7 +20,7 @@ pub(super) struct Connection {
     stream: BufReader<Stream>,
 }
 
-/// A message of the server: its kind and what it contains.
+/// A message of the server: its kind and its content.
 type Message = (u8, Vec<u8>);
 
 impl Connection {

@@ -1,4 +1,4 @@
-//! Clients of Redis: they ask the sentinel of their node for the master, and no other.
+//! Clients of Redis: they query only the sentinel of their node for the master.
 
 use super::resp::{Answer, Connection};
 use super::{MASTER, PORT, SENTINEL_PORT};
@@ -9,13 +9,13 @@ use serde_json::Value as Json;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-/// How long a client goes by what its sentinel said.
+/// How long a client uses the answer of its sentinel.
 const BELIEVES: Duration = Duration::from_secs(1);
 
-/// Writes a version if the hash holds the one before it.
+/// Writes a version if the hash contains the previous one.
 const WRITE_VERSION: &str = "local id = redis.call('hget', KEYS[1], 'id') or '0' \
     if id == ARGV[1] then redis.call('hset', KEYS[1], 'id', ARGV[2], 'v', ARGV[3]) return 1 else return 0 end";
-/// Writes a value if the key holds another one.
+/// Writes a value if the key has the expected one.
 const CAS: &str =
     "if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], ARGV[2]) return 1 else return 0 end";
 
@@ -34,7 +34,7 @@ impl RedisClient {
         RedisClient { node, timeout, wait, master: None, believed: Instant::now(), is_broken: false }
     }
 
-    /// A connection to the node that the sentinel believes to be the master. Nothing was sent to it if this fails.
+    /// A connection to the master according to the sentinel. Nothing was sent to it if this fails.
     fn master(&mut self) -> Result<&mut Connection, String> {
         if self.master.is_some() && self.believed.elapsed() >= BELIEVES {
             self.believed = Instant::now();
@@ -95,7 +95,7 @@ fn is_refusal(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Fail(why) if why == REFUSED)
 }
 
-/// What the sentinel at this node says.
+/// The master according to the sentinel at this node.
 pub(super) fn master(node: Ipv4Addr, timeout: Duration) -> Option<Ipv4Addr> {
     let mut sentinel = Connection::open((IpAddr::V4(node), SENTINEL_PORT).into(), timeout).ok()?;
     match sentinel.call(&["SENTINEL", "get-master-addr-by-name", MASTER]).ok()? {
@@ -128,10 +128,10 @@ fn command(request: &Request) -> Vec<String> {
     words
 }
 
-/// Errors that say that nothing was written.
+/// Errors that state that nothing was written.
 const DEFINITE: [&str; 7] = ["READONLY", "NOREPLICAS", "MASTERDOWN", "LOADING", "MISCONF", "NOSCRIPT", "BUSY"];
 
-/// What an answer means.
+/// The outcome of a response.
 fn outcome(request: &Request, answer: Answer) -> Outcome {
     let integer = |answer: &Answer| match answer {
         Answer::Text(text) => text.parse::<i64>().ok(),

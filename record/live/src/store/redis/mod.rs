@@ -1,5 +1,5 @@
 //! Redis with sentinels: three nodes, each with a server and a sentinel, which elect another master when theirs is
-//! gone.
+//! unavailable.
 
 mod client;
 mod resp;
@@ -21,7 +21,7 @@ const SENTINEL_PORT: u16 = 26379;
 /// The name under which the sentinels watch the master.
 const MASTER: &str = "m";
 
-/// How long the cluster may take to come up.
+/// The maximum time in which the cluster must start.
 const START_MAX: Duration = Duration::from_secs(20);
 /// How long the hub waits for a node.
 const ASK: Duration = Duration::from_millis(300);
@@ -47,7 +47,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::CLUSTER
 };
 
-/// A master, replicas, and as many sentinels.
+/// A master, replicas, and one sentinel for each.
 struct Redis {
     /// Replicas that a write waits for.
     wait: u32,
@@ -136,7 +136,7 @@ impl System for Redis {
         Box::new(client::RedisClient::new(node, seat.timeout, self.wait))
     }
 
-    /// What most sentinels say.
+    /// The master according to most sentinels.
     fn primary(&self, world: &World) -> Option<u32> {
         let nodes = world.nodes();
         let votes: Vec<Ipv4Addr> = nodes.iter().filter_map(|node| client::master(node.address, ASK)).collect();

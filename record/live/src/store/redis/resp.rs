@@ -1,7 +1,7 @@
-//! A connection that speaks RESP, Redis' protocol.
+//! A connection with RESP, Redis' protocol.
 //!
-//! It tells a failure to connect, where nothing was sent, from one behind the first byte: the outcome of an operation
-//! depends on that.
+//! It distinguishes a failure to connect, where nothing was sent, from one after the first byte: the outcome of an
+//! operation depends on that.
 
 use crate::dial::{Stream, dial};
 use history_core::cast::Cast as _;
@@ -9,7 +9,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// What a server answers.
+/// The response of a server.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
     Text(String),
@@ -19,7 +19,7 @@ pub(super) enum Answer {
     List(Vec<Answer>),
 }
 
-/// Bytes of a text and items of a list, at most: what is longer is not an answer to what is asked here.
+/// The maximum length of a text in bytes, and of a list in items: anything longer is not a response to these requests.
 const LENGTH_MAX: usize = 64 << 20;
 /// Lists within lists.
 const DEPTH_MAX: u32 = 8;
@@ -36,7 +36,7 @@ impl Connection {
         Ok(Connection { stream })
     }
 
-    /// Sends a command and waits for its answer.
+    /// Sends a command and waits for its response.
     pub(super) fn call(&mut self, command: &[&str]) -> io::Result<Answer> {
         use std::fmt::Write as _;
         let mut text = format!("*{}\r\n", command.len());

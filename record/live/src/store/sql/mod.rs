@@ -1,4 +1,4 @@
-//! What stores that speak SQL have in common: requests as statements, and what answers and errors mean.
+//! The common part of SQL stores: requests as statements, and the meaning of responses and errors.
 //!
 //! | when | the operation |
 //! |---|---|
@@ -19,25 +19,25 @@ use std::time::Duration;
 
 /// A connection to a server.
 pub(super) trait Session: Send {
-    /// Performs a statement and waits for its answer.
+    /// Performs a statement and waits for its response.
     fn query(&mut self, sql: &str) -> Result<Answer, QueryError>;
 }
 
-/// What a server answers.
+/// The response of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     /// The rows; a value is a text or NULL.
     pub(super) rows: Vec<Vec<Option<String>>>,
     /// Rows that the statement has changed or inserted.
     pub(super) changed: u64,
-    /// The server did what was asked, but not all that was promised.
+    /// The server executed the statement, but with weaker guarantees than promised.
     pub(super) warning: Option<String>,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum QueryError {
-    /// The server says that it does not do it.
+    /// The server rejects the statement.
     Server {
         /// Its code: SQLSTATE, or the number.
         code: String,
@@ -56,9 +56,9 @@ impl QueryError {
     }
 }
 
-/// Where the sessions of a client come from.
+/// The source of a client's sessions.
 pub(super) trait Connector: Send {
-    /// Opens a session for this request. Nothing of the request was sent if that fails; why.
+    /// Opens a session for this request. Nothing of the request was sent if that fails; with the reason.
     fn open(&mut self, request: &Request) -> Result<Box<dyn Session>, String>;
 
     /// Whether this request must not use the session of the one before.
@@ -68,14 +68,14 @@ pub(super) trait Connector: Send {
     }
 }
 
-/// Before a client that no server lets in tries again: its attempts fill the history otherwise.
+/// The time before a client that all servers reject tries again: otherwise its attempts fill the history.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// A client of a store that speaks SQL.
+/// A client of an SQL store.
 pub(super) struct SqlClient<C> {
     connector: C,
     dialect: Dialect,
-    /// What begins a transaction.
+    /// The statement that begins a transaction.
     begin: String,
     session: Option<(Box<dyn Session>, Request)>,
 }
@@ -215,7 +215,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// What an error in COMMIT, or in a transaction of one statement, means.
+    /// The outcome of an error in COMMIT, or in a transaction of one statement.
     fn ended(&mut self, request: &Request, error: &QueryError) -> Outcome {
         let code = match error {
             QueryError::Server { code, .. } => code.as_str(),
@@ -249,7 +249,8 @@ fn micro_ops(session: &mut dyn Session, dialect: Dialect, mops: &[MicroOp]) -> R
     Ok(Outcome::value(done))
 }
 
-/// What a key holds: a list, a register, or nothing. It is whichever was written; or the text of what nobody wrote.
+/// The content of a key: a list, a register, or nothing, whichever was written; or the text of a value that no client
+/// writes.
 fn held(answer: &Answer) -> Json {
     let Some(row) = answer.rows.first() else { return Json::Null };
     let held = match &row[..] {
@@ -263,7 +264,7 @@ fn held(answer: &Answer) -> Json {
     held.unwrap_or_else(|| json!(format!("{row:?}")))
 }
 
-/// Reads both balances, and writes what they shall be: a database that lets another transfer come between loses money.
+/// Reads both balances, and writes the new ones: a database that permits another transfer in between loses money.
 fn transfer(session: &mut dyn Session, from: u32, to: u32, amount: i64) -> Result<Outcome, Stopped> {
     let mut balance = |account: u32| {
         let answer = session.query(&format!("select v from accounts where k = {account}"))?;
@@ -307,7 +308,7 @@ fn changed(answer: &Answer, otherwise: &str) -> Outcome {
     if answer.changed == 0 { Outcome::Fail(otherwise.to_owned()) } else { Outcome::done() }
 }
 
-/// Only reads look at rows.
+/// Only reads use rows.
 fn unexpected(answer: &Answer) -> Outcome {
     Outcome::damaged(format!("{:?}", answer.rows))
 }

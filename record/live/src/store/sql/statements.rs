@@ -1,9 +1,9 @@
-//! Statements, where databases differ in how they are written, and error codes.
+//! Statements whose form differs between databases, and error codes.
 
 use crate::request::Key;
 use crate::workload::{ACCOUNTS, INITIAL_BALANCE};
 
-/// Which database it is.
+/// The database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) enum Dialect {
     Postgres,
@@ -23,7 +23,7 @@ pub(in crate::store) fn tables() -> Vec<String> {
 }
 
 impl Dialect {
-    /// Appends to a list, which begins to exist with that.
+    /// Appends to a list, which is created if necessary.
     pub(super) fn append(self, key: Key, element: i64) -> String {
         let insert = format!("insert into lists values ({key}, '{element}')");
         match self {
@@ -51,7 +51,7 @@ impl Dialect {
         }
     }
 
-    /// Reads a list or a register: `l` or `r`, and what it holds.
+    /// Reads a list or a register: `l` or `r`, and its content.
     pub(super) fn read(self, key: Key) -> String {
         let text = match self {
             Dialect::Postgres => "cast(v as text)",
@@ -60,7 +60,7 @@ impl Dialect {
         format!("select 'l', v from lists where k = {key} union all select 'r', {text} from registers where k = {key}")
     }
 
-    /// Whether an error with this code says that the transaction was rolled back, or was not begun.
+    /// Whether an error with this code states that the transaction was rolled back, or was not begun.
     pub(super) fn is_rolled_back(self, code: &str) -> bool {
         match self {
             // Transaction rollback; the server is a standby.
@@ -76,7 +76,7 @@ impl Dialect {
         self == Dialect::MariaDb && code == "1205"
     }
 
-    /// Whether another server may do what this one does not.
+    /// Whether another server may accept a request that this one rejects.
     pub(super) fn leaves(self, code: &str) -> bool {
         match self {
             Dialect::Postgres => code == "25006",

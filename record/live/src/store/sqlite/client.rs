@@ -27,7 +27,7 @@ fn waits(before: i32) -> bool {
     goes_on
 }
 
-/// Lets a connection of this thread wait for locks, so long at most.
+/// Makes a connection of this thread wait for locks, at most this long.
 pub(super) fn wait_for_locks(connection: &Connection, timeout: Duration) -> rusqlite::Result<()> {
     TIMEOUT.set(timeout);
     connection.busy_handler(Some(waits))
@@ -37,7 +37,7 @@ pub(super) struct SqliteClient {
     pub(super) connection: Connection,
 }
 
-/// Why a transaction has no answer.
+/// Why a transaction has no response.
 enum Refused {
     /// It has no effect, for a reason of its own.
     Precondition(&'static str),
@@ -171,7 +171,7 @@ fn micro_op(db: &Connection, mop: MicroOp) -> Result<Json, Refused> {
     })
 }
 
-/// The elements of a list, or the text of what nobody wrote.
+/// The elements of a list, or the text of a value that no client writes.
 fn list(db: &Connection, key: Key) -> Result<Option<Json>, Refused> {
     let mut select = db.prepare_cached("select v from lists where k = ?1")?;
     let mut rows = select.query([key])?;

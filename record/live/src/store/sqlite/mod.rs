@@ -1,10 +1,10 @@
 //! SQLite, compiled in: a database in a file, with a connection for each client.
 //!
-//! Without faults the connections are this process's own. With faults the file is on the disk of a node, and a process
+//! Without faults the connections belong to this process. With faults the file is on the disk of a node, and a process
 //! there has the connections ([`node`]): it can be killed, and the disk can lose its power.
 //!
-//! With [`Locks::None`] SQLite opens the file through its `unix-none` VFS, whose locks do nothing. That is what some
-//! network file systems do.
+//! With [`Locks::None`] SQLite opens the file through its `unix-none` VFS, whose locks do nothing. Some network file
+//! systems behave like this.
 
 mod client;
 mod node;
@@ -25,7 +25,7 @@ use std::time::Duration;
 /// Whether SQLite locks the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Locks {
-    /// As it always does.
+    /// SQLite's normal locks.
     #[default]
     Default,
     /// Not at all.
@@ -93,7 +93,7 @@ impl Settings {
         Settings { locks, synchronous: synchronous.to_owned(), journal }
     }
 
-    /// Creates the database at `path`, where no file is.
+    /// Creates the database at `path`, where no file may exist.
     fn create(self, path: &Path) -> Result<Sqlite, LiveError> {
         if path.exists() {
             return Err(LiveError::store(format!("{} exists already", path.display())));
@@ -117,7 +117,7 @@ impl Settings {
         Ok(store)
     }
 
-    /// The database at `path`, which is created if it is not there.
+    /// The database at `path`, which is created if it does not exist.
     fn open(self, path: &Path) -> Result<Sqlite, LiveError> {
         if path.exists() {
             return Ok(Sqlite { path: path.to_owned(), settings: self, nodes: vec![String::new()] });
@@ -135,7 +135,7 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Creates the database at `path`, where no file is. Nothing waits for the disk.
+    /// Creates the database at `path`, where no file may exist. Nothing waits for the disk.
     ///
     /// # Errors
     ///

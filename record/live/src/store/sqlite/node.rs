@@ -1,7 +1,7 @@
 //! SQLite on a node: a process has the connections of all clients, and the file is on the node's disk.
 //!
-//! The process is this program again, and serves clients as a worker does ([`crate::remote`]). A fault ends it or makes
-//! it stand still with all its connections: a file system whose power is to be cut has to be free of those who use it.
+//! The process is this program again, and serves clients as a worker does ([`crate::remote`]). A fault ends or stops it
+//! with all its connections: a file system whose power is to be cut must not be in use.
 
 use super::{KIND, Settings};
 use crate::client::{Client, Seat};
@@ -19,18 +19,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Makes a process the one that has the connections; its value says which file, and where it listens.
+/// Makes a process the one that has the connections; its value contains the file, and the address to listen at.
 const SERVER: &str = "HISTCHECK_LIVE_SQLITE";
 const PORT: u16 = 7070;
-/// How long the process may take to come up.
+/// The maximum time in which the process must start.
 const START_MAX: Duration = Duration::from_secs(10);
 /// How long the hub waits for it.
 const ASK: Duration = Duration::from_millis(500);
 
-/// Before a client that was not let in tries again.
+/// The time before a rejected client tries again.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// What the process is told.
+/// The arguments of the process.
 #[derive(Debug, Serialize, Deserialize)]
 struct Server {
     path: PathBuf,

@@ -1,7 +1,7 @@
-//! Clients of ZooKeeper: a register is a node whose data are the value and the id of its version.
+//! Clients of ZooKeeper: a register is a node whose data contain the value and the id of its version.
 //!
-//! A write that depends on what the register holds reads the node, and sets it only if it has still the version that
-//! was read. So a stale read makes it fail, and never overwrites anything.
+//! A write that depends on the content of the register reads the node, and sets it only if its version is still the
+//! same. So a stale read makes it fail, and never overwrites anything.
 
 use super::jute::{BAD_VERSION, NO_NODE, NODE_EXISTS, ReplyError, Session};
 use crate::client::Client;
@@ -12,28 +12,28 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
-/// Where the elements of the set are.
+/// The node with the elements of the set.
 pub(super) const SET: &str = "/set";
 
-/// Before a client that is not let in tries again.
+/// The time before a rejected client tries again.
 const AGAIN: Duration = Duration::from_millis(20);
 
 pub(super) struct ZooKeeperClient {
     pub(super) node: SocketAddr,
     pub(super) timeout: Duration,
-    /// Whether a read waits until the server has what its leader had.
+    /// Whether a read waits until the server has the state of its leader.
     pub(super) syncs: bool,
     pub(super) session: Option<Session>,
 }
 
-/// Why a request has no answer.
+/// Why a request has no response.
 #[derive(Debug, PartialEq, Eq)]
 enum Refused {
     /// Nothing was changed, for a reason of its own.
     Precondition(&'static str),
-    /// Something is there that no client writes.
+    /// There is a value that no client writes.
     Damaged(String),
-    /// Nothing was changed, since the read before the write had no answer.
+    /// Nothing was changed, because the read before the write had no response.
     Unread(String),
     Reply(ReplyError),
 }
@@ -99,7 +99,7 @@ impl ZooKeeperClient {
     }
 }
 
-/// What a request came to, and whether the session can be used again.
+/// The outcome of a request, and whether the session can be used again.
 fn outcome(request: &Request, performed: Result<Outcome, Refused>) -> (Outcome, bool) {
     match performed {
         Ok(outcome) => (outcome, true),
@@ -115,7 +115,7 @@ fn outcome(request: &Request, performed: Result<Outcome, Refused>) -> (Outcome, 
     }
 }
 
-/// What a register holds.
+/// The content of a register.
 struct Held {
     value: i64,
     id: String,

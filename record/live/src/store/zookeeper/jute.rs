@@ -1,7 +1,7 @@
 //! A session of ZooKeeper: its protocol, called jute, as far as registers need it.
 //!
-//! Numbers are written with the greatest byte first; texts and bytes have their length in front. A request has a number
-//! and the kind of its operation; the reply has the number, the transaction and an error code.
+//! Numbers are big-endian; texts and bytes are preceded by their length. A request has a number and the kind of its
+//! operation; the reply has the number, the transaction and an error code.
 
 use crate::dial::{Stream, dial};
 use history_core::cast::Cast as _;
@@ -26,10 +26,10 @@ pub(super) const NO_NODE: i32 = -101;
 pub(super) const BAD_VERSION: i32 = -103;
 pub(super) const NODE_EXISTS: i32 = -110;
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ReplyError {
-    /// The server says no, with this code.
+    /// The server returned an error with this code.
     Code(i32),
     /// The connection is lost or too slow.
     Lost(String),
@@ -116,7 +116,7 @@ impl Session {
         Ok(names)
     }
 
-    /// Waits until the server has what its leader had.
+    /// Waits until the server has the state of its leader.
     pub(super) fn sync(&mut self, path: &str) -> Result<(), ReplyError> {
         let mut body = Vec::new();
         bytes(&mut body, path.as_bytes());
@@ -168,7 +168,7 @@ fn bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-/// A text with its length in front, and what is behind it.
+/// A text after its length, and the bytes after it.
 fn text(bytes: &[u8]) -> Option<(String, &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let (text, rest) = rest.split_at_checked(u32::from_be_bytes(*length).to_usize())?;

@@ -1,6 +1,7 @@
-//! ZooKeeper: three nodes, each of which answers reads from what it has, unless a client waits for the leader (`sync`).
+//! ZooKeeper: three nodes, each of which responds to reads from its own state, unless a client waits for the leader
+//! (`sync`).
 //!
-//! A leader that is cut off answers `sync` by itself until it notices that, so reads behind `sync` are linearizable
+//! A leader that is cut off responds to `sync` by itself until it detects that, so reads after `sync` are linearizable
 //! only while leaders are not isolated.
 
 mod client;
@@ -21,10 +22,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 const PORT: u16 = 2181;
-/// Where the nodes talk to the leader, and elect one.
+/// The ports for connections to the leader, and for elections.
 const PEER_PORTS: [u16; 2] = [2888, 3888];
 
-/// How long the cluster may take to come up: three virtual machines of Java start.
+/// The maximum time in which the cluster must start: three Java virtual machines start.
 const START_MAX: Duration = Duration::from_mins(1);
 /// How long the hub waits for a node.
 const ASK: Duration = Duration::from_millis(300);
@@ -55,7 +56,7 @@ struct ZooKeeper {
 }
 
 impl ZooKeeper {
-    /// Writes the configuration of a node; where it is.
+    /// Writes the configuration of a node; returns its path.
     fn configure(world: &World, number: u32) -> Result<String, LiveError> {
         let data = world.data(number, "zookeeper", "")?;
         let node = &world.nodes()[number.to_usize()];
@@ -78,7 +79,7 @@ impl ZooKeeper {
         Ok(data.join("zoo.cfg").display().to_string())
     }
 
-    /// What a node says that it is: `leader` or `follower`.
+    /// The role that a node reports: `leader` or `follower`.
     fn mode(address: SocketAddr) -> Option<String> {
         let mut stream = dial(address, ASK, ASK).ok()?;
         stream.get_mut().write_all(b"srvr").ok()?;
@@ -114,7 +115,7 @@ impl System for ZooKeeper {
         Box::new(client::ZooKeeperClient { node, timeout, syncs: self.syncs, session: None })
     }
 
-    /// The node that says it is the leader; during a change two may.
+    /// The node that reports to be the leader; during a change there may be two.
     fn primary(&self, world: &World) -> Option<u32> {
         let modes = ZooKeeper::modes(world);
         let mut leaders = (0..).zip(modes).filter(|(_, mode)| mode.as_deref() == Some("leader")).map(|(node, _)| node);

@@ -1,4 +1,5 @@
-//! Who calls a proxy: a client of the run is known by its address, a server by the process that holds the connection.
+//! The caller of a proxy: a client of the run is identified by its address, a server by the process that has the
+//! connection.
 
 use super::{CLIENTS, HUB};
 use crate::world::machine::Machine;
@@ -23,7 +24,7 @@ pub(super) struct Callers {
 }
 
 impl Callers {
-    /// Who holds the other end of a connection from here to there.
+    /// The caller at the other end of a connection between these addresses.
     pub(super) fn who(&self, from: SocketAddr, to: SocketAddr) -> Who {
         if let IpAddr::V4(address) = from.ip()
             && let [127, CLIENTS, run, last] = address.octets()
@@ -38,7 +39,7 @@ impl Callers {
     }
 }
 
-/// Whether a process holds the connection from here to there.
+/// Whether a process has the connection between these addresses.
 #[cfg(target_os = "linux")]
 fn holders(from: SocketAddr, to: SocketAddr) -> impl Fn(u32) -> bool {
     let inode = ["/proc/net/tcp", "/proc/net/tcp6"].iter().find_map(|path| {
@@ -53,7 +54,7 @@ fn holders(from: SocketAddr, to: SocketAddr) -> impl Fn(u32) -> bool {
     }
 }
 
-/// The inode of this connection, if the line of the kernel's table is about it.
+/// The inode of this connection, if this line of the kernel's table describes it.
 #[cfg(target_os = "linux")]
 fn inode(line: &str, from: SocketAddr, to: SocketAddr) -> Option<u64> {
     let fields: Vec<&str> = line.split_whitespace().collect();
@@ -66,7 +67,7 @@ fn inode(line: &str, from: SocketAddr, to: SocketAddr) -> Option<u64> {
     (is(fields.get(1)?, from) && is(fields.get(2)?, to)).then(|| fields.get(9)?.parse().ok())?
 }
 
-/// Whether a process holds the connection from here to there.
+/// Whether a process has the connection between these addresses.
 #[cfg(not(target_os = "linux"))]
 fn holders(from: SocketAddr, _: SocketAddr) -> impl Fn(u32) -> bool {
     let filter = format!("TCP@{}:{}", from.ip(), from.port());

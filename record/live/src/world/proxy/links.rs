@@ -1,4 +1,4 @@
-//! What proxies let through: links that are cut, slow, or cut at random.
+//! The links between proxies: cut, slow, or cut at random.
 
 use crate::chance::Chance;
 use crate::error::LiveError;
@@ -12,10 +12,10 @@ use std::time::Duration;
 
 /// How late everything is from and to slow nodes.
 const LATE: Duration = Duration::from_millis(100);
-/// In how many of a hundred cases a connection is cut where something crosses a lossy link.
+/// The percentage of cases in which data on a lossy link cuts the connection.
 const LOSS_PERCENT: u64 = 10;
 
-/// What becomes of something that was sent.
+/// The fate of data that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It arrives.
@@ -40,19 +40,19 @@ struct State {
 }
 
 impl Links {
-    /// Links between so many nodes, all of which work.
+    /// Links between this number of nodes, all of which work.
     pub(super) fn new(count: usize, seed: u64) -> Links {
         let (cut, slow, lossy) = (Cuts::new(), BTreeSet::new(), BTreeSet::new());
         let state = State { cut, slow, lossy, chance: Chance::new(seed, u64::from(u32::MAX)), is_over: false };
         Links { count: count.to_u32(), state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// The number of the hub, where whoever is no node stands.
+    /// The number of the hub, the place of callers that are not nodes.
     pub(super) fn hub(&self) -> u32 {
         self.count
     }
 
-    /// Waits while the link is cut, and as long as it takes to cross it. What becomes of what crosses it.
+    /// Waits while the link is cut, and for its delay. Returns the fate of the data.
     pub(super) fn cross(&self, from: u32, to: u32) -> Fate {
         let mut state = self.lock();
         while state.cut.contains(&(from, to)) && !state.is_over {
@@ -99,7 +99,7 @@ impl Links {
         self.changed.notify_all();
     }
 
-    /// Nothing crosses a link any more.
+    /// Ends all links.
     pub(super) fn end(&self) {
         self.lock().is_over = true;
         self.changed.notify_all();

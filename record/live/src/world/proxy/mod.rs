@@ -1,13 +1,13 @@
-//! Nodes as plain processes on this machine, with proxies between them: for where there are no namespaces.
+//! Nodes as plain processes on this machine, with proxies between them: for systems without namespaces.
 //!
-//! The servers of node 2 listen at `127.77.X.2`. Everybody else reaches them at `127.78.X.2`, where proxies listen,
-//! which know who calls ([`caller`]) and what is cut ([`links`]). Clients of the run come from `127.79.X.2`, and get a
-//! byte from the proxy when their server has let them in, so that a connection to a server that is down fails before a
-//! request is sent.
+//! The servers of node 2 listen at `127.77.X.2`. All others reach them at `127.78.X.2`, where proxies listen, which
+//! identify the caller ([`caller`]) and apply the state of the links ([`links`]). Clients of the run connect from
+//! `127.79.X.2`, and get a byte from the proxy when their server has accepted them, so that a connection to a server
+//! that is down fails before a request is sent.
 //!
-//! A proxy cuts a connection in another way than a network does: what was sent stays in it until the fault ends, and a
-//! server that is called sees a connection before the network lets the first byte through. It loses no packets either:
-//! where a network would, it cuts connections.
+//! A proxy cuts a connection differently than a network: data that was sent remains in it until the fault ends, and a
+//! server gets a connection before the network passes the first byte. It does not lose packets either: where a network
+//! would, it cuts connections.
 
 mod caller;
 mod links;
@@ -35,17 +35,18 @@ use std::time::Duration;
 const OWN: u8 = 77;
 const PUBLIC: u8 = 78;
 const CLIENTS: u8 = 79;
-/// The last part of the address of clients that stand outside.
+/// The last part of the address of clients outside of the cluster.
 const HUB: u8 = 254;
-/// Runs on one machine at a time. Elsewhere than on Linux each address has to be made first, so there is one.
+/// The maximum number of simultaneous runs on a machine. On systems other than Linux each address has to be created
+/// first, so there is one.
 const RUNS_MAX: u8 = if cfg!(target_os = "linux") { 64 } else { 1 };
 
 impl World {
-    /// Makes nodes whose servers listen at these ports, and proxies between them. Logs go to `logs`, data to `data`.
+    /// Creates nodes whose servers listen at these ports, and proxies between them. Logs go to `logs`, data to `data`.
     ///
     /// # Errors
     ///
-    /// If the proxies' addresses are taken, or there are none on this system.
+    /// If the proxies' addresses are in use, or this system has none.
     pub fn with_proxies(ports: &[u16], nodes: u8, data: &Path, logs: &Path, seed: u64) -> Result<World, LiveError> {
         let (run, listeners) = listen(ports, nodes)?;
         let address = |kind: u8, number: u8| Ipv4Addr::new(127, kind, run, number);
@@ -112,12 +113,12 @@ fn named((address, error): ((Ipv4Addr, u16), io::Error)) -> io::Error {
     io::Error::new(error.kind(), format!("{ip}:{port}: {error}{hint}"))
 }
 
-/// What the proxies let through.
+/// The state of the proxies.
 struct Proxies {
     run: u8,
     links: Arc<Links>,
     count: usize,
-    /// Where proxies listen.
+    /// The addresses at which proxies listen.
     fronts: Vec<SocketAddr>,
 }
 
@@ -142,7 +143,7 @@ impl Surroundings for Proxies {
         Ok(())
     }
 
-    /// All calls come from proxies.
+    /// All calls are from proxies.
     fn callers(&self) -> Vec<String> {
         vec!["127.0.0.0/8".to_owned()]
     }

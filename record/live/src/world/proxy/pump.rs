@@ -1,4 +1,4 @@
-//! A proxy: it takes calls for one port of one node, and carries bytes between the caller and the server.
+//! A proxy: it accepts connections for one port of one node, and copies bytes between the caller and the server.
 
 use super::caller::{Callers, Who};
 use super::links::{Fate, Links};
@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// How long a server may take to let a caller in.
+/// The maximum time that a server may take to accept a caller.
 const CONNECT_MAX: Duration = Duration::from_secs(1);
-/// Between two looks at whether the run is over.
+/// The time between two checks whether the run is over.
 const LOOK: Duration = Duration::from_millis(200);
 /// Connections of a proxy at a time. Further callers are sent away.
 const CONNECTIONS_MAX: usize = 1024;
@@ -22,16 +22,16 @@ const CHUNK: usize = 64 << 10;
 /// A proxy for one port of one node.
 pub(super) struct Proxy {
     pub(super) node: u32,
-    /// Where the server is.
+    /// The address of the server.
     pub(super) server: SocketAddr,
-    /// Where the proxy listens.
+    /// The address at which the proxy listens.
     pub(super) public: SocketAddr,
     pub(super) links: Arc<Links>,
     pub(super) callers: Arc<Callers>,
 }
 
 impl Proxy {
-    /// Takes calls, on a thread of its own, until the run is over.
+    /// Accepts connections, on its own thread, until the run is over.
     pub(super) fn serve(self, listener: TcpListener) {
         let (proxy, open) = (Arc::new(self), Arc::new(AtomicUsize::new(0)));
         thread::spawn(move || {
@@ -53,7 +53,7 @@ impl Proxy {
         });
     }
 
-    /// Connects a caller with the server, and carries bytes until one of them has had enough.
+    /// Connects a caller with the server, and copies bytes until one of them closes the connection.
     fn connect(&self, mut caller: TcpStream, from: SocketAddr) -> io::Result<()> {
         caller.set_nodelay(true)?;
         let Who { node, is_client } = self.callers.who(from, self.public);

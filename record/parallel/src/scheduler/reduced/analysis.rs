@@ -1,5 +1,4 @@
-//! Which other orders must be tried after an execution: what happens before what in it, and which steps might change
-//! places.
+//! Which other orders must be tried after an execution: its happens-before order, and which steps might be exchanged.
 
 use super::Node;
 use super::circles::Woken;
@@ -8,12 +7,12 @@ use crate::op::{Gate, Kind, ObjectId, Step, THREADS_MAX, extra};
 use crate::scheduler::Ended;
 use crate::{ThreadId, ThreadSet};
 
-/// What happens before what in an execution.
+/// The happens-before order of an execution.
 pub(super) struct Analysis<'a> {
     ended: &'a Ended<'a>,
     /// Steps of threads that waited for a change, and the change.
     woken: &'a [Woken],
-    /// Steps that are looked at: the first ones.
+    /// The number of steps examined: the first ones.
     len: usize,
     /// For each step and each thread, how many steps of the execution up to the thread's last one that happens before
     /// it, or is it.
@@ -52,7 +51,7 @@ impl<'a> Analysis<'a> {
         self.woken.iter().find(|woken| woken.step == at).map(|woken| woken.by)
     }
 
-    /// How many steps there were when time passed so that a step could be taken; 0 if it did not take that.
+    /// The number of steps at the time when time passed so that a step became possible; 0 if it was possible anyway.
     fn late_since(&self, at: usize) -> usize {
         if !self.ended.steps[at].has(extra::LATE) {
             return 0;
@@ -121,7 +120,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// A thread came to be before a step after its step `own`, and took it as the one numbered `at`.
+    /// Handles a thread that reached a step after its step `own`, and took it as the step numbered `at`.
     fn want_earlier(&self, nodes: &mut [Node], own: Option<usize>, at: usize, step: &Step) {
         let stood = own.map_or(0, |own| own + 1);
         let mut races: Vec<usize> = Vec::new();
@@ -150,9 +149,9 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Makes sure that an order is tried in which a step of another thread comes before the one numbered `at`: after
-    /// whatever was taken from there up to `end` that does not need that one. Any thread will do whose first step there
-    /// needs nothing of the rest: one of the weak initials of the source set.
+    /// Ensures that an order is tried in which a step of another thread comes before the step numbered `at`: after all
+    /// steps from there up to `end` that do not depend on that step. Any thread is sufficient whose first step there
+    /// depends on no other of these: one of the weak initials of the source set.
     fn want(&self, nodes: &mut [Node], at: usize, end: usize, step: &Step) {
         let mut firsts: [Option<usize>; THREADS_MAX] = [None; THREADS_MAX];
         let mut is_free = true;

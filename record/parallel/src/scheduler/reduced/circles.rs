@@ -1,18 +1,18 @@
-//! Threads that run in circles: whoever comes back to where it was, and finds all that it looked at on the way as it
-//! was, waits until some of it changes.
+//! Threads that loop: a thread that returns to the same point, while everything that it has read on the way is
+//! unchanged, waits until some of it changes.
 //!
 //! A round is from one operation of a thread to the same one again: same kind, object and place. It is idle if the
-//! thread has changed nothing in it, has unlocked what it locked, and nobody else has changed what it looked at. After
-//! an idle round the thread is where it was, unless it counts its rounds. So it waits, and a change of what it looked
-//! at lets it continue. Such a change depends on the looks, so whether a thread waits is the same in all orders of
+//! thread has changed nothing in it and has released its locks, and no other thread has changed what it read. After an
+//! idle round the thread is in the same state, unless it counts its rounds. So it waits, and a change of what it read
+//! lets it continue. Such a change depends on the reads, so whether a thread waits is the same in all orders of
 //! independent steps.
 //!
-//! Whether a thread counts its rounds cannot be seen. So where one begins to wait it is run alone first. If it leaves
-//! its loop within [`ROUNDS_MAX`] rounds, it does not wait there; if not, the loop is taken to have no end of its own.
+//! Whether a thread counts its rounds cannot be observed. So before it waits for the first time, it is run alone. If it
+//! leaves its loop within [`ROUNDS_MAX`] rounds, it does not wait there; if not, the loop is assumed to be endless.
 //!
-//! A loop that yields and changes something in each round may have no end either. After [`BUSY_MAX`] such rounds in
-//! which nobody else took a step, others go first. That may lose outcomes: the search is then not complete, and says
-//! so.
+//! A loop that yields and changes something in each round may be endless as well. After [`BUSY_MAX`] such rounds in
+//! which no other thread took a step, others go first. This may lose outcomes: the search is then reported as
+//! incomplete.
 
 use crate::op::thread::State;
 use crate::op::{Kind, ObjectId, Step, extra};
@@ -21,33 +21,33 @@ use crate::scheduler::fairness::lock_of;
 use crate::{ThreadId, ThreadSet};
 use std::panic::Location;
 
-/// Idle rounds of a thread that is run alone, after which its loop has no end.
+/// The number of idle rounds of a thread that is run alone, after which its loop is assumed to be endless.
 const ROUNDS_MAX: u32 = 64;
 
 /// Rounds in a row that change something and yield, before others go first.
 const BUSY_MAX: u32 = 16;
 
-/// An operation that a thread comes back to.
+/// An operation that a thread returns to.
 type Anchor = (Kind, ObjectId, &'static Location<'static>);
 
-/// A step of a thread that had waited, and the one that let it continue.
+/// A step of a thread that had waited, and the step that let it continue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Woken {
     pub(super) step: usize,
     pub(super) by: usize,
 }
 
-/// What is known of each thread's rounds in an execution, and of loops in all of them.
+/// The state of each thread's rounds in an execution, and of loops in all executions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Circles {
-    /// Steps that were looked at.
+    /// The number of steps examined.
     seen: usize,
     threads: Vec<Round>,
     woken: Vec<Woken>,
     /// The thread that began to wait after the last step.
     new: Option<ThreadId>,
-    /// Rounds in a row, up to now, of the thread that took the last step, in which it changed something and yielded;
-    /// and whether it has changed something in the one under way.
+    /// The number of consecutive rounds, up to now, of the thread that took the last step, in which it changed
+    /// something and yielded; and whether it has changed something in the current one.
     busy: (u32, bool),
     is_cut: bool,
 }
@@ -59,11 +59,11 @@ struct Round {
     /// Steps since the anchor was set, and after how many it moves on.
     steps: u32,
     steps_max: u32,
-    /// What it looked at since it was at the anchor.
+    /// The objects that it has read since the anchor.
     looked: Vec<ObjectId>,
-    /// What it locked and did not unlock, summed up.
+    /// The sum of the locks that it acquired and did not release.
     locked: u64,
-    /// Someone changed what it had looked at.
+    /// Whether another thread changed an object that it had read.
     is_broken: bool,
     /// It did something else than going round.
     has_left: bool,
@@ -83,7 +83,7 @@ impl Circles {
         self.busy = (0, false);
     }
 
-    /// Whether a thread was ever made to wait although it might have gone on otherwise.
+    /// Whether a thread was ever made to wait although it might have behaved differently without waiting.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -92,7 +92,7 @@ impl Circles {
         &self.woken
     }
 
-    /// Looks at the steps since the last time.
+    /// Examines the steps since the last call.
     pub(super) fn look(&mut self, choice: &Choice<'_>) {
         self.threads.resize_with(choice.threads.len(), Round::default);
         self.new = None;
@@ -102,7 +102,7 @@ impl Circles {
         }
     }
 
-    /// Who can continue and need not wait; all that can continue if they all wait.
+    /// The threads that can continue and need not wait; all that can continue if they all wait.
     pub(super) fn ready(&mut self, choice: &Choice<'_>) -> ThreadSet {
         let waits = |thread: &ThreadId| self.threads[thread.at()].waits;
         let waiting = choice.ready().iter().filter(waits).fold(ThreadSet::default(), ThreadSet::with);
@@ -131,7 +131,7 @@ impl Circles {
         self.threads[thread.at()].has_left
     }
 
-    /// Whether a thread has gone round so often that its loop has no end.
+    /// Whether a thread has had so many rounds that its loop is assumed to be endless.
     pub(super) fn has_circled(&self, thread: ThreadId) -> bool {
         self.threads[thread.at()].rounds >= ROUNDS_MAX
     }

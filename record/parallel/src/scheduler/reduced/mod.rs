@@ -1,26 +1,27 @@
-//! Reduced: at least one schedule of every kind, where schedules that differ in the order of independent steps are of
-//! one kind.
+//! Reduced: at least one schedule of every kind, where schedules that differ only in the order of independent steps are
+//! of the same kind.
 //!
 //! Source sets with sleep sets: Abdulla, Aronis, Jonsson and Sagonas, "Optimal Dynamic Partial Order Reduction" (POPL
 //! 2014), section 4. It refines Flanagan and Godefroid, "Dynamic Partial-Order Reduction for Model Checking Software"
-//! (POPL 2005), whose backtracking points are not enough where sleep sets are in use: the thread that must be tried may
-//! be asleep, when another one must come before it. After each execution, for each operation of each thread and each
-//! moment at which the thread stood before it, the steps that depend on it and need not come before it are where
-//! another order must be tried. An operation that waits is looked at from the moment when the thread came to it, since
-//! two steps that lock a mutex are never next to each other.
+//! (POPL 2005), whose backtracking points are not sufficient with sleep sets: the thread that must be tried may be
+//! asleep, when another one must come before it. After each execution, for each operation of each thread and each
+//! moment at which the thread was before it, another order must be tried at the steps that depend on it and need not
+//! come before it. An operation that waits is examined from the moment when the thread reached it, since two steps that
+//! lock a mutex are never adjacent.
 //!
-//! Two steps are independent if they touch different objects or only look, and none of them is a return of an operation
-//! of the recorded history where the other is a call. What a step touches is known when it ends: the object of its
-//! operation, and what its thread changed besides while it unwound. An operation that might have changed its object and
-//! did not, such as an exchange that failed, has only looked. Counts (of senders, of pointers) go up and down without
-//! being seen; whoever acts on a count depends on all that changed it.
+//! Two steps are independent if they access different objects or only read, and none of them is a return of an
+//! operation of the recorded history where the other is a call. The objects that a step accesses are known when it
+//! ends: that of its operation, and those that its thread changed while it unwound. An operation that might have
+//! changed its object and did not, such as an exchange that failed, counts as a read. Counts (of senders, of pointers)
+//! are changed without being observed; an operation that depends on a count depends on all changes of it.
 //!
-//! Picks are branches of a step: where a thread is tried, all that can be picked in its step is. What can be picked
-//! depends on the thread and on what its step touches, so a thread sleeps with all of its picks or not at all.
+//! Picks are branches of a step: if a thread is tried, all possible picks in its step are tried. The possible picks
+//! depend on the thread and on the objects that its step accesses, so a thread sleeps with all of its picks or not at
+//! all.
 //!
-//! A thread that comes back to where it was, while nothing has changed of what it looked at, waits until something of
-//! it changes: whatever it could do it has done. That is as if the change opened a gate for it. `circles` has more on
-//! it.
+//! A thread that returns to the same point, while nothing that it has read has changed, waits until something of it
+//! changes: all its possible actions have been executed. The change acts as if it opened a gate for the thread. For
+//! details see `circles`.
 //!
 //! Preemptions are not bounded: with a bound, the one schedule of a kind that is tried may be one that exceeds it.
 
@@ -39,17 +40,17 @@ use circles::Circles;
 pub struct Reduced {
     executions_max: u64,
     begun: u64,
-    /// One for each step of the execution up to where it turned out to be of a kind that was seen.
+    /// One for each step of the execution, up to where it was found to be equivalent to an earlier one.
     nodes: Vec<Node>,
-    /// The execution is of a kind that was seen: every thread that is ready sleeps.
+    /// Whether the execution is equivalent to an earlier one: every ready thread sleeps.
     is_redundant: bool,
     circles: Circles,
-    /// A thread that is run alone, to see whether its loop ends, and the step from which on it is. What the execution
-    /// was to be comes next.
+    /// A thread that is run alone, to find out whether its loop ends, and the first step of that. The planned execution
+    /// comes next.
     alone: Option<(ThreadId, usize)>,
     /// Whether the loop of the thread that was run alone in the execution before ends.
     ends: Option<bool>,
-    /// The step under way, and how many of its picks were made.
+    /// The current step, and how many of its picks were made.
     at: usize,
     picked: usize,
     is_cut: bool,
@@ -61,17 +62,17 @@ pub struct Reduced {
 struct Node {
     ready: ThreadSet,
     chosen: ThreadId,
-    /// What is picked in the step, and out of how many.
+    /// The picks of the step, each with the number of options.
     picks: Vec<(u32, u32)>,
     /// The step with these picks is among those that sleep.
     is_noted: bool,
-    /// A thread that has come back to where it was, and does not wait nevertheless, since its loop ends by itself.
+    /// A thread that has returned to the same point but does not wait, since its loop ends by itself.
     released: Option<ThreadId>,
     done: ThreadSet,
-    /// What must be tried; always holds `chosen`.
+    /// The threads that must be tried; always contains `chosen`.
     wanted: ThreadSet,
-    /// Steps that were tried from here or before, and have met nothing since that depends on them: whatever starts with
-    /// them was seen.
+    /// Steps that were tried from here or before, without a dependent step since: every execution that starts with them
+    /// was covered.
     sleeping: Vec<Step>,
 }
 
@@ -141,7 +142,7 @@ impl Reduced {
         Some(chosen)
     }
 
-    /// Goes on with a thread that is run alone, or finds out how that ends.
+    /// Continues a thread that is run alone, or determines how that ends.
     fn run_alone(&mut self, choice: &Choice<'_>, thread: ThreadId, from: usize) -> Option<ThreadId> {
         if !self.is_redundant && choice.step() > from {
             let is_long = choice.step() >= choice.steps_max / 2;
@@ -155,7 +156,7 @@ impl Reduced {
 }
 
 impl Node {
-    /// The next thing to try from here, if there is one.
+    /// The next alternative from here, if there is one.
     fn advance(&mut self) -> bool {
         while let Some((value, options)) = self.picks.pop() {
             if value + 1 < options {

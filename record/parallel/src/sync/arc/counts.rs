@@ -1,8 +1,8 @@
-//! The object that stands for the counts of a pointer in executions.
+//! The object that represents the counts of a pointer in executions.
 //!
-//! Outside of them a pointer costs what std's does, so one that is made there has no object, which would have to be
-//! counted as well. If an execution meets it, the execution knows it by its address, which nobody else has while it
-//! is there.
+//! Outside of executions a pointer costs what std's does, so a pointer created there has no object, which would have to
+//! be counted as well. If an execution uses it, the execution identifies it by its address, which is unique while it
+//! exists.
 
 use crate::object::Object;
 use crate::op::Kind;
@@ -13,19 +13,20 @@ use std::panic::Location;
 use std::sync::Arc;
 
 thread_local! {
-    /// Objects of pointers that were made outside, by the addresses of their values, and the execution that met them.
+    /// Objects of pointers that were created outside, by the addresses of their values, and the execution that uses
+    /// them.
     static MADE_OUTSIDE: RefCell<(u64, HashMap<usize, Arc<Object>>)> = RefCell::default();
 }
 
-/// What a pointer knows of its counts.
+/// The data of a pointer about its counts.
 #[derive(Clone)]
 pub(super) struct Counts {
-    /// `None` if the pointer was made outside of executions.
+    /// `None` if the pointer was created outside of executions.
     object: Option<Arc<Object>>,
     made: &'static Location<'static>,
 }
 
-/// The object of a pointer; `None` outside of executions, where nothing is done with it.
+/// The object of a pointer; `None` outside of executions, where it is not used.
 pub(super) struct Met(Option<Arc<Object>>);
 
 impl Counts {
@@ -72,7 +73,7 @@ impl Met {
         self.0.as_ref().is_some_and(|object| object.pause_at(kind, place, || [true; 2]))
     }
 
-    /// The thread has seen what the others had when they dropped theirs.
+    /// Adds the views of the other threads at the time when they dropped their pointers.
     #[inline]
     pub(super) fn acquire(&self) {
         if let Some(object) = &self.0 {
@@ -88,7 +89,7 @@ impl Met {
         }
     }
 
-    /// A weak pointer is dropped: only who has the value alone sees what this thread did.
+    /// Handles the drop of a weak pointer: only a thread with exclusive access observes what this thread did.
     #[inline]
     pub(super) fn release_weak(&self) {
         if let Some(object) = &self.0 {

@@ -1,7 +1,8 @@
 //! Channels of an execution. The first gate is open to the receiver, the second to senders.
 //!
-//! A message carries what its sender has seen to whoever takes it, and only to them. Where a channel has a bound, the
-//! message that takes the place of another comes after that one was taken, and its sender sees what the receiver had.
+//! A message carries the view of its sender to the thread that receives it, and only to that thread. If a channel has a
+//! bound, a message that takes the place of another comes after that one was received, and its sender gets the view of
+//! the receiver.
 
 use crate::execution::View;
 use crate::object::Object;
@@ -16,7 +17,7 @@ use std::time::Duration;
 /// Both ends of a channel.
 pub(super) struct Channel<T> {
     object: Object,
-    /// Its senders, who come and go without being seen as long as there are messages.
+    /// Its senders, whose creation and drop are not observed while there are messages.
     senders: Object,
     bound: Option<usize>,
     pub(super) made: &'static Location<'static>,
@@ -29,24 +30,24 @@ struct State<T> {
     is_received: bool,
     /// The receiver waits: a message can be handed over.
     is_awaited: bool,
-    /// Messages that were sent, and that were taken.
+    /// The number of messages that were sent, and that were received.
     sent: u64,
     taken: u64,
-    /// Managed threads that wait until their message is taken, and its number.
+    /// Managed threads that wait until their message is received, and its number.
     handing: Vec<(ThreadId, u64)>,
-    /// What the receiver had seen when it took a message, by the number of the message that may then be sent, or whose
-    /// sender may continue.
+    /// The view of the receiver when it received a message, by the number of the message that may then be sent, or
+    /// whose sender may continue.
     receipts: Vec<(u64, View)>,
 }
 
-/// A message, with what its sender had seen.
+/// A message, with the view of its sender.
 struct Message<T> {
     value: T,
     seen: Option<View>,
 }
 
 impl<T> State<T> {
-    /// Takes in what the receiver had seen when it made room for a message, or took it.
+    /// Adds the view of the receiver at the time when it made room for a message, or received it.
     fn take_receipt(&mut self, number: u64) {
         if let Some(at) = self.receipts.iter().position(|(of, _)| *of == number) {
             let (_, seen) = self.receipts.swap_remove(at);
@@ -97,7 +98,7 @@ impl<T> Channel<T> {
         });
     }
 
-    /// Fails where a thread would have to wait that cannot.
+    /// Fails if a thread that cannot wait would have to wait.
     fn assert_open(&self, is_open: bool) {
         if is_open {
             return;
@@ -140,7 +141,7 @@ impl<T> Channel<T> {
         Ok(())
     }
 
-    /// Waits until a message that was put into the channel is taken.
+    /// Waits until a message in the channel is received.
     fn hand_over<'a>(
         &'a self,
         mut state: MutexGuard<'a, State<T>>,
@@ -212,7 +213,7 @@ impl<T> Channel<T> {
         Ok(message.value)
     }
 
-    /// Where messages are handed over, senders may see that the receiver waits.
+    /// If messages are passed directly, senders can observe that the receiver waits.
     #[track_caller]
     fn begin_to_wait(&self) {
         if self.bound == Some(0) {
@@ -221,7 +222,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Takes a message, waiting for one.
+    /// Receives a message; waits if there is none.
     #[track_caller]
     pub(super) fn receive(&self) -> Result<T, TryRecvError> {
         self.begin_to_wait();

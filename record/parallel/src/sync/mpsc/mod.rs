@@ -1,5 +1,5 @@
-//! Channels. One that is made in an execution belongs to it; any other is std's, and a managed thread that waits for it
-//! yields until there is something.
+//! Channels. One that is created in an execution belongs to it; any other is std's, and a managed thread that waits for
+//! it yields until it has a message.
 
 mod managed;
 
@@ -23,7 +23,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (Sender(End::Std(sender)), Receiver(ReceivingEnd::Std(receiver)))
 }
 
-/// As [`std::sync::mpsc::sync_channel`]. With a bound of 0 each message is handed over.
+/// As [`std::sync::mpsc::sync_channel`]. With a bound of 0 each message is passed directly.
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     if runtime::is_active() {
@@ -59,7 +59,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// If the receiver is gone; the message is given back.
+    /// If the receiver was dropped; returns the message.
     #[track_caller]
     #[inline]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
@@ -75,7 +75,7 @@ impl<T> SyncSender<T> {
     ///
     /// # Errors
     ///
-    /// If the receiver is gone; the message is given back.
+    /// If the receiver was dropped; returns the message.
     #[track_caller]
     pub fn send(&self, mut message: T) -> Result<(), SendError<T>> {
         match &self.0 {
@@ -96,7 +96,7 @@ impl<T> SyncSender<T> {
     ///
     /// # Errors
     ///
-    /// If there is no room, or the receiver is gone; the message is given back.
+    /// If there is no room, or the receiver was dropped; returns the message.
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         match &self.0 {
@@ -146,11 +146,11 @@ impl<T> UnwindSafe for Receiver<T> {}
 impl<T> RefUnwindSafe for Receiver<T> {}
 
 impl<T> Receiver<T> {
-    /// Takes a message, waiting for one.
+    /// Receives a message; waits if there is none.
     ///
     /// # Errors
     ///
-    /// If there is none and all senders are gone.
+    /// If there is none and all senders were dropped.
     #[track_caller]
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
@@ -168,7 +168,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Takes a message if there is one.
+    /// Receives a message if there is one.
     ///
     /// # Errors
     ///
@@ -181,8 +181,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Takes a message, waiting for one for some time; under a schedule the time may be up at any moment, and is when
-    /// nobody else can continue.
+    /// Receives a message, with a time-out; under a schedule the time-out may end at any moment, and ends when no other
+    /// thread can continue.
     ///
     /// # Errors
     ///
@@ -203,7 +203,7 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// Messages until all senders are gone.
+    /// Iterates over messages until all senders are dropped.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self)
     }

@@ -13,20 +13,20 @@ impl<T: sealed::Resolve + ?Sized> ToSocketAddrs for T {}
 pub(super) mod sealed {
     use super::{Arc, Node, SocketAddr, io};
 
-    /// What can be made into addresses.
+    /// Types that can be converted to addresses.
     pub trait Resolve {
         #[doc(hidden)]
         fn resolve(&self, from: &From<'_>) -> io::Result<Vec<SocketAddr>>;
     }
 
-    /// The host that looks for a name.
+    /// The host that looks up a name.
     #[expect(missing_debug_implementations, reason = "nobody outside sees it")]
     pub struct From<'a>(pub(in super::super) &'a Arc<Node>);
 }
 
 use sealed::{From, Resolve};
 
-/// The addresses of something, as seen from a host.
+/// The addresses of a target, as seen from a host.
 pub(super) fn resolve(from: &Arc<Node>, addresses: &(impl ToSocketAddrs + ?Sized)) -> io::Result<Vec<SocketAddr>> {
     addresses.resolve(&From(from))
 }

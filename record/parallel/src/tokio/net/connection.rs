@@ -1,7 +1,7 @@
 //! A TCP connection: two streams of bytes, in order and without loss until it breaks.
 //!
 //! It breaks for a side that has waited too long for a partition to end, and when the other side resets it: because its
-//! host has crashed, or because it was dropped and data arrives that nobody reads, or was never read. What had arrived
+//! host has crashed, or because it was dropped and data arrives or arrived that is never read. Data that had arrived
 //! before can still be read, as on Linux. Acknowledgements always arrive.
 
 use super::link::{Arrival, Fault, Link, Wires};
@@ -18,7 +18,7 @@ use std::task::Waker;
 
 const OPEN: [bool; 2] = [true; 2];
 
-/// What operations of a side fail with whose host has crashed.
+/// The error of operations of a side whose host has crashed.
 const CRASHED: ErrorKind = ErrorKind::NetworkDown;
 
 /// One of the two ends: 0 is the one that has opened the connection.
@@ -32,10 +32,10 @@ pub(super) struct Connection {
     state: Mutex<[Half; 2]>,
 }
 
-/// What one side has sent, and what it knows.
+/// The state of one side.
 #[derive(Default)]
 struct Half {
-    /// What it has sent and the other side has not read.
+    /// The data that it has sent and the other side has not read.
     sent: VecDeque<Segment>,
     /// Bytes of that.
     unread: usize,
@@ -45,9 +45,9 @@ struct Half {
     is_gone: bool,
     /// The other side has reset the connection.
     reset: Option<Arrival>,
-    /// What its operations fail with.
+    /// The error of its operations.
     error: Option<ErrorKind>,
-    /// It was told that the connection is reset: from then on writes fail in another way.
+    /// Whether a reset was already reported to it: from then on writes return another error.
     is_told: bool,
     /// Tasks that wait to read or write.
     wakers: Vec<Waker>,
@@ -66,7 +66,7 @@ enum Content {
 
 /// Why an operation cannot be done now.
 pub(super) enum Stuck {
-    /// It is to be tried again when the task is woken, when something arrives, or when the side gives up.
+    /// The operation is to be tried again when the task is woken, when data arrives, or when the side gives up.
     Wait {
         arrives: Option<Instant>,
         gives_up: Option<Instant>,
@@ -80,7 +80,7 @@ impl From<ErrorKind> for Stuck {
     }
 }
 
-/// When a side has to look again at what concerns itself.
+/// The time when a side has to check its state again.
 #[derive(Clone, Copy)]
 struct Due {
     arrives: Option<Instant>,
@@ -108,7 +108,7 @@ impl Connection {
         (self.hosts[from], self.hosts[1 - from])
     }
 
-    /// Notes that the step under way, which names something else, changes this as well.
+    /// Records that the current step, which names another object, changes this one as well.
     pub(super) fn touch_too(&self) {
         self.object.touch_too(|| OPEN);
     }
@@ -142,7 +142,7 @@ impl Connection {
         executor::wake_all(wakers);
     }
 
-    /// Leaves a waker for a side.
+    /// Stores a waker for a side.
     pub(super) fn leave(&self, side: Side, waker: &Waker) {
         let waker = waker.clone();
         let mut state = self.state();
@@ -153,7 +153,7 @@ impl Connection {
         }
     }
 
-    /// What a side finds that has waited too long, or that was reset; otherwise the moment at which it gives up.
+    /// Sets the error of a side that has waited too long, or that was reset. Otherwise returns when to check again.
     fn settle(&self, state: &mut [Half; 2], side: Side) -> Due {
         let link = self.link(side);
         let stopped = state[side].sent.iter().find_map(|segment| match segment.arrival {
@@ -181,7 +181,7 @@ impl Connection {
         Due { arrives, gives_up }
     }
 
-    /// Breaks the connection for both sides, if the schedule says so.
+    /// Breaks the connection for both sides, if the schedule chooses so.
     fn may_break(&self, state: &mut [Half; 2]) {
         if state.iter().all(|half| half.error.is_none()) && self.wires.strikes(Fault::Reset) {
             for half in state {
@@ -193,7 +193,7 @@ impl Connection {
         }
     }
 
-    /// Whether there is something to read, or the end, or an error.
+    /// Whether there is data to read, or the end, or an error.
     pub(super) fn readable(&self, side: Side) -> Result<(), Stuck> {
         let mut state = self.state();
         let due = self.settle(&mut state, side);
@@ -233,7 +233,7 @@ impl Connection {
         }
     }
 
-    /// Reads what is there into a buffer; 0 at the end. Takes nothing away if `is_peek`.
+    /// Reads available data into a buffer; returns 0 at the end. Removes nothing if `is_peek`.
     pub(super) fn read(&self, side: Side, buffer: &mut [u8], is_peek: bool) -> Result<usize, Stuck> {
         let mut state = self.state();
         self.may_break(&mut state);
@@ -302,7 +302,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Writes what there is room for.
+    /// Writes as much as there is room for.
     pub(super) fn write<'a>(
         &self,
         side: Side,
@@ -333,14 +333,14 @@ impl Connection {
         Ok(most)
     }
 
-    /// What a side has sent is of no use to a side that is gone, which says so.
+    /// Handles data for a side that was dropped, which resets the connection.
     fn refuse(&self, state: &mut [Half; 2], side: Side) {
         state[side].sent.clear();
         state[side].unread = 0;
         self.reset(state, 1 - side);
     }
 
-    /// A side tells the other one that the connection is no more.
+    /// Resets the connection from one side.
     fn reset(&self, state: &mut [Half; 2], side: Side) {
         let arrival = self.wires.send(self.link(side));
         if state[1 - side].reset.is_none() {
@@ -360,7 +360,7 @@ impl Connection {
         Connection::wake_side(state, 1 - side);
     }
 
-    /// A side is dropped. The connection is reset if something is there that it has not read.
+    /// Drops a side. The connection is reset if there is data that it has not read.
     pub(super) fn drop_side(&self, side: Side) {
         let is_there = |segment: &Segment| segment.len() > 0 && !matches!(segment.arrival, Arrival::Stopped(_));
         let is_unread = self.state()[1 - side].sent.iter().any(is_there);
@@ -372,7 +372,7 @@ impl Connection {
         }
     }
 
-    /// A side is gone, and resets the connection.
+    /// Drops a side, and resets the connection.
     pub(super) fn abort(&self, side: Side) {
         let mut state = self.state();
         if !std::mem::replace(&mut state[side].is_gone, true) {
@@ -381,7 +381,7 @@ impl Connection {
         Connection::wake(state);
     }
 
-    /// A side is gone with its host. What it had sent and what is not there yet is lost.
+    /// Drops a side with its host. Data that it has sent and that has not arrived is lost.
     pub(super) fn crash(&self, host: usize) {
         let mut state = self.state();
         for side in 0..2 {
@@ -428,7 +428,7 @@ impl Connection {
 }
 
 impl Half {
-    /// Takes away what was read.
+    /// Removes the data that was read.
     fn take(&mut self, mut count: usize) {
         self.unread -= count;
         while let Some(segment) = self.sent.front_mut() {

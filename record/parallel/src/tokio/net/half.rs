@@ -1,4 +1,4 @@
-//! As `tokio::net::tcp`: the halves of a connection, which two tasks may have.
+//! As `tokio::net::tcp`: the halves of a connection, which two tasks may own.
 
 use super::socket::{Socket, reads, writes};
 use crate::tokio::io::ReadBuf;
@@ -80,7 +80,7 @@ of_half!(OwnedWriteHalf, own => own.socket);
 macro_rules! read_half {
     ($type:ty) => {
         impl $type {
-            /// Waits until there is something to read, the end, or an error.
+            /// Waits until there is data to read, the end, or an error.
             ///
             /// # Errors
             ///
@@ -91,17 +91,17 @@ macro_rules! read_half {
                 poll_fn(move |cx| self.0.poll_readable(cx, place))
             }
 
-            /// Reads what is there.
+            /// Reads available data.
             ///
             /// # Errors
             ///
-            /// `WouldBlock` if nothing is there; or the connection is broken.
+            /// `WouldBlock` if there is none; or the connection is broken.
             #[track_caller]
             pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
                 self.0.try_read(buffer, Location::caller())
             }
 
-            /// Waits for something to read, and leaves it there.
+            /// Waits for data to read, without removing it.
             ///
             /// # Errors
             ///
@@ -131,7 +131,7 @@ macro_rules! write_half {
                 poll_fn(move |cx| $socket.poll_writable(cx, place))
             }
 
-            /// Writes what there is room for.
+            /// Writes as much as there is room for.
             ///
             /// # Errors
             ///
@@ -158,7 +158,7 @@ pub(super) fn reunite(own: OwnedReadHalf, mut other: OwnedWriteHalf) -> Result<A
 }
 
 impl OwnedWriteHalf {
-    /// Drops it without an end for who reads.
+    /// Drops it without sending an end to the reader.
     pub fn forget(mut self) {
         self.shuts_down = false;
     }

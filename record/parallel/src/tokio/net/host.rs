@@ -1,4 +1,4 @@
-//! A host: what listens on its ports, the tasks that run on it, and whether it is up.
+//! A host: the listeners on its ports, its tasks, and whether it is up.
 
 use super::connection::{Connection, Side};
 use super::link::{NetworkSettings, Wires};
@@ -19,16 +19,16 @@ use std::task::Waker;
 
 const OPEN: [bool; 2] = [true; 2];
 
-/// Hosts of a network, at most: as many as there are addresses.
+/// The maximum number of hosts of a network: the number of addresses.
 pub(super) const HOSTS_MAX: usize = 250;
 
 /// Connections that wait to be accepted, at most.
 pub(super) const BACKLOG: usize = 1024;
 
-/// Ports for who does not ask for one.
+/// The first port for sockets that do not request one.
 const EPHEMERAL: u16 = 49_152;
 
-/// What the hosts of a network share.
+/// The state shared by the hosts of a network.
 pub(super) struct World {
     pub(super) wires: Arc<Wires>,
     hosts: Mutex<Vec<Arc<Node>>>,
@@ -58,7 +58,7 @@ pub(super) struct State {
     next_port: u16,
 }
 
-/// Connections that wait to be accepted, and by whom. Loopback only if that is what was bound.
+/// Connections that wait to be accepted, and the waiting tasks. Loopback only if that is what was bound.
 pub(super) struct Queue {
     is_loopback: bool,
     state: Mutex<(VecDeque<End>, Vec<Waker>)>,
@@ -120,7 +120,7 @@ impl World {
         host
     }
 
-    /// Notes a connection, whose links may be stopped later.
+    /// Stores a connection, whose links may be stopped later.
     fn note(&self, connection: &Arc<Connection>) {
         let mut all = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|own| own.strong_count() > 0);
@@ -199,7 +199,7 @@ impl Node {
         self.world.hosts().iter().find(|host| host.ip() == ip).cloned()
     }
 
-    /// Says whether what was made after so many starts still works.
+    /// Whether an object created after this number of starts still works.
     pub(super) fn is_alive(&self, starts: u32) -> io::Result<()> {
         let state = self.state();
         if state.is_up && state.starts == starts {
@@ -208,14 +208,14 @@ impl Node {
         Err(io::Error::new(ErrorKind::NetworkDown, format!("the host {:?} has crashed", self.name)))
     }
 
-    /// Where this may listen: the address, if it is one of its own.
+    /// The address where it may listen: the given one, if it is an address of this host.
     fn own(&self, address: SocketAddr) -> io::Result<IpAddr> {
         let ip = address.ip();
         let is_own = ip.is_loopback() || ip.is_unspecified() || ip == self.ip();
         if is_own { Ok(ip) } else { Err(ErrorKind::AddrNotAvailable.into()) }
     }
 
-    /// Listens at an address. Returns where it does.
+    /// Listens at an address. Returns the actual one.
     pub(super) fn listen(&self, address: SocketAddr) -> io::Result<(SocketAddr, Arc<Queue>)> {
         let ip = self.own(address)?;
         let mut state = self.state();
@@ -225,7 +225,7 @@ impl Node {
         Ok((SocketAddr::new(ip, port), queue))
     }
 
-    /// Opens a UDP port. Returns where it is.
+    /// Opens a UDP port. Returns its address.
     pub(super) fn receive(&self, address: SocketAddr) -> io::Result<(SocketAddr, Arc<Mailbox>)> {
         let ip = self.own(address)?;
         let mut state = self.state();
@@ -289,7 +289,7 @@ impl Node {
         Ok(Some(ends.0))
     }
 
-    /// Everything that the network knows of it ends.
+    /// Ends all its connections and ports in the network.
     pub(super) fn crash(&self) {
         let queues: Vec<Arc<Queue>> = {
             let mut state = self.state();
@@ -306,7 +306,7 @@ impl Node {
         self.world.wake_connecting();
     }
 
-    /// It is up again, with nothing on its ports.
+    /// Starts it again, without open ports.
     pub(super) fn restart(self: &Arc<Node>, made: &'static Location<'static>) {
         let own: Weak<Node> = Arc::downgrade(self);
         let mut state = self.state();
@@ -317,7 +317,7 @@ impl Node {
 }
 
 impl State {
-    /// A port that is asked for, or any if it is 0.
+    /// The requested port, or any free one if it is 0.
     fn free_port(&mut self, port: u16, is_used: impl Fn(&State, u16) -> bool) -> io::Result<u16> {
         if port != 0 {
             return if is_used(self, port) { Err(ErrorKind::AddrInUse.into()) } else { Ok(port) };
@@ -361,7 +361,7 @@ impl Queue {
         Some(end)
     }
 
-    /// Resets what was not accepted.
+    /// Resets connections that were not accepted.
     fn refuse(&self) {
         let (ends, wakers) = std::mem::take(&mut *self.state());
         executor::wake_all(wakers);
@@ -375,11 +375,11 @@ impl Queue {
 }
 
 thread_local! {
-    /// The host of those that are on none, in the execution with this serial number.
+    /// The host of tasks without one, in the execution with this serial number.
     static LOCAL: RefCell<Option<(u64, Arc<Node>)>> = const { RefCell::new(None) };
 }
 
-/// The host that the caller's tasks run on: `localhost` if it was not said.
+/// The host on which the caller's tasks run: `localhost` by default.
 pub(super) fn current() -> Arc<Node> {
     if let Some(host) = scope::current().and_then(|scope| scope.host()?.upgrade())
         && let Ok(host) = host.downcast::<Node>()

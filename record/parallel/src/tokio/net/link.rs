@@ -1,9 +1,9 @@
 //! Links between hosts: whether messages pass, and when they arrive.
 //!
-//! When a message arrives is left open until someone looks for it. It is usually there then; it is late if the schedule
-//! says so, and arrives when time has passed, that is when nothing else can happen. So a program is tested with
-//! messages that overtake each other on different connections, and that are still on their way when something else
-//! breaks.
+//! The time when a message arrives is not determined until a thread looks for it. It has usually arrived then; it is
+//! late if the schedule chooses so, and arrives when time has passed, that is when nothing else can happen. So a
+//! program is tested with messages that overtake each other on different connections, and that have not arrived when
+//! something else breaks.
 
 use crate::object::Object;
 use crate::runtime;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What can happen to messages because the schedule says so. Each counts as a surprise of the thread that meets it: see
+/// Faults of messages that the schedule can choose. Each counts as a surprise of the thread that encounters it: see
 /// [`Settings::surprises_max`](crate::Settings::surprises_max).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
@@ -42,20 +42,20 @@ impl Fault {
     }
 }
 
-/// What a [`Network`](crate::net::Network) is like.
+/// The properties of a [`Network`](crate::net::Network).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NetworkSettings {
-    /// How long a message is on its way between two hosts, at least.
+    /// The minimum time that a message takes between two hosts.
     pub latency: Duration,
     /// How much longer a late one is.
     pub delay: Duration,
-    /// What the schedule may do to messages.
+    /// The faults of messages that the schedule may choose.
     pub faults: Vec<Fault>,
     /// Bytes of a connection that were written and not read, at most, in each direction.
     pub buffer_bytes: usize,
     /// How long a connection is tried to be opened through a partition.
     pub connect_timeout: Duration,
-    /// How long what was written is sent again and again through a partition, before the connection breaks.
+    /// How long written data is sent repeatedly through a partition, before the connection breaks.
     pub write_timeout: Duration,
 }
 
@@ -77,7 +77,7 @@ impl Default for NetworkSettings {
 /// From a host to a host, by their numbers.
 pub(super) type Link = (usize, usize);
 
-/// What stops messages on a link.
+/// The reason why a link passes no messages.
 #[derive(Clone, Copy, Default)]
 struct Stop {
     is_cut: bool,
@@ -91,10 +91,10 @@ pub(super) struct Wires {
     stops: Mutex<BTreeMap<Link, Stop>>,
 }
 
-/// Where a message is.
+/// The state of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Arrival {
-    /// It was sent, and is there from this moment on, unless it is late.
+    /// It was sent, and arrives at this moment, unless it is late.
     Sent(Option<Instant>),
     Late(Instant),
     Here,
@@ -128,12 +128,12 @@ impl Wires {
         self.stops().entry(link).or_default().is_held = is_held;
     }
 
-    /// Whether something happens to a message. It is chosen within the step, since the caller holds locks.
+    /// Whether a fault affects a message. It is chosen within the step, since the caller holds locks.
     pub(super) fn strikes(&self, fault: Fault) -> bool {
         self.settings.faults.contains(&fault) && runtime::pick_within(fault.pick(), 2) == 1
     }
 
-    /// What is sent now.
+    /// The state of a message that is sent now.
     pub(super) fn send(&self, link: Link) -> Arrival {
         if self.is_stopped(link) {
             return Arrival::Stopped(Instant::unscheduled());
@@ -142,7 +142,7 @@ impl Wires {
         Arrival::Sent((!latency.is_zero()).then(|| Instant::unscheduled() + latency))
     }
 
-    /// Whether a message is there when someone looks for it; if not, when it will be, if that is known.
+    /// Whether a message has arrived when a thread looks for it; if not, when it will arrive, if known.
     pub(super) fn look(&self, link: Link, arrival: &mut Arrival) -> Result<(), Option<Instant>> {
         match *arrival {
             Arrival::Here => return Ok(()),
@@ -172,7 +172,7 @@ impl Wires {
         Ok(())
     }
 
-    /// What becomes of a message on a link that was stopped, or is not any more.
+    /// The new state of a message on a link that was stopped or restored.
     pub(super) fn relink(&self, link: Link, arrival: &mut Arrival) {
         let now = Instant::unscheduled();
         let is_stopped = self.is_stopped(link);

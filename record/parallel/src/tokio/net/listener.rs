@@ -46,7 +46,7 @@ impl TcpListener {
         }
     }
 
-    /// The next connection, and where it comes from.
+    /// The next connection, and the address of its other side.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl TcpListener {
         poll_fn(move |cx| self.poll_at(cx, place))
     }
 
-    /// The same, for futures made by hand.
+    /// The same, for manually implemented futures.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl TcpListener {
         Poll::Ready(Ok((TcpStream::new(end, Arc::clone(&self.host), self.starts, place), peer)))
     }
 
-    /// Where it listens.
+    /// The address where it listens.
     ///
     /// # Errors
     ///

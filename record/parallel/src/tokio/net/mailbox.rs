@@ -1,4 +1,4 @@
-//! What a UDP socket has received: datagrams, which may be lost, arrive twice, or overtake each other.
+//! The datagrams that a UDP socket has received, which may be lost, arrive twice, or overtake each other.
 
 use super::link::{Arrival, Fault, Link, Wires};
 use crate::time::Instant;
@@ -7,7 +7,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// Datagrams that wait for a socket, at most. Like a system whose buffers are full, it drops what comes then.
+/// The maximum number of datagrams that wait for a socket. Further ones are dropped, as by a system whose buffers are
+/// full.
 const DATAGRAMS_MAX: usize = 1024;
 
 /// Bytes of a datagram, at most.
@@ -40,7 +41,7 @@ impl Mailbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends a datagram to this. Returns who is to be woken.
+    /// Sends a datagram to this mailbox. Returns the wakers to call.
     pub(super) fn push(&self, link: Link, from: SocketAddr, data: &[u8]) -> Vec<Waker> {
         if self.wires.is_cut(link) || self.wires.strikes(Fault::Loss) {
             return Vec::new();
@@ -57,7 +58,7 @@ impl Mailbox {
         std::mem::take(&mut state.wakers)
     }
 
-    /// The first one that is there and that is wanted; if there is none, when one will be, if that is known.
+    /// The first matching datagram that has arrived; if there is none, when one will arrive, if known.
     pub(super) fn take(&self, wanted: impl Fn(SocketAddr) -> bool, is_peek: bool) -> Result<Datagram, Option<Instant>> {
         let mut state = self.state();
         // What comes from others to a socket that is connected goes nowhere.
@@ -84,7 +85,7 @@ impl Mailbox {
         Err(next)
     }
 
-    /// Drops what a partition has stopped. What is sent to it from then on is not even noted.
+    /// Drops datagrams that a partition has stopped. Later ones are not even stored.
     fn lose(&self, state: &mut State) {
         let is_lost =
             |datagram: &Datagram| matches!(datagram.arrival, Arrival::Stopped(_)) && self.wires.is_cut(datagram.link);
@@ -100,7 +101,8 @@ impl Mailbox {
         }
     }
 
-    /// A link was stopped, or is not any more: what is on its way is lost in a partition. Returns who is to be woken.
+    /// Handles a link that was stopped or restored: datagrams in transit are lost in a partition. Returns the wakers to
+    /// call.
     pub(super) fn relink(&self) -> Vec<Waker> {
         let mut state = self.state();
         for datagram in &mut state.datagrams {

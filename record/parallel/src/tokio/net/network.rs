@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// A simulated network. Its hosts' tasks are cancelled when it is dropped.
 ///
-/// Each of its commands is a moment that the schedule chooses when it is called by a thread or a task of its own.
+/// The schedule chooses the moment of each of its commands if a separate thread or task calls it.
 ///
 /// ```
 /// use record_parallel::net::Network;
@@ -70,14 +70,14 @@ impl Network {
     ///
     /// # Panics
     ///
-    /// If there is no room in buffers.
+    /// If the buffers have no room.
     #[track_caller]
     pub fn with(settings: NetworkSettings) -> Network {
         assert!(settings.buffer_bytes > 0, "NetworkSettings::buffer_bytes must not be 0: nothing could be written");
         Network { world: World::new(settings, Location::caller()) }
     }
 
-    /// The host of this name; a new one if there is none.
+    /// The host with this name; created if there is none.
     ///
     /// # Panics
     ///
@@ -120,21 +120,21 @@ impl Network {
         });
     }
 
-    /// Nothing gets from one host to another any more, in both directions. Datagrams are lost; what is sent over a
-    /// connection waits until the partition ends, or until the connection breaks.
+    /// Stops all messages between two hosts, in both directions. Datagrams are lost; data of a connection waits until
+    /// the partition ends, or until the connection breaks.
     #[track_caller]
     pub fn partition(&self, a: &str, b: &str) {
         let (from, to) = self.pair(a, b);
         self.cut(&[(from, to), (to, from)], true, &format!("{a} and {b}"), Location::caller());
     }
 
-    /// The same in one direction. Acknowledgements of what a connection carries in the other one get through.
+    /// The same in one direction. Acknowledgements of data that a connection carries in the other direction arrive.
     #[track_caller]
     pub fn partition_one_way(&self, from: &str, to: &str) {
         self.cut(&[self.pair(from, to)], true, &format!("{from} to {to}"), Location::caller());
     }
 
-    /// Nothing gets from a host to any other that there is now, nor back.
+    /// Stops all messages between a host and all other existing hosts, in both directions.
     #[track_caller]
     pub fn isolate(&self, name: &str) {
         let own = self.number(name);
@@ -169,28 +169,28 @@ impl Network {
         });
     }
 
-    /// Holds back all that is sent between two hosts, in both directions, datagrams as well.
+    /// Delays all messages between two hosts, in both directions, including datagrams.
     #[track_caller]
     pub fn hold(&self, a: &str, b: &str) {
         self.set_held(a, b, true, Location::caller());
     }
 
-    /// Lets go what was held back, in the order in which it was sent.
+    /// Delivers the delayed messages, in the order in which they were sent.
     #[track_caller]
     pub fn release(&self, a: &str, b: &str) {
         self.set_held(a, b, false, Location::caller());
     }
 
-    /// Crashes a host: its tasks end where they are, between any two operations; what it sent and what a partition
-    /// stops is lost, its connections are reset, and its ports are closed. What its tasks own is dropped, without any
-    /// effect on the network. Memory that is shared with others stays as it is, like a disk.
+    /// Crashes a host: its tasks end at their current points, between any two operations; messages that it sent and
+    /// that a partition stops are lost, its connections are reset, and its ports are closed. Values of its tasks are
+    /// dropped, without any effect on the network. Like a disk, memory that is shared with others is not changed.
     ///
-    /// The moments between which it can come are operations of this crate's types. What stands for the disk is to be of
-    /// [`sync`](crate::sync), or to call [`Resource::touch`](crate::Resource::touch): no search covers a crash before
-    /// an access to what is std's.
+    /// A crash can occur between operations of this crate's types. Data that represents the disk should use types of
+    /// [`sync`](crate::sync), or call [`Resource::touch`](crate::Resource::touch): no search covers a crash before an
+    /// access to a type of std.
     ///
-    /// Closures of `spawn_blocking` end at their next operation, and threads that are not tasks go on. A task that
-    /// holds a [`sync::Mutex`](crate::sync::Mutex), which would be poisoned, goes on until it has unlocked it: no
+    /// Closures of `spawn_blocking` end at their next operation, and threads that are not tasks continue. A task that
+    /// holds a [`sync::Mutex`](crate::sync::Mutex), which would be poisoned, continues until it has unlocked it: no
     /// search covers a crash before an operation under such a lock.
     #[track_caller]
     pub fn crash(&self, name: &str) {
@@ -201,7 +201,8 @@ impl Network {
         }
     }
 
-    /// Starts a host again: what it was told to [`run`](Host::run) begins anew. Crashes it before if it is up.
+    /// Starts a host again: the program of [`run`](Host::run) starts from the beginning. If the host is up, it is
+    /// crashed before.
     #[track_caller]
     pub fn restart(&self, name: &str) {
         self.number(name);
@@ -236,7 +237,7 @@ impl Drop for Network {
 }
 
 impl Host {
-    /// Its name, by which others find its address.
+    /// Its name, by which other hosts find its address.
     pub fn name(&self) -> &str {
         &self.node.name
     }
@@ -253,8 +254,8 @@ impl Host {
         self.node.state().is_up
     }
 
-    /// Runs a program on it now, unless it has crashed, and whenever it is [restarted](Network::restart). What the
-    /// closure has captured is what is left after a crash, like a disk.
+    /// Runs a program on it now, unless it has crashed, and whenever it is [restarted](Network::restart). The captured
+    /// variables of the closure survive a crash, like a disk.
     #[track_caller]
     pub fn run<F>(&self, mut program: impl FnMut() -> F + Send + 'static)
     where

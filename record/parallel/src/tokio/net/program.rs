@@ -1,4 +1,4 @@
-//! What a host runs whenever it is started: a closure that one thread calls at a time.
+//! The program that a host runs whenever it is started: a closure that one thread calls at a time.
 
 use crate::object::Object;
 use crate::op::{Gate, Kind, ObjectId, Op};
@@ -9,18 +9,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 type Body = Box<dyn FnMut(&Arc<Scope>) + Send>;
 
-/// A closure that is away while it is called. It may come to pause points, so no lock of std is held meanwhile.
+/// A closure that is removed while it is called. It may reach pause points, so no lock of std is held meanwhile.
 pub(super) struct Program {
     body: Mutex<Option<Body>>,
-    /// Its first gate is open while nobody calls it.
+    /// Its first gate is open while no thread calls it.
     object: Object,
 }
 
-/// The closure, which is put back even if it panics.
+/// The closure, which is restored even after a panic.
 struct Called<'a> {
     program: &'a Program,
     body: Option<Body>,
-    /// Steps that were taken before the call.
+    /// The number of steps before the call.
     steps: Option<usize>,
 }
 

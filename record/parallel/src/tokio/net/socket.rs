@@ -26,9 +26,9 @@ pub(super) struct Socket {
 
 #[derive(Default)]
 struct Waits {
-    /// Of who reads, and of who writes.
+    /// Of the reader, and of the writer.
     timers: [Timer; 2],
-    /// Someone has looked for what is still on its way, and has not waited.
+    /// Whether a thread has looked for data in transit, and has not waited.
     is_vain: bool,
     is_nodelay: bool,
 }
@@ -45,7 +45,7 @@ impl Socket {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An operation, which is polled for the timer of who reads or writes.
+    /// An operation, which is polled with the timer of the reader or the writer.
     fn poll<T>(
         &self,
         cx: &mut Context<'_>,
@@ -71,7 +71,7 @@ impl Socket {
         }
     }
 
-    /// An operation that is tried once. Who tries again while something is on its way sees the time pass.
+    /// An operation that is tried once. If the caller tries again while data is in transit, time passes.
     fn attempt<T>(
         &self,
         kind: Kind,

@@ -51,7 +51,7 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// If nobody listens there, the host is not reached within the network's time-out, or there is none.
+    /// If there is no listener, the host is not reached within the network's time-out, or there is no such host.
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(address: A) -> impl Future<Output = io::Result<TcpStream>> {
         let place = Location::caller();
@@ -86,7 +86,7 @@ impl TcpStream {
         Ok(self.0.end.local)
     }
 
-    /// Waits until there is something to read, the end, or an error.
+    /// Waits until there is data to read, the end, or an error.
     ///
     /// # Errors
     ///
@@ -108,17 +108,17 @@ impl TcpStream {
         poll_fn(move |cx| self.0.poll_writable(cx, place))
     }
 
-    /// Reads what is there.
+    /// Reads available data.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if nothing is there; or the connection is broken.
+    /// `WouldBlock` if there is none; or the connection is broken.
     #[track_caller]
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.try_read(buffer, Location::caller())
     }
 
-    /// Writes what there is room for.
+    /// Writes as much as there is room for.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl TcpStream {
         self.0.try_write(data, Location::caller())
     }
 
-    /// Waits for something to read, and leaves it there.
+    /// Waits for data to read, without removing it.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl TcpStream {
         Ok(self.0.is_nodelay())
     }
 
-    /// Says whether small writes are sent at once. Here they always are.
+    /// Sets whether small writes are sent immediately. Here they always are.
     ///
     /// # Errors
     ///

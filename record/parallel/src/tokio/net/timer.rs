@@ -1,4 +1,4 @@
-//! The moment at which something that a task waits for has to be looked at again.
+//! The moment at which a task has to check again what it waits for.
 
 use crate::time::Instant;
 use crate::tokio::time::{Sleep, sleep_until};

@@ -16,7 +16,7 @@ use std::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-/// As `tokio::net::UdpSocket`, on a simulated network. What is sent to a port that nobody has is lost without an error.
+/// As `tokio::net::UdpSocket`, on a simulated network. Datagrams to an unused port are lost without an error.
 pub struct UdpSocket {
     local: SocketAddr,
     host: Arc<Node>,
@@ -30,7 +30,7 @@ pub struct UdpSocket {
 struct Waits {
     peer: Option<SocketAddr>,
     timer: Timer,
-    /// Someone has looked for what is still on its way, and has not waited.
+    /// Whether a thread has looked for datagrams in transit, and has not waited.
     is_vain: bool,
 }
 
@@ -78,7 +78,7 @@ impl UdpSocket {
         }))
     }
 
-    /// Where it receives.
+    /// The address where it receives.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl UdpSocket {
         Ok(self.local)
     }
 
-    /// Where it sends to.
+    /// The address to which it sends.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl UdpSocket {
         self.send_at(data, target, Location::caller())
     }
 
-    /// Sends a datagram to where it is connected.
+    /// Sends a datagram to the connected address.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl UdpSocket {
         self.waits().peer.ok_or_else(|| io::Error::new(ErrorKind::NotConnected, "Destination address required"))
     }
 
-    /// A datagram that is there, or when one will be.
+    /// A datagram that has arrived, or when one will arrive.
     fn take(&self, is_peek: bool) -> Result<Datagram, Option<Instant>> {
         let peer = self.waits().peer;
         self.mailbox.take(|from| peer.is_none_or(|peer| peer == from), is_peek)
@@ -198,7 +198,7 @@ impl UdpSocket {
         }
     }
 
-    /// A datagram if there is one. Who tries again while one is on its way sees the time pass.
+    /// A datagram if there is one. If the caller tries again while one is in transit, time passes.
     fn attempt(&self, place: &'static Location<'static>) -> io::Result<Datagram> {
         self.host.pause(Kind::Receive, place);
         self.host.is_alive(self.starts)?;
@@ -217,7 +217,7 @@ impl UdpSocket {
         Ok(datagram)
     }
 
-    /// Receives a datagram, and says where it comes from. What the buffer has no room for is lost.
+    /// Receives a datagram, and returns its sender. Bytes that do not fit in the buffer are lost.
     ///
     /// # Errors
     ///
@@ -228,7 +228,7 @@ impl UdpSocket {
         poll_fn(move |cx| self.poll(cx, false, place).map_ok(|datagram| datagram.copy(buffer)))
     }
 
-    /// The same, and leaves it there.
+    /// The same without removing it.
     ///
     /// # Errors
     ///
@@ -239,7 +239,7 @@ impl UdpSocket {
         poll_fn(move |cx| self.poll(cx, true, place).map_ok(|datagram| datagram.copy(buffer)))
     }
 
-    /// Receives a datagram. What the buffer has no room for is lost.
+    /// Receives a datagram. Bytes that do not fit in the buffer are lost.
     ///
     /// # Errors
     ///
@@ -250,7 +250,7 @@ impl UdpSocket {
         poll_fn(move |cx| self.poll(cx, false, place).map_ok(|datagram| datagram.copy(buffer).0))
     }
 
-    /// Receives a datagram that is there.
+    /// Receives a datagram that has arrived.
     ///
     /// # Errors
     ///
@@ -260,7 +260,7 @@ impl UdpSocket {
         Ok(self.attempt(Location::caller())?.copy(buffer))
     }
 
-    /// Receives a datagram that is there.
+    /// Receives a datagram that has arrived.
     ///
     /// # Errors
     ///
@@ -281,7 +281,7 @@ impl UdpSocket {
         poll_fn(move |cx| self.poll(cx, true, place).map_ok(drop))
     }
 
-    /// Waits until something can be sent, which is always so here.
+    /// Waits until a datagram can be sent, which is always possible here.
     ///
     /// # Errors
     ///
@@ -292,7 +292,7 @@ impl UdpSocket {
 }
 
 impl Datagram {
-    /// Puts it into a buffer, as much as there is room for.
+    /// Copies it into a buffer, as far as it fits.
     fn copy(&self, buffer: &mut [u8]) -> (usize, SocketAddr) {
         let length = self.data.len().min(buffer.len());
         buffer[..length].copy_from_slice(&self.data[..length]);

@@ -1,4 +1,4 @@
-//! A barrier that tasks wait at until all have come.
+//! A barrier at which tasks wait until all have arrived.
 
 use super::waiters::Waiters;
 use crate::object::Object;
@@ -21,7 +21,7 @@ pub struct Barrier {
 
 struct State {
     arrived: usize,
-    /// How often all had come.
+    /// How often all tasks have arrived.
     rounds: u64,
     waiting: Waiters,
 }
@@ -31,14 +31,14 @@ struct State {
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether this task came last.
+    /// Whether this task arrived last.
     pub fn is_leader(&self) -> bool {
         self.0
     }
 }
 
 impl Barrier {
-    /// For so many tasks; 0 counts as 1.
+    /// Creates a barrier for this number of tasks; 0 counts as 1.
     #[track_caller]
     pub fn new(tasks: usize) -> Barrier {
         let state = State { arrived: 0, rounds: 0, waiting: Waiters::new() };
@@ -49,7 +49,7 @@ impl Barrier {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until all have come. Who is cancelled while it waits has come nevertheless.
+    /// Waits until all have arrived. A task that is cancelled while it waits counts as arrived.
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = BarrierWaitResult> {
         let place = Location::caller();

@@ -1,7 +1,7 @@
-//! A fair count of permits, from which locks, semaphores and bounded channels are made.
+//! A fair count of permits, the basis of locks, semaphores and bounded channels.
 //!
-//! Whoever asks for more than there is takes what there is and waits for the rest; permits that are released go to
-//! those that wait, the first one first, so nobody overtakes. This is what tokio promises of its semaphore.
+//! A task that requests more permits than available takes the available ones and waits for the rest; released permits
+//! go to the waiting tasks, the first one first, so no task overtakes another. tokio guarantees this for its semaphore.
 
 use crate::object::Object;
 use crate::op::{Kind, ThreadId};
@@ -17,10 +17,10 @@ use std::task::{Context, Poll, Waker};
 
 const OPEN: [bool; 2] = [true; 2];
 
-/// Permits, and who waits for them.
+/// Permits, and the tasks that wait for them.
 pub(super) struct Batch {
     object: Object,
-    /// Deadlocks name who holds it.
+    /// Whether deadlocks name the holder.
     is_lock: bool,
     state: Mutex<State>,
 }
@@ -29,7 +29,7 @@ struct State {
     permits: usize,
     is_closed: bool,
     queue: VecDeque<Waiter>,
-    /// Those that have got what they waited for, and were not polled since.
+    /// Tasks whose request was granted, and that were not polled since.
     granted: Vec<u64>,
     tickets: u64,
 }
@@ -80,12 +80,12 @@ impl Batch {
         });
     }
 
-    /// So many permits, as soon as they are there.
+    /// Acquires this number of permits, as soon as they are available.
     pub(super) fn acquire(&self, permits: usize, place: &'static Location<'static>) -> Acquire<'_> {
         Acquire { batch: self, permits, ticket: None, place }
     }
 
-    /// So many permits, if they are there.
+    /// Acquires this number of permits, if they are available.
     pub(super) fn try_acquire(&self, permits: usize, place: &'static Location<'static>) -> Result<(), NoPermit> {
         self.object.pause_at(Kind::TryAcquire, place, || OPEN);
         let mut state = self.state();
@@ -105,7 +105,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Gives permits back, or adds new ones.
+    /// Returns permits, or adds new ones.
     pub(super) fn release(&self, permits: usize, place: &'static Location<'static>) {
         if permits > 0 {
             self.object.pause_at(Kind::Release, place, || OPEN);
@@ -130,7 +130,7 @@ impl Batch {
         executor::wake_all(wakers.into_iter().filter_map(|(waker, _)| waker));
     }
 
-    /// Makes some permits go away for good. Returns how many there were.
+    /// Removes permits permanently. Returns how many there were.
     pub(super) fn forget(&self, permits: usize, place: &'static Location<'static>) -> usize {
         self.object.pause_at(Kind::TryAcquire, place, || OPEN);
         let mut state = self.state();
@@ -160,7 +160,7 @@ impl Batch {
         is_closed
     }
 
-    /// From now on there are no permits, and nobody waits for any.
+    /// From now on no permit can be acquired; ends all waits for permits.
     pub(super) fn close(&self, place: &'static Location<'static>) {
         self.object.pause_at(Kind::Release, place, || OPEN);
         self.close_now();
@@ -184,7 +184,7 @@ impl Batch {
 }
 
 impl State {
-    /// Hands out permits. Returns whom to wake.
+    /// Distributes permits. Returns the tasks to wake.
     fn add(&mut self, mut permits: usize) -> Vec<(Option<Waker>, Option<ThreadId>)> {
         let mut wakers = Vec::new();
         while permits > 0 && !self.is_closed {
@@ -205,7 +205,7 @@ impl State {
     }
 }
 
-/// A wait for permits. Dropped, it gives back what it has got.
+/// A wait for permits. If it is dropped, it returns those that it has.
 #[must_use = "futures do nothing unless they are polled"]
 pub(super) struct Acquire<'a> {
     batch: &'a Batch,

@@ -1,4 +1,5 @@
-//! A channel whose messages all receivers get; who is too slow misses the oldest ones, and is told how many.
+//! A channel whose messages all receivers get; a receiver that is too slow misses the oldest ones, and gets their
+//! number.
 
 use super::waiters::Waiters;
 use crate::ids::{index, wide};
@@ -17,16 +18,16 @@ const OPEN: [bool; 2] = [true; 2];
 
 /// Errors of this module.
 pub mod error {
-    /// As `tokio::sync::broadcast::error::SendError`: nobody receives; the message.
+    /// As `tokio::sync::broadcast::error::SendError`: there is no receiver. Contains the message.
     #[derive(Debug)]
     pub struct SendError<T>(pub T);
 
     /// As `tokio::sync::broadcast::error::RecvError`.
     #[derive(Debug, PartialEq, Eq, Clone)]
     pub enum RecvError {
-        /// There are no more messages, and all senders are gone.
+        /// There are no more messages, and all senders were dropped.
         Closed,
-        /// So many messages were missed. The next one to be received is the oldest that is kept.
+        /// The number of messages that were missed. The next one to be received is the oldest that is kept.
         Lagged(u64),
     }
 
@@ -35,9 +36,9 @@ pub mod error {
     pub enum TryRecvError {
         /// There is no message now.
         Empty,
-        /// There are no more messages, and all senders are gone.
+        /// There are no more messages, and all senders were dropped.
         Closed,
-        /// So many messages were missed. The next one to be received is the oldest that is kept.
+        /// The number of messages that were missed. The next one to be received is the oldest that is kept.
         Lagged(u64),
     }
 }
@@ -81,7 +82,7 @@ struct Channel<T> {
 }
 
 struct State<T> {
-    /// The last messages; `None` where all receivers have got one.
+    /// The last messages; `None` for one that all receivers have got.
     slots: VecDeque<Slot<T>>,
     /// The number of the next message.
     next: u64,
@@ -123,11 +124,11 @@ pub struct Receiver<T> {
     next: u64,
 }
 
-/// As `tokio::sync::broadcast::channel`: so many messages are kept, or as many as the next power of two.
+/// As `tokio::sync::broadcast::channel`: keeps this number of messages, rounded up to a power of two.
 ///
 /// # Panics
 ///
-/// If none is to be kept, or more than half of `usize::MAX`.
+/// If the number is 0, or more than half of `usize::MAX`.
 #[track_caller]
 pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     let sender = Sender::new(capacity);
@@ -163,7 +164,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// The message, if there is none.
+    /// The message, if there is no receiver.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<usize, error::SendError<T>> {
         self.0.object.touch(Kind::Send);
@@ -274,7 +275,7 @@ impl<T> Receiver<T> {
         subscribe(&self.channel, Location::caller())
     }
 
-    /// What becomes of a try: the receiver moves on, also where it has missed something.
+    /// Handles the result of a try: the receiver advances, also if it has missed messages.
     fn advance(&mut self, taken: Result<(Arc<T>, u64), error::TryRecvError>) -> Result<Arc<T>, error::TryRecvError> {
         match taken {
             Ok((message, next)) => {
@@ -296,7 +297,7 @@ impl<T> Receiver<T> {
 }
 
 impl<T: Clone> Receiver<T> {
-    /// Takes a message, if there is one.
+    /// Receives a message, if there is one.
     ///
     /// # Errors
     ///
@@ -315,7 +316,7 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If there will be none, or some were missed.
+    /// If no more messages will follow, or some were missed.
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Result<T, error::RecvError>> {
         let place = Location::caller();

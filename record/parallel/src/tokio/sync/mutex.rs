@@ -1,4 +1,4 @@
-//! A mutex that tasks wait for, in the order in which they came.
+//! A mutex for which tasks wait in the order of their requests.
 
 use super::batch::{Batch, NoPermit};
 use crate::tokio::executor;
@@ -138,7 +138,7 @@ impl<T> Mutex<T> {
         Ok(OwnedMutexGuard(Taken::new(self, place)))
     }
 
-    /// The value of a mutex that nobody else has.
+    /// The value of a mutex that is exclusively borrowed.
     ///
     /// # Panics
     ///
@@ -148,7 +148,7 @@ impl<T> Mutex<T> {
         value.as_mut().expect("a guard of this mutex was leaked")
     }
 
-    /// The value of a mutex that is given away.
+    /// The value of a mutex that is consumed.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! Notifications of tasks, one of which is kept if nobody waits.
+//! Notifications of tasks, one of which is kept if no task waits.
 
 use super::waiters::Waiters;
 use crate::object::Object;
@@ -20,13 +20,13 @@ pub struct Notify {
 }
 
 struct State {
-    /// A notification that came when nobody waited.
+    /// Whether a notification arrived when no task waited.
     is_permitted: bool,
     /// Calls of [`Notify::notify_waiters`].
     rounds: u64,
     waiting: Waiters,
-    /// Those that were notified one by one, and were not polled since: their numbers, and whether the last one was
-    /// meant.
+    /// Tasks that were notified one by one, and were not polled since: their numbers, and whether they were notified by
+    /// `notify_last`.
     notified: Vec<(u64, bool)>,
 }
 
@@ -83,7 +83,7 @@ impl Notify {
         executor::wake_all(waker);
     }
 
-    /// Notifies all tasks that wait, and nobody who comes later.
+    /// Notifies all tasks that wait, but none that wait later.
     #[track_caller]
     pub fn notify_waiters(&self) {
         self.object.touch(Kind::NotifyAll);

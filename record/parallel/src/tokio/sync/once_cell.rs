@@ -1,4 +1,4 @@
-//! A value that a task makes once, and that others wait for.
+//! A value that one task creates, and for which others wait.
 
 use super::semaphore::{Semaphore, TryAcquireError};
 use crate::object::Object;
@@ -13,16 +13,16 @@ use std::sync::OnceLock;
 pub struct OnceCell<T> {
     object: Object,
     value: OnceLock<T>,
-    /// Who may make the value; closed when it is made.
+    /// The right to create the value; closed when it is created.
     turn: Semaphore,
 }
 
 /// As `tokio::sync::SetError`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SetError<T> {
-    /// There is a value already.
+    /// There already is a value.
     AlreadyInitializedError(T),
-    /// A task makes a value.
+    /// A task is creating a value.
     InitializingError(T),
 }
 
@@ -32,7 +32,7 @@ impl<T> SetError<T> {
         matches!(self, SetError::AlreadyInitializedError(_))
     }
 
-    /// Whether a task made a value.
+    /// Whether a task was creating a value.
     pub fn is_initializing_err(&self) -> bool {
         matches!(self, SetError::InitializingError(_))
     }
@@ -63,7 +63,7 @@ impl<T> OnceCell<T> {
         OnceCell::new()
     }
 
-    /// With a value, if it is given one.
+    /// Creates a cell, with a value if one is given.
     #[track_caller]
     pub fn new_with(value: Option<T>) -> OnceCell<T> {
         let mut cell = OnceCell::new();
@@ -96,11 +96,11 @@ impl<T> OnceCell<T> {
         self.value.get_mut()
     }
 
-    /// Gives it a value.
+    /// Sets the value.
     ///
     /// # Errors
     ///
-    /// If it has one, or a task makes one.
+    /// If there is one, or a task is creating one.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), SetError<T>> {
         let place = Location::caller();
@@ -118,7 +118,7 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// Puts the value there. Only who has the turn may do so.
+    /// Stores the value. Only the task with the right to create it may call this.
     fn put(&self, value: T, place: &'static Location<'static>) {
         self.object.pause_at(Kind::Store, place, || [true; 2]);
         self.object.release();
@@ -127,7 +127,8 @@ impl<T> OnceCell<T> {
         self.turn.close();
     }
 
-    /// The value; makes it if there is none. If who makes it is cancelled, the next one that waits makes it.
+    /// The value; creates it if there is none. If the task that creates it is cancelled, the next waiting one creates
+    /// it.
     #[track_caller]
     pub fn get_or_init<F, Fut>(&self, make: F) -> impl Future<Output = &T>
     where
@@ -141,11 +142,11 @@ impl<T> OnceCell<T> {
         }
     }
 
-    /// The value; makes it if there is none.
+    /// The value; creates it if there is none.
     ///
     /// # Errors
     ///
-    /// That of `make`; there is then no value, and the next one that waits makes it.
+    /// The error of `make`; there is then no value, and the next waiting task creates it.
     #[track_caller]
     pub fn get_or_try_init<E, F, Fut>(&self, make: F) -> impl Future<Output = Result<&T, E>>
     where

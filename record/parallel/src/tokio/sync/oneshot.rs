@@ -15,7 +15,7 @@ const OPEN: [bool; 2] = [true; 2];
 
 /// Errors of this module.
 pub mod error {
-    /// As `tokio::sync::oneshot::error::RecvError`: the sender is gone.
+    /// As `tokio::sync::oneshot::error::RecvError`: the sender was dropped.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct RecvError(pub(super) ());
 
@@ -24,7 +24,7 @@ pub mod error {
     pub enum TryRecvError {
         /// There is no message yet.
         Empty,
-        /// The sender is gone.
+        /// The sender was dropped.
         Closed,
     }
 }
@@ -57,9 +57,9 @@ struct Channel<T> {
 
 struct State<T> {
     message: Option<T>,
-    /// The sender has sent or is gone.
+    /// Whether the sender has sent or was dropped.
     is_sent: bool,
-    /// The receiver takes nothing that is sent from now on.
+    /// Whether the receiver accepts no further message.
     is_closed: bool,
     receiver: Option<Waker>,
     sender: Option<Waker>,
@@ -97,7 +97,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// The message, if the receiver is gone or closed.
+    /// The message, if the receiver was dropped or closed.
     #[track_caller]
     pub fn send(mut self, message: T) -> Result<(), T> {
         self.channel.object.touch(Kind::Send);
@@ -116,21 +116,21 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Whether the receiver is gone or closed.
+    /// Whether the receiver was dropped or closed.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.channel.object.touch(Kind::Load);
         self.channel.state().is_closed
     }
 
-    /// Waits until the receiver is gone or closed.
+    /// Waits until the receiver is dropped or closed.
     #[track_caller]
     pub fn closed(&mut self) -> impl Future<Output = ()> + '_ {
         let place = Location::caller();
         poll_fn(move |cx| self.poll_closed_at(cx, place))
     }
 
-    /// The same, for futures made by hand.
+    /// The same, for manually implemented futures.
     #[track_caller]
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.poll_closed_at(cx, Location::caller())
@@ -171,7 +171,7 @@ impl<T> Drop for Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Takes the message, if it is there.
+    /// Receives the message, if there is one.
     ///
     /// # Errors
     ///
@@ -195,7 +195,7 @@ impl<T> Receiver<T> {
         Err(if is_over { error::TryRecvError::Closed } else { error::TryRecvError::Empty })
     }
 
-    /// Keeps the sender from sending; what was sent before can still be received.
+    /// Prevents the sender from sending; a message that was sent before can still be received.
     #[track_caller]
     pub fn close(&mut self) {
         self.channel.object.touch(Kind::Disconnect);
@@ -215,7 +215,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If the sender is gone.
+    /// If the sender was dropped.
     ///
     /// # Panics
     ///

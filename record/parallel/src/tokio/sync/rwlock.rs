@@ -1,4 +1,4 @@
-//! A reader-writer lock that serves tasks in the order in which they came: a writer that waits keeps later readers out.
+//! A reader-writer lock that serves tasks in the order of their requests: a waiting writer delays later readers.
 
 use super::batch::{Batch, NoPermit};
 use super::mutex::TryLockError;
@@ -20,7 +20,7 @@ pub struct RwLock<T> {
 
 /// Where the value is.
 enum Slot<T> {
-    /// Nobody has locked it yet.
+    /// It was never locked.
     Fresh(T),
     /// Readers may have it, too.
     Shared(Arc<T>),
@@ -72,7 +72,7 @@ impl<T, L: Deref<Target = RwLock<T>>> Held<T, L> {
         value.expect("a writer has the value for itself")
     }
 
-    /// Lets readers in beside this one.
+    /// Admits other readers.
     fn downgrade(mut self) -> Held<T, L> {
         let lock = self.lock.take().expect("it is there until the guard is dropped");
         let value = self.value.take().expect("it is there until the guard is dropped");
@@ -128,7 +128,7 @@ impl<T> RwLock<T> {
         RwLock::new(value)
     }
 
-    /// With so many readers at most.
+    /// Creates a lock with this maximum number of readers.
     ///
     /// # Panics
     ///
@@ -154,7 +154,7 @@ impl<T> RwLock<T> {
         taken.map_err(|_: NoPermit| TryLockError::new())
     }
 
-    /// Waits until nobody writes, and locks for reading.
+    /// Waits until there is no writer, and locks for reading.
     #[track_caller]
     pub fn read(&self) -> impl Future<Output = RwLockReadGuard<'_, T>> {
         let place = Location::caller();
@@ -164,7 +164,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// Waits until nobody reads or writes, and locks for writing.
+    /// Waits until there are no readers and no writer, and locks for writing.
     #[track_caller]
     pub fn write(&self) -> impl Future<Output = RwLockWriteGuard<'_, T>> {
         let place = Location::caller();
@@ -195,7 +195,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// Locks for reading if nobody writes or waits to.
+    /// Locks for reading if there is no writer and none waits.
     ///
     /// # Errors
     ///
@@ -207,7 +207,7 @@ impl<T> RwLock<T> {
         Ok(RwLockReadGuard(Held::new(self, 1, false, place)))
     }
 
-    /// Locks for writing if nobody reads or writes.
+    /// Locks for writing if there are no readers and no writer.
     ///
     /// # Errors
     ///
@@ -219,7 +219,7 @@ impl<T> RwLock<T> {
         Ok(RwLockWriteGuard(Held::new(self, self.readers_max, true, place)))
     }
 
-    /// The value of a lock that nobody else has.
+    /// The value of a lock that is exclusively borrowed.
     ///
     /// # Panics
     ///
@@ -232,7 +232,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// The value of a lock that is given away.
+    /// The value of a lock that is consumed.
     ///
     /// # Panics
     ///
@@ -244,14 +244,14 @@ impl<T> RwLock<T> {
 }
 
 impl<'a, T> RwLockWriteGuard<'a, T> {
-    /// Lets readers in, and reads on.
+    /// Keeps the lock for reading, and admits other readers.
     pub fn downgrade(self) -> RwLockReadGuard<'a, T> {
         RwLockReadGuard(self.0.downgrade())
     }
 }
 
 impl<T> OwnedRwLockWriteGuard<T> {
-    /// Lets readers in, and reads on.
+    /// Keeps the lock for reading, and admits other readers.
     pub fn downgrade(self) -> OwnedRwLockReadGuard<T> {
         OwnedRwLockReadGuard(self.0.downgrade())
     }

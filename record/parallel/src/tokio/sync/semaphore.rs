@@ -1,4 +1,4 @@
-//! A semaphore that serves tasks in the order in which they came.
+//! A semaphore that serves tasks in the order of their requests.
 
 use super::batch::{Batch, NoPermit};
 use std::fmt;
@@ -75,7 +75,7 @@ impl Semaphore {
     /// Permits of one semaphore, at most.
     pub const MAX_PERMITS: usize = usize::MAX >> 3;
 
-    /// With so many permits.
+    /// Creates a semaphore with this number of permits.
     ///
     /// # Panics
     ///
@@ -104,7 +104,7 @@ impl Semaphore {
         self.permits.release(permits, Location::caller());
     }
 
-    /// Makes permits go away for good: so many, or all that there are. Returns how many.
+    /// Removes this number of permits permanently, or all that there are. Returns how many.
     #[track_caller]
     pub fn forget_permits(&self, permits: usize) -> usize {
         self.permits.forget(permits, Location::caller())
@@ -120,7 +120,7 @@ impl Semaphore {
         self.acquire_many(1)
     }
 
-    /// Waits for so many permits.
+    /// Waits for this number of permits.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl Semaphore {
         self.try_acquire_many(1)
     }
 
-    /// Takes so many permits if there are so many.
+    /// Takes this number of permits if they are available.
     ///
     /// # Errors
     ///
@@ -166,7 +166,7 @@ impl Semaphore {
         self.acquire_many_owned(1)
     }
 
-    /// Waits for so many permits that keep the semaphore alive.
+    /// Waits for this number of permits that keep the semaphore alive.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ impl Semaphore {
         self.try_acquire_many_owned(1)
     }
 
-    /// Takes so many permits that keep the semaphore alive, if there are so many.
+    /// Takes this number of permits that keep the semaphore alive, if they are available.
     ///
     /// # Errors
     ///
@@ -205,7 +205,7 @@ impl Semaphore {
         Ok(OwnedSemaphorePermit { semaphore: self, permits, place })
     }
 
-    /// From now on there are no permits, and nobody waits for any.
+    /// From now on no permit can be acquired; ends all waits for permits.
     #[track_caller]
     pub fn close(&self) {
         self.permits.close(Location::caller());
@@ -232,7 +232,7 @@ impl OwnedSemaphorePermit {
 macro_rules! permit {
     ([$($life:tt)*] $permit:ident) => {
         impl $permit $($life)* {
-            /// Makes the permits go away for good.
+            /// Removes the permits permanently.
             pub fn forget(mut self) {
                 self.permits = 0;
             }
@@ -242,7 +242,7 @@ macro_rules! permit {
                 count(self.permits)
             }
 
-            /// Takes permits over from another one.
+            /// Takes over the permits of another one.
             ///
             /// # Panics
             ///
@@ -254,7 +254,7 @@ macro_rules! permit {
                 self.permits += std::mem::take(&mut other.permits);
             }
 
-            /// Splits permits off, if there are so many.
+            /// Splits off this number of permits, if it has as many.
             pub fn split(&mut self, permits: usize) -> Option<Self> {
                 let permits = u32::try_from(permits).ok()?;
                 self.permits = self.permits.checked_sub(permits)?;

@@ -1,4 +1,4 @@
-//! Tasks that wait for something to change: each leaves a waker, in the order in which they came.
+//! Tasks that wait for a change: each stores a waker, in the order of arrival.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -15,7 +15,7 @@ impl Waiters {
         Waiters { all: VecDeque::new(), made: 0 }
     }
 
-    /// Leaves a waker in place of the one that has this number; returns its number, and what is to be dropped.
+    /// Replaces the waker with this number; returns its number, and the value to drop.
     pub(super) fn leave(&mut self, number: Option<u64>, waker: Waker) -> (u64, Option<Waker>) {
         if let Some((number, own)) = self.all.iter_mut().find(|(own, _)| Some(*own) == number) {
             return (*number, Some(std::mem::replace(own, waker)));
@@ -25,23 +25,23 @@ impl Waiters {
         (self.made, None)
     }
 
-    /// Takes away the one that has this number.
+    /// Removes the waker with this number.
     pub(super) fn remove(&mut self, number: u64) -> Option<Waker> {
         let at = self.all.iter().position(|(own, _)| *own == number)?;
         self.all.remove(at).map(|(_, waker)| waker)
     }
 
-    /// Takes the one that came first.
+    /// Removes the waker that arrived first.
     pub(super) fn pop_first(&mut self) -> Option<(u64, Waker)> {
         self.all.pop_front()
     }
 
-    /// Takes the one that came last.
+    /// Removes the waker that arrived last.
     pub(super) fn pop_last(&mut self) -> Option<(u64, Waker)> {
         self.all.pop_back()
     }
 
-    /// Takes all of them.
+    /// Removes all wakers.
     pub(super) fn take(&mut self) -> Vec<Waker> {
         self.all.drain(..).map(|(_, waker)| waker).collect()
     }

@@ -1,4 +1,4 @@
-//! A value that is sent to all receivers, who see the newest one.
+//! A value that is sent to all receivers, which get the newest one.
 
 use super::waiters::Waiters;
 use crate::object::Object;
@@ -16,11 +16,11 @@ const OPEN: [bool; 2] = [true; 2];
 
 /// Errors of this module.
 pub mod error {
-    /// As `tokio::sync::watch::error::SendError`: nobody receives; the value.
+    /// As `tokio::sync::watch::error::SendError`: there is no receiver. Contains the value.
     #[derive(PartialEq, Eq, Clone, Copy)]
     pub struct SendError<T>(pub T);
 
-    /// As `tokio::sync::watch::error::RecvError`: all senders are gone.
+    /// As `tokio::sync::watch::error::RecvError`: all senders were dropped.
     #[derive(Debug, Clone)]
     pub struct RecvError(pub(super) ());
 }
@@ -47,7 +47,8 @@ impl fmt::Display for error::RecvError {
 
 impl std::error::Error for error::RecvError {}
 
-/// What senders and receivers share. The value has a lock of threads, as in tokio: who borrows it keeps senders out.
+/// The state shared by senders and receivers. The value has a lock of threads, as in tokio: borrowing it blocks
+/// senders.
 struct Shared<T> {
     value: RwLock<T>,
     object: Object,
@@ -95,7 +96,7 @@ pub struct Ref<'a, T> {
 }
 
 impl<T> Ref<'_, T> {
-    /// Whether the receiver that borrows it had not seen it.
+    /// Whether the value was new to the receiver that borrows it.
     pub fn has_changed(&self) -> bool {
         self.has_changed
     }
@@ -109,7 +110,7 @@ impl<T> Deref for Ref<'_, T> {
     }
 }
 
-/// As `tokio::sync::watch::channel`. The receiver has seen the value.
+/// As `tokio::sync::watch::channel`. The initial value counts as seen by the receiver.
 #[track_caller]
 pub fn channel<T>(init: T) -> (Sender<T>, Receiver<T>) {
     let sender = Sender::new(init);
@@ -132,7 +133,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// The value, if nobody receives.
+    /// The value, if there is no receiver.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), error::SendError<T>> {
         if self.receiver_count() == 0 {
@@ -151,7 +152,7 @@ impl<T> Sender<T> {
         });
     }
 
-    /// Changes the value, if `modify` says that it has.
+    /// Changes the value, if `modify` returns true.
     #[track_caller]
     pub fn send_if_modified(&self, modify: impl FnOnce(&mut T) -> bool) -> bool {
         let shared = &self.0;
@@ -171,7 +172,7 @@ impl<T> Sender<T> {
         true
     }
 
-    /// Sends a value even if nobody receives, and returns the one before.
+    /// Sends a value even if there is no receiver, and returns the previous one.
     #[track_caller]
     pub fn send_replace(&self, mut value: T) -> T {
         self.send_modify(|own| std::mem::swap(own, &mut value));
@@ -184,7 +185,7 @@ impl<T> Sender<T> {
         Ref { inner: self.0.borrow(), has_changed: false }
     }
 
-    /// Another receiver, which has seen the value.
+    /// Another receiver, for which the current value counts as seen.
     #[track_caller]
     pub fn subscribe(&self) -> Receiver<T> {
         self.0.object.pause_at(Kind::Count, Location::caller(), || OPEN);
@@ -220,7 +221,7 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// The value, without taking it as seen.
+    /// The value, without marking it as seen.
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
         let inner = self.shared.borrow();
@@ -229,7 +230,7 @@ impl<T> Receiver<T> {
         Ref { inner, has_changed }
     }
 
-    /// The value, which is then seen.
+    /// The value, which is then marked as seen.
     #[track_caller]
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
         let inner = self.shared.borrow();
@@ -243,29 +244,29 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If all senders are gone.
+    /// If all senders were dropped.
     #[track_caller]
     pub fn has_changed(&self) -> Result<bool, error::RecvError> {
         let state = self.shared.look(Location::caller());
         if state.senders == 0 { Err(error::RecvError(())) } else { Ok(state.version != self.seen) }
     }
 
-    /// Takes the value as not seen.
+    /// Marks the value as not seen.
     pub fn mark_changed(&mut self) {
         self.seen = self.seen.wrapping_sub(1);
     }
 
-    /// Takes the value as seen.
+    /// Marks the value as seen.
     #[track_caller]
     pub fn mark_unchanged(&mut self) {
         self.seen = self.shared.look(Location::caller()).version;
     }
 
-    /// Waits for a value that was not seen; it is then seen.
+    /// Waits for a value that was not seen, and marks it as seen.
     ///
     /// # Errors
     ///
-    /// If all senders are gone, and the last value was seen.
+    /// If all senders were dropped, and the last value was seen.
     #[track_caller]
     pub fn changed(&mut self) -> impl Future<Output = Result<(), error::RecvError>> {
         let place = Location::caller();
@@ -281,11 +282,11 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// Waits for a value for which this is true.
+    /// Waits for a value for which this returns true.
     ///
     /// # Errors
     ///
-    /// If all senders are gone before.
+    /// If all senders are dropped before.
     #[track_caller]
     pub fn wait_for(
         &mut self,

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 /// As `tokio::task::JoinError`.
 pub struct JoinError {
     id: Id,
-    /// What it panicked with; `None` if it was cancelled. A mutex can be shared even if this cannot.
+    /// The panic payload; `None` if it was cancelled. A mutex can be shared even if the payload cannot.
     payload: Option<Mutex<Box<dyn Any + Send>>>,
 }
 
@@ -31,7 +31,7 @@ impl JoinError {
         self.payload.is_some()
     }
 
-    /// What the task panicked with.
+    /// The panic payload of the task.
     ///
     /// # Panics
     ///
@@ -41,7 +41,7 @@ impl JoinError {
         self.try_into_panic().expect("the task has panicked")
     }
 
-    /// What the task panicked with.
+    /// The panic payload of the task.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl JoinError {
         }
     }
 
-    /// Which task it was.
+    /// The id of the task.
     pub fn id(&self) -> Id {
         self.id
     }

@@ -16,7 +16,7 @@ pub struct JoinSet<T> {
     woken: Arc<Woken>,
 }
 
-/// The tasks that are to be looked at, the first one first.
+/// The tasks to poll, the first one first.
 #[derive(Default)]
 struct Woken(Mutex<(VecDeque<u64>, Option<Waker>)>);
 
@@ -67,7 +67,7 @@ impl<T> JoinSet<T> {
         }
     }
 
-    /// Forgets all tasks without cancelling them.
+    /// Removes all tasks without cancelling them.
     pub fn detach_all(&mut self) {
         self.tasks.clear();
     }
@@ -93,7 +93,7 @@ impl<T: 'static> JoinSet<T> {
         self.insert(super::spawn_local(task))
     }
 
-    /// Runs a closure on a thread of its own.
+    /// Runs a closure on a separate thread.
     #[track_caller]
     pub fn spawn_blocking<F>(&mut self, f: F) -> AbortHandle
     where
@@ -124,7 +124,7 @@ impl<T: 'static> JoinSet<T> {
         }
     }
 
-    /// As [`JoinSet::join_next`], for futures made by hand.
+    /// As [`JoinSet::join_next`], for manually implemented futures.
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         if self.tasks.is_empty() {
             return Poll::Ready(None);

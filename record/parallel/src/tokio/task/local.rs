@@ -1,4 +1,4 @@
-//! Tasks that stay on one thread, and need not be sent to another: who runs their set polls them, one at a time.
+//! Tasks that remain on one thread, and need not be `Send`: the task that runs their set polls them, one at a time.
 
 use super::{AbortHandle, Completion, Id, Join, JoinError, JoinHandle, Target};
 use crate::ids::{index, small};
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// As `tokio::task::LocalSet`. Which of the tasks that were woken is polled first is left to the schedule.
+/// As `tokio::task::LocalSet`. The schedule chooses which of the woken tasks is polled first.
 pub struct LocalSet {
     set: Rc<Set>,
 }
@@ -35,11 +35,11 @@ struct Local {
     future: Pin<Box<dyn Future<Output = ()>>>,
 }
 
-/// The tasks that are to be polled, and who polls them.
+/// The tasks to poll, and the task that polls them.
 #[derive(Default)]
 struct Woken(Mutex<(VecDeque<u64>, Option<Waker>)>);
 
-/// A task, as its handle and its waker know it.
+/// A task, as seen by its handle and its waker.
 pub(super) struct Member {
     number: u64,
     is_aborted: AtomicBool,
@@ -98,7 +98,7 @@ impl Drop for Entered {
     }
 }
 
-/// Tells a task's handle how it ended; that it was cancelled if it is dropped before.
+/// Reports the end of a task to its handle; if it is dropped before, that the task was cancelled.
 struct Ending<T> {
     join: Arc<Join<T>>,
     id: Id,
@@ -123,7 +123,7 @@ impl<T> Drop for Ending<T> {
 ///
 /// # Panics
 ///
-/// If the caller is part of none.
+/// If the caller is not in a set.
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -181,7 +181,7 @@ impl Set {
         JoinHandle { join, abort: AbortHandle { target: Target::Local(member), is_finished, id }, scope: None }
     }
 
-    /// Polls all tasks that are woken now. Those that are woken by that are polled the next time, which comes at once.
+    /// Polls all tasks that are woken now. Tasks that these wake are polled the next time, which follows immediately.
     fn poll(self: &Rc<Set>, cx: &mut Context<'_>) {
         let _entered = Entered::new(self);
         let before = self.woken.state().1.replace(cx.waker().clone());

@@ -1,7 +1,7 @@
-//! As `tokio::task`: tasks, and the handles with which one waits for them or cancels them.
+//! As `tokio::task`: tasks, and the handles to wait for them or cancel them.
 //!
-//! A panic of a task goes to who awaits its handle, as with tokio. One that nobody has seen by the end fails the
-//! execution, where tokio would go on in silence.
+//! A panic of a task is reported to the task that awaits its handle, as with tokio. One that was not reported by the
+//! end fails the execution, where tokio would continue silently.
 
 mod error;
 mod join_set;
@@ -31,7 +31,7 @@ use std::task::{Context, Poll, Waker};
 pub struct Id(u64);
 
 impl Id {
-    /// Of a task that stays on one thread: above those of threads.
+    /// The id of a task that remains on one thread: above those of threads.
     fn of_local(number: u64) -> Id {
         Id(1 << 32 | number)
     }
@@ -43,7 +43,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// What a task leaves for its handle.
+/// The result of a task for its handle.
 struct Join<T> {
     object: Object,
     place: &'static Location<'static>,
@@ -53,7 +53,7 @@ struct Join<T> {
 struct Completion<T> {
     is_finished: bool,
     value: Option<Result<T, JoinError>>,
-    /// The thread whose panic nobody has seen.
+    /// The thread whose panic was not reported.
     panicked: Option<ThreadId>,
     is_detached: bool,
     waker: Option<Waker>,
@@ -70,7 +70,7 @@ impl<T> Join<T> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the task has come to its end; who is told so has seen what it did.
+    /// Whether the task has ended; a caller that gets `true` has seen what the task did.
     fn is_finished(&self) -> bool {
         let is_finished = self.result().is_finished;
         if is_finished {
@@ -79,7 +79,7 @@ impl<T> Join<T> {
         is_finished
     }
 
-    /// The task has come to its end.
+    /// Records the end of the task.
     fn complete(&self, value: Result<T, JoinError>, panicked: Option<ThreadId>) {
         self.object.pause_at(Kind::Complete, self.place, || [true; 2]);
         self.object.release();
@@ -97,11 +97,11 @@ impl<T> Join<T> {
 pub struct JoinHandle<T> {
     join: Arc<Join<T>>,
     abort: AbortHandle,
-    /// `None` of a task that stays on one thread.
+    /// `None` for a task that remains on one thread.
     scope: Option<Arc<Scope>>,
 }
 
-/// What is cancelled.
+/// The object of a cancellation.
 #[derive(Clone)]
 enum Target {
     Task(Arc<Task>),
@@ -119,7 +119,7 @@ pub struct AbortHandle {
 }
 
 impl AbortHandle {
-    /// Cancels the task where it awaits something next, or before it begins.
+    /// Cancels the task at its next await point, or before it begins.
     #[track_caller]
     pub fn abort(&self) {
         match &self.target {
@@ -142,7 +142,7 @@ impl AbortHandle {
 }
 
 impl<T> JoinHandle<T> {
-    /// Cancels the task where it awaits something next, or before it begins.
+    /// Cancels the task at its next await point, or before it begins.
     #[track_caller]
     pub fn abort(&self) {
         self.abort.abort();
@@ -155,7 +155,7 @@ impl<T> JoinHandle<T> {
         self.join.is_finished()
     }
 
-    /// What can cancel the task, and not wait for it.
+    /// A handle that can cancel the task, but not wait for it.
     pub fn abort_handle(&self) -> AbortHandle {
         self.abort.clone()
     }
@@ -239,7 +239,7 @@ where
     spawn_on(&scope, future)
 }
 
-/// Runs a closure that blocks on a thread of its own.
+/// Runs a blocking closure on a separate thread.
 ///
 /// # Panics
 ///
@@ -323,7 +323,7 @@ fn start<R: Send + 'static>(
     JoinHandle { join, abort: AbortHandle { target, is_finished, id }, scope: Some(Arc::clone(scope)) }
 }
 
-/// Lets other tasks go first, or continues at once, as the schedule says.
+/// Yields to other tasks, or continues immediately, as the schedule chooses.
 #[track_caller]
 pub fn yield_now() -> impl Future<Output = ()> {
     let place = Location::caller();

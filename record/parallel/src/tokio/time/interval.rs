@@ -9,10 +9,10 @@ use std::task::{Context, Poll};
 /// As `tokio::time::MissedTickBehavior`: what an [`Interval`] does when a tick was awaited too late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MissedTickBehavior {
-    /// The missed ticks come one after another at once.
+    /// The missed ticks follow each other immediately.
     #[default]
     Burst,
-    /// The next tick comes a period after the one that was late.
+    /// The next tick is a period after the late one.
     Delay,
     /// The missed ticks are omitted.
     Skip,
@@ -26,7 +26,7 @@ pub struct Interval {
     behavior: MissedTickBehavior,
 }
 
-/// Ticks in distances of this period; the first one comes at once.
+/// Ticks with this period; the first one is immediate.
 ///
 /// # Panics
 ///
@@ -48,14 +48,14 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
 }
 
 impl Interval {
-    /// Waits for the next tick. Returns the moment for which it was set.
+    /// Waits for the next tick. Returns its scheduled moment.
     #[track_caller]
     pub fn tick(&mut self) -> impl Future<Output = Instant> + '_ {
         self.delay.place = Location::caller();
         poll_fn(|cx| self.poll_tick(cx))
     }
 
-    /// The same, for futures made by hand.
+    /// The same, for manually implemented futures.
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         if Pin::new(&mut self.delay).poll(cx).is_pending() {
             return Poll::Pending;
@@ -78,22 +78,22 @@ impl Interval {
         Poll::Ready(set)
     }
 
-    /// Makes the next tick come a period from now.
+    /// Sets the next tick to a period from now.
     pub fn reset(&mut self) {
         self.reset_at(Instant::unscheduled() + self.period);
     }
 
-    /// Makes the next tick come at once.
+    /// Makes the next tick immediate.
     pub fn reset_immediately(&mut self) {
         self.reset_at(Instant::unscheduled());
     }
 
-    /// Makes the next tick come after this time.
+    /// Sets the next tick to this time from now.
     pub fn reset_after(&mut self, after: Duration) {
         self.reset_at(Instant::unscheduled() + after);
     }
 
-    /// Makes the next tick come at this moment.
+    /// Sets the next tick to this moment.
     pub fn reset_at(&mut self, deadline: Instant) {
         Pin::new(&mut self.delay).reset(deadline);
     }
@@ -103,12 +103,12 @@ impl Interval {
         self.period
     }
 
-    /// What happens to ticks that are late.
+    /// The handling of late ticks.
     pub fn missed_tick_behavior(&self) -> MissedTickBehavior {
         self.behavior
     }
 
-    /// Says what happens to ticks that are late.
+    /// Sets the handling of late ticks.
     pub fn set_missed_tick_behavior(&mut self, behavior: MissedTickBehavior) {
         self.behavior = behavior;
     }

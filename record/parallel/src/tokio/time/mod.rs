@@ -1,7 +1,7 @@
 //! As `tokio::time`: timers of tasks, on the clock of the execution; see [`time`](crate::time).
 //!
-//! A task that waits with timers continues when the first of them is over: when nothing else can happen, or early if
-//! the schedule says so.
+//! A task that waits with timers continues when the first of them ends: when nothing else can happen, or early if the
+//! schedule chooses so.
 
 mod interval;
 
@@ -56,7 +56,7 @@ pub fn sleep(duration: Duration) -> Sleep {
     sleep_until(after(duration))
 }
 
-/// Waits until a moment has come.
+/// Waits until a moment.
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep { deadline, place: Location::caller(), timer: None }
@@ -79,7 +79,7 @@ impl Sleep {
         Instant::unscheduled() >= self.deadline
     }
 
-    /// Makes it end at another moment.
+    /// Sets another end.
     pub fn reset(mut self: Pin<&mut Self>, deadline: Instant) {
         self.forget();
         self.deadline = deadline;
@@ -137,7 +137,7 @@ pub fn timeout<F: IntoFuture>(
 ///
 /// # Errors
 ///
-/// If the moment comes before; the future is then dropped.
+/// If the moment is reached first; the future is then dropped.
 #[track_caller]
 pub fn timeout_at<F: IntoFuture>(
     deadline: Instant,

@@ -37,7 +37,7 @@ pub struct OwnedPermit<T> {
 ///
 /// # Panics
 ///
-/// If there is to be no room at all.
+/// If the buffer has no room at all.
 #[track_caller]
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     assert!(buffer > 0, "mpsc bounded channel requires buffer > 0");
@@ -52,7 +52,7 @@ impl<T> Channel<T> {
     }
 }
 
-/// While it lives, a permit may come back from a wait that fails or is cancelled.
+/// While it exists, a permit may be returned by a wait that fails or is cancelled.
 struct Returns<'a, T>(&'a Channel<T>);
 
 impl<T> Drop for Returns<'_, T> {
@@ -77,7 +77,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// The message, if the receiver is gone or closed.
+    /// The message, if the receiver was dropped or closed.
     #[track_caller]
     pub fn send(&self, message: T) -> impl Future<Output = Result<(), SendError<T>>> {
         let place = Location::caller();
@@ -93,7 +93,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// The message, if the time is over, or the receiver gone or closed.
+    /// The message, after the time-out, or if the receiver was dropped or closed.
     #[track_caller]
     pub fn send_timeout(
         &self,
@@ -115,7 +115,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// The message, if the receiver is gone or closed.
+    /// The message, if the receiver was dropped or closed.
     ///
     /// # Panics
     ///
@@ -136,7 +136,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// The message, if there is none, or the receiver is gone or closed.
+    /// The message, if there is none, or the receiver was dropped or closed.
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         let place = Location::caller();
@@ -151,7 +151,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// If the receiver is gone or closed.
+    /// If the receiver was dropped or closed.
     #[track_caller]
     pub fn reserve(&self) -> impl Future<Output = Result<Permit<'_, T>, SendError<()>>> {
         let place = Location::caller();
@@ -165,7 +165,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// If the receiver is gone or closed.
+    /// If the receiver was dropped or closed.
     #[track_caller]
     pub fn reserve_owned(self) -> impl Future<Output = Result<OwnedPermit<T>, SendError<()>>> {
         let place = Location::caller();
@@ -175,11 +175,11 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Takes room for a message, if there is any.
+    /// Reserves room for a message, if there is any.
     ///
     /// # Errors
     ///
-    /// If there is none, or the receiver is gone or closed.
+    /// If there is none, or the receiver was dropped or closed.
     #[track_caller]
     pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
         let place = Location::caller();
@@ -187,25 +187,25 @@ impl<T> Sender<T> {
         Ok(Permit { sender: self, is_used: false, place })
     }
 
-    /// Waits until the receiver is gone or closed.
+    /// Waits until the receiver is dropped or closed.
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
         self.0.closed(Location::caller())
     }
 
-    /// Whether the receiver is gone or closed.
+    /// Whether the receiver was dropped or closed.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.0.is_closed(Location::caller())
     }
 
-    /// Room for so many messages is left.
+    /// The number of messages for which there is room now.
     #[track_caller]
     pub fn capacity(&self) -> usize {
         self.permits().available(Location::caller())
     }
 
-    /// Room for so many messages there was at the beginning.
+    /// The number of messages for which there was room at the beginning.
     pub fn max_capacity(&self) -> usize {
         self.0.permits().1
     }
@@ -222,7 +222,7 @@ impl<T> Sender<T> {
 }
 
 impl<T> WeakSender<T> {
-    /// A sender, if there is still one.
+    /// A sender, if one still exists.
     #[track_caller]
     pub fn upgrade(&self) -> Option<Sender<T>> {
         let channel = self.0.upgrade()?;
@@ -275,7 +275,7 @@ impl<T> OwnedPermit<T> {
         sender
     }
 
-    /// Gives the room back.
+    /// Returns the room.
     pub fn release(mut self) -> Sender<T> {
         let sender = self.sender.take().expect("it is there until it is used");
         sender.0.give_up(self.place);
@@ -292,20 +292,20 @@ impl<T> Drop for OwnedPermit<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Waits for a message; `None` if there will be none.
+    /// Waits for a message; `None` if no more will follow.
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
         let place = Location::caller();
         poll_fn(move |cx| self.0.poll_recv(cx, place))
     }
 
-    /// Waits for messages and puts up to so many into the buffer; returns how many.
+    /// Waits for messages and puts up to `limit` of them into the buffer; returns how many.
     #[track_caller]
     pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
         self.0.recv_many(buffer, limit, Location::caller())
     }
 
-    /// Takes a message if there is one.
+    /// Receives a message if there is one.
     ///
     /// # Errors
     ///
@@ -325,19 +325,19 @@ impl<T> Receiver<T> {
         executor::block(self.recv())
     }
 
-    /// As [`Receiver::recv`], for futures made by hand.
+    /// As [`Receiver::recv`], for manually implemented futures.
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.0.poll_recv(cx, Location::caller())
     }
 
-    /// Keeps senders from sending; what they have sent, or have room for, can still be received.
+    /// Prevents senders from sending; messages that they have sent, or have room for, can still be received.
     #[track_caller]
     pub fn close(&mut self) {
         self.0.close(Location::caller());
     }
 
-    /// Whether it is closed, or all senders are gone.
+    /// Whether it is closed, or all senders were dropped.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.0.is_over(Location::caller())
@@ -355,13 +355,13 @@ impl<T> Receiver<T> {
         self.0.len(Location::caller()) == 0
     }
 
-    /// Room for so many messages is left.
+    /// The number of messages for which there is room now.
     #[track_caller]
     pub fn capacity(&self) -> usize {
         self.0.permits().0.available(Location::caller())
     }
 
-    /// Room for so many messages there was at the beginning.
+    /// The number of messages for which there was room at the beginning.
     pub fn max_capacity(&self) -> usize {
         self.0.permits().1
     }

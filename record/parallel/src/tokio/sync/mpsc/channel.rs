@@ -1,4 +1,4 @@
-//! What both kinds of channels are made of.
+//! The common part of both kinds of channels.
 
 use super::error::TryRecvError;
 use crate::object::Object;
@@ -45,7 +45,7 @@ impl<T> Channel<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a message in, for which there is a permit. Gives it back if the channel is closed and has no limit.
+    /// Adds a message, for which there is a permit. Returns it if the channel is closed and has no limit.
     pub(super) fn push(&self, message: T, place: &'static Location<'static>) -> Result<(), T> {
         self.object.pause_at(Kind::Send, place, || OPEN);
         self.object.release();
@@ -63,14 +63,14 @@ impl<T> Channel<T> {
         Ok(())
     }
 
-    /// Gives a permit back that was not used.
+    /// Returns a permit that was not used.
     pub(super) fn give_up(&self, place: &'static Location<'static>) {
         let Some((room, _)) = &self.room else { return };
         room.release(1, place);
         self.wake_if_idle();
     }
 
-    /// Wakes a receiver that has closed the channel and waits for all permits, if they have come back.
+    /// Wakes a receiver that has closed the channel and waits for all permits, if they were returned.
     pub(super) fn wake_if_idle(&self) {
         let Some((room, bound)) = &self.room else { return };
         self.object.touch_too(|| OPEN);
@@ -131,7 +131,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Takes up to so many messages, at least one, or none if there will be none.
+    /// Receives up to this number of messages, at least one, or none if no more will follow.
     pub(super) async fn recv_many(
         &self,
         buffer: &mut Vec<T>,
@@ -166,7 +166,7 @@ impl<T> Channel<T> {
         is_closed
     }
 
-    /// Whether the receiver would say that the channel is closed.
+    /// Whether the receiver would report that the channel is closed.
     pub(super) fn is_over(&self, place: &'static Location<'static>) -> bool {
         self.object.pause_at(Kind::Load, place, || OPEN);
         let is_over = {
@@ -185,7 +185,7 @@ impl<T> Channel<T> {
         poll_fn(|cx| waits.poll(cx, place)).await;
     }
 
-    /// Takes no more messages than were permitted.
+    /// Accepts no more messages than were permitted.
     pub(super) fn close(&self, place: &'static Location<'static>) {
         self.object.pause_at(Kind::Disconnect, place, || OPEN);
         let mut state = self.state();
@@ -198,7 +198,7 @@ impl<T> Channel<T> {
         executor::wake_all(wakers);
     }
 
-    /// The receiver is gone.
+    /// Handles the drop of the receiver.
     pub(super) fn drop_receiver(&self) {
         self.close(self.made);
         let mut state = self.state();
@@ -211,7 +211,7 @@ impl<T> Channel<T> {
         self.state().senders += 1;
     }
 
-    /// One more sender, if there is one.
+    /// One more sender, if one still exists.
     pub(super) fn revive(&self, place: &'static Location<'static>) -> bool {
         self.object.pause_at(Kind::Count, place, || OPEN);
         let mut state = self.state();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The receiver is gone or closed; the message.
+/// The receiver was dropped or closed. Contains the message.
 #[derive(PartialEq, Eq, Clone, Copy)]
 pub struct SendError<T>(pub T);
 
@@ -11,7 +11,7 @@ pub struct SendError<T>(pub T);
 pub enum TrySendError<T> {
     /// There is no room.
     Full(T),
-    /// The receiver is gone or closed.
+    /// The receiver was dropped or closed.
     Closed(T),
 }
 
@@ -20,7 +20,7 @@ pub enum TrySendError<T> {
 pub enum SendTimeoutError<T> {
     /// The time was over.
     Timeout(T),
-    /// The receiver is gone or closed.
+    /// The receiver was dropped or closed.
     Closed(T),
 }
 
@@ -29,7 +29,7 @@ pub enum SendTimeoutError<T> {
 pub enum TryRecvError {
     /// There is no message now.
     Empty,
-    /// All senders are gone, or the channel is closed.
+    /// All senders were dropped, or the channel is closed.
     Disconnected,
 }
 

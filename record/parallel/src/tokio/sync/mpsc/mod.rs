@@ -1,7 +1,7 @@
 //! Channels of many senders: with room for some messages, or for any number.
 //!
-//! A sender first gets a permit, in the order in which senders came, and then puts its message in: two steps, between
-//! which others see less room and no message.
+//! A sender first gets a permit, in the order in which senders arrived, and then adds its message: two steps, between
+//! which others observe less room and no message.
 
 mod bounded;
 mod channel;

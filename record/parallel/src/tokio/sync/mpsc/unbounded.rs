@@ -30,19 +30,19 @@ impl<T> UnboundedSender<T> {
     ///
     /// # Errors
     ///
-    /// The message, if the receiver is gone or closed.
+    /// The message, if the receiver was dropped or closed.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         self.0.push(message, Location::caller()).map_err(SendError)
     }
 
-    /// Waits until the receiver is gone or closed.
+    /// Waits until the receiver is dropped or closed.
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> {
         self.0.closed(Location::caller())
     }
 
-    /// Whether the receiver is gone or closed.
+    /// Whether the receiver was dropped or closed.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.0.is_closed(Location::caller())
@@ -60,7 +60,7 @@ impl<T> UnboundedSender<T> {
 }
 
 impl<T> WeakUnboundedSender<T> {
-    /// A sender, if there is still one.
+    /// A sender, if one still exists.
     #[track_caller]
     pub fn upgrade(&self) -> Option<UnboundedSender<T>> {
         let channel = self.0.upgrade()?;
@@ -88,7 +88,7 @@ impl<T> Clone for WeakUnboundedSender<T> {
 }
 
 impl<T> UnboundedReceiver<T> {
-    /// Waits for a message; `None` if there will be none.
+    /// Waits for a message; `None` if no more will follow.
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
         let place = Location::caller();
@@ -101,7 +101,7 @@ impl<T> UnboundedReceiver<T> {
         self.0.recv_many(buffer, limit, Location::caller())
     }
 
-    /// Takes a message if there is one.
+    /// Receives a message if there is one.
     ///
     /// # Errors
     ///
@@ -121,19 +121,19 @@ impl<T> UnboundedReceiver<T> {
         executor::block(self.recv())
     }
 
-    /// As [`UnboundedReceiver::recv`], for futures made by hand.
+    /// As [`UnboundedReceiver::recv`], for manually implemented futures.
     #[track_caller]
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
         self.0.poll_recv(cx, Location::caller())
     }
 
-    /// Keeps senders from sending; what they have sent can still be received.
+    /// Prevents senders from sending; messages that they have sent can still be received.
     #[track_caller]
     pub fn close(&mut self) {
         self.0.close(Location::caller());
     }
 
-    /// Whether it is closed, or all senders are gone.
+    /// Whether it is closed, or all senders were dropped.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         self.0.is_over(Location::caller())
