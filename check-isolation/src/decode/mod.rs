@@ -6,7 +6,6 @@
 
 mod block;
 mod decoded;
-mod left_out;
 mod lists;
 mod prefixes;
 mod raw;

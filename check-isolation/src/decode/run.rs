@@ -1,8 +1,9 @@
 //! The fold: ops in, rows out.
 
+mod left_out;
+
 use super::block::Block;
 use super::decoded::{Counts, Decoded, Settings};
-use super::left_out::{Doubted, IgnoredOps};
 use super::raw::{Act, RawMop, RawOp, RawReader, Undecoded};
 use super::rows::{NewRow, Rows};
 use super::seen::Seen;
@@ -18,6 +19,7 @@ use history_core::{
     Budget, ErrorKind, HistoryError, Interner, NextStep, Op, OpKind, Pair, Process, Report, Run, UndecodedOps,
     UnreadResults, Verdict,
 };
+use left_out::{Doubted, IgnoredOps};
 use std::ops::ControlFlow;
 
 /// The data of an op other than its micro-ops.
@@ -74,16 +76,16 @@ impl Kept {
 
 /// An invocation that waits for its completion.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Open {
-    pub(super) waits: bool,
-    pub(super) has_value: bool,
+struct Open {
+    waits: bool,
+    has_value: bool,
     index: u64,
     process: Option<i64>,
     time_ns: Option<i64>,
     /// Its reads show nothing.
-    pub(super) mops: Vec<RawMop>,
+    mops: Vec<RawMop>,
     /// What is wrong with it, if it cannot be decoded.
-    pub(super) undecoded: Option<Box<Doubted>>,
+    undecoded: Option<Box<Doubted>>,
 }
 
 /// The check of one history.
@@ -92,15 +94,15 @@ pub(crate) struct IsolationRun {
     pub(super) data: Decoded,
     reader: RawReader,
     /// Operations in flight, by slot.
-    pub(super) open: Vec<Open>,
+    open: Vec<Open>,
     /// Invocations by clients that the history does not name.
     nameless: Vec<Open>,
     /// Those that may have happened.
-    pub(super) undecoded: UndecodedOps,
+    undecoded: UndecodedOps,
     /// Those that failed.
-    pub(super) ignored: IgnoredOps,
+    ignored: IgnoredOps,
     /// How many invocations that could not be decoded wait for their completions.
-    pub(super) undecoded_in_flight: u64,
+    undecoded_in_flight: u64,
     op: RawOp,
     block: Block,
     /// What timestamps come to by now, if that is to be known while the history is written.
@@ -178,7 +180,7 @@ impl IsolationRun {
     }
 
     /// Takes an op that was decoded. Whether it became a row.
-    pub(super) fn enter_op(&mut self, op: &Op<'_>, event: Event, raw: &mut RawOp) -> bool {
+    fn enter_op(&mut self, op: &Op<'_>, event: Event, raw: &mut RawOp) -> bool {
         if let Pair::Completes { slot, .. } = op.pair {
             self.end_undecoded(op, slot);
         }
@@ -283,7 +285,7 @@ impl IsolationRun {
         Ok(())
     }
 
-    pub(super) fn invoke(&mut self, event: &Event, mops: &[RawMop]) {
+    fn invoke(&mut self, event: &Event, mops: &[RawMop]) {
         let fill = |open: &mut Open| {
             open.waits = true;
             open.undecoded = None;

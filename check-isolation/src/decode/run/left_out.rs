@@ -7,9 +7,9 @@
 //! Of one that may have happened the writes are known if all that cannot be decoded are reads; and if its completion is
 //! no list of micro-ops, and so says nothing of them, but its invocation is one.
 
-use super::decoded::Counts;
-use super::raw::{Act, RawMop, RawOp, Undecoded};
-use super::run::{Event, IsolationRun};
+use super::{Event, IsolationRun};
+use crate::decode::decoded::Counts;
+use crate::decode::raw::{Act, RawMop, RawOp, Undecoded};
 use crate::report;
 use history_core::cast::Cast as _;
 use history_core::{NextStep, Op, OpKind, Pair, Report, UndecodedOps, Verdict};
