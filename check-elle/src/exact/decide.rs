@@ -104,7 +104,9 @@ impl Answers {
         }
         self.is_complete = asked.is_subset(violated) && self.contradicts_itself;
         let allows = |model: &Model| axiom_of(*model).is_some_and(|(axiom, _)| axiom == Axiom::ReadCommitted);
-        asked.difference(violated).iter().filter(|model| happened.all_reads.is_some() && allows(model)).collect()
+        let open = if happened.all_reads.is_some() { asked.difference(violated) } else { ModelSet::EMPTY };
+        // A stronger level without an axiom is ruled out with them.
+        open.iter().flat_map(around).filter(allows).collect()
     }
 }
 

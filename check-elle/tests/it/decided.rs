@@ -301,6 +301,9 @@ fn a_transaction_that_contradicts_itself_may_be_read_committed() {
             }
         }
     }
+    // A stronger level that nothing else decides.
+    let question = Question { models: &["cursor-stability"], workload, ..Question::default() };
+    assert_eq!(check(&History::parse(cyclic).unwrap(), &question, Exact::Limited).verdict, Verdict::Invalid);
 }
 
 /// What a transaction read of a register after it had read something else may close a cycle, which the graph does not
