@@ -143,14 +143,14 @@ impl LogRun {
     }
 
     fn complete(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault> {
-        let mut invocation = self.take_open(op);
+        let invocation = self.take_open(op);
         let Some(function) = decode::function(op) else {
             let other = decode::other(op);
             if matches!(other, Err(OpFault::Undecodable(_))) && op.kind == OpKind::Fail {
                 return Ok(self.ignore_failed(op, invocation));
             }
-            // A crash of the client leaves what it sent unanswered.
-            self.unanswered.extend(invocation);
+            // Its client may go on behind this.
+            self.abandon(invocation);
             return other;
         };
         let items = match is_said(op, function, invocation.as_ref())
@@ -163,10 +163,7 @@ impl LogRun {
                 return Ok(self.ignore_failed(op, invocation));
             }
             Err(fault) => {
-                if let Some(open) = &mut invocation {
-                    open.is_unread = true;
-                }
-                self.unanswered.extend(invocation);
+                self.abandon(invocation);
                 return Err(fault);
             }
         };
@@ -187,6 +184,12 @@ impl LogRun {
     }
 
     /// The invocation of a completion, if it was one of the workload's.
+    /// Keeps an invocation whose completion is not understood: it may have happened.
+    #[cold]
+    fn abandon(&mut self, invocation: Option<Open>) {
+        self.unanswered.extend(invocation.map(|open| Open { is_unread: true, ..open }));
+    }
+
     fn take_open(&mut self, op: &Op<'_>) -> Option<Open> {
         let Pair::Completes { slot, invoked, .. } = op.pair else { return None };
         self.open.get_mut(slot.to_usize())?.take().filter(|open| open.row.index == invoked)
@@ -381,6 +384,10 @@ impl Run for LogRun {
         }
         self.seen.clients += 1;
         let understood = self.functions.see(op).map_err(OpFault::Undecodable);
+        if understood.is_err() {
+            let invocation = self.take_open(op);
+            self.abandon(invocation);
+        }
         let (reason, stops) = match understood.and_then(|()| self.take(op)) {
             Ok(op_use) => {
                 self.seen.coverage.count(op, op_use);

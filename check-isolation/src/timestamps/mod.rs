@@ -79,6 +79,13 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
+    /// Whether it is a read of a value that no op says it wrote.
+    fn is_of_nobody(self, run: &Decoded, row: Row) -> bool {
+        let Fault::Read { mop, source, .. } = self else { return false };
+        let version = run.version_read(run.rows.mops(row)[mop.to_usize()]);
+        source == Row::NONE && version.is_some_and(|version| run.versions.writer(version) == Row::NONE)
+    }
+
     /// The key of a read that is wrong, in the transaction that it is about.
     fn key_read(self, run: &Decoded, row: Row) -> Option<KeyId> {
         match self {
@@ -105,6 +112,8 @@ struct Ordered {
     timed: Vec<Timed>,
     missing: Option<Missing>,
     found: replay::Found,
+    /// Who read a value that only an op can have written which does not say what it wrote.
+    unsaid: Option<Row>,
     ties: Vec<Case>,
     backwards: Vec<Case>,
 }
@@ -142,10 +151,13 @@ impl Ordered {
             }
         }
         let mut found = replay::replay(run, &timed, order);
+        let is_unsaid = |case: &Case| run.unsaid.is_some() && case.fault.is_of_nobody(run, case.row);
+        let unsaid = found.reads.iter().find(|case| is_unsaid(case)).map(|case| case.row);
+        found.reads.retain(|case| !is_unsaid(case));
         found.reads.retain(|case| case.fault.key_read(run, case.row).is_none_or(|key| !is_vague[key.at()]));
         let (ties, backwards) = (skew::ties(run, &timed, order), skew::backwards(run, &timed));
         let missing = (missing > 0).then_some(Missing { count: missing, of: count, first });
-        Ordered { order, timed, missing, found, ties, backwards }
+        Ordered { order, timed, missing, found, unsaid, ties, backwards }
     }
 
     /// When transactions begin and commit, in the order of timestamps; where they are one moment, that.

@@ -39,6 +39,8 @@ enum Answer {
     Missing(Missing),
     /// A read that only a transaction without timestamps explains: it, and that transaction.
     Open(Row, Row),
+    /// A read of a value that only an op can have written which does not say what it wrote.
+    Unsaid(Row),
 }
 
 impl Orders<'_> {
@@ -54,11 +56,12 @@ impl Orders<'_> {
         let (run, order) = (self.run, order_of(axiom)?);
         let ordered = self.ordered(order);
         let cases = ordered.cases(run, axiom, base);
-        Some(match (cases.is_empty(), ordered.missing, ordered.found.open) {
+        Some(match (cases.is_empty(), ordered.missing, ordered.found.open, ordered.unsaid) {
             (false, ..) => Answer::Wrong(order, cases),
-            (true, Some(missing), _) => Answer::Missing(missing),
-            (true, None, Some((reader, writer))) => Answer::Open(reader, writer),
-            (true, None, None) => Answer::Explained,
+            (true, Some(missing), ..) => Answer::Missing(missing),
+            (true, None, Some((reader, writer)), _) => Answer::Open(reader, writer),
+            (true, None, None, Some(reader)) => Answer::Unsaid(reader),
+            (true, None, None, None) => Answer::Explained,
         })
     }
 }
@@ -147,6 +150,7 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
             }
             Some(Answer::Missing(missing)) => (Verdict::Unknown, lacking(run, *level, *missing)),
             Some(Answer::Open(reader, writer)) => (Verdict::Unknown, open(run, *reader, *writer)),
+            Some(Answer::Unsaid(reader)) => (Verdict::Unknown, unsaid(run, *reader)),
             None => (Verdict::Unknown, undefined(*level)),
         };
         report.verdict = report.verdict.and(verdict);
@@ -228,6 +232,13 @@ fn open(run: &Decoded, reader: Row, writer: Row) -> String {
          can say whether timestamps explain that.",
         run.rows.index(reader),
         run.rows.index(writer)
+    )
+}
+
+fn unsaid(run: &Decoded, reader: Row) -> String {
+    format!(
+        "The transaction at index {} read a value that no op says it wrote, so nobody can say whether timestamps explain that.",
+        run.rows.index(reader)
     )
 }
 

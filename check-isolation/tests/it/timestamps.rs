@@ -467,3 +467,36 @@ fn the_order_of_timestamps_is_reported_if_asked_for() {
     assert_eq!(order("snapshot-isolation"), "begin 0, begin 1, commit 1, commit 0, begin 2, commit 2");
     assert_eq!(order("serializable"), "1, 0, 2");
 }
+
+/// An op that says at neither end what it does may have written what nobody else wrote, whatever timestamps it has.
+#[test]
+fn what_is_never_said_may_have_been_written() {
+    let read = "{:process 0, :type :invoke, :f :txn, :value [[:r :y nil]]}
+        {:process 0, :type :ok, :f :txn, :value [[:r :y 2]], :start-ts 3, :commit-ts 4}";
+    let invoked = "{:process 1, :type :invoke, :f :txn, :value nil}";
+    let stamped = format!("{invoked} {{:process 1, :type :ok, :f :txn, :value nil, :start-ts 1, :commit-ts 2}}");
+    let plain = format!("{invoked} {{:process 1, :type :ok, :f :txn, :value nil}}");
+    let info = format!("{invoked} {{:process 1, :type :info, :f :txn, :value nil}}");
+    let failed = format!("{invoked} {{:process 1, :type :fail, :f :txn, :value nil}}");
+    for level in ["serializable", "snapshot-isolation"] {
+        for (hidden, verdict) in [
+            (stamped.as_str(), Verdict::Unknown),
+            (&plain, Verdict::Unknown),
+            (&info, Verdict::Unknown),
+            (invoked, Verdict::Unknown),
+            (&failed, Verdict::Invalid),
+            ("", Verdict::Invalid),
+        ] {
+            let text = format!("{hidden} {read}");
+            let report = judge(&History::parse(&text).unwrap(), level.parse().unwrap());
+            assert_eq!(report.verdict, verdict, "{level} {hidden}: {:?}", report.notes);
+        }
+        // A read of what somebody wrote too late is wrong nevertheless.
+        let late = format!(
+            "{invoked} {read} {{:process 2, :type :invoke, :f :txn, :value [[:w :y 2]]}}
+            {{:process 2, :type :ok, :f :txn, :value [[:w :y 2]], :start-ts 5, :commit-ts 6}}"
+        );
+        let report = judge(&History::parse(&late).unwrap(), level.parse().unwrap());
+        assert_eq!(report.verdict, Verdict::Invalid, "{level}: {:?}", report.notes);
+    }
+}

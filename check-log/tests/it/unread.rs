@@ -93,6 +93,14 @@ fn sends_with_an_odd_completion_are_not_compared() {
     let odd = ops(&["1i send [[:send :x 1]]", "1k send :j"]);
     let text = odd + &both(1, "send", "[[:send :x 2]]", "[[:send :x [1 2]]]") + &polled(2, "[0 1] [1 2]");
     assert_judged(&text, (UNKNOWN, &[]), "No verdict, because of the op at index 1");
+    // The same if its function is another one: the process went on behind it.
+    for completion in
+        ["frob [[:send :x [0 1]]]", "poll [[:poll {:x [[0 1]]}]]", "assign [:x]", "txn [[:send :x [0 1]]]"]
+    {
+        let odd = ops(&["1i send [[:send :x 1]]", &format!("1k {completion}")]);
+        let text = odd + &both(1, "send", "[[:send :x 2]]", "[[:send :x [1 2]]]") + &polled(2, "[0 1] [1 2]");
+        assert_judged(&text, (UNKNOWN, &[]), "No verdict, because of the op at index 1");
+    }
 }
 
 #[test]
