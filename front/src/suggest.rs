@@ -14,7 +14,7 @@
 use crate::registry::Registry;
 use crate::setup::guarded;
 use history_core::{
-    About, Batch, Budget, Checker, Decision, History, HistoryError, KeyedAuto, Op, Options, Reader, Report, Run,
+    About, Batch, Budget, Checker, Decision, History, HistoryError, KeyedAuto, Op, Options, Pair, Reader, Report, Run,
     Subject, Verdict,
 };
 use std::ops::ControlFlow;
@@ -180,7 +180,8 @@ impl<'c> Look<'c> {
         }
         let flow = guarded(|| self.run.observe(op));
         if matches!(flow, Ok(ControlFlow::Break(()))) {
-            self.stopped_at = Some(clients);
+            // The operation whose completion is not understood began with another op.
+            self.stopped_at = Some(clients.saturating_sub(u64::from(matches!(op.pair, Pair::Completes { .. }))));
             self.is_violated = self.run.is_violated();
         }
         // One that refuses an op does not understand the history.

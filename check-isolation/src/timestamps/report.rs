@@ -132,13 +132,12 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
         }
         answers.push((level, answer));
     }
-    let mut report = Report::new(NAME, Verdict::Valid);
-    let mut cases: Option<(Order, &[Case])> = None;
+    let (mut report, mut cases) = (Report::new(NAME, Verdict::Valid), None::<(Order, &[Case])>);
     for level in &expected {
         let answer = answers.iter().find(|(other, _)| other == level).map(|(_, answer)| answer);
         let (verdict, note) = match answer {
-            None if holds.has(*level) => continue,
             Some(Answer::Explained) => continue,
+            None if holds.has(*level) => continue,
             Some(Answer::Wrong(order, found)) => {
                 if cases.is_none_or(|(_, cases)| found.len() > cases.len()) {
                     cases = Some((*order, found));
