@@ -1,7 +1,7 @@
 //! Ops behind an invocation that stops a workload, held until it is known whether that failed: then it did not happen,
 //! and they are looked at in their order.
 
-use history_core::{Batch, BatchBuilder, HistoryError, NewOp, Op, OpKind, Pair, Position, UndecodedOps};
+use history_core::{Batch, BatchBuilder, HistoryError, NewOp, Op, OpKind, Pair, Position, Process, UndecodedOps};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Ops that are held, at the most. Behind more, the invocation counts as one that may have happened.
@@ -10,6 +10,8 @@ const HELD_MAX: usize = 1 << 16;
 /// An op of its own.
 pub(super) struct HeldOp {
     batch: Batch,
+    /// Its client's number in this history, if it has one. Numbers of clients with names fit no other history.
+    client: Option<i64>,
     pair: Pair,
     position: Option<Position>,
 }
@@ -17,13 +19,16 @@ pub(super) struct HeldOp {
 impl HeldOp {
     fn new(op: &Op<'_>) -> Result<HeldOp, HistoryError> {
         let mut builder = BatchBuilder::new();
-        // Its number is its client's in this history.
-        builder.push_op(&NewOp { process: op.process, ..NewOp::from(op) })?;
-        Ok(HeldOp { batch: builder.take(), pair: op.pair, position: op.position })
+        let client = if let Process::Client(number) = op.process { Some(number) } else { None };
+        let process = if client.is_some() { Process::Client(0) } else { op.process };
+        builder.push_op(&NewOp { process, ..NewOp::from(op) })?;
+        Ok(HeldOp { batch: builder.take(), client, pair: op.pair, position: op.position })
     }
 
     pub(super) fn op(&self) -> Op<'_> {
-        Op { pair: self.pair, position: self.position, ..self.batch.op(0) }
+        let op = self.batch.op(0);
+        let process = self.client.map_or(op.process, Process::Client);
+        Op { process, pair: self.pair, position: self.position, ..op }
     }
 }
 

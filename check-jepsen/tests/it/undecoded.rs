@@ -105,6 +105,8 @@ fn what_failed_need_not_be_decoded() {
             let (invoked, failed) = (part("invoke"), part("fail"));
             for (history, expected) in [(&right, Verdict::Valid), (&wrong, INVALID)] {
                 assert(&format!("{invoked}{failed}{history}"), expected, " ignored ");
+                let named = format!("{invoked}{history}{failed}").replace(":process ", ":process client-");
+                assert(&named, expected, " ignored ");
                 assert(&format!("{invoked}{history}{failed}"), expected, " ignored ");
                 assert(&format!("{history}{invoked}{failed}"), expected, " ignored ");
                 // One within another.
