@@ -440,8 +440,16 @@ def interrupted_first(ops):
     return itertools.chain(filter(None, interrupts), ops)
 
 
+@pytest.fixture
+def interrupts():
+    """Interrupts are exceptions, also where these tests run in the background of a shell, which ignores interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
-def test_an_interrupt_ends_reading():
+def test_an_interrupt_ends_reading(interrupts):
     def count_left(call):
         ops = interrupted_first(wrote_and_read(3) * 5000)
         with pytest.raises(KeyboardInterrupt):
