@@ -32,19 +32,19 @@ pub enum Conflict<O = usize> {
     },
     /// A value was removed that no operation had begun to insert.
     NeverPut {
-        /// Who took it.
+        /// The operation that removed it.
         take: O,
     },
     /// A value was taken out by an operation that returned before its put was called.
     BeforePut {
-        /// Who took it.
+        /// The operation that removed it.
         take: O,
-        /// Who put it in.
+        /// The operation that inserted it.
         put: O,
     },
     /// A value that was put in once was taken out twice.
     TakenTwice {
-        /// Who took it.
+        /// One of the operations that removed it.
         take: O,
         /// The operation that also removed it.
         other: O,
@@ -54,7 +54,7 @@ pub enum Conflict<O = usize> {
     NeverEmpty {
         /// The operation that found the collection empty.
         nothing: O,
-        /// The values that were there, in the order of time.
+        /// The values that were present, in the order of time.
         values: Vec<Held<O>>,
     },
     /// No order of these operations is right, whatever else happened. None of the values can be omitted.
@@ -64,9 +64,9 @@ pub enum Conflict<O = usize> {
     },
     /// Two reads of a set, each of which returned a value that the other did not.
     Reads {
-        /// The one.
+        /// One of the reads.
         read: O,
-        /// The other.
+        /// The other one.
         other: O,
     },
     /// A read of a set that did not return an initial value.
@@ -102,14 +102,14 @@ impl<O: Copy> Held<O> {
 }
 
 impl<O> Conflict<O> {
-    /// Whether a monitor found it, and not the look at a register's values.
+    /// Returns true if a monitor found the conflict, and not the decision for registers of distinct values.
     pub(crate) fn is_of_collection(&self) -> bool {
         !matches!(self, Conflict::NeverWritten { .. } | Conflict::BeforeWrite { .. } | Conflict::Between { .. })
     }
 }
 
 impl<O: Copy> Conflict<O> {
-    /// All operations of the conflict, the values' in the order of the values.
+    /// All operations of the conflict; those of values are in the order of the values.
     pub fn operations(&self) -> Vec<O> {
         let of_values = |values: &[Held<O>]| values.iter().flat_map(|held| [held.put, held.take]).flatten().collect();
         match *self {
@@ -134,7 +134,7 @@ impl<O: Copy> Conflict<O> {
         }
     }
 
-    /// The same with other names for operations.
+    /// The same conflict with each operation replaced by `f`.
     pub(crate) fn map<P>(&self, f: impl Fn(O) -> P) -> Conflict<P> {
         let all = |values: &[Held<O>]| values.iter().map(|held| held.map(&f)).collect();
         match *self {

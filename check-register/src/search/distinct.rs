@@ -1,25 +1,26 @@
 //! Registers to which no value is written twice: decided in O(n log n), however many operations are in flight.
 //!
 //! Gibbons and Korach, "Testing Shared Memories" (SIAM J. Comput. 1997), section 4; in the form of Golab, Li and Shah,
-//! "Analyzing consistency properties for fun and profit" (PODC 2011), section 3. A value's write and the reads that saw
-//! it are a cluster, and stand together in any linearization. Let a cluster's zone lie between the first return and the
-//! last call among its operations. If the first return comes first, the register held the value all through the zone: a
-//! *forward* zone. Otherwise all its operations were in flight through the zone, and any instant in it will do: a
-//! *backward* zone. The history is linearizable exactly if no read returned before its value's write was called, no two
-//! forward zones overlap, and no backward zone lies within a forward one.
+//! "Analyzing consistency properties for fun and profit" (PODC 2011), section 3. The write of a value and the reads
+//! that returned it form a cluster, and are adjacent in any linearization. The zone of a cluster lies between the first
+//! return and the last call among its operations. If the first return comes first, the register held the value
+//! throughout the zone: a *forward* zone. Otherwise all operations of the cluster were in flight throughout the zone,
+//! and the cluster can be placed at any instant of it: a *backward* zone. The history is linearizable exactly if no
+//! read returned before its value's write was called, no two forward zones overlap, and no backward zone lies within a
+//! forward one.
 
 use super::part::{NEVER, Part};
 use crate::engine::ids;
 use crate::{Access, Conflict};
 use history_core::hash::HashMap;
 
-/// What is known of one value.
+/// The operations on one value.
 struct Cluster {
     write: Option<u32>,
-    /// The operation that returned first, and when; `None` is the initial value, which was always there.
+    /// The operation that returned first, and its return. `None` is the initial value, which was always present.
     first: Option<u32>,
     first_return: i64,
-    /// The operation that was called last, and when.
+    /// The operation that was called last, and its call.
     last: u32,
     last_call: i64,
 }
@@ -27,14 +28,14 @@ struct Cluster {
 /// A linearization, or the first event up to which there is none and why.
 type Decided = Result<Vec<u32>, (usize, Conflict<u32>)>;
 
-/// A linearization of a part, or the first event up to which there is none and why; `None` if the part is no register
-/// of distinct writes. O(n log n); O(n log^2 n) if there is none.
+/// Returns a linearization of a part, or the first event up to which there is none and the reason; `None` if the part
+/// is no register of distinct writes. O(n log n); O(n log^2 n) if there is no linearization.
 pub(crate) fn decide(part: &Part, access: impl Fn(usize) -> Option<Access>, initial: Option<i64>) -> Option<Decided> {
     let mut conflict = match decide_before(part, part.events.len(), &access, initial)? {
         Ok(order) => return Some(Ok(order)),
         Err(conflict) => conflict,
     };
-    // Up to `good` there is a linearization, up to `bad` there is none.
+    // There is a linearization up to `good`, and none up to `bad`.
     let (mut good, mut bad) = (0, part.events.len());
     while good + 1 < bad {
         let middle = usize::midpoint(good, bad);
@@ -46,7 +47,7 @@ pub(crate) fn decide(part: &Part, access: impl Fn(usize) -> Option<Access>, init
     Some(Err((bad - 1, conflict)))
 }
 
-/// The same for the first events. What returned later has not returned.
+/// As `decide` for the first `end` events. Operations that return later count as not returned.
 fn decide_before(
     part: &Part,
     end: usize,
@@ -65,7 +66,7 @@ fn decide_before(
             _ => {}
         }
     }
-    // A crashed write that no read saw never happened.
+    // A crashed write whose value no read returned is omitted.
     let order: Vec<u32> = (0..ids::number(clusters.len()))
         .filter(|at| clusters[ids::index(*at)].first_return < i64::from(NEVER))
         .collect();
@@ -88,7 +89,7 @@ fn decide_before(
             if this.first_return < zone.last_call {
                 return Some(Err(between(zone, this)));
             }
-            // Its place is where it begins, or behind the forward zone in which it does.
+            // The cluster is placed at the start of its zone, or after the forward zone in which its zone starts.
             clusters[ids::index(*at)].last_call = begins.max(zone.last_call);
         }
     }
@@ -96,13 +97,13 @@ fn decide_before(
 }
 
 fn between(zone: &Cluster, other: &Cluster) -> Conflict<u32> {
-    // A cluster within or overlapping another's zone has a write of its own, or it would be the initial one, whose zone
-    // begins first.
+    // A cluster within another's zone, or overlapping it, has an operation of its own: the zone of the initial cluster
+    // starts before all others.
     let other_first = other.first.unwrap_or(other.last);
     Conflict::Between { first: zone.first, last: zone.last, other_first, other_last: other.last }
 }
 
-/// The clusters before event `end`, the initial value's first if it is known; and of each operation its cluster,
+/// The clusters before event `end`, first that of the initial value if it is known; and the cluster of each operation,
 /// `NEVER` for reads that have not returned.
 fn clusters(
     part: &Part,
@@ -160,14 +161,14 @@ fn clusters(
     Some((clusters, of_op))
 }
 
-/// The operations cluster by cluster, each one's write first.
+/// The operations cluster by cluster, the write of each first.
 fn linearization(clusters: &[Cluster], mut order: Vec<u32>, of_op: &[u32]) -> Vec<u32> {
     let place = |at: &u32| {
         let cluster = &clusters[ids::index(*at)];
         cluster.first_return.min(cluster.last_call)
     };
     order.sort_by_key(place);
-    // Counting sort of the operations by cluster; the rank of a cluster that never happened is none.
+    // Sorts the operations by the rank of their cluster. An omitted cluster has no rank.
     let mut rank = vec![NEVER; clusters.len()];
     for (at, cluster) in order.iter().enumerate() {
         rank[ids::index(*cluster)] = ids::number(at);

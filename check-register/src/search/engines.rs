@@ -1,4 +1,4 @@
-//! The engines for one part, which alternate.
+//! The engines for one part, which take turns.
 
 use super::just_in_time::JustInTime;
 use super::part::Part;
@@ -9,34 +9,35 @@ use super::{Decision, Progress, Question, Reason, Refused, origins, placing};
 use crate::Engine;
 use crate::engine::ids;
 
-/// A path with the operations that states remembered, where they took effect.
+/// A path in which the operations that states stored are placed where they took effect.
 fn settle(question: &Question<'_, '_>, path: &[Placed]) -> Vec<Placed> {
     if !path.iter().any(|placed| matches!(placed, Placed::Marked(_))) {
         return path.to_vec();
     }
-    // With states of its own: those of the engines are still in use.
+    // This uses separate states, because those of the engines are still in use.
     (question.more_transitions)().settle(question.part, path)
 }
 
 /// The engines on one part.
 pub(super) struct Engines<'q, 'm, const W: usize> {
     just_in_time: Option<JustInTime<'q, W>>,
-    /// Made when its first turn comes.
+    /// Created at its first turn.
     wing_gong: Option<(WingGong<'q, W>, Transitions<'m>)>,
-    /// Whether each engine is out of the race.
+    /// Whether each engine (just-in-time, Wing and Gong's) is excluded or has reached its limit.
     full: (bool, bool),
-    /// A refusal that holds in any case: engines need not look beyond.
+    /// A refusal that holds in any case: engines search only the events before it.
     pub(super) known: Option<Refused>,
 }
 
 impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
-    /// Fewer events are not worth a second engine.
+    /// With fewer events than this, a second engine is not worthwhile.
     const EVENTS_MIN: usize = 200;
 
     pub(super) fn new(question: &mut Question<'q, 'm>, known: Option<Refused>) -> Engines<'q, 'm, W> {
         let full = (question.engine == Engine::WingGong, question.engine == Engine::JustInTime);
         let mut engines = Engines { just_in_time: None, wing_gong: None, full, known };
-        // Where effects do not last there are few states, and it is the uses that make configurations many.
+        // If effects do not last there are few states but many combinations of uses, which the relaxed search does not
+        // distinguish.
         engines.start_just_in_time(question, !question.part.visibility.is_fleeting());
         engines
     }
@@ -51,7 +52,7 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
         self.just_in_time = Some(JustInTime::new(question.part, question.kinds, init, exact));
     }
 
-    /// A turn for each engine that is not full. `None` if the answer is still not known.
+    /// Runs a turn of each engine that is not full. Returns `None` if the answer is still unknown.
     pub(super) fn turn(&mut self, question: &mut Question<'q, 'm>, until: u64) -> Option<Decision> {
         if !self.full.0
             && let Some(decision) = self.turn_just_in_time(question, until)
@@ -66,7 +67,7 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
         (self.full == (true, true)).then_some(Decision::Unknown(Reason::Full))
     }
 
-    /// The search that is tried before all others.
+    /// Runs the search that is tried before all others.
     pub(super) fn begin(&mut self, question: &mut Question<'q, 'm>) -> Option<Decision> {
         let is_worth = !self.full.1 && question.part.events.len() >= Self::EVENTS_MIN;
         if !is_worth {
@@ -75,8 +76,8 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
         self.run_ahead(question).or_else(|| self.find_unmet(question))
     }
 
-    /// Looks for an operation that needs an effect which none can have had: if there is one, nothing behind it is
-    /// looked at. The decision if everything before it is known to be linearizable.
+    /// Looks for an operation that needs an effect which no operation can have had. If there is one, the events after
+    /// it are not searched. Returns the decision if everything before it is known to be linearizable.
     pub(super) fn find_unmet(&mut self, question: &Question<'q, 'm>) -> Option<Decision> {
         let unmet = origins::find_unmet(question.part, question.origin);
         let event = unmet.filter(|event| *event < self.end(question.part))?;
@@ -85,16 +86,17 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
         is_first.then_some(Decision::Refused(Refused { event, is_first, conflict: None }))
     }
 
-    /// Wing and Gong's search, as long as it goes forward: where all is well that takes a fraction of the steps of
-    /// looking at everything that there is. `None` if it begins to step back.
+    /// Runs Wing and Gong's search as long as it advances: on a linearizable history this takes a fraction of the steps
+    /// of exploring all configurations. Returns `None` if it begins to step back.
     fn run_ahead(&mut self, question: &mut Question<'q, 'm>) -> Option<Decision> {
-        /// Steps that it may take in any case, and for each event that it has passed; half of them would do, mostly.
+        /// Steps that are always allowed, and steps per event that it has passed. Half of them would usually be enough.
         const STEPS: u64 = 64;
         const STEPS_PER_EVENT: u64 = 2;
         let mut until = STEPS;
         while !self.full.1 {
             match self.turn_wing_gong(question, until) {
-                // It remembers what it met, along the whole history. The other engine may get by with what is left.
+                // This search stores each configuration that it has reached, over the whole history. Without these, the
+                // budget may be enough for the other engine.
                 Some(Decision::Unknown(Reason::Spent(_))) => {
                     self.wing_gong = None;
                     break;
@@ -124,7 +126,7 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
                         return Some(Decision::Linearizable(order));
                     }
                     if engine.is_exact() {
-                        // Only a model that does not settle what it remembers comes here.
+                        // Reached only if a model does not settle the operations that its states stored.
                         return Some(Decision::Linearizable(placing::operations(&path)));
                     }
                     self.start_just_in_time(question, true);
@@ -172,7 +174,8 @@ impl<'q, 'm, const W: usize> Engines<'q, 'm, W> {
         None
     }
 
-    /// The relaxed search refused the history at `event`. The exact one may refuse it sooner, if it gets so far.
+    /// Decides after the relaxed search refused the history at `event`: the exact search may refuse it earlier, if it
+    /// gets that far.
     fn refuse_sooner(&mut self, question: &mut Question<'q, 'm>, event: usize, until: u64) -> Decision {
         self.start_just_in_time(question, true);
         let found = self

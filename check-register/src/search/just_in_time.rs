@@ -1,20 +1,20 @@
 //! Just-in-time linearization: all configurations at once, from event to event; an operation is placed no earlier than
-//! a return demands it.
+//! a return requires.
 //!
-//! Lowe, "Testing for linearizability" (Concurrency and Computation 2017), section 3.2; the idea is Wing and Gong's.
-//! A configuration is a state of the model and the set of operations in flight that were placed already. A call adds
-//! nothing to be decided. A return keeps the configurations in which its operation was placed, and in the others
-//! places operations in flight, in every order that ends with this one. What returned is in every configuration, so
-//! memory follows the operations in flight and not the length of the history.
+//! Lowe, "Testing for linearizability" (Concurrency and Computation 2017), section 3.2; the idea is Wing and Gong's. A
+//! configuration is a state of the model and the set of operations in flight that were already placed. A call requires
+//! no decision. A return keeps the configurations in which its operation was placed. In the others it places operations
+//! in flight, in every order that ends with the returning operation. Operations that have returned are part of every
+//! configuration, so memory depends on the operations in flight and not on the length of the history.
 //!
-//! Three things keep the sets small:
-//! - An operation that only reads is placed at the first instant that admits it: this hinders nothing later.
-//! - Of operations in flight that are equal, the one that returns first is placed first: it may take the other's place.
-//! - Crashed operations need not be placed at all, and equal ones are one class. The exact search counts the uses of
-//!   each class: a configuration with no more uses of any class covers the others of its state and mask. The relaxed
-//!   search counts the uses of all classes together, and lets one class be used in place of another. What it refuses is
-//!   refused indeed; what it finds must be certified, and if it made use of some class too often the exact search
-//!   decides.
+//! Three rules keep the sets small:
+//! - An operation that only reads is placed at the first instant that admits it: this never prevents another placement.
+//! - Of equal operations in flight, the one that returns first is placed first: the two are interchangeable.
+//! - Crashed operations need not be placed at all, and equal ones form one class. The exact search counts the uses of
+//!   each class: a configuration with no more uses of any class covers the others with the same state and mask. The
+//!   relaxed search counts the uses of all classes together, and lets one class be used in place of another. A refusal
+//!   by the relaxed search is correct. A linearization that it finds must be certified; if it used some class too
+//!   often, the exact search decides.
 
 use super::mask::Mask;
 use super::open::Open;
@@ -29,47 +29,47 @@ use crate::engine::paths::PathId;
 use crate::engine::steps::Next;
 use crate::engine::uses::Uses;
 
-/// The search, wherever it stands.
+/// The progress of the search.
 pub(crate) struct JustInTime<'p, const W: usize> {
     part: &'p Part,
-    /// Events up to here are done.
+    /// The next event: all events before it were processed.
     pub(crate) at: usize,
-    /// Events from here on are left out.
+    /// The end of the search: events from here on are ignored.
     pub(crate) end: usize,
     open: Open<'p, W>,
-    /// The configurations before event `at`; inside a return, those that were reached from them as well.
+    /// The configurations before event `at`; during a return, also those reached from them.
     seen: Seen<W>,
     pub(crate) paths: Paths,
     uses: Uses,
-    /// Whether uses of crashed operations are counted.
+    /// Whether uses are counted per crashed class (the exact search).
     exact: bool,
     /// Scratch space.
     useful: Vec<u32>,
-    /// Crashed classes that no longer stand in any `uses`.
+    /// The number of crashed classes that have ceased to matter and were removed from all `uses`.
     ended: usize,
-    /// How far a return has come.
+    /// The progress of the current return, if it was interrupted.
     inside: Option<Inside>,
     /// Steps of the model looked at so far.
     pub(crate) work: u64,
 }
 
-/// What returns.
+/// The kind of a return.
 #[derive(Clone, Copy)]
 enum Returning {
-    /// The operation in this slot: it must have been placed.
+    /// The return of the operation in this slot: it must have been placed.
     Placed(u32),
-    /// One that states remember: whatever may not come behind it must have been placed.
+    /// The return of an operation that states store: operations that may not be placed after it must have been placed.
     Remembered,
 }
 
-/// A return that is not through. Configurations below each number were expanded.
+/// A return that was interrupted. Configurations at positions below each number were expanded.
 #[derive(Clone, Copy)]
 struct Inside {
-    /// By operations in flight.
+    /// Expanded by placing operations in flight.
     placed: usize,
-    /// By crashed operations.
+    /// Expanded by using crashed operations.
     crashed: usize,
-    /// Configurations from before this return.
+    /// The number of configurations that existed before this return.
     before: usize,
 }
 
@@ -93,7 +93,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         }
     }
 
-    /// Goes on until the answer is known, `work` reaches `until`, or a limit is.
+    /// Continues until the answer is known, `work` reaches `until`, or a limit is reached.
     pub(crate) fn advance(&mut self, transitions: &mut Transitions<'_>, until: u64, limits: &Limits<'_>) -> Progress {
         while let Some(event) = self.part.events[..self.end].get(self.at) {
             if self.open.is_remembered(*event) {
@@ -129,7 +129,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         Progress::Linearizable
     }
 
-    /// An operation was called that states remember, or returns.
+    /// Updates all states for the call or the return of an operation that states store.
     fn remember(&mut self, transitions: &mut Transitions<'_>, event: Event) {
         let op = &self.part.ops[event.op()];
         self.work += ids::count(self.seen.configs.len());
@@ -143,7 +143,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.seen.forget_order();
     }
 
-    /// A read was called: it is placed wherever the state admits it.
+    /// Places a read that was called in every configuration whose state admits it.
     fn place_read(&mut self, transitions: &mut Transitions<'_>, slot: u32) {
         let op = self.open.at(slot).op;
         self.work += ids::count(self.seen.configs.len());
@@ -155,8 +155,9 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         }
     }
 
-    /// Keeps and makes the configurations that are ready for a return, and without the operation that was in flight.
-    /// `None` if there are some; for one that states remember, always, unless the search must stop.
+    /// Keeps or creates the configurations that are ready for a return, and removes the returning operation from their
+    /// masks. Returns `None` if there are any. For an operation that states store it always returns `None`, unless the
+    /// search must stop.
     fn make_return(
         &mut self,
         transitions: &mut Transitions<'_>,
@@ -173,7 +174,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             Returning::Remembered => !open.is_any_hurried(config),
         };
         if self.inside.is_none() && self.seen.configs.iter().all(|config| is_done(&self.open, config)) {
-            // The usual case where little is in flight. They differ without this slot as well.
+            // The usual case if few operations are in flight. The configurations remain distinct without this slot.
             if let Returning::Placed(slot) = returning {
                 self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
             }
@@ -196,11 +197,12 @@ impl<'p, const W: usize> JustInTime<'p, W> {
             if !self.open.any_crashed() || inside.crashed == self.seen.configs.len() {
                 break;
             }
-            // One use more than in the round before, so the fewest uses are found first.
+            // Each round adds one use, so the fewest uses are found first.
             for at in std::mem::replace(&mut inside.crashed, self.seen.configs.len())..inside.crashed {
                 let config = self.seen.configs[at];
                 if !is_done(&self.open, &config) {
-                    // A round may multiply the configurations by the crashed classes, so it is not left to its end.
+                    // A round may multiply the configurations by the number of crashed classes, so the limit is checked
+                    // within it.
                     if let Some(progress) = self.limit(transitions, limits) {
                         return Some(progress);
                     }
@@ -220,7 +222,8 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         None
     }
 
-    /// Keeps the configurations in which the operation in `slot` was placed, and forgets that it was in flight.
+    /// Keeps the configurations in which the operation in `slot` was placed, and removes the operation from their
+    /// masks.
     fn keep(&mut self, slot: u32) {
         self.seen.configs.retain(|config| config.mask.has(slot));
         self.seen.configs.iter_mut().for_each(|config| config.mask.clear(slot));
@@ -228,7 +231,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         if !self.part.visibility.is_searched() || self.seen.configs.len() < 2 {
             return;
         }
-        // Those with the fewest uses first: they cover others that were found sooner.
+        // Configurations with the fewest uses come first: they cover others that were found earlier.
         let mut all = std::mem::take(&mut self.seen.configs);
         let uses = &self.uses;
         all.sort_by_key(|config| if self.exact { uses.total(config.uses) } else { config.uses.number() });
@@ -238,7 +241,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.seen.forget_order();
     }
 
-    /// All configurations with one more of the operations in flight placed.
+    /// Adds all configurations in which one more operation in flight is placed.
     fn place_one(&mut self, transitions: &mut Transitions<'_>, config: &Config<W>) {
         let mut slots = std::mem::take(&mut self.useful);
         slots.clear();
@@ -256,7 +259,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.useful = slots;
     }
 
-    /// All configurations with one more use of a crashed operation.
+    /// Adds all configurations in which one more crashed operation is used.
     fn use_crashed(&mut self, transitions: &mut Transitions<'_>, config: &Config<W>) {
         if !self.exact && config.uses.number() >= self.open.called_in_all() {
             return;
@@ -281,7 +284,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.useful = useful;
     }
 
-    /// Adds what a step leads to, from `from`: `to` with the step's states.
+    /// Adds the configurations that a step from `from` leads to: `to` with each state that the step returns.
     #[inline]
     fn reach(
         &mut self,
@@ -304,7 +307,8 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         }
     }
 
-    /// Adds `to`, to which an operation led from `from`, by one of several choices or none.
+    /// Adds `to`, reached from `from` by placing an operation whose step had one result, or several of which one was
+    /// chosen.
     fn add(
         &mut self,
         transitions: &mut Transitions<'_>,
@@ -340,7 +344,7 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         }
     }
 
-    /// Why the search should stop here, if it should.
+    /// Returns the reason to stop the search here, if there is one.
     #[inline]
     fn pause(&self, until: u64, transitions: &Transitions<'_>, limits: &Limits<'_>) -> Option<Progress> {
         if let Some(spent) = transitions.spent() {
@@ -352,14 +356,14 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.limit(transitions, limits)
     }
 
-    /// The limit that was reached, if one was.
+    /// Returns the limit that was reached, if any.
     #[inline]
     fn limit(&self, transitions: &Transitions<'_>, limits: &Limits<'_>) -> Option<Progress> {
         let held = self.seen.configs.len() * Mask::<W>::WEIGHT;
         limits.check(self.work, held, || self.bytes() + transitions.bytes())
     }
 
-    /// Configurations that differ in uses which matter no more are one.
+    /// Merges configurations that differ only in uses of classes that no longer matter.
     fn merge_ended(&mut self) {
         self.ended = self.open.ended();
         let all = std::mem::take(&mut self.seen.configs);
@@ -384,44 +388,44 @@ impl<'p, const W: usize> JustInTime<'p, W> {
         self.seen.bytes() + self.paths.bytes() + self.uses.bytes()
     }
 
-    /// Whether crashed operations are counted.
+    /// Returns true if uses are counted per crashed class.
     pub(crate) fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// Whether the exact search would have come as far: some configuration before the refused return can be placed as
-    /// it is.
+    /// Returns true if the exact search would also have reached this event: the operations of some configuration before
+    /// the refused return can be placed.
     pub(crate) fn is_refusal_exact(&self, part: &Part, settle: impl Fn(&[Placed]) -> Vec<Placed>) -> bool {
         let can_be =
             |config: &Config<W>| placing::place(part, &settle(&self.paths.get(config.path, PathId::ROOT))).is_some();
         part.crashed.is_empty() || self.configs().0.iter().any(can_be)
     }
 
-    /// The configurations before the event at which the search stands, and those that lie within reach of them there.
+    /// The configurations before the current event, and those reached from them within that event.
     pub(crate) fn configs(&self) -> (&[Config<W>], &[Config<W>]) {
         let before = self.inside.map_or(self.seen.configs.len(), |inside| inside.before);
         self.seen.configs.split_at(before)
     }
 
-    /// How many operations a configuration has placed that have not returned.
+    /// The number of operations that a configuration has placed and that have not returned.
     pub(crate) fn ahead(&self, config: &Config<W>) -> u32 {
         let crashed = if self.exact { self.uses.total(config.uses) } else { config.uses.number() };
         config.mask.count() + crashed
     }
 
-    /// Slots of the operations in flight at the event at which the search stands.
+    /// Slots of the operations in flight at the current event.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = u32> {
         self.open.in_flight()
     }
 
-    /// Operations that were placed, in order, in the configuration that was found first.
+    /// The operations that the first configuration found has placed, in order.
     pub(crate) fn linearization(&self) -> Vec<Placed> {
         self.seen.configs.first().map(|config| self.paths.get(config.path, PathId::ROOT)).unwrap_or_default()
     }
 }
 
-/// Adds a configuration, unless one of its state and mask has made no more use of crashed operations. Whether it was
-/// added.
+/// Adds a configuration, unless one with the same state and mask has used crashed operations no more often. Returns
+/// true if it was added.
 fn insert<const W: usize>(seen: &mut Seen<W>, uses: &Uses, exact: bool, config: Config<W>) -> bool {
     seen.insert(config, |there| {
         if exact { uses.at_most(there.uses, config.uses) } else { there.uses.number() <= config.uses.number() }

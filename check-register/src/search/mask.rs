@@ -1,8 +1,8 @@
 //! Sets of operations in flight, as bits of their slots.
 //!
-//! `bitvec`'s `BitArray` compares bit by bit, and a search compares more than anything else. Instructions for an
-//! operation on one word and on four, here and there: equality 12 and 20, there 216 and 739; subset 27 and 46, there
-//! 316 and 866; `has` 15 and 21, there 16 and 25.
+//! `bitvec`'s `BitArray` compares bit by bit, and comparisons dominate a search. Instructions per operation on one word
+//! and on four words, of this type and of `BitArray`: equality 12 and 20, against 216 and 739; subset 27 and 46,
+//! against 316 and 866; `has` 15 and 21, against 16 and 25.
 
 use crate::engine::ids;
 use std::hash::{Hash, Hasher};
@@ -14,7 +14,7 @@ pub(crate) struct Mask<const W: usize>([u64; W]);
 impl<const W: usize> Mask<W> {
     pub(crate) const EMPTY: Mask<W> = Mask([0; W]);
 
-    /// How many slots there are room for.
+    /// The number of slots that the set can hold.
     pub(crate) const SLOTS: usize = 64 * W;
 
     #[inline]
@@ -32,15 +32,15 @@ impl<const W: usize> Mask<W> {
         self.0[ids::index(slot) / 64] &= !(1 << (slot % 64));
     }
 
-    /// How many are in it.
+    /// The number of slots in the set.
     pub(crate) fn count(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Of how many configurations in small sets one in such large ones takes the place.
+    /// The number of configurations with small masks that a configuration with this mask counts as.
     pub(crate) const WEIGHT: usize = W.div_ceil(8);
 
-    /// Whether all of `others` are in it.
+    /// Returns true if the set contains all of `others`.
     #[inline]
     pub(crate) fn has_all(self, others: Mask<W>) -> bool {
         self.0.iter().zip(others.0).all(|(mine, theirs)| theirs & !mine == 0)
@@ -48,7 +48,7 @@ impl<const W: usize> Mask<W> {
 }
 
 impl<const W: usize> Hash for Mask<W> {
-    /// Its words, of which all masks of a search have as many.
+    /// Hashes the words without their number, which is the same for all masks of a search.
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.iter().for_each(|word| state.write_u64(*word));

@@ -1,9 +1,9 @@
 //! The search for a linearization of one part of an object: engines with a common interface, and the choice between
 //! them.
 //!
-//! Engines alternate, each turn longer than the one before, and the first answer is used. Wing and Gong's begins, as
-//! long as it does not have to step back. Turns are counted in steps of the model and not in time, so the engine that
-//! answers is the same on every machine.
+//! Engines alternate, each turn longer than the one before, and the first answer is used. Wing and Gong's search begins
+//! and runs as long as it does not step back. Turns are counted in steps of the model and not in time, so the engine
+//! that answers is the same on every machine.
 
 pub(crate) mod conflict;
 pub(crate) mod distinct;
@@ -36,36 +36,36 @@ use transitions::Transitions;
 /// The progress of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// Its turn is over.
+    /// The engine's turn is over.
     Paused,
     /// There is a linearization.
     Linearizable,
-    /// There is none: the operation that returns at this event cannot be placed.
+    /// There is no linearization: the operation that returns at this event cannot be placed.
     Refused {
-        /// Its position in the part.
+        /// The position of the event in the part.
         event: usize,
     },
-    /// It has reached the limit of configurations.
+    /// The engine has reached the limit of configurations.
     Full,
     /// The budget ran out.
     Spent(Spent),
 }
 
-/// The number of events up to which a search is tried before a monitor: it is usually faster.
+/// Up to this number of events a search is tried before a monitor, because it is usually faster.
 const SEARCHED_FIRST: usize = 32;
 
 /// The maximum memory per configuration in bytes, with all data that an engine stores for it.
 const CONFIG_BYTES: usize = 100;
 
-/// Bytes that an engine may take however few configurations it may hold: tables have a size from which they begin.
+/// The bytes that an engine may always use, however small its limit of configurations: tables have a minimum size.
 const BYTES_MIN: usize = 1 << 24;
 
 /// The limits of an engine.
 pub(crate) struct Limits<'b> {
     pub(crate) budget: &'b Budget,
-    /// Configurations held at one time, and at `CONFIG_BYTES` each the bytes.
+    /// The maximum number of configurations held at one time; times `CONFIG_BYTES`, the maximum number of bytes.
     pub(crate) configs_max: usize,
-    /// Questions until the budget is looked at again.
+    /// Calls of `check` until the budget is checked again.
     countdown: Cell<u32>,
 }
 
@@ -74,10 +74,11 @@ impl<'b> Limits<'b> {
         Limits { budget, configs_max, countdown: Cell::new(1) }
     }
 
-    /// Why an engine that has made `work` steps and holds so much should stop, if it should.
+    /// Returns the reason to stop, if there is one, for an engine that has made `work` steps and holds this many
+    /// configurations and bytes.
     #[inline]
     pub(crate) fn check(&self, work: u64, configs: usize, bytes: impl FnOnce() -> usize) -> Option<Progress> {
-        /// Looking at a clock takes as long as several steps.
+        /// Reading a clock takes as long as several steps.
         const EVERY: u32 = 256;
         if configs > self.configs_max {
             return Some(Progress::Full);
@@ -102,18 +103,18 @@ pub(crate) enum Decision {
     Linearizable(Vec<u32>),
     /// There is no such order.
     Refused(Refused),
-    /// Nobody knows.
+    /// No answer was found.
     Unknown(Reason),
 }
 
 /// Why a part is not linearizable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Refused {
-    /// Up to and including this event there is no linearization.
+    /// The event up to and including which there is no linearization.
     pub(crate) event: usize,
-    /// Whether there is one up to any event before.
+    /// Whether there is a linearization up to each earlier event.
     pub(crate) is_first: bool,
-    /// Where values are distinct, what contradicts itself.
+    /// If values are distinct: the operations that contradict each other.
     pub(crate) conflict: Option<Conflict<u32>>,
 }
 
@@ -174,18 +175,18 @@ impl Reason {
 /// A part and the model, as used by the engines.
 pub(crate) struct Question<'q, 'm> {
     pub(crate) part: &'q Part,
-    /// Those of the part before can be used again.
+    /// The steps of the model. Those of the previous part can be reused.
     pub(crate) transitions: &'q mut Transitions<'m>,
-    /// More of the same, for a second engine: engines forget states that are of no more use to them.
+    /// Creates transitions for a second engine, because an engine discards the states that it no longer needs.
     pub(crate) more_transitions: &'q dyn Fn() -> Transitions<'m>,
     /// By class.
     pub(crate) kinds: &'q [Kind],
-    /// By class: what effect it has and needs.
+    /// By class: the effect that it has, and the effect that it needs.
     pub(crate) origin: &'q dyn Fn(ClassId) -> Origin,
-    /// By class: what it does if the object is a register.
+    /// By class: its effect on the register, if the object is a register.
     pub(crate) access: &'q dyn Fn(ClassId) -> Option<Access>,
     pub(crate) initial: Option<i64>,
-    /// If the object is a collection.
+    /// The collection, if the object is one.
     pub(crate) object: Option<&'q monitor::Object<'q>>,
     pub(crate) limits: &'q Limits<'m>,
     pub(crate) engine: Engine,
@@ -222,7 +223,7 @@ impl<'q, 'm> Question<'q, 'm> {
         Some(decision)
     }
 
-    /// Whether a decision does not contradict what a look at the origins of effects shows.
+    /// Returns true if a decision does not contradict `origins::find_unmet`.
     fn is_no_later_than_unmet(&self, decision: &Decision) -> bool {
         let unmet = origins::find_unmet(self.part, self.origin);
         match decision {
@@ -253,7 +254,7 @@ impl<'q, 'm> Question<'q, 'm> {
         })
     }
 
-    /// The same where a search was tried before, if it is certain.
+    /// The answer of the monitor for a part on which a search was tried first, if the answer is final.
     fn monitor_of_few(&self) -> Option<Decision> {
         let decision = if self.part.events.len() > SEARCHED_FIRST { None } else { self.monitor() };
         decision.filter(|decision| !matches!(decision, Decision::Refused(refused) if !refused.is_first))
@@ -261,9 +262,9 @@ impl<'q, 'm> Question<'q, 'm> {
 
     /// The answer by search; `known` is a refusal that may not be the first.
     fn decide_with<const W: usize>(&mut self, turns_max: Option<u32>, known: Option<Refused>) -> Option<Decision> {
-        /// Steps an event in the first turn: most histories need fewer.
+        /// Steps per event in the first turn. Most histories need fewer.
         const TURN: u64 = 12;
-        /// Turns to find out whether a refusal that is known is the first.
+        /// Turns spent on finding out whether a known refusal is the first.
         const SOONER: u32 = 1;
         let mut until = TURN * (ids::count(self.part.events.len()) + 1_000);
         let mut engines = Engines::<'q, 'm, W>::new(self, known);
@@ -297,8 +298,8 @@ impl<'q, 'm> Question<'q, 'm> {
     }
 }
 
-/// What is known of a part that is refused in any case, when engines have searched up to there. `None` if they should
-/// go on.
+/// Combines a refusal that is already known with the result of the engines, which search only up to its event. Returns
+/// `None` if they should go on.
 fn refuse_known(known: &Refused, found: Option<Decision>, is_over: bool) -> Option<Decision> {
     let refused = |is_first| Some(Decision::Refused(Refused { is_first, ..known.clone() }));
     match found {

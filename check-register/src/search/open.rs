@@ -1,4 +1,4 @@
-//! The operations in flight at one place of a history.
+//! The operations in flight at one position of a history.
 
 use super::mask::Mask;
 use super::part::visible::Visibility;
@@ -9,7 +9,7 @@ use crate::engine::ids;
 use crate::engine::ids::{ClassId, StateId};
 use crate::engine::steps::Next;
 
-/// What is in flight between two events of a part. It can be moved along the events in both directions.
+/// The operations in flight between two events of a part. The position can move along the events in both directions.
 #[derive(Debug)]
 pub(crate) struct Open<'p, const W: usize> {
     part: &'p Part,
@@ -17,23 +17,23 @@ pub(crate) struct Open<'p, const W: usize> {
     kinds: &'p [Kind],
     /// By slot.
     slots: Vec<InFlight<W>>,
-    /// Slots of those that may change the state: the one that returns first stands first.
+    /// Slots of operations that may change the state, in the order of their returns.
     writes: Vec<u32>,
-    /// Slots of those that only read, in order of their returns as well.
+    /// Slots of operations that only read, in the order of their returns.
     reads: Vec<u32>,
-    /// By crashed class: how many were called.
+    /// By crashed class: the number of operations that were called.
     crashed: Vec<u32>,
-    /// The sum of these.
+    /// The sum of `crashed`.
     called: u32,
     /// By crashed class whose effect does not last: the operations in flight that may see it.
     seen_by: Vec<Mask<W>>,
-    /// Crashed classes of which some were called and which still matter, in order.
+    /// Crashed classes of which at least one operation was called and which still matter, in order.
     live: Vec<u32>,
-    /// By crashed class: whether it is among the useful ones. Scratch space: all false.
+    /// By crashed class: whether it is in the list of useful ones. Scratch space: all false between calls.
     marked: Vec<bool>,
     /// Crashed classes in the order in which they cease to matter.
     ends: Vec<u32>,
-    /// How many have.
+    /// The number of classes of `ends` that have ceased to matter.
     ended: usize,
     /// The next event.
     at: u32,
@@ -45,13 +45,13 @@ pub(crate) struct InFlight<const W: usize> {
     pub(crate) op: u32,
     pub(crate) class: ClassId,
     ret: u32,
-    /// Those of the same class that return earlier. Of operations that cannot be distinguished the one that returns
-    /// first may as well be placed first.
+    /// The slots of operations of the same class that return earlier. Equal operations can be placed in the order of
+    /// their returns.
     pub(crate) before: Mask<W>,
 }
 
 impl<'p, const W: usize> Open<'p, W> {
-    /// What is in flight before the first event: nothing.
+    /// The state before the first event: no operation is in flight.
     pub(crate) fn new(part: &'p Part, kinds: &'p [Kind]) -> Open<'p, W> {
         let empty = InFlight { op: 0, class: ClassId::new(0), ret: NEVER, before: Mask::EMPTY };
         Open {
@@ -75,7 +75,7 @@ impl<'p, const W: usize> Open<'p, W> {
         }
     }
 
-    /// When a crashed class ceases to matter.
+    /// The event from which on a crashed class no longer matters.
     fn until(&self, class: u32) -> u32 {
         self.part.visibility.until[ids::index(class)]
     }
@@ -95,7 +95,7 @@ impl<'p, const W: usize> Open<'p, W> {
         }
     }
 
-    /// Moves over an event, from before it to behind it. The slot of a read that was called.
+    /// Moves forward over an event. Returns the slot of a read if one was called.
     #[inline]
     pub(crate) fn forward(&mut self, event: Event) -> Option<u32> {
         self.at += 1;
@@ -112,7 +112,7 @@ impl<'p, const W: usize> Open<'p, W> {
         self.open(event.op())
     }
 
-    /// Moves over an event, from behind it to before it.
+    /// Moves back over an event.
     pub(crate) fn backward(&mut self, event: Event) {
         self.at -= 1;
         while let Some(before) = self.ended.checked_sub(1)
@@ -125,7 +125,7 @@ impl<'p, const W: usize> Open<'p, W> {
         if event.is_return() {
             self.open(event.op());
         } else if op.is_crashed() && self.part.visibility.pends[ids::index(op.slot)] {
-            // It was never counted.
+            // The operation was never counted.
         } else if op.is_crashed() {
             self.crashed[ids::index(op.slot)] -= 1;
             self.called -= 1;
@@ -194,7 +194,7 @@ impl<'p, const W: usize> Open<'p, W> {
         }
     }
 
-    /// Slots of operations in flight that only read, in order of their returns.
+    /// Slots of operations in flight that only read, in the order of their returns.
     #[inline]
     pub(crate) fn reads(&self) -> &[u32] {
         &self.reads
@@ -206,17 +206,17 @@ impl<'p, const W: usize> Open<'p, W> {
         &self.slots[ids::index(slot)]
     }
 
-    /// Whether any crashed class was called and still matters.
+    /// Returns true if an operation of a crashed class was called and the class still matters.
     #[inline]
     pub(crate) fn any_crashed(&self) -> bool {
         !self.live.is_empty()
     }
 
-    /// The crashed classes that may be of use to a configuration, in order.
+    /// Collects the crashed classes that may be useful to a configuration, in order.
     ///
-    /// An effect that does not last is of use to those that see it before the state changes again: some operation in
-    /// flight that was not placed and that the state does not admit as it is, or another crashed one that is of use
-    /// itself. Whatever else it is tried for could do without it.
+    /// An effect that does not last is useful only to operations that observe it before the state changes again: an
+    /// operation in flight that was not placed and that the state does not admit as it is, or another crashed operation
+    /// that is itself useful. Any other use of it can be omitted.
     pub(crate) fn useful(&mut self, transitions: &mut Transitions<'_>, config: &Config<W>, into: &mut Vec<u32>) {
         into.clear();
         let Visibility { lasts, chain, .. } = &self.part.visibility;
@@ -250,31 +250,31 @@ impl<'p, const W: usize> Open<'p, W> {
         into.sort_unstable();
     }
 
-    /// How many of a crashed class were called.
+    /// The number of operations of a crashed class that were called.
     #[inline]
     pub(crate) fn called(&self, class: u32) -> u32 {
         self.crashed[ids::index(class)]
     }
 
-    /// How many crashed operations were called in all.
+    /// The number of crashed operations that were called.
     #[inline]
     pub(crate) fn called_in_all(&self) -> u32 {
         self.called
     }
 
-    /// How many crashed classes have ceased to matter.
+    /// The number of crashed classes that no longer matter.
     #[inline]
     pub(crate) fn ended(&self) -> usize {
         self.ended
     }
 
-    /// Whether a crashed class still matters.
+    /// Returns true if a crashed class still matters.
     #[inline]
     pub(crate) fn matters(&self, class: u32) -> bool {
         self.until(class) > self.at
     }
 
-    /// Whether states should remember the operation that is being called, or did and should know that it returns.
+    /// Returns true if states store the operation that this event calls, or stored it and need its return.
     #[inline]
     pub(crate) fn is_remembered(&self, event: Event) -> bool {
         let op = &self.part.ops[event.op()];
@@ -285,8 +285,8 @@ impl<'p, const W: usize> Open<'p, W> {
         }
     }
 
-    /// Whether some operation in flight that was not placed must perhaps be placed before one that states remember
-    /// returns.
+    /// Returns true if some operation in flight that was not placed may have to be placed before the return of an
+    /// operation that states store.
     pub(crate) fn is_any_hurried(&self, config: &Config<W>) -> bool {
         let waits = |slot: u32| self.kinds[self.slots[ids::index(slot)].class.at()] == Kind::Waits;
         self.any_crashed()
@@ -294,8 +294,8 @@ impl<'p, const W: usize> Open<'p, W> {
             || self.writes.iter().any(|slot| !config.mask.has(*slot) && !waits(*slot))
     }
 
-    /// Slots of operations in flight that are to be placed in every order: also those that only read, where what they
-    /// find may depend on pending operations.
+    /// Slots of operations in flight that are placed in every order. This includes operations that only read if their
+    /// result may depend on pending operations.
     #[inline]
     pub(crate) fn placeable(&self) -> impl Iterator<Item = u32> {
         let reads: &[u32] = if self.part.visibility.any_pends { &self.reads } else { &[] };
@@ -307,7 +307,7 @@ impl<'p, const W: usize> Open<'p, W> {
         self.writes.iter().chain(&self.reads).copied()
     }
 
-    /// Whether a state admits the read in this slot and stays what it is.
+    /// Returns true if a state admits the read in this slot and does not change.
     #[inline]
     pub(crate) fn finds(&self, transitions: &mut Transitions<'_>, state: StateId, slot: u32) -> bool {
         match transitions.next(state, self.at(slot).class) {
@@ -317,7 +317,7 @@ impl<'p, const W: usize> Open<'p, W> {
         }
     }
 
-    /// Whether a state admits the operation in this slot.
+    /// Returns true if a state admits the operation in this slot.
     #[inline]
     pub(crate) fn admits(&self, transitions: &mut Transitions<'_>, state: StateId, slot: u32) -> bool {
         transitions.next(state, self.at(slot).class) != Next::Nowhere

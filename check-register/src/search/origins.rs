@@ -1,19 +1,18 @@
-//! Whether what an operation found can have come from anywhere: a look at the history from call to call, in linear
-//! time.
+//! Finds operations with a result that no other operation can have caused, in one pass over the history.
 //!
-//! Some operations need an effect of others: a read of a value needs a write of it, unless the register began with
-//! it. An effect can have come about if an operation that has it was called, and what that one needs itself can have.
-//! So at the return of an operation whose need cannot have been met by then, at the latest, there is no
-//! linearization. A search finds this out only by trying all orders of what is in flight.
+//! Some operations need an effect of others: a read of a value needs a write of it, unless it is the register's initial
+//! value. An effect can have come about if an operation with this effect was called, and the effect that this operation
+//! itself needs can have come about. If an operation returns and its need cannot have been met by then, there is no
+//! linearization up to this return. A search finds this only by trying all orders of the operations in flight.
 
 use super::part::Part;
 use crate::engine::ids::ClassId;
 use history_core::hash::{HashMap, HashSet};
 
-/// What an operation has to do with effects by number.
+/// The effects that concern an operation, as numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Origin {
-    /// Its own effect, if it changes anything.
+    /// Its own effect, if it changes the state.
     pub(crate) effect: Option<u64>,
     /// The effect that it needs.
     pub(crate) needs: Option<u64>,
@@ -22,7 +21,7 @@ pub(crate) struct Origin {
 /// The first return of an operation whose need cannot have been met, as a position in the part's events. O(n).
 pub(crate) fn find_unmet(part: &Part, origin: impl Fn(ClassId) -> Origin) -> Option<usize> {
     let mut met: HashSet<u64> = HashSet::default();
-    // By need: effects that come about when it is met.
+    // By need: the effects that come about when it is met.
     let mut waiting: HashMap<u64, Vec<u64>> = HashMap::default();
     let mut news: Vec<u64> = Vec::new();
     for (at, event) in part.events.iter().enumerate() {
@@ -54,10 +53,11 @@ mod tests {
     use crate::engine::ids::OpId;
     use crate::search::part::RawEvent;
 
-    /// Operations by effect and need; events as the operation called, or returned if negative.
+    /// Takes operations as pairs of effect and need, and events as numbers of operations: called, or returned if
+    /// negative.
     fn unmet(ops: &[(u64, u64)], events: &[i32]) -> Option<usize> {
         let event = |at: &i32| RawEvent {
-            // Ids grow from call to call.
+            // Ids increase from call to call.
             id: OpId::new(events.iter().position(|other| *other == at.abs()).unwrap_or_default()),
             class: ClassId::new(crate::engine::ids::index(at.unsigned_abs())),
             is_return: *at < 0,

@@ -8,7 +8,7 @@ use crate::{Model, Moment};
 use history_core::hash::HashMap;
 use visible::Visibility;
 
-/// Stands for no slot and for no return.
+/// Represents no slot and no return.
 pub(crate) const NEVER: u32 = u32::MAX;
 
 /// A call or a return.
@@ -35,16 +35,16 @@ impl Event {
     }
 }
 
-/// What the search makes of operations of a class that return.
+/// How the search treats operations of a class that return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// It places them in every order.
+    /// The search places them in every order.
     Writes,
-    /// The same, but they may be placed behind what states remember to have returned as well as before it.
+    /// As `Writes`, but they may also be placed after the return of an operation that states store.
     Waits,
-    /// It places them where they are admitted first.
+    /// The search places them at the first instant that admits them.
     Reads,
-    /// It leaves them to the states.
+    /// The search does not place them: states store them.
     Begins,
 }
 
@@ -65,10 +65,10 @@ impl Kind {
 /// An operation of a part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PartOp {
-    /// What it does.
+    /// The operation's effect.
     pub(crate) class: ClassId,
-    /// Unique among those in flight at one time. Of an operation that never returned: the position of its class in
-    /// `Part::crashed`.
+    /// A number that is unique among the operations in flight at one time. For an operation that never returned: the
+    /// position of its class in `Part::crashed`.
     pub(crate) slot: u32,
     /// The position of its call in `Part::events`.
     pub(crate) call: u32,
@@ -77,7 +77,7 @@ pub(crate) struct PartOp {
 }
 
 impl PartOp {
-    /// What its call or its return is to a state that remembers it.
+    /// The kind of step that the operation's call or return is for a state that stores it.
     #[inline]
     pub(crate) fn moment(&self, returns: bool) -> Moment {
         match (self.is_crashed(), returns) {
@@ -98,18 +98,18 @@ impl PartOp {
 pub(crate) struct Part {
     pub(crate) events: Vec<Event>,
     pub(crate) ops: Vec<PartOp>,
-    /// Which operation of the history each one is.
+    /// For each operation, its id in the history.
     pub(crate) ids: Vec<OpId>,
-    /// Slots of operations that returned are below this.
+    /// Slots of operations that returned are below this number.
     pub(crate) slots: u32,
     /// The classes of operations that never returned. Those of one class cannot be distinguished.
     pub(crate) crashed: Vec<ClassId>,
-    /// Who may see these.
+    /// Which operations may observe the crashed ones, and until when.
     pub(crate) visibility: Visibility,
 }
 
 impl Part {
-    /// A part from its events, in order. Ids grow from call to call.
+    /// Creates a part from its events, in order. Ids increase from call to call.
     pub(crate) fn new(events: impl Iterator<Item = RawEvent>) -> Part {
         let mut part = Part::default();
         let mut free: Vec<u32> = Vec::new();
@@ -142,8 +142,8 @@ impl Part {
         part
     }
 
-    /// The operation of this id. Most that return were called not long ago, so this looks from the end on, in steps
-    /// that double.
+    /// Finds the operation with this id. Most operations that return were called recently, so this searches from the
+    /// end in steps that double.
     fn find(&self, id: OpId) -> usize {
         let (mut end, mut step) = (self.ids.len(), 1);
         loop {
@@ -158,7 +158,7 @@ impl Part {
     }
 }
 
-/// A call or a return, as the history has it.
+/// A call or a return, as recorded in the history.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawEvent {
     pub(crate) id: OpId,

@@ -1,18 +1,18 @@
-//! What the search placed, packed into the nodes of the tree of linearizations.
+//! The steps of a search, packed into the nodes of the tree of linearizations.
 
 use crate::engine;
 use crate::engine::paths::PathId;
 
-/// What was placed last.
+/// A step of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Placed {
-    /// An operation of the part.
+    /// An operation of the part was placed.
     Op(u32),
-    /// Some operation of this crashed class.
+    /// Some operation of this crashed class was placed.
     Crashed(u32),
-    /// Nothing was: this operation was called, or for the second time returned, which states remember.
+    /// No operation was placed: this one, which states store, was called; at its second mark, it returned.
     Marked(u32),
-    /// Nothing was: of the states that the step before may lead to it was this one.
+    /// No operation was placed: of the states that the previous step may lead to, this one was chosen.
     Chosen(u32),
 }
 
@@ -21,12 +21,12 @@ pub(crate) type Paths = engine::paths::Paths<Node>;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    /// A number, and in the two highest bits what it is of.
+    /// A number, and in the two highest bits its kind.
     placed: u32,
     parent: PathId,
 }
 
-/// There are no more operations, classes and choices than the lower bits can distinguish.
+/// The lower bits are enough to distinguish all operations, classes and choices.
 const KIND: u32 = 30;
 
 impl engine::paths::Node for Node {

@@ -1,11 +1,11 @@
-//! From what a search placed to operations in order, checked against real time.
+//! Converts the steps of a search into operations in order, and verifies the order against real time.
 
 use super::part::{NEVER, Part};
 use super::paths::Placed;
 use crate::engine::ids;
 
-/// The operations of a linearization, a crashed one for every use of its class: the one called first. `None` if there
-/// are not enough of them, or an operation comes before one that had returned when it was called.
+/// The operations of a linearization. Each use of a crashed class becomes its earliest unused operation. `None` if a
+/// class has too few operations, or an operation comes before one that had returned when it was called.
 pub(crate) fn place(part: &Part, placed: &[Placed]) -> Option<Vec<u32>> {
     let mut crashed: Vec<Vec<u32>> = vec![Vec::new(); part.crashed.len()];
     for (at, op) in part.ops.iter().enumerate().rev() {

@@ -1,4 +1,5 @@
-//! The rules of a model for the operations of a history, by their classes: the search is compiled once for all models.
+//! The rules of a model for the operations of a history, by class. Because this is a trait object, the search is
+//! compiled once for all models.
 
 use super::origins::Origin;
 use super::part::Kind;
@@ -14,43 +15,43 @@ pub(crate) trait Rules: Sync {
     /// How operations of each class are searched.
     fn kinds(&self) -> Vec<Kind>;
 
-    /// Its states and steps.
+    /// The states and steps of the model.
     fn transitions<'r>(&'r self, budget: &'r Budget) -> Transitions<'r>;
 
-    /// Of each class, the part of the object that its operations are about; `None` if one is about the whole.
+    /// By class: the part of the object to which its operations belong. `None` if some class concerns the whole object.
     fn parts(&self) -> Option<Vec<u64>>;
 
-    /// The collection that the object is, and what it holds at the start.
+    /// The kind of collection that the object is, with its initial content.
     fn collection(&self) -> Option<(Collection, Vec<i64>)>;
 
     /// The same as [`Shortcuts::effect`](crate::Shortcuts::effect).
     fn effect(&self, class: ClassId) -> Option<u64>;
 
-    /// Whether the effect of a class lasts when the state changes again.
+    /// Returns true if the effect of a class lasts when the state changes again.
     fn effect_lasts(&self, class: ClassId) -> bool;
 
     /// The same as [`Shortcuts::sees`](crate::Shortcuts::sees).
     fn sees(&self, class: ClassId, effects: &mut Vec<u64>) -> bool;
 
-    /// Whether an operation of one class may see that one of another happened.
+    /// Returns true if an operation of one class may observe an operation of another.
     fn may_see(&self, class: ClassId, other: ClassId) -> bool;
 
-    /// Of each of these classes, whether states remember that its operations were called.
+    /// For each of these classes: whether states store its operations at their calls.
     fn pend(&self, classes: &[ClassId]) -> Vec<bool>;
 
-    /// What operations of a class bring about and what they need, where those of its kind do.
+    /// The effect of a class, unless it only reads, and the effect that it needs.
     fn origin(&self, class: ClassId, kind: Kind) -> Origin;
 
-    /// What operations of a class do to a register.
+    /// The effect of a class on a register.
     fn access(&self, class: ClassId) -> Option<Access>;
 
-    /// What a register holds at the start.
+    /// The initial value of a register.
     fn initial_access(&self) -> Option<i64>;
 
-    /// What operations of a class do with an element of a collection.
+    /// The effect of a class on an element of a collection.
     fn handling(&self, class: ClassId) -> Option<Handling<'_>>;
 
-    /// At which end of a deque.
+    /// Returns true if a class works at the front of a deque.
     fn is_at_front(&self, class: ClassId) -> bool;
 
     /// The priority of an element.

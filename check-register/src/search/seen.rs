@@ -1,4 +1,4 @@
-//! Configurations by what they are: which ones a search has met already.
+//! The set of configurations that a search has reached, by state and mask.
 
 use super::mask::Mask;
 use crate::engine::ids::StateId;
@@ -7,8 +7,8 @@ use crate::engine::paths::PathId;
 use crate::engine::uses::UsesId;
 use history_core::hash::hash_one;
 
-/// Where a search stands: the state, which operations in flight were placed, what use was made of crashed ones; and how
-/// it got there, which does not distinguish configurations.
+/// A configuration: the state, the operations in flight that were placed, and the uses of crashed operations; and the
+/// path that led to it, which does not distinguish configurations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Config<const W: usize> {
     pub(crate) mask: Mask<W>,
@@ -58,12 +58,13 @@ impl<const W: usize> Seen<W> {
         Seen { configs: Vec::new(), index: Index::default() }
     }
 
-    /// Configurations were changed or removed from outside: how they hash is found out anew when it matters.
+    /// Must be called after configurations were changed or removed from outside: the index is then rebuilt when it is
+    /// needed.
     pub(crate) fn forget_order(&mut self) {
         self.index.start();
     }
 
-    /// Adds a configuration unless one of its state and mask is there for which `covers(there)` holds. Whether it was
+    /// Adds a configuration unless `covers` returns true for one with the same state and mask. Returns true if it was
     /// added.
     #[inline]
     pub(crate) fn insert(&mut self, config: Config<W>, mut covers: impl FnMut(&Config<W>) -> bool) -> bool {
@@ -76,7 +77,7 @@ impl<const W: usize> Seen<W> {
         is_new
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.configs.capacity() * size_of::<Config<W>>() + self.index.bytes()
     }
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn sets_of_the_last_slots_do_not_share_buckets() {
-        // All that differs is in the upper bits of the word, which a multiplication does not carry down.
+        // The masks differ only in the upper bits of the word, which a multiplication does not carry down.
         let count = 1 << 14;
         let buckets: std::collections::BTreeSet<u64> = (0..count)
             .map(|subset: u64| {
@@ -99,8 +100,8 @@ mod tests {
                 config.hash() % (2 * count)
             })
             .collect();
-        // Random numbers would have 12,893: 1 - e^(-1/2) of 32,768. Of 300 keys the worst had 10,142; bits that are
-        // lost leave 1.
+        // Random numbers would fill 12,893 buckets: 1 - e^(-1/2) of 32,768. Of 300 hash keys the worst filled 10,142; a
+        // hash that loses these bits fills 1.
         assert!(buckets.len() > 8_192, "{} buckets", buckets.len());
     }
 }

@@ -1,4 +1,4 @@
-//! The model as a table: states and operations are ids, and known steps are looked up.
+//! The steps of a model as a table: states and operations are ids, and known steps are cached.
 
 use super::part::Part;
 use super::paths::Placed;
@@ -13,7 +13,7 @@ use std::any::Any;
 
 /// The steps of a model.
 ///
-/// Each state is kept once, and forgotten when no configuration has it: see [`Transitions::sweep`].
+/// Each state is stored once, and discarded when no configuration has it: see [`Transitions::sweep`].
 pub(crate) struct Transitions<'m> {
     steps: Steps,
     states: Box<dyn States + 'm>,
@@ -28,12 +28,12 @@ impl<'m> Transitions<'m> {
         Transitions { steps: Steps::new(), states: Box::new(states), scratch: Vec::new(), budget, spent: None }
     }
 
-    /// The state at the start.
+    /// The initial state.
     pub(crate) fn init(&mut self) -> StateId {
         self.states.init()
     }
 
-    /// Where `class` leads from `state`.
+    /// The result of `class` in `state`.
     #[inline]
     pub(crate) fn next(&mut self, state: StateId, class: ClassId) -> Next {
         match self.steps.get(state, class) {
@@ -52,19 +52,19 @@ impl<'m> Transitions<'m> {
         self.steps.insert(state, class, &self.scratch)
     }
 
-    /// The state after an operation is called that states remember, or after it returns.
+    /// The state after the call or the return of an operation that states store.
     pub(crate) fn remember(&mut self, state: StateId, class: ClassId, moment: Moment) -> StateId {
         self.states.remember(state, class, moment)
     }
 
-    /// Forgets what is not needed for this state if so much is kept that it is time to.
+    /// Discards all states except this one, if enough are stored for a sweep.
     fn keep_only(&mut self, state: StateId) {
         if self.wants_sweep() {
             self.sweep(std::iter::once(state));
         }
     }
 
-    /// A path with the operations that states remembered, where they took effect.
+    /// A path in which the operations that states stored are placed where they took effect.
     pub(crate) fn settle(&mut self, part: &Part, path: &[Placed]) -> Vec<Placed> {
         let mut replay = Replay { notes: None, happened: Vec::new(), steps: Vec::with_capacity(path.len()) };
         let mut state = self.init();
@@ -85,7 +85,7 @@ impl<'m> Transitions<'m> {
                     (Next::Many { first, count }, Some(Placed::Chosen(choice))) if *choice < count => {
                         self.choice(first + choice)
                     }
-                    // The model does not always answer alike: nothing can be said of what follows.
+                    // The model gave a different answer before: nothing can be concluded about the following steps.
                     _ => break,
                 },
                 _ => self.remember(state, class, moment),
@@ -106,7 +106,7 @@ impl<'m> Transitions<'m> {
         replay.order(part)
     }
 
-    /// What ran out during a step of the model, if anything did. Nothing that was found since then may be used.
+    /// The budget that ran out during a step of the model, if one did. Results found since then must not be used.
     #[inline]
     pub(crate) fn spent(&self) -> Option<Spent> {
         self.spent
@@ -118,43 +118,43 @@ impl<'m> Transitions<'m> {
         self.steps.choice(at)
     }
 
-    /// Whether so many states are kept that it is time for [`Transitions::sweep`].
+    /// Returns true if enough states are stored for [`Transitions::sweep`].
     #[inline]
     pub(crate) fn wants_sweep(&self) -> bool {
         self.states.wants_collect(self.steps.choices())
     }
 
-    /// Forgets all states but these. Their ids stay.
+    /// Discards all states except `live`, whose ids do not change.
     pub(crate) fn sweep(&mut self, live: impl Iterator<Item = StateId>) {
         let live: Vec<StateId> = live.collect();
         self.states.sweep(&live);
         self.steps.clear();
     }
 
-    /// Bytes held, not counting what states hold on the heap.
+    /// Memory in bytes, without heap memory of states.
     pub(crate) fn bytes(&self) -> usize {
         self.states.bytes() + self.steps.bytes()
     }
 
-    /// What a reader is shown of a state.
+    /// The description of a state in reports.
     pub(crate) fn describe_state(&self, state: StateId) -> String {
         self.states.describe(state)
     }
 }
 
-/// A path on its way to become an order of operations.
+/// A path that is being converted into an order of operations.
 struct Replay {
     /// The model's notes.
     notes: Option<Box<dyn Any>>,
-    /// Before which step the operation took effect that was remembered at which one.
+    /// Pairs of steps: just before the first, the operation stored at the second took effect.
     happened: Vec<(u64, u64)>,
     steps: Vec<Placed>,
 }
 
 impl Replay {
-    /// What was placed, and what took effect in between.
+    /// The placed operations, and between them the stored operations where they took effect.
     fn order(mut self, part: &Part) -> Vec<Placed> {
-        // The sort is stable: what was named first comes first.
+        // The sort is stable: of operations before the same step, the one named first comes first.
         self.happened.sort_by_key(|(before, _)| *before);
         let mut order = Vec::with_capacity(self.steps.len());
         let mut next = self.happened.iter().peekable();
@@ -174,12 +174,12 @@ impl Replay {
     }
 }
 
-/// The states of some model.
+/// The states of a model of any type.
 trait States {
     fn init(&mut self) -> StateId;
     fn step(&mut self, state: StateId, class: ClassId, next: &mut Vec<StateId>);
     fn remember(&mut self, state: StateId, class: ClassId, moment: Moment) -> StateId;
-    /// The last of `replay.steps`, from a state to another.
+    /// Passes the last step of `replay.steps`, from one state to another, to the model.
     fn settle(&self, replay: &mut Replay, moment: Moment, class: ClassId, states: (StateId, StateId));
     fn wants_collect(&self, more: usize) -> bool;
     fn bytes(&self) -> usize;

@@ -1,12 +1,13 @@
 //! Wing and Gong's search: one linearization at a time, depth first, stepping back if it cannot continue.
 //!
-//! Wing and Gong, "Testing and verifying concurrent objects" (J. Parallel and Distributed Computing 1993), with
-//! Lowe's memoisation: a configuration that was met before leads nowhere new. What was placed is, as everywhere here,
-//! the place of the first return whose operation was not placed, and a bit for each operation in flight there; so a
-//! configuration is small however long the history is. The operation that returns first is tried first.
+//! Wing and Gong, "Testing and verifying concurrent objects" (J. Parallel and Distributed Computing 1993), with Lowe's
+//! memoisation: a configuration that was reached before is not expanded again. As in the other search, the placed
+//! operations are represented by the position of the first return whose operation was not placed, and a bit for each
+//! operation in flight there. So the size of a configuration does not depend on the length of the history. The
+//! operation that returns first is tried first.
 //!
-//! If many operations are in flight and the history is linearizable, this finds a linearization where just-in-time
-//! linearization would examine all.
+//! If many operations are in flight and the history is linearizable, this search finds a linearization where
+//! just-in-time linearization would explore all configurations.
 
 use super::mask::Mask;
 use super::open::Open;
@@ -23,23 +24,23 @@ use crate::engine::uses::{Uses, UsesId};
 use hashbrown::HashTable;
 use history_core::hash::hash_one;
 
-/// The search, wherever it stands.
+/// The progress of the search.
 pub(crate) struct WingGong<'p, const W: usize> {
     part: &'p Part,
-    /// What is in flight before event `at`.
+    /// The operations in flight before event `at`.
     open: Open<'p, W>,
     at: usize,
-    /// Events from here on are left out.
+    /// The end of the search: events from here on are ignored.
     pub(crate) end: usize,
-    /// What is still to be tried, the next one last: a configuration, the event it was made before, and whether
-    /// nothing more is to be placed before it.
+    /// The branches still to be tried, the next one last: the event before which the configuration was created, the
+    /// configuration, and whether no more operations are to be placed before that event.
     stack: Vec<(u32, Config<W>, bool)>,
     met: HashTable<Met<W>>,
     pub(crate) paths: Paths,
     uses: Uses,
-    /// The furthest return that held up the search: all that returned before it was placed.
+    /// The furthest return that the search reached: all operations that returned before it were placed.
     pub(crate) furthest: usize,
-    /// How a linearization of everything ends.
+    /// The last configuration of a linearization of all events.
     found: Option<Config<W>>,
     scratch: Vec<Config<W>>,
     useful: Vec<u32>,
@@ -47,7 +48,7 @@ pub(crate) struct WingGong<'p, const W: usize> {
     pub(crate) work: u64,
 }
 
-/// A configuration and the return at which it stood.
+/// A configuration and the return that it reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Met<const W: usize> {
     mask: Mask<W>,
@@ -83,7 +84,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
         }
     }
 
-    /// Goes on until the answer is known, `work` reaches `until`, or a limit is.
+    /// Continues until the answer is known, `work` reaches `until`, or a limit is reached.
     pub(crate) fn advance(&mut self, transitions: &mut Transitions<'_>, until: u64, limits: &Limits<'_>) -> Progress {
         loop {
             if let Some(spent) = transitions.spent() {
@@ -132,8 +133,8 @@ impl<'p, const W: usize> WingGong<'p, W> {
         }
     }
 
-    /// Moves to the next return whose operation was not placed, or that states remember while another operation may
-    /// have to come before it; unless it `crosses` the first one of these.
+    /// Moves to the next return whose operation was not placed, or whose operation is stored in states while another
+    /// operation may have to be placed before it. If `crosses`, the first return of the second kind is passed.
     fn go_on(&mut self, transitions: &mut Transitions<'_>, config: &mut Config<W>, mut crosses: bool) {
         while let Some(event) = self.part.events[..self.end].get(self.at) {
             if self.open.is_remembered(*event) {
@@ -165,7 +166,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
         }
     }
 
-    /// Puts what may come next onto the stack.
+    /// Pushes all possible next configurations onto the stack.
     fn branch(&mut self, transitions: &mut Transitions<'_>, from: &Config<W>) {
         self.scratch.clear();
         let mut slots = std::mem::take(&mut self.useful);
@@ -194,7 +195,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
         }
     }
 
-    /// Puts what may come next by a crashed operation onto the stack.
+    /// Collects the configurations reached by using one more crashed operation.
     fn use_crashed(&mut self, transitions: &mut Transitions<'_>, from: &Config<W>) {
         let mut useful = std::mem::take(&mut self.useful);
         self.open.useful(transitions, from, &mut useful);
@@ -229,7 +230,8 @@ impl<'p, const W: usize> WingGong<'p, W> {
         }
     }
 
-    /// Puts `to`, to which an operation led from `from`, by one of several choices or none, onto the stack.
+    /// Collects `to`, reached from `from` by placing an operation whose step had one result, or several of which one
+    /// was chosen.
     fn add(
         &mut self,
         transitions: &mut Transitions<'_>,
@@ -260,7 +262,7 @@ impl<'p, const W: usize> WingGong<'p, W> {
             + self.uses.bytes()
     }
 
-    /// Operations in the order of the linearization that was found.
+    /// The placed operations of the linearization that was found, in order.
     pub(crate) fn linearization(&self) -> Vec<Placed> {
         self.found.map(|config| self.paths.get(config.path, PathId::ROOT)).unwrap_or_default()
     }

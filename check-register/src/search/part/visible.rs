@@ -7,20 +7,20 @@ use crate::search::rules::Rules;
 use history_core::hash::HashMap;
 use std::collections::BinaryHeap;
 
-/// What is known of crashed classes, which are given by their positions in [`Part::crashed`].
+/// What may observe the crashed classes, each given by its position in [`Part::crashed`].
 #[derive(Debug, Default)]
 pub(crate) struct Visibility {
-    /// Of each, the event from which on no operation can see whether more of them happen.
+    /// By crashed class: the event from which on no operation can observe whether more of its operations happen.
     pub(crate) until: Vec<u32>,
-    /// Of each, whether states remember that it was called: the search then need not place it.
+    /// By crashed class: whether states store its operations at their calls, so that the search need not place them.
     pub(crate) pends: Vec<bool>,
-    /// Whether any of `pends` is so.
+    /// Whether any entry of `pends` is true.
     pub(crate) any_pends: bool,
-    /// Of each, whether its effect lasts when the state changes again.
+    /// By crashed class: whether its effect lasts when the state changes again.
     pub(crate) lasts: Vec<bool>,
-    /// Of each, the others whose effects it may see, of those that do not last.
+    /// By crashed class: the other crashed classes whose effects do not last and which it may observe.
     pub(crate) chain: Vec<Vec<u32>>,
-    /// Of a class of operations, the crashed ones whose effects it may see, of those that do not last.
+    /// By class of operations: the crashed classes whose effects do not last and which it may observe.
     seen: HashMap<ClassId, Vec<u32>>,
 }
 
@@ -60,12 +60,12 @@ impl Visibility {
         Visibility { until, any_pends: pends.contains(&true), pends, lasts, chain, seen }
     }
 
-    /// Whether the search has to place any of them.
+    /// Returns true if the search has to place operations of any crashed class.
     pub(crate) fn is_searched(&self) -> bool {
         self.pends.contains(&false)
     }
 
-    /// Whether effects are many and none of them lasts.
+    /// Returns true if the search has to place operations of several crashed classes and none of their effects lasts.
     pub(crate) fn is_fleeting(&self) -> bool {
         let mut searched = self.lasts.iter().zip(&self.pends).filter(|(_, pends)| !**pends).map(|(lasts, _)| *lasts);
         let first = searched.next();
@@ -73,16 +73,16 @@ impl Visibility {
         first == Some(false) && second == Some(false) && !searched.any(|lasts| lasts)
     }
 
-    /// The crashed classes whose effects operations of a class may see, of those that do not last.
+    /// The crashed classes whose effects do not last and which operations of a class may observe.
     pub(crate) fn seen(&self, class: ClassId) -> &[u32] {
         self.seen.get(&class).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Pairs of operations that are compared, at the most.
+/// The maximum number of pairs of operations that are compared.
 const PAIRS_MAX: usize = 1 << 22;
 
-/// Whose sight is looked at.
+/// The observer that is processed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Seer {
     /// Operations of this class that returned.
@@ -91,19 +91,20 @@ enum Seer {
     Crashed(u32),
 }
 
-/// What is known while it is being found out: the latest sight is looked at first, so what is seen is seen no later.
+/// The computation of `until`: observers are processed from the latest to the earliest, so the first one to observe a
+/// class determines its end.
 struct Spread<'a> {
     rules: &'a dyn Rules,
     part: &'a Part,
-    /// Of each crashed class, the event from which on no operation that was looked at sees it.
+    /// By crashed class: the event from which on no operation processed so far observes it.
     until: Vec<u32>,
-    /// Who sees until when.
+    /// Observers still to be processed, with the event until which each one observes.
     next: BinaryHeap<(u32, Seer)>,
-    /// Crashed classes by effect, of effects that no operation has seen yet.
+    /// Crashed classes by effect, for effects that no processed operation observes.
     by_effect: HashMap<u64, Vec<u32>>,
-    /// Crashed classes without an effect by number; none if there are too many to compare.
+    /// Crashed classes whose effects have no number; empty if there are too many to compare.
     unnumbered: Vec<u32>,
-    /// Whether somebody has seen all effects by number.
+    /// Whether some operation observes all effects with a number.
     all_seen: bool,
     scratch: Vec<u64>,
 }
@@ -116,7 +117,7 @@ impl Spread<'_> {
         }
     }
 
-    /// What operations of this class may see matters until this event.
+    /// Raises the end of the crashed classes that operations of `class` may observe to event `until`.
     fn look(&mut self, class: ClassId, until: u32) {
         let mut effects = std::mem::take(&mut self.scratch);
         effects.clear();
@@ -144,13 +145,13 @@ impl Spread<'_> {
     }
 }
 
-/// For each crashed class of a part, the event from which on no operation can see whether it happened. A crashed
-/// operation that matters may see others, which then matter as long; but for those that are pending. O(n log n), and
-/// for effects without a number the pairs.
+/// For each crashed class of a part, the event from which on no operation can observe whether it happened. A crashed
+/// operation that matters may observe others, which then matter as long, unless it is pending. O(n log n), plus the
+/// number of pairs for effects without a number.
 fn until(part: &Part, rules: &dyn Rules, pends: &[bool]) -> Vec<u32> {
     let mut last: HashMap<ClassId, u32> = HashMap::default();
     for op in part.ops.iter().filter(|op| !op.is_crashed()) {
-        // It still sees at the event at which it returns.
+        // An operation still observes at the event of its return.
         let until = last.entry(op.class).or_insert(0);
         *until = (op.ret + 1).max(*until);
     }
@@ -177,7 +178,7 @@ fn until(part: &Part, rules: &dyn Rules, pends: &[bool]) -> Vec<u32> {
     while let Some((until, seer)) = spread.next.pop() {
         match seer {
             Seer::Returned(class) => spread.look(class, until),
-            // What was raised since then was looked at.
+            // An outdated entry: the class was raised and processed since. A pending class observes nothing.
             Seer::Crashed(at) if spread.until[ids::index(at)] > until || pends[ids::index(at)] => {}
             Seer::Crashed(at) => spread.look(part.crashed[ids::index(at)], until),
         }
