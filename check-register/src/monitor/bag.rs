@@ -1,12 +1,12 @@
-//! A queue that gives back values in any order: what was put in before it was taken out, and nothing found where
-//! nothing was.
+//! A collection that returns its values in any order: a value must be inserted before it is removed, and an operation
+//! that found nothing needs a moment at which the collection is empty.
 
 use super::emission::{self, Moved};
 use super::moments::Moments;
 use super::nothing::Empty;
 use history_core::cast::Cast as _;
 
-/// A linearization, if there is one: each operation as soon as it can.
+/// A linearization, if there is one: each operation as early as possible.
 pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
     let empty = Empty::of(moments).firsts(moments)?;
     let moved = |(at, value): (usize, &super::moments::Value)| Moved {

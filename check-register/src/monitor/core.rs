@@ -1,15 +1,15 @@
-//! The reason for a refusal: values that contradict each other, as few as can be.
+//! The reason for a refusal: values that contradict each other, as few as possible.
 //!
-//! A history of a collection remains valid if a value is omitted, with the operations that moved it. So of the values
-//! that contradict each other, each in turn can be omitted permanently, or must remain.
+//! A history of a collection remains valid if a value is omitted, with the operations that moved it. So each of the
+//! contradicting values is either omitted permanently or must remain.
 
 use super::moments::Moments;
 use super::orders::order;
 use super::{Collection, crashed, fifo, nothing::Empty, priority, stack};
 use crate::{Conflict, Held};
 
-/// Values that contradict each other, and maybe an operation that found nothing. `None` if that rests on how many takes
-/// crashed.
+/// Returns values that contradict each other, and possibly an operation that found the collection empty. `None` if the
+/// contradiction depends on the number of crashed takes.
 pub(super) fn find(moments: &Moments, collection: Collection) -> Option<Conflict<u32>> {
     let moments = &crashed::relaxed(moments);
     let core = Core { moments, collection };
@@ -29,7 +29,7 @@ struct Core<'m> {
 }
 
 impl Core<'_> {
-    /// Values that contradict each other, whoever found nothing.
+    /// Values that contradict each other without any operation that found the collection empty.
     fn of_values(&self) -> Option<Vec<usize>> {
         match self.collection {
             Collection::Fifo => fifo::overtaken(self.moments).map(|(one, other)| vec![one, other]),
@@ -52,8 +52,8 @@ impl Core<'_> {
         order(&self.moments.only(&values), self.collection).is_none()
     }
 
-    /// Of values that contradict each other, some of which none can be left out. Those that were moved last are tried
-    /// first, more and more of them, so that it takes no longer than deciding a history of those that are between.
+    /// Reduces values that contradict each other to a subset of which none can be omitted. Values that were moved last
+    /// are tried first, in growing numbers, so that only the history since the first of them is decided.
     fn smallest(&self, mut values: Vec<usize>) -> Vec<usize> {
         let moved = |at: &usize| {
             let value = &self.moments.values[*at];
@@ -67,7 +67,7 @@ impl Core<'_> {
             while enough < values.len() && !self.is_refused(&with(enough)) {
                 enough *= 2;
             }
-            // With `few` they do not contradict each other, with `enough` they do.
+            // The first `few` values do not contradict each other, the first `enough` do.
             let (mut few, mut enough) = (enough / 2, enough.min(values.len()));
             while few + 1 < enough {
                 let middle = usize::midpoint(few, enough);
@@ -85,8 +85,8 @@ impl Core<'_> {
         kept
     }
 
-    /// The fewest values, of those below one if there is one, whose spans hold every moment of an operation: of those
-    /// that begin in time the one that ends last, and so on.
+    /// The fewest values whose spans cover every moment of an operation; only values below `below`, if it is given. Of
+    /// the values whose span begins in time, the one whose span ends last is chosen, and so on.
     fn chain(&self, (call, ret): (u32, u32), below: Option<i64>) -> Vec<usize> {
         let is_below = |at: &usize| below.is_none_or(|priority| self.moments.values[*at].priority < priority);
         let mut by_start: Vec<usize> = (0..self.moments.values.len()).filter(is_below).collect();

@@ -1,26 +1,29 @@
-//! Takes that crashed: each may have taken any value that no other operation took, from its call on, or nothing.
+//! Takes that crashed: each may have removed any value that no other operation removed, from its call on, or nothing.
 //!
-//! A value that a crashed take took hinders nobody from the take's call on. So the question is which crashed take, if
-//! any, takes which *open* value: one that was put in for sure and taken by nobody who is known.
+//! A value that a crashed take removed affects no other operation from the take's call on. So the question is which
+//! crashed take, if any, removes which *open* value: one that was certainly inserted and that no known operation
+//! removed.
 //!
-//! **Queues**, exactly. An open value `a` has a *deadline*: the least `take(b).ret` of values `b` that were taken and
-//! put in after it (`put(a).ret <= put(b).call`); a crashed take must have been called before that. Where order does
-//! not matter there are no deadlines. And if somebody finds nothing at a moment, every open value with `put.ret` up to
-//! there must be gone by then. The sets of values that must be gone at moments grow with the moment, so Hall's theorem
-//! is about counting: up to each moment there must be as many calls of crashed takes as deadlines; and operations that
-//! found nothing do not interfere with each other.
+//! **Queues**, exactly. An open value `a` has a *deadline*: the least `take(b).ret` of values `b` that were removed and
+//! were inserted after it (`put(a).ret <= put(b).call`). A crashed take that removes `a` must have been called before
+//! the deadline. If order does not matter there are no deadlines. If an operation finds nothing at a moment, every open
+//! value with `put.ret` up to this moment must have been removed by then. The sets of values that must have been
+//! removed grow with the moment, so by Hall's theorem it is enough to count: up to each moment there must be as many
+//! calls of crashed takes as deadlines. Operations that found nothing do not interfere with each other.
 //!
-//! **Priority queues.** Who takes a value must come upon no lower one, and who finds nothing upon none at all. At the
-//! first moment at which no taken value is in the way, lower open values that were put in by then must be gone.
-//! Accepted is what is accepted if crashed takes take those, the earliest deadline first. Refused is what is refused
-//! even if every open value were gone from the call of the first crashed take on, or if too few of them were called
-//! before those who come upon open values returned: a value that was put in by the first moment of one of these is
-//! there at all its moments, unless it is gone. What remains is left to the search.
+//! **Priority queues.** A take must not observe a lower value, and an operation that found nothing must not observe
+//! any. At the first moment at which no removed value hinders such an operation, the lower open values that were
+//! inserted by then must have been removed. The history is accepted if it is linearizable when crashed takes remove
+//! these values, the earliest deadline first. It is refused if it is not linearizable even when every open value is
+//! removed from the call of the first crashed take on. It is also refused if too few crashed takes were called before
+//! the returns of the operations that would observe open values: a value that was inserted by the first moment of such
+//! an operation is present at all its moments, unless it is removed. All other histories are left to the search.
 //!
-//! **Stacks.** No polynomial rule is known to us. Accepted is what is accepted without crashed takes or with one of
-//! some assignments of them. Refused is what is refused even if every open value were taken at the call of the first
-//! crashed take, or if more values must be gone than there are crashed takes in time for them: those that were put on
-//! top of taken values for sure. What remains is left to the search.
+//! **Stacks.** No polynomial rule is known to us. The history is accepted if it is linearizable without crashed takes
+//! or with one of a few assignments of them. It is refused if it is not linearizable even when every open value is
+//! removed at the call of the first crashed take. It is also refused if more values must be removed than there are
+//! crashed takes in time for them: the values that were certainly put on top of removed ones. All other histories are
+//! left to the search.
 
 use super::moments::{CrashedTake, Moments, Value};
 use super::nothing::Empty;
@@ -33,7 +36,7 @@ use history_core::cast::Cast as _;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-/// Decides a beginning of a history.
+/// Decides a prefix of a history.
 pub(super) fn decide(moments: &Moments, collection: Collection) -> Known {
     if let Some(order) = order(moments, collection) {
         return Known::Linearizable(order);
@@ -55,7 +58,7 @@ fn decide_queue(moments: &Moments, collection: Collection) -> Known {
     if !moments.any_pending() {
         return Known::Refused;
     }
-    // A value whose take is pending may have been taken by a crashed one instead.
+    // A value whose take is pending may have been removed by a crashed take instead.
     if let Some(order) = assigned(&moments.pending_as_open(), collection) {
         return Known::Linearizable(order);
     }
@@ -65,8 +68,8 @@ fn decide_queue(moments: &Moments, collection: Collection) -> Known {
     }
 }
 
-/// A linearization of a queue of which crashed takes take open values, if there is one in which pending takes take
-/// theirs.
+/// A linearization of a queue in which crashed takes remove open values and pending takes remove their own values, if
+/// there is one.
 fn assigned(moments: &Moments, collection: Collection) -> Option<Vec<u32>> {
     let is_taken = |value: &Value| value.take != NONE;
     let taken = moments.values.iter().copied().filter(is_taken).collect();
@@ -89,9 +92,9 @@ fn assigned(moments: &Moments, collection: Collection) -> Option<Vec<u32>> {
     order(&moments.with(assigned.into_iter().map(|(at, take)| (open[at], take))), collection)
 }
 
-/// By open value its deadline; `NONE` if there is none.
+/// By open value: its deadline; `NONE` if there is none.
 fn deadlines<'v>(taken: &Moments, open: impl Iterator<Item = &'v Value>) -> Vec<u32> {
-    // The least return of a take whose value's put was called at a moment or later.
+    // By moment: the least return of a take whose value's put was called at this moment or later.
     let mut least = vec![NONE; taken.end.to_usize() + 2];
     for value in taken.values.iter().filter(|value| value.take_ret <= taken.end) {
         let at = &mut least[value.put_call.to_usize()];
@@ -103,7 +106,7 @@ fn deadlines<'v>(taken: &Moments, open: impl Iterator<Item = &'v Value>) -> Vec<
     open.map(|value| least[value.put_ret.to_usize()]).collect()
 }
 
-/// A crashed take for each open value that has a deadline; the earliest deadline gets the earliest call.
+/// Assigns a crashed take to each open value that has a deadline; the earliest deadline gets the earliest call.
 fn assign(crashed: &[CrashedTake], deadlines: &[u32]) -> Option<Vec<(usize, CrashedTake)>> {
     let mut order: Vec<usize> = (0..deadlines.len()).filter(|at| deadlines[*at] != NONE).collect();
     order.sort_unstable_by_key(|at| deadlines[*at]);
@@ -114,7 +117,7 @@ fn assign(crashed: &[CrashedTake], deadlines: &[u32]) -> Option<Vec<(usize, Cras
     assigned.collect()
 }
 
-/// The moments at which everything may be gone: for each moment `t` behind, no more open values have to be gone before
+/// The moments at which the queue may be empty: for each later moment `t`, no more open values must be removed before
 /// `t` than crashed takes were called.
 fn possible(taken: &Moments, moments: &Moments, open: &[usize], deadlines: &[u32]) -> Empty {
     let outside = Empty::of(taken);
@@ -128,7 +131,7 @@ fn possible(taken: &Moments, moments: &Moments, open: &[usize], deadlines: &[u32
     for at in 1..=len {
         spare[at] += spare[at - 1];
     }
-    // Moments count from when the sweep, which goes backwards, has passed them.
+    // The sweep goes backwards. A moment counts once the sweep has passed it.
     let hidden: Vec<i32> = spare.iter().map(|spare| spare + OUT / 2).collect();
     let mut tree = LeastOf::new(&hidden);
     let mut by_put: Vec<usize> = (0..open.len()).collect();
@@ -153,7 +156,7 @@ fn possible(taken: &Moments, moments: &Moments, open: &[usize], deadlines: &[u32
     Empty::at(moments.end, |moment| is_possible[moment.to_usize()])
 }
 
-/// Decides a stack, or says that it cannot.
+/// Decides a stack, if one of the rules applies.
 fn decide_stack(moments: &Moments) -> Known {
     if order(&relaxed(moments), Collection::Stack).is_none() {
         return Known::Refused;
@@ -172,7 +175,7 @@ fn decide_stack(moments: &Moments) -> Known {
     }
 }
 
-/// Decides a priority queue, or says that it cannot.
+/// Decides a priority queue, if one of the rules applies.
 fn decide_priority(moments: &Moments) -> Known {
     if order(&relaxed(moments), Collection::Priority).is_none() {
         return Known::Refused;
@@ -182,7 +185,7 @@ fn decide_priority(moments: &Moments) -> Known {
         let assigned = assign(&moments.crashed, &deadlines)?;
         order(&moments.with(assigned.into_iter().map(|(at, take)| (open[at], take))), Collection::Priority)
     };
-    // As soon as can be; else crashed takes that were called later may help.
+    // Tries the earliest deadlines first. With later ones, crashed takes that were called later can be used.
     let soon = |visit: &Visit| visit.moment + 1;
     let tried = |moments: &Moments| try_until(moments, soon).or_else(|| try_until(moments, |visit| visit.ret));
     let found = tried(moments).or_else(|| if moments.any_pending() { tried(&moments.pending_as_open()) } else { None });
@@ -199,8 +202,8 @@ fn decide_priority(moments: &Moments) -> Known {
     }
 }
 
-/// The same history as if every value that nobody who returned took were taken at the call of the first crashed take,
-/// or as soon as it was put in.
+/// The same history in which every value that no returned operation removed is removed at the call of the first crashed
+/// take, or as soon as it was inserted.
 pub(super) fn relaxed(moments: &Moments) -> Moments {
     let mut relaxed = Moments { crashed: Vec::new(), ..moments.clone() };
     if let Some(first) = moments.crashed.iter().map(|take| take.call).min() {
@@ -211,7 +214,7 @@ pub(super) fn relaxed(moments: &Moments) -> Moments {
     relaxed
 }
 
-/// Each open value to the crashed take that was called last before its put returned, so that it is flushed.
+/// Assigns each open value the crashed take that was called last before its put returned, so that the value is flushed.
 fn at_put(moments: &Moments) -> Vec<(usize, CrashedTake)> {
     let mut left: BTreeSet<(u32, u32)> = moments.crashed.iter().map(|take| (take.call, take.op)).collect();
     let mut open: Vec<usize> = moments.open().collect();
@@ -226,7 +229,7 @@ fn at_put(moments: &Moments) -> Vec<(usize, CrashedTake)> {
     assigned
 }
 
-/// Each crashed take, as it is called, to the open value that was put on top then.
+/// Assigns each crashed take, in the order of the calls, the open value that is on top at its call.
 fn in_turn(moments: &Moments) -> Vec<(usize, CrashedTake)> {
     let mut open = moments.open().peekable();
     let mut there = BinaryHeap::new();
@@ -242,16 +245,16 @@ fn in_turn(moments: &Moments) -> Vec<(usize, CrashedTake)> {
     assigned
 }
 
-/// Whether there are enough crashed takes in time for the open values of a stack that were put on top of taken ones for
-/// sure.
+/// Returns true if enough crashed takes were called in time for the open values of a stack that were certainly put on
+/// top of removed ones.
 fn has_enough(moments: &Moments) -> bool {
     let deadlines = covered_until(moments);
     let wanted: Vec<u32> = moments.open().map(|at| deadlines[at]).collect();
     assign(&moments.crashed, &wanted).is_some()
 }
 
-/// Gives crashed takes to values of a stack that were put on top of taken ones for sure; then to those that were put on
-/// top of these; and so on.
+/// Assigns crashed takes to values of a stack that were certainly put on top of removed ones; then to values that were
+/// put on top of these; and so on.
 fn forced(moments: &Moments) -> Option<Vec<u32>> {
     let open: Vec<usize> = moments.open().collect();
     let mut now = moments.clone();
@@ -262,7 +265,7 @@ fn forced(moments: &Moments) -> Option<Vec<u32>> {
         if let Some(order) = order(&next, Collection::Stack) {
             return Some(order);
         }
-        // Each round more values are taken, or it ends.
+        // Each round must remove more values than the one before.
         if next.open().count() >= now.open().count() {
             return None;
         }
@@ -270,8 +273,8 @@ fn forced(moments: &Moments) -> Option<Vec<u32>> {
     }
 }
 
-/// By value: if each moment of its put is in the span of a taken value, the moment before which it must have been taken
-/// again to be gone when that is taken; else `NONE`.
+/// By value: if each moment of its put is in the span of a removed value, the moment before which it must have been
+/// removed so that the other one can be; otherwise `NONE`.
 fn covered_until(moments: &Moments) -> Vec<u32> {
     let mut spans: Vec<(u32, u32, u32)> = moments
         .values
@@ -281,7 +284,7 @@ fn covered_until(moments: &Moments) -> Vec<u32> {
         .collect();
     spans.sort_unstable();
     let mut spans = spans.into_iter().peekable();
-    // Those that hold the moment, by the returns of their takes.
+    // The spans that contain the moment, by the returns of their takes.
     let mut holding: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
     let mut until = vec![NONE; moments.end.to_usize() + 2];
     for moment in 0..=moments.end {
@@ -291,7 +294,7 @@ fn covered_until(moments: &Moments) -> Vec<u32> {
         while holding.peek().is_some_and(|Reverse((_, end))| *end <= moment) {
             holding.pop();
         }
-        // One further down may have ended as well; then this one, which returns sooner, holds the moment all the same.
+        // Spans further down may have ended, but this one contains the moment and its take returns first.
         if let Some(Reverse((ret, _))) = holding.peek() {
             until[moment.to_usize()] = *ret;
         }

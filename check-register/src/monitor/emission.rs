@@ -1,10 +1,10 @@
-//! A linearization of a queue, from the times when each value is moved if no operation finds it empty.
+//! A linearization of a queue, from the moments at which each value is moved if no operation finds the queue empty.
 
 use super::moments::Moments;
 use super::sheet::NONE;
 use history_core::cast::Cast as _;
 
-/// A value, and the moments at which it is put in and taken out.
+/// A value, and the moments at which it is inserted and removed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     /// Its position among the values.
@@ -13,15 +13,16 @@ pub(super) struct Moved {
     pub(super) take: u32,
 }
 
-/// The operations in order, where values are moved in the given order, and the operations that found nothing take
-/// effect at `empty`.
+/// The operations in order, if values are moved in the given order and the operations that found nothing take effect at
+/// `empty`.
 ///
-/// Between two moments at which the queue is empty each value stays in the stretch that its take's call is in.
+/// The moments of `empty` divide time into stretches: each value stays in the stretch that contains the call of its
+/// take.
 pub(super) fn order(moments: &Moments, moved: &[Moved], empty: &[u32]) -> Vec<u32> {
     let mut borders = empty.to_vec();
     borders.sort_unstable();
     borders.dedup();
-    // By stretch, moment, whether it found nothing, rank, and whether it is a take.
+    // Sort key: stretch, moment, whether the operation found nothing, rank, whether it is a take; then the operation.
     let mut steps: Vec<(u32, u32, bool, u32, bool, u32)> = Vec::with_capacity(2 * moved.len() + empty.len());
     for (rank, moved) in (0..).zip(moved) {
         let value = &moments.values[moved.value.to_usize()];
@@ -33,7 +34,7 @@ pub(super) fn order(moments: &Moments, moved: &[Moved], empty: &[u32]) -> Vec<u3
             steps.push((stretch, moved.put.clamp(start, end), false, rank, false, value.put));
         }
         let take = moved.take.clamp(start, end);
-        // What is taken at the last moment is not known to be.
+        // A removal at the last moment may not have happened.
         if value.take != NONE && take != moments.end {
             steps.push((stretch, take, false, rank, true, value.take));
         }

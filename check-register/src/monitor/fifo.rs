@@ -1,9 +1,9 @@
 //! A first-in-first-out queue: refused if and only if one value was inserted after another and removed before it.
 //!
-//! Let a be put in before b is (`put(a).ret <= put(b).call`) and b be taken out before a is (`take(b).ret <=
-//! take(a).call`): no order is right. If no two values are so, there is an order of all that agrees with both interval
-//! orders, of puts and of takes (Henzinger, Sezgin and Vafeiadis, section 4). Any value will do next that may be the
-//! first put and the first taken of those left.
+//! Let a be inserted before b (`put(a).ret <= put(b).call`) and b be removed before a (`take(b).ret <= take(a).call`):
+//! then no order is valid. If there are no two such values, there is an order of all values that agrees with both
+//! interval orders, of puts and of takes (Henzinger, Sezgin and Vafeiadis, section 4). Of the remaining values, any one
+//! that can be both inserted first and removed first can come next.
 
 use super::emission::{self, Moved};
 use super::moments::{Moments, Value};
@@ -17,7 +17,7 @@ pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
     Some(emission::order(moments, &moved, &empty))
 }
 
-/// The values in the order in which they are put in and taken out.
+/// The values in the order in which they are inserted and removed.
 fn moved(moments: &Moments) -> Option<Vec<Moved>> {
     let values = &moments.values;
     let by = |key: fn(&Value) -> u32| {
@@ -33,7 +33,7 @@ fn moved(moments: &Moments) -> Option<Vec<Moved>> {
     let (mut put, mut take) = (0, 0);
     let mut moved = Vec::with_capacity(values.len());
     while moved.len() < values.len() {
-        // The first return among those left; all that were called before it may come first.
+        // The first return among the remaining values: all values that were called before it may come first.
         while !is_left[by_put_ret[put_returned].to_usize()] {
             put_returned += 1;
         }
@@ -65,10 +65,10 @@ fn moved(moments: &Moments) -> Option<Vec<Moved>> {
     Some(moved)
 }
 
-/// Whose put and take have been called.
+/// By value: whether its put and its take were called.
 struct Called {
     of: Vec<(bool, bool)>,
-    /// Those of whom both have.
+    /// Values of which both were called.
     ready: Vec<u32>,
 }
 
@@ -80,12 +80,12 @@ impl Called {
     }
 }
 
-/// Two values of which the first was put in first and the second taken out first; as positions.
+/// Positions of two values of which the first was inserted first and the second removed first.
 pub(super) fn overtaken(moments: &Moments) -> Option<(usize, usize)> {
     let values = &moments.values;
     let mut by_put_ret: Vec<usize> = (0..values.len()).collect();
     by_put_ret.sort_unstable_by_key(|at| values[*at].put_ret);
-    // Of those put in before, the one that is taken last.
+    // Of the values inserted before, the one that is removed last.
     let (mut returned, mut last) = (0, None);
     for (at, value) in values.iter().enumerate() {
         while let Some(before) = by_put_ret.get(returned).filter(|before| values[**before].put_ret <= value.put_call) {

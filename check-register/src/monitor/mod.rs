@@ -80,32 +80,32 @@ pub enum Handling<'a> {
     All(&'a [i64]),
 }
 
-/// The object, as a monitor sees it.
+/// The object, in the form that monitors use.
 pub(crate) struct Object<'a> {
     pub(crate) collection: Collection,
-    /// The values at the start; the oldest first, or sorted if any may leave first.
+    /// The initial values: the oldest first, or sorted if they may be removed in any order.
     pub(crate) initial: &'a [i64],
-    /// Whether the part is about some values only, so that others that were there at the start are left out.
+    /// Whether the part concerns only some values, so that other initial values are omitted.
     pub(crate) is_part: bool,
-    /// By value, if the least leaves first.
+    /// By value: its priority, if the least value is removed first.
     pub(crate) priority: &'a dyn Fn(i64) -> i64,
-    /// By operation of the part, whether it acts at the front, if there are two ends.
+    /// By operation of the part: whether it acts at the front, if the collection has two ends.
     pub(crate) is_front: &'a dyn Fn(usize) -> bool,
-    /// By operation of the part.
+    /// By operation of the part: its effect.
     pub(crate) handling: &'a dyn Fn(usize) -> Option<Handling<'a>>,
 }
 
-/// What a monitor found out.
+/// The result of a monitor.
 pub(crate) enum Decided {
     /// A linearization.
     Linearizable(Vec<u32>),
-    /// There is none.
+    /// There is no linearization.
     Refused {
-        /// Up to and with this event.
+        /// The event up to and including which there is none.
         event: usize,
-        /// Whether there is one up to any event before.
+        /// Whether there is a linearization up to each earlier event.
         is_first: bool,
-        /// What contradicts itself, if it is known.
+        /// The operations that contradict each other, if they are known.
         conflict: Option<Conflict<u32>>,
     },
 }
@@ -114,14 +114,14 @@ pub(crate) enum Decided {
 enum Known {
     /// A linearization.
     Linearizable(Vec<u32>),
-    /// There is none.
+    /// There is no linearization.
     Refused,
     /// The monitor cannot decide.
     Unknown,
 }
 
-/// A linearization of a part, or the first event up to which there is none and why; `None` if no monitor can decide.
-/// O(n log n); O(n log^2 n) if there is none.
+/// Returns a linearization of a part, or the first event up to which there is none and the reason; `None` if no monitor
+/// can decide. O(n log n); O(n log^2 n) if there is no linearization.
 pub(crate) fn decide(part: &Part, object: &Object<'_>, budget: &Budget) -> Option<Decided> {
     if object.collection == Collection::Set {
         let sets = sets::Sets::new(part, object)?;
@@ -145,7 +145,7 @@ pub(crate) fn decide(part: &Part, object: &Object<'_>, budget: &Budget) -> Optio
     )
 }
 
-/// The answer on a part, given that on each beginning and the reason for each refusal. When the budget runs out, a
+/// Decides a part, given the decision for each prefix and the reason for each refusal. If the budget runs out, a
 /// refusal may not be the first.
 fn first_refusal(
     part: &Part,
@@ -158,7 +158,7 @@ fn first_refusal(
         Known::Unknown => return None,
         Known::Refused => {}
     }
-    // Up to `bad` events there is no linearization. Up to `good` there is one, as far as is known.
+    // Up to `bad` events there is no linearization. Up to `good` events there is one, as far as is known.
     let (mut good, mut bad, mut is_first) = (0, part.events.len(), true);
     while good + 1 < bad {
         if budget.check(0, 0).is_err() {
@@ -175,7 +175,7 @@ fn first_refusal(
     let is_return = part.events.get(bad - 1).copied().is_some_and(Event::is_return);
     debug_assert!(is_return || !is_first, "a call refuses nothing");
     if !is_return {
-        // What was refused was refused before the call.
+        // A call refuses nothing: the refusal is at a return before it.
         bad = part.events[..bad].iter().rposition(|event| event.is_return())? + 1;
     }
     Some(Decided::Refused { event: bad - 1, is_first, conflict: conflict(bad) })

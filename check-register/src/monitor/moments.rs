@@ -5,39 +5,39 @@ use crate::search::part::{NEVER, Part};
 use crate::{Conflict, Held};
 use history_core::cast::Cast as _;
 
-/// A value that is of interest: somebody took it out, or its put returned.
+/// A value that matters: some operation removed it, or its put returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Value {
-    /// Who put it in; `NONE` if it was there from the start.
+    /// The operation that inserted it; `NONE` for an initial value.
     pub(super) put: u32,
-    /// Who took it out; `NONE` if nobody did.
+    /// The operation that removed it; `NONE` if none did.
     pub(super) take: u32,
-    /// The put takes effect at one of `put_call..put_ret`, and the take at one of `take_call..take_ret`. What was taken
-    /// by somebody who returned was put in before that: `put_ret <= take_ret` and `put_call <= take_call`.
+    /// The put takes effect at one of `put_call..put_ret`, and the take at one of `take_call..take_ret`. If the take
+    /// returned, the put took effect before: `put_ret <= take_ret` and `put_call <= take_call`.
     pub(super) put_call: u32,
     pub(super) put_ret: u32,
     pub(super) take_call: u32,
     pub(super) take_ret: u32,
-    /// Those below it leave before it, if the collection has priorities.
+    /// Values with a lower number are removed before it, if the collection has priorities.
     pub(super) priority: i64,
-    /// Whether others that are pending, too, may have taken it.
+    /// Whether several pending takes may have removed it.
     pub(super) is_contested: bool,
 }
 
 impl Value {
-    /// Whether put and take can stand next to each other.
+    /// Returns true if put and take can be adjacent.
     pub(super) fn is_flushed(&self) -> bool {
         self.take_call < self.put_ret
     }
 
-    /// Who moved it.
+    /// The operations that moved it.
     pub(super) fn held(&self) -> Held<u32> {
         let known = |op: u32| (op != NONE).then_some(op);
         Held { put: known(self.put), take: known(self.take) }
     }
 }
 
-/// An operation that found nothing.
+/// An operation that found the collection empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Nothing {
     pub(super) op: u32,
@@ -45,14 +45,14 @@ pub(super) struct Nothing {
     pub(super) ret: u32,
 }
 
-/// A take that crashed: it may have taken any value from `call` on.
+/// A take that crashed: it may have removed any value from `call` on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct CrashedTake {
     pub(super) op: u32,
     pub(super) call: u32,
 }
 
-/// A beginning of a history.
+/// A prefix of a history.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Moments {
     /// In the order of their puts' calls.
@@ -61,12 +61,12 @@ pub(super) struct Moments {
     pub(super) nothings: Vec<Nothing>,
     /// In the order of their calls.
     pub(super) crashed: Vec<CrashedTake>,
-    /// The last moment, at which what nobody took is taken.
+    /// The last moment, at which values that no operation removed are removed.
     pub(super) end: u32,
 }
 
 impl Moments {
-    /// The first `end` events of a part; or operations that contradict each other, whatever the collection is.
+    /// The first `end` events of a part; or operations that contradict each other in any collection.
     pub(super) fn new(part: &Part, sheet: &Sheet, end: usize) -> Result<Moments, Conflict<u32>> {
         let from_start = sheet.initial.len().to_u32();
         let moment = moments_before(part, end, from_start);
@@ -110,7 +110,8 @@ impl Moments {
                         return Err(Conflict::TakenTwice { take: at, other: seen.take });
                     }
                     seen.is_contested = ret == NEVER && seen.take != NONE && !is_taken;
-                    // Of those that never return the first can do what the others can, but at another end.
+                    // The first of several takes that never return can represent the others, except for the end at
+                    // which it acts.
                     if ret != NEVER || seen.take == NONE {
                         (seen.take, seen.take_call, seen.take_ret) = (at, call, ret.min(never));
                     }
@@ -124,7 +125,7 @@ impl Moments {
         Ok(moments)
     }
 
-    /// Takes the values over whose puts were called in this order, but for those that hinder nobody.
+    /// Adds the values whose puts were called, in this order, except for those that affect no operation.
     fn take_values(&mut self, of_value: &[Value], sheet: &Sheet, order: &[u32]) -> Result<(), Conflict<u32>> {
         let never = self.end + 1;
         for (value, put) in of_value.iter().zip(&sheet.put) {
@@ -154,7 +155,8 @@ impl Moments {
         Ok(())
     }
 
-    /// The same history where these crashed takes take these values, and the others nothing.
+    /// The same history in which the given crashed takes remove the given values, and the other crashed takes remove
+    /// nothing.
     pub(super) fn with(&self, assigned: impl Iterator<Item = (usize, CrashedTake)>) -> Moments {
         let mut moments = Moments { crashed: Vec::new(), ..self.clone() };
         for (at, take) in assigned {
@@ -164,12 +166,12 @@ impl Moments {
         moments
     }
 
-    /// Whether the take of a value is pending.
+    /// Returns true if the take of some value is pending.
     pub(super) fn any_pending(&self) -> bool {
         self.values.iter().any(|value| value.take != NONE && value.take_ret > self.end)
     }
 
-    /// The same history without the takes that are pending.
+    /// The same history without pending takes.
     pub(super) fn pending_as_open(&self) -> Moments {
         let mut moments = self.clone();
         for value in moments.values.iter_mut().filter(|value| value.take_ret > self.end) {
@@ -178,7 +180,7 @@ impl Moments {
         moments
     }
 
-    /// The same history without the values that two or more may have taken who are pending.
+    /// The same history without the values that several pending takes may have removed.
     pub(super) fn without_contested(&self) -> Moments {
         let mut moments = self.clone();
         moments.values.retain(|value| !value.is_contested);
@@ -192,12 +194,13 @@ impl Moments {
         moments
     }
 
-    /// Values that nobody is known to take, as positions.
+    /// Positions of the values that no operation is known to remove.
     pub(super) fn open(&self) -> impl Iterator<Item = usize> {
         (0..self.values.len()).filter(|at| self.values[*at].take == NONE)
     }
 
-    /// The same of some of the values and of no operation that found nothing, with as few moments as these need.
+    /// The same history with only some of the values, without operations that found nothing, and with only the moments
+    /// that these values need.
     pub(super) fn only(&self, values: &[usize]) -> Moments {
         let mut part = Moments {
             values: values.iter().map(|at| self.values[*at]).collect(),
@@ -212,7 +215,7 @@ impl Moments {
         used.extend(part.crashed.iter().map(|take| take.call));
         used.sort_unstable();
         used.dedup();
-        // Between two numbers in use all moments are alike.
+        // All moments between two numbers in use are equivalent.
         let renamed = |moment: &mut u32| *moment = used.binary_search(moment).unwrap_or_default().to_u32();
         for value in &mut part.values {
             let used = [&mut value.put_call, &mut value.put_ret, &mut value.take_call, &mut value.take_ret];
@@ -224,7 +227,7 @@ impl Moments {
     }
 }
 
-/// By event, how many moments there are before it; `from_start` more than there are in the part.
+/// By event: the number of moments before it, plus `from_start`.
 fn moments_before(part: &Part, end: usize, from_start: u32) -> Vec<u32> {
     let mut moment = from_start;
     let mut was_call = false;

@@ -1,24 +1,24 @@
 //! Operations that found the collection empty: each is possible if and only if one of its moments is in no span.
 //!
-//! At such a moment each value that is not flushed lies wholly before it (`take.call <= moment`) or wholly behind
+//! At such a moment each value that is not flushed lies wholly before it (`take.call <= moment`) or wholly after it
 //! (`moment < put.ret`), and never both. So any linearization of the values can be changed to one in which the
-//! collection is empty there: what is before moves to just before the moment, what is behind to just behind it, both in
-//! the same order. A moment that is in no span stays so; hence all operations that found nothing can be looked at one
-//! by one.
+//! collection is empty at this moment: operations before it move to just before the moment, operations after it to just
+//! after it, both in the same order. A moment that is in no span remains so; so each operation that found nothing can
+//! be decided separately.
 
 use super::moments::{Moments, Nothing};
 use super::sheet::NONE;
 use history_core::cast::Cast as _;
 
-/// The moments that no span holds.
+/// The moments that are in no span.
 #[derive(Debug)]
 pub(super) struct Empty {
-    /// By moment: the first one from it on that no span holds; `NONE` behind the last.
+    /// By moment: the first moment from it on that is in no span; `NONE` if there is none.
     next: Vec<u32>,
 }
 
 impl Empty {
-    /// Those outside of the spans, each from its first moment up to and without its last.
+    /// The moments outside of the spans, each of which includes its first moment and excludes its last.
     pub(super) fn outside(end: u32, spans: impl Iterator<Item = (u32, u32)>) -> Empty {
         let mut held = vec![0_i64; end.to_usize() + 2];
         for (start, end) in spans {
@@ -35,7 +35,7 @@ impl Empty {
         Empty::at(end, |moment| held[moment.to_usize()] == 0)
     }
 
-    /// Those of which this holds.
+    /// The moments for which `is_empty` holds.
     pub(super) fn at(end: u32, is_empty: impl Fn(u32) -> bool) -> Empty {
         let mut next = vec![NONE; end.to_usize() + 2];
         let mut nearest = NONE;
@@ -48,12 +48,12 @@ impl Empty {
         Empty { next }
     }
 
-    /// Those outside of all values' spans.
+    /// The moments outside of all values' spans.
     pub(super) fn of(moments: &Moments) -> Empty {
         Empty::outside(moments.end, moments.values.iter().map(|value| (value.put_ret, value.take_call)))
     }
 
-    /// Whether a moment is in no span.
+    /// Returns true if a moment is in no span.
     pub(super) fn is_empty(&self, moment: u32) -> bool {
         self.next[moment.to_usize()] == moment
     }

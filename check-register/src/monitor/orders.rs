@@ -1,9 +1,9 @@
-//! A linearization without crashed takes, by the order in which the collection returns its values.
+//! A linearization without crashed takes, chosen by the order in which the collection returns its values.
 
 use super::moments::Moments;
 use super::{Collection, bag, fifo, priority, stack};
 
-/// A linearization, if there is one in which no crashed take takes anything.
+/// A linearization in which no crashed take removes a value, if there is one.
 pub(super) fn order(moments: &Moments, collection: Collection) -> Option<Vec<u32>> {
     match collection {
         Collection::Bag => bag::order(moments),

@@ -1,14 +1,15 @@
 //! A priority queue: the least value is removed first.
 //!
-//! A value hinders only those above it. So the history is linearizable exactly if each take of a value has a moment
-//! that is in no span of a value below it, and each operation that found nothing has one in no span at all. (Lee and
+//! A value affects only those above it. So the history is linearizable exactly if each take of a value has a moment
+//! that is in no span of a lower value, and each operation that found nothing has a moment in no span at all. (Lee and
 //! Mathur decide such histories value by value as well.)
 //!
-//! *That is enough.* By induction, the values below one have a linearization. The moments that none of their spans
-//! holds can all be empty of them at the same time (see [`nothing`](super::nothing)): what is before such a moment
-//! moves to just before it, what is behind to just behind. That keeps the order on either side, and puts every take on
-//! the one side before all puts on the other, so no take meets a lower value that it did not meet before. Then the next
-//! value can be taken at such a moment, and be put in whenever its put allows: it hinders none of them.
+//! *That is enough.* By induction, the values below a value have a linearization. At all moments that are in none of
+//! their spans, the queue can be empty of them (see [`nothing`](super::nothing)): operations before such a moment move
+//! to just before it, operations after it to just after it. That keeps the order on either side, and puts every take
+//! before the moment ahead of all puts after it, so no take observes a lower value that it did not observe before. Then
+//! the value can be removed at such a moment, and be inserted at any moment that its put allows: it affects none of the
+//! lower values.
 
 use super::moments::{Moments, Value};
 use super::nothing::Empty;
@@ -17,8 +18,7 @@ use super::tree::Members;
 use history_core::cast::Cast;
 use std::collections::BTreeSet;
 
-/// The moments that are in no span so far: to the next one from each on, with paths that are cut short as they are
-/// walked.
+/// The moments that are in no span so far: by moment, the next such moment, with path compression.
 struct Free {
     next: Vec<u32>,
 }
@@ -28,7 +28,7 @@ impl Free {
         Free { next: (0..end + 2).collect() }
     }
 
-    /// The first one from a moment on.
+    /// The first moment in no span, from `moment` on.
     fn from(&mut self, mut moment: u32) -> u32 {
         while self.next[moment.to_usize()] != moment {
             let next = self.next[moment.to_usize()];
@@ -38,7 +38,7 @@ impl Free {
         moment
     }
 
-    /// Adds the span of a value. It ends before the last moment.
+    /// Adds the span of a value. The span ends before the last moment.
     fn hold(&mut self, value: &Value) {
         let mut moment = self.from(value.put_ret.min(value.take_call));
         while moment < value.take_call {
@@ -48,7 +48,7 @@ impl Free {
     }
 }
 
-/// By value, in the order of `order`, the first moment from its take's call on that no lower value holds.
+/// By value, in the order of `order`: the first moment from its take's call on that is in no lower value's span.
 fn takes(moments: &Moments, order: &[usize], mut found: impl FnMut(usize, u32)) {
     let mut free = Free::new(moments.end);
     for alike in order.chunk_by(|one, other| moments.values[*one].priority == moments.values[*other].priority) {
@@ -67,7 +67,7 @@ fn by_priority(moments: &Moments) -> Vec<usize> {
     order
 }
 
-/// A value that is taken while lower ones are there all the time, as its position.
+/// The position of a value that is removed although lower ones are present all the time.
 pub(super) fn hindered(moments: &Moments) -> Option<usize> {
     let mut first = None;
     takes(moments, &by_priority(moments), |at, moment| {
@@ -78,11 +78,11 @@ pub(super) fn hindered(moments: &Moments) -> Option<usize> {
     first
 }
 
-/// A linearization, if there is one: each value is taken as soon as it can be, and put in behind the takes of higher
+/// A linearization, if there is one: each value is removed as early as possible, and inserted after the takes of higher
 /// values that come before that.
 ///
-/// In one moment takes come first, the lowest value first; then those who found nothing; then puts. A value that is put
-/// in and taken in one moment is put in just before it is taken.
+/// Within one moment, the order is: takes, the lowest value first; operations that found nothing; puts. A value that is
+/// inserted and removed in one moment is inserted just before it is removed.
 pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
     let by_priority = by_priority(moments);
     let mut taken = vec![0; moments.values.len()];
@@ -91,12 +91,12 @@ pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
         return None;
     }
     let empty = Empty::of(moments).firsts(moments)?;
-    // Moments at which no lower value is there.
+    // Moments at which no lower value is present.
     let mut borders = Members::new(moments.end.to_usize() + 2);
     for moment in &empty {
         borders.insert(moment.to_usize());
     }
-    // By moment, which comes first there, and of two of one value.
+    // Sort key: moment, kind of step, rank, and whether it is the second of two steps of one value; then the operation.
     let mut steps: Vec<(u32, u8, u32, bool, u32)> = Vec::with_capacity(2 * moments.values.len() + empty.len());
     steps.extend(moments.nothings.iter().zip(&empty).map(|(nothing, moment)| (*moment, 1, 0, false, nothing.op)));
     let mut rank = by_priority.len().to_u32();
@@ -112,7 +112,7 @@ pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
             if value.put != NONE {
                 steps.push((put, phase, put_rank, false, value.put));
             }
-            // What is taken at the last moment is not known to be.
+            // A removal at the last moment may not have happened.
             if value.take != NONE && take != moments.end {
                 steps.push((take, 0, rank, true, value.take));
             }
@@ -125,16 +125,17 @@ pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
     Some(steps.into_iter().map(|step| step.4).collect())
 }
 
-/// An operation that must meet no value below a priority: at `moment`, which is the first that it can, up to `ret`.
+/// An operation that must not observe a value below a priority: its first possible moment is `moment`, and it ends at
+/// `ret`.
 pub(super) struct Visit {
-    /// `None` is above all.
+    /// `None` is above all priorities.
     priority: Option<i64>,
     pub(super) moment: u32,
     pub(super) ret: u32,
 }
 
-/// Who must meet no lower value, with the first moment at which nobody who was taken hinders it; the highest first.
-/// `None` if somebody has no such moment.
+/// The operations that must not observe a lower value, each with the first moment at which no removed value hinders it;
+/// the highest priority first. `None` if some operation has no such moment.
 fn visits(moments: &Moments) -> Option<Vec<Visit>> {
     let taken =
         Moments { values: moments.values.iter().copied().filter(|it| it.take != NONE).collect(), ..moments.clone() };
@@ -152,13 +153,13 @@ fn visits(moments: &Moments) -> Option<Vec<Visit>> {
     visits.iter().all(|visit| visit.moment < visit.ret).then_some(visits)
 }
 
-/// The open values, and of each the moment before which it must be gone; `NONE` if there is none. `until` is what is
-/// said of an operation that comes upon it. `None` if takes that are known are in each other's way.
+/// The open values, and the moment before which each must be removed; `NONE` if there is none. `until` returns this
+/// moment for an operation that would observe the value. `None` if the known takes block each other.
 pub(super) fn deadlines(moments: &Moments, until: impl Fn(&Visit) -> u32) -> Option<(Vec<usize>, Vec<u32>)> {
     let visits = visits(moments)?;
     let mut open: Vec<usize> = moments.open().collect();
     open.sort_by_key(|at| std::cmp::Reverse(moments.values[*at].priority));
-    // By moment, of those above the value; whoever comes later and may stay longer says nothing more.
+    // By moment, for visits above the value: a later visit with a later or equal end adds nothing.
     let mut above: BTreeSet<(u32, u32)> = BTreeSet::new();
     let mut visits = visits.into_iter().peekable();
     let deadline = |at: &usize| {

@@ -1,12 +1,12 @@
 //! A set that is read as a whole; values may be added again.
 //!
-//! What is read grows: the sets that were read, and the one at the start, are a chain under inclusion, or the history
-//! is refused. Let groups be the reads of one set each, from 0 for the set at the start, and let a value be *first
-//! seen* in the least group that shows it. Then any order is one of blocks: adds of the values first seen in group 1,
-//! reads of group 1, adds of those first seen in group 2, and so on; adds of what nobody saw come last. Of several adds
-//! of one value the one that was called first is in its block; the others have no effect, and may stand anywhere behind
-//! the reads of the group before. The history is linearizable exactly if no operation of a block returned before
-//! another of a block before it was called.
+//! The results of reads only grow: the sets that were read and the initial set are a chain under inclusion, or the
+//! history is refused. A group consists of the reads of one set; group 0 is that of the initial set. A value is *first
+//! seen* in the least group whose set contains it. Then any linearization consists of blocks: adds of the values first
+//! seen in group 1, reads of group 1, adds of those first seen in group 2, and so on; adds of values that no read
+//! returned come last. Of several adds of one value, the one that was called first is in its block. The others have no
+//! effect, and can be anywhere after the reads of the group before. The history is linearizable exactly if no operation
+//! of a block returned before an operation of an earlier block was called.
 
 use super::{Handling, Known, Object};
 use crate::Conflict;
@@ -19,13 +19,13 @@ pub(super) struct Sets<'a> {
     initial: Vec<i64>,
     /// Adds with their values, in the order of their calls.
     adds: Vec<(u32, i64)>,
-    /// Reads with the positions of what they found among the sets.
+    /// Reads, each with the position of its result in `found`.
     reads: Vec<(u32, u32)>,
-    /// What was found, each set once, smaller ones first.
+    /// The results of reads, each set once, smaller ones first.
     found: Vec<&'a [i64]>,
 }
 
-/// What takes effect in one block: adds in even blocks, reads in odd ones.
+/// A block of operations: adds in even blocks, reads in odd ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Block(usize);
 
@@ -43,7 +43,7 @@ impl Block {
 struct Placed {
     op: u32,
     block: Block,
-    /// Whether others must come behind it.
+    /// Whether operations of later blocks must come after it.
     counts: bool,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Sets<'a> {
         initial.sort_unstable();
         initial.dedup();
         let (mut adds, mut reads, mut found) = (Vec::new(), Vec::new(), Vec::new());
-        // Equal operations are of one class.
+        // Equal operations have the same class.
         let mut of_class = HashMap::default();
         for (at, op) in part.ops.iter().enumerate() {
             match (object.handling)(at)? {
@@ -87,7 +87,7 @@ impl<'a> Sets<'a> {
         self.order(part, end).err()
     }
 
-    /// A linearization of the first events, or why there is none.
+    /// A linearization of the first events, or the reason why there is none.
     fn order(&self, part: &Part, end: usize) -> Result<Vec<u32>, Conflict<u32>> {
         let call = |op: u32| part.ops[op.to_usize()].call.to_usize();
         let ret = |op: u32| Some(part.ops[op.to_usize()].ret.to_usize()).filter(|ret| *ret < end);
@@ -151,17 +151,17 @@ impl<'a> Sets<'a> {
     }
 }
 
-/// The chain of what was read.
+/// The chain of the sets that were read.
 struct Groups {
-    /// By set.
+    /// By set: its group.
     of_set: Vec<usize>,
-    /// By group, a read of it; none of the one at the start.
+    /// By group: one of its reads; group 0 has none.
     reader: Vec<u32>,
-    /// By value that was not there at the start.
+    /// By value that is not initial: the group in which it is first seen.
     first_seen: HashMap<i64, usize>,
 }
 
-/// Puts the blocks in order, each operation as soon as it can; or finds two that contradict that.
+/// Orders the operations by block, each as early as possible; or finds two that contradict this.
 fn place(
     mut placed: Vec<Placed>,
     groups: &Groups,
@@ -169,7 +169,7 @@ fn place(
     ret: impl Fn(u32) -> Option<usize>,
 ) -> Result<Vec<u32>, Conflict<u32>> {
     let is_free = |placed: &Placed| placed.block == Block::adds(0);
-    // By block, the operation that was called last in those before it.
+    // By block: the operation that was called last in the blocks before it.
     let mut last: Vec<Option<(usize, u32, Block)>> = vec![None; Block::reads(groups.reader.len()).0 + 2];
     for placed in placed.iter().filter(|placed| placed.counts && !is_free(placed)) {
         let behind = &mut last[placed.block.0 + 1];
@@ -192,11 +192,11 @@ fn place(
     Ok(placed.into_iter().map(|placed| placed.op).collect())
 }
 
-/// Why one operation must come before another that had returned when it was called.
+/// The reason why `first` must come before `second`, although `second` had returned when `first` was called.
 fn backwards((first, block): (u32, Block), (second, other): (u32, Block), groups: &Groups) -> Conflict<u32> {
     let is_add = |block: Block| block.0.is_multiple_of(2);
     match (is_add(block), is_add(other)) {
-        // The read shows what the add only began to add later.
+        // The read returned a value whose add was called only after the read.
         (true, false) => Conflict::BeforePut { take: second, put: first },
         (true, true) => Conflict::Backwards { first, second, read: groups.reader.get(block.0 / 2).copied() },
         (false, _) => Conflict::Backwards { first, second, read: None },

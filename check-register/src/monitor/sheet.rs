@@ -1,41 +1,41 @@
-//! The effects of the operations of a part on a collection, with numbered values; or that no monitor can decide it.
+//! The effects of the operations of a part on a collection, with numbered values, if a monitor may decide it.
 
 use super::{Handling, Object};
 use crate::search::part::Part;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
-/// Stands for no operation, and for no value.
+/// Represents no operation and no value.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What an operation does.
+/// The effect of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Doing {
-    /// It put the value in.
+    /// It inserted the value.
     Put(u32),
-    /// It took the value out.
+    /// It removed the value.
     Take(u32),
-    /// It found nothing.
+    /// It found the collection empty.
     Nothing,
-    /// It crashed, and may have taken any value.
+    /// It crashed, and may have removed any value.
     Any,
 }
 
-/// What the operations of a part do.
+/// The effects of the operations of a part.
 #[derive(Debug)]
 pub(super) struct Sheet {
     /// By operation.
     pub(super) doings: Vec<Doing>,
-    /// The values at the start, in the order in which they were put in.
+    /// The initial values, in the order in which they were inserted.
     pub(super) initial: Vec<u32>,
-    /// By value: who puts it in, if anybody ever does.
+    /// By value: the operation that inserts it; `NONE` if none does.
     pub(super) put: Vec<u32>,
     /// By value.
     pub(super) priority: Vec<i64>,
 }
 
 impl Sheet {
-    /// `None` if a value is put in twice, or an operation does something that no monitor knows.
+    /// Returns `None` if a value is inserted twice, or if some operation has an effect that monitors do not support.
     pub(super) fn new(part: &Part, object: &Object<'_>) -> Option<Sheet> {
         let doings = Vec::with_capacity(part.ops.len());
         let mut sheet = Sheet { doings, initial: Vec::new(), put: Vec::new(), priority: Vec::new() };
@@ -81,7 +81,7 @@ impl Sheet {
     }
 }
 
-/// The values at the start that the part is about.
+/// The initial values that concern the part.
 fn values_at_start(part: &Part, object: &Object<'_>) -> Option<Vec<i64>> {
     if !object.is_part {
         return Some(object.initial.to_vec());

@@ -1,16 +1,16 @@
 //! A stack: values are peeled off from the bottom, first those that can be at the bottom from one empty moment to
 //! another.
 //!
-//! Let `cover` of a moment be the number of spans that hold it. A moment that none holds is *free*. A value whose put
-//! and whose take both have a free moment is *peeled*: its span no longer counts, which frees more moments. The history
-//! is linearizable exactly if all values that are not flushed are peeled, and each operation that found nothing has a
+//! The `cover` of a moment is the number of spans that contain it. A moment in no span is *free*. A value whose put and
+//! whose take both have a free moment is *peeled*: its span no longer counts, which frees more moments. The history is
+//! linearizable exactly if all values that are not flushed are peeled, and each operation that found nothing has a
 //! moment in no span of any value.
 //!
 //! *Peeling changes nothing.* If the rest has a linearization, it has one in which the stack is empty at both free
-//! moments (see [`nothing`](super::nothing)), and the peeled value goes around what is between them. *Somebody can be
-//! peeled*: in a linearization, take the value that is first put onto an empty stack and is not flushed. When it is put
-//! and when it is taken the stack is otherwise empty, so no span holds either moment. Flushed values go where put and
-//! take stand next to each other.
+//! moments (see [`nothing`](super::nothing)), and the peeled value encloses the operations between them. *Some value
+//! can be peeled*: in a linearization, take the value that is first put onto an empty stack and is not flushed. When it
+//! is inserted and when it is removed the stack is otherwise empty, so no span contains either moment. The put and the
+//! take of a flushed value are placed where they can be adjacent.
 
 use super::moments::Moments;
 use super::nothing::Empty;
@@ -20,15 +20,15 @@ use history_core::cast::Cast as _;
 
 /// A linearization, if there is one.
 ///
-/// In one moment takes come first, the value that was peeled last taken first; then those who found nothing; then puts,
-/// the value that was peeled first put first; then flushed values.
+/// Within one moment, the order is: takes, the value that was peeled last first; operations that found nothing; puts,
+/// the value that was peeled first first; flushed values.
 pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
     let peeled = Peeling::new(moments).peel();
     if peeled.iter().zip(&moments.values).any(|(peeled, value)| peeled.is_none() && !value.is_flushed()) {
         return None;
     }
     let empty = Empty::of(moments).firsts(moments)?;
-    // By moment, what it is, the rank within that, and which comes first of two.
+    // Sort key: moment, kind of step, rank among these, and whether it is the second of two; then the operation.
     let mut steps: Vec<(u32, u8, u32, bool, u32)> = Vec::with_capacity(2 * moments.values.len() + empty.len());
     for ((at, value), peeled) in (0..).zip(&moments.values).zip(&peeled) {
         let (put, take) = match peeled {
@@ -37,7 +37,7 @@ pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
             }
             None => ((value.take_call, 3, at, false, value.put), (value.take_call, 3, at, true, value.take)),
         };
-        // What is taken at the last moment is not known to be.
+        // A removal at the last moment may not have happened.
         let is_step = |step: &(u32, u8, u32, bool, u32)| step.4 != NONE && step.0 != moments.end;
         steps.extend([put, take].into_iter().filter(is_step));
     }
@@ -49,10 +49,10 @@ pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
 /// A value that was peeled.
 #[derive(Clone, Copy, Debug)]
 struct Peeled {
-    /// How many were peeled before.
+    /// The number of values that were peeled before.
     rank: u32,
-    /// The last free moment of its put, and the first one of its take, when it was peeled. With others the values need
-    /// not nest.
+    /// The last free moment of its put, and the first one of its take, when it was peeled. With other moments the
+    /// values need not nest.
     put: u32,
     take: u32,
 }
@@ -65,10 +65,10 @@ pub(super) fn rest(moments: &Moments) -> Vec<usize> {
 
 struct Peeling<'m> {
     moments: &'m Moments,
-    /// By moment, the spans that hold it; `OUT` more if it is known to be free.
+    /// By moment: the number of spans that contain it, plus `OUT` if it is known to be free.
     cover: LeastOf,
     free: Members,
-    /// Puts, in the order of their calls, with their returns; those without a free moment so far.
+    /// Puts without a free moment so far, in the order of their calls, with their returns.
     puts: Pending,
     takes: Pending,
     peeled: Vec<Option<Peeled>>,
@@ -89,7 +89,7 @@ impl Pending {
         Pending { order, returns }
     }
 
-    /// Takes out an operation that has this moment, and returns its value.
+    /// Removes an operation that has this moment, and returns its value.
     fn take_at(&mut self, moment: u32, call: impl Fn(u32) -> u32) -> Option<u32> {
         let first = self.returns.first_above(moment)?;
         let value = self.order[first];
@@ -131,9 +131,9 @@ impl<'m> Peeling<'m> {
         }
     }
 
-    /// By value how it was peeled, if it could be.
+    /// By value: how it was peeled, if it was.
     fn peel(mut self) -> Vec<Option<Peeled>> {
-        // By value: whether its put, and its take, has a free moment.
+        // By value: whether its put and its take have a free moment.
         let mut cleared = vec![(false, false); self.moments.values.len()];
         while self.cover.least() == 0 {
             let place = self.cover.place();

@@ -1,25 +1,26 @@
-//! Trees over positions: the least of numbers that are raised by ranges, the first return after a moment, and the
-//! nearest member.
+//! Trees over positions: the least of numbers that are raised by ranges, the first number above another, and the
+//! nearest member of a set.
 
 use history_core::cast::Cast as _;
 
-/// Numbers by position, raised by ranges, of which the least is asked for. Each step takes O(log n).
+/// Numbers by position, raised by ranges, with a query for the least. Each step takes O(log n).
 ///
-/// A node keeps the least below it without what the nodes above add, so that nothing is pushed down.
+/// A node stores the least number below it without the amounts added at the nodes above, so no amount is ever pushed
+/// down.
 #[derive(Debug)]
 pub(super) struct LeastOf {
     leaves: usize,
-    /// By node, 1 the root: the least below, with what was added to the node itself.
+    /// By node, with the root at 1: the least number below it, including the amount added to the node itself.
     least: Vec<i32>,
-    /// By inner node: what was added to all below.
+    /// By inner node: the amount added to all numbers below it.
     added: Vec<i32>,
 }
 
-/// Added to what is never to be the least.
+/// Added to a number that must never be the least.
 pub(super) const OUT: i32 = 1 << 30;
 
 impl LeastOf {
-    /// These numbers.
+    /// Creates the tree from these numbers.
     pub(super) fn new(numbers: &[i32]) -> LeastOf {
         let leaves = numbers.len().next_power_of_two();
         let mut least = vec![OUT; 2 * leaves];
@@ -30,7 +31,7 @@ impl LeastOf {
         LeastOf { leaves, least, added: vec![0; leaves] }
     }
 
-    /// Adds to the numbers from `start` up to and without `end`.
+    /// Adds to the numbers from `start` up to but excluding `end`.
     pub(super) fn add(&mut self, start: usize, end: usize, amount: i32) {
         if start >= end {
             return;
@@ -58,7 +59,7 @@ impl LeastOf {
         }
     }
 
-    /// Corrects the nodes above one.
+    /// Recomputes the nodes above one.
     fn mend(&mut self, mut node: usize) {
         while node > 1 {
             node /= 2;
@@ -71,7 +72,7 @@ impl LeastOf {
         self.least[1]
     }
 
-    /// Where the least number is.
+    /// The position of the least number.
     pub(super) fn place(&self) -> usize {
         let mut node = 1;
         while node < self.leaves {
@@ -84,7 +85,7 @@ impl LeastOf {
     }
 }
 
-/// Numbers by position, of which the first above another is asked for. Each step takes O(log n).
+/// Numbers by position, with a query for the first one above another. Each step takes O(log n).
 #[derive(Debug)]
 pub(super) struct GreatestOf {
     leaves: usize,
@@ -92,7 +93,7 @@ pub(super) struct GreatestOf {
 }
 
 impl GreatestOf {
-    /// These numbers.
+    /// Creates the tree from these numbers.
     pub(super) fn new(numbers: impl ExactSizeIterator<Item = u32>) -> GreatestOf {
         let leaves = numbers.len().next_power_of_two();
         let mut greatest = vec![0; 2 * leaves];
@@ -120,7 +121,7 @@ impl GreatestOf {
         Some(node - self.leaves)
     }
 
-    /// Takes a number out.
+    /// Removes a number.
     pub(super) fn clear(&mut self, at: usize) {
         let mut node = at + self.leaves;
         self.greatest[node] = 0;
@@ -131,15 +132,15 @@ impl GreatestOf {
     }
 }
 
-/// A set of positions that grows, in which the nearest member is looked for: a tree of words, each bit of a level
-/// saying whether a word of the level below has a member. O(log n) to the base of 64.
+/// A growing set of positions with a query for the nearest member: a tree of words, in which each bit of a level is set
+/// if a word of the level below has a member. O(log n) to the base of 64.
 #[derive(Debug)]
 pub(super) struct Members {
     levels: Vec<Vec<u64>>,
 }
 
 impl Members {
-    /// No members, out of so many positions.
+    /// Creates a set without members for positions below `len`.
     pub(super) fn new(len: usize) -> Members {
         let mut levels = Vec::new();
         let mut words = len.div_ceil(64).max(1);
@@ -189,7 +190,7 @@ impl Members {
         None
     }
 
-    /// The member below the bit at `at` of a level that `choose` finds in each word.
+    /// The member below the bit at `at` of a level; `choose` selects a bit of each word.
     fn descend(&self, mut at: usize, height: usize, choose: impl Fn(u64) -> usize) -> usize {
         for level in self.levels[..height].iter().rev() {
             at = at * 64 + choose(level[at]);
@@ -204,7 +205,7 @@ mod tests {
     use history_core::cast::Cast as _;
     use std::collections::BTreeSet;
 
-    /// A number below `end`, by two rounds of a linear generator; the upper bits are the good ones.
+    /// A pseudo-random number below `end`, from two rounds of a linear generator; its upper bits are the best ones.
     fn random(seed: u64, end: usize) -> usize {
         let step = |x: u64| x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((step(step(seed) ^ 0x5EED) >> 33) % end as u64) as usize

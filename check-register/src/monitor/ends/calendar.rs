@@ -1,17 +1,17 @@
-//! What begins and what is due at each moment.
+//! The operations that are called and those that are due at each moment.
 
 use super::Moments;
 use crate::monitor::sheet::NONE;
 use history_core::cast::Cast as _;
 
-/// By moment, the positions of what something happens to then.
+/// By moment: the positions of the items of this moment.
 pub(super) struct ByMoment {
     start: Vec<u32>,
     what: Vec<u32>,
 }
 
 impl ByMoment {
-    /// Of each thing, when it happens; what happens behind the last moment is left out.
+    /// Creates the lists from the moment of each item; items after the last moment are omitted.
     fn new(end: u32, moments: impl Iterator<Item = u32> + Clone) -> ByMoment {
         let mut start = vec![0_u32; end.to_usize() + 2];
         for moment in moments.clone().filter(|moment| *moment <= end) {
@@ -29,14 +29,14 @@ impl ByMoment {
         ByMoment { start, what }
     }
 
-    /// What happens at a moment.
+    /// The items of a moment.
     pub(super) fn at(&self, moment: u32) -> &[u32] {
         let moment = moment.to_usize();
         &self.what[self.start[moment].to_usize()..self.start[moment + 1].to_usize()]
     }
 }
 
-/// Values by their puts and takes, and operations that found nothing.
+/// The calls and the last moments of puts and takes of values, and of operations that found nothing.
 pub(super) struct Calendar {
     pub(super) puts_called: ByMoment,
     pub(super) puts_due: ByMoment,
@@ -48,7 +48,7 @@ pub(super) struct Calendar {
 impl Calendar {
     pub(super) fn new(moments: &Moments) -> Calendar {
         let (end, values, nothings) = (moments.end, &moments.values, &moments.nothings);
-        // The last moment of a range. What has not returned is never due.
+        // The last moment of a range. An operation that has not returned is never due.
         let due = |ret: u32| if ret > end { NONE } else { ret - 1 };
         Calendar {
             puts_called: ByMoment::new(end, values.iter().map(|value| value.put_call)),

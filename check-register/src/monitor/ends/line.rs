@@ -1,4 +1,4 @@
-//! The values of a deque at one moment, what was done up to there, and where another value fits.
+//! The values in a deque at one moment, the steps that led to it, and where another value fits.
 
 use super::Moments;
 use crate::monitor::moments::Value;
@@ -27,17 +27,17 @@ impl End {
     }
 }
 
-/// Where a value leaves; from front to back, as those who leave there can stand.
+/// The end at which a value is removed, ordered from front to back: values can be in the deque in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Leaves {
     Front,
-    /// Nobody is known to have taken it.
+    /// No operation is known to have removed it.
     Open,
     Back,
 }
 
 impl Leaves {
-    /// At which end that is, if it is known.
+    /// The end at which the value is removed, if it is known.
     pub(super) fn end(self) -> Option<End> {
         match self {
             Leaves::Front => Some(End::Front),
@@ -47,21 +47,21 @@ impl Leaves {
     }
 }
 
-/// Something that was done.
+/// A step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Done {
     Put(u32),
-    /// A value was taken at an end, by a crashed take or the one that is known.
+    /// A value was removed at an end, by its known take or by a crashed one.
     Take {
         value: u32,
         end: End,
         crashed: bool,
     },
-    /// An operation found nothing, by its position.
+    /// An operation found nothing; this is its position.
     Nothing(u32),
 }
 
-/// The takes of the values that are there and leave at one end.
+/// The takes of the values that are present and are removed at one end.
 #[derive(Default)]
 struct Takes {
     by_call: BTreeSet<(u32, u32)>,
@@ -69,36 +69,36 @@ struct Takes {
 }
 
 impl Takes {
-    /// Whether none of them certainly leaves before this value.
+    /// Returns true if none of them is certainly removed before this value.
     fn all_after(&self, value: &Value) -> bool {
         self.by_ret.first().is_none_or(|(ret, _)| *ret > value.take_call)
     }
 
-    /// Whether none of them certainly leaves after this value.
+    /// Returns true if none of them is certainly removed after this value.
     fn all_before(&self, value: &Value) -> bool {
         self.by_call.last().is_none_or(|(call, _)| *call < value.take_ret)
     }
 }
 
-/// Crashed takes at one end, in the order of their calls, of which the first ones were used.
+/// Crashed takes at one end, in the order of their calls, of which the first `used` were used.
 struct Crashed {
     takes: Vec<(u32, u32)>,
     used: usize,
 }
 
-/// A deque on its way through the moments.
+/// The content of a deque while moments are processed.
 pub(super) struct Line<'m> {
     moments: &'m Moments,
-    /// By value, where it comes in and where it leaves.
+    /// By value: the end at which it is inserted and the end at which it is removed.
     ways: Vec<(End, Leaves)>,
     pub(super) there: VecDeque<u32>,
     fronts: Takes,
     backs: Takes,
     open: usize,
     crashed: [Crashed; 2],
-    /// All that was done, with its moment.
+    /// All steps so far, each with its moment.
     pub(super) trail: Vec<(u32, Done)>,
-    /// By value: when it was put in, as a position on the trail; `NONE` if it was not.
+    /// By value: its insertion, as a position on the trail; `NONE` if it was not inserted.
     put_at: Vec<u32>,
     is_gone: Vec<bool>,
     pub(super) now: u32,
@@ -114,7 +114,7 @@ impl<'m> Line<'m> {
                 take if end(take) == End::Front => Leaves::Front,
                 _ => Leaves::Back,
             };
-            // What was there at the start came in at the back.
+            // Initial values were inserted at the back.
             (if value.put == NONE { End::Back } else { end(value.put) }, leaves)
         });
         let crashed = [End::Front, End::Back].map(|at| {
@@ -148,7 +148,7 @@ impl<'m> Line<'m> {
         self.ways[at.to_usize()].1
     }
 
-    /// The value that is the last at an end.
+    /// The value at an end.
     pub(super) fn last(&self, end: End) -> Option<u32> {
         match end {
             End::Front => self.there.front().copied(),
@@ -156,7 +156,7 @@ impl<'m> Line<'m> {
         }
     }
 
-    /// Whether a value was put in; it may be gone again.
+    /// Returns true if a value was inserted, even if it was removed again.
     pub(super) fn was_put(&self, at: u32) -> bool {
         self.put_at[at.to_usize()] != NONE
     }
@@ -165,17 +165,17 @@ impl<'m> Line<'m> {
         self.is_gone[at.to_usize()]
     }
 
-    /// When a value that is there was put in, as a position on the trail.
+    /// The insertion of a value that is present, as a position on the trail.
     pub(super) fn put_at(&self, at: u32) -> usize {
         self.put_at[at.to_usize()].to_usize()
     }
 
-    /// Whether the known take of a value was called.
+    /// Returns true if the known take of a value was called.
     pub(super) fn can_leave(&self, at: u32) -> bool {
         self.leaves(at) != Leaves::Open && self.value(at).take_call <= self.now
     }
 
-    /// Whether so many crashed takes at an end were called and are not used.
+    /// Returns true if at least `count` crashed takes at an end were called and not used.
     pub(super) fn has_crashed(&self, end: End, count: usize) -> bool {
         let crashed = &self.crashed[end.index()];
         let last = count.checked_sub(1).map(|more| crashed.takes.get(crashed.used + more));
@@ -220,7 +220,7 @@ impl<'m> Line<'m> {
         self.trail.push((self.now, Done::Put(at)));
     }
 
-    /// Takes the last value at an end.
+    /// Removes the value at an end.
     pub(super) fn take(&mut self, value: u32, end: End, crashed: bool) {
         self.pop(value, end);
         self.is_gone[value.to_usize()] = true;
@@ -228,7 +228,7 @@ impl<'m> Line<'m> {
         self.trail.push((self.now, Done::Take { value, end, crashed }));
     }
 
-    /// Undoes the last thing, and says what it was, if it was done at this moment or later.
+    /// Undoes the last step if it was done at this moment or later, and returns it.
     pub(super) fn undo(&mut self, from: u32) -> Option<Done> {
         let (_, done) = self.trail.pop_if(|(moment, _)| *moment >= from)?;
         match done {
@@ -246,7 +246,7 @@ impl<'m> Line<'m> {
         Some(done)
     }
 
-    /// Whether one value may be in front of another.
+    /// Returns true if one value may be in front of another.
     fn may_stand(&self, front: u32, back: u32) -> bool {
         let (one, other) = (self.value(front), self.value(back));
         match (self.leaves(front), self.leaves(back)) {
@@ -256,7 +256,7 @@ impl<'m> Line<'m> {
         }
     }
 
-    /// Whether one value may be put in while another one is there.
+    /// Returns true if one value may be inserted while another one is present.
     pub(super) fn may_follow(&self, at: u32, other: u32) -> bool {
         match self.comes(at) {
             End::Front => self.may_stand(at, other),
@@ -264,8 +264,8 @@ impl<'m> Line<'m> {
         }
     }
 
-    /// Whether a value can be put in now, beside all that are there. Values that nobody is known to have taken hinder
-    /// nobody if takes crashed.
+    /// Returns true if a value can be inserted now, beside all present values. If takes crashed, values that no
+    /// operation is known to have removed block no other.
     pub(super) fn fits(&self, at: u32) -> bool {
         let value = self.value(at);
         let none_open = self.open == 0 || !self.moments.crashed.is_empty();
@@ -281,7 +281,7 @@ impl<'m> Line<'m> {
         }
     }
 
-    /// All operations, in the order in which things were done.
+    /// All operations, in the order of the steps.
     pub(super) fn ops(&self) -> Vec<u32> {
         let mut used = [0, 0];
         let op = |(_, done): &(u32, Done)| match *done {

@@ -1,22 +1,24 @@
 //! A linearization of a double-ended queue, if a few attempts find one.
 //!
-//! **Which values may stand side by side.** Of two values that are there at one time, let one be in front of the other.
-//! If both leave at the front, the one in front leaves first; if both leave at the back, the other one does; if the one
-//! in front leaves at the front and the other one at the back, they leave in any order; the other way round they cannot
-//! leave at all. Who obeys these rules for each two values obeys a deque. So a value is put in only where it *fits*:
-//! where no rule is certainly broken by it and one that is there. Then each can leave when it must, for all that are
-//! outside of it can leave by then.
+//! **Which values can be present together.** Let one of two present values be in front of the other. If both are
+//! removed at the front, the one in front is removed first; if both are removed at the back, the other one is. If the
+//! one in front is removed at the front and the other one at the back, the order of removal does not matter; the other
+//! way round they cannot be removed at all. If these rules hold for each two values, the steps are those of a deque. So
+//! a value is inserted only where it *fits*: where it and a present value certainly break no rule. Then each value can
+//! be removed when it must be, because all values outside of it can be removed by then.
 //!
-//! **When to do what.** To take a value as soon as it can be is never worse than later, for it hinders nobody any more.
-//! The same is true of a value that can be put in and taken at once. What remains is when each other value is put in:
-//! here as late as it can be, but before one that it would not fit beside. That is a guess. If at last it does not fit,
-//! it should have come before one that is there: all that was done since then is undone, and this is remembered.
+//! **When to do each step.** Removing a value as early as possible is never worse than later, because a removed value
+//! blocks no other. The same is true of a value that can be inserted and removed at once. It remains to choose when
+//! each other value is inserted: here as late as possible, but before a value beside which it would not fit. That is a
+//! guess. If a value finally does not fit, it should have been inserted before one that is present: all steps since
+//! then are undone, and this order is recorded.
 //!
-//! **Values that nobody is known to have taken** leave behind all others, at either end. If takes crashed, one of these
-//! takes such a value where it is outside of one that must leave, or before something comes in that encloses it.
+//! **Values that no operation is known to have removed** are removed after all others, at either end. If takes crashed,
+//! one of these removes such a value if it is outside of a value that must be removed, or before a value is inserted
+//! that encloses it.
 //!
-//! An order that is found is a linearization. If none is found, there may be one: no polynomial rule is known to us.
-//! Each step takes O(log n), and there are `STEPS_MAX` for each operation at most.
+//! An order that is found is a linearization. If none is found, there may still be one: no polynomial rule is known to
+//! us. Each step takes O(log n), and there are at most `STEPS_MAX` steps per operation.
 
 mod calendar;
 mod line;
@@ -30,24 +32,24 @@ use line::{Done, End, Leaves, Line};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-/// Steps that all tries take together, for each operation.
+/// The maximum number of steps of all attempts together, per operation.
 const STEPS_MAX: u64 = 1_024;
 
-/// What may be spent on looking for orders: of a history, and of all its beginnings together.
+/// The steps that remain for finding orders, of a history and all its prefixes together.
 pub(super) struct Tries<'b> {
     left: Cell<u64>,
     budget: &'b Budget,
 }
 
 impl Tries<'_> {
-    /// For a history of so many operations.
+    /// Creates the limit for a history with this number of operations.
     pub(super) fn new(operations: usize, budget: &Budget) -> Tries<'_> {
         Tries { left: Cell::new(STEPS_MAX * (operations.to_u64() + 16)), budget }
     }
 
-    /// Takes so many steps. Whether that may be.
+    /// Uses this many steps. Returns false if none remain.
     fn spend(&self, steps: usize) -> bool {
-        /// Steps between two looks at the budget.
+        /// Steps between two checks of the budget.
         const LOOK: u64 = 1 << 16;
         let left = self.left.get();
         let after = left.saturating_sub(steps.to_u64());
@@ -57,9 +59,9 @@ impl Tries<'_> {
     }
 }
 
-/// Why a moment did not end.
+/// The reason why a moment could not be completed.
 enum Stop {
-    /// All was undone from this moment on.
+    /// All steps from this moment on were undone.
     Again(u32),
     GiveUp,
 }
@@ -67,22 +69,22 @@ enum Stop {
 struct Walk<'m> {
     moments: &'m Moments,
     line: Line<'m>,
-    /// Values whose puts were called, and which were not put in.
+    /// Values whose puts were called and that were not yet inserted.
     waiting: BTreeSet<u32>,
-    /// Operations that found nothing, were called, and did not do so yet.
+    /// Operations that found nothing and were called, but were not yet placed.
     searching: BTreeSet<u32>,
-    /// Of two values the second is to be put in before the first.
+    /// Pairs of values: the second must be inserted before the first.
     earlier: BTreeSet<(u32, u32)>,
-    /// Of two values the second is to be taken by a crashed take before the first is put in.
+    /// Pairs of values: a crashed take must remove the second before the first is inserted.
     gone_before: BTreeSet<(u32, u32)>,
-    /// Of two values the second is not to be put in before the first on a guess.
+    /// Pairs of values: the second must not be inserted before the first on a guess.
     no_earlier: BTreeSet<(u32, u32)>,
-    /// By value that was put in on a guess, before which one that was.
+    /// By value that was inserted early on a guess: the value before which it was inserted.
     guessed_for: HashMap<u32, u32>,
     tries: &'m Tries<'m>,
 }
 
-/// A linearization, if one is found. `is_front` says of an operation at which end it acts.
+/// A linearization, if one is found. `is_front` returns whether an operation acts at the front.
 pub(super) fn order(moments: &Moments, is_front: &dyn Fn(usize) -> bool, tries: &Tries<'_>) -> Option<Vec<u32>> {
     let calendar = Calendar::new(moments);
     let mut walk = Walk {
@@ -108,7 +110,7 @@ pub(super) fn order(moments: &Moments, is_front: &dyn Fn(usize) -> bool, tries: 
 }
 
 impl Walk<'_> {
-    /// All that is done at one moment.
+    /// Performs all steps of one moment.
     fn pass(&mut self, moment: u32, calendar: &Calendar) -> Result<(), Stop> {
         self.line.now = moment;
         self.waiting.extend(calendar.puts_called.at(moment));
@@ -132,7 +134,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Does what is never worse now than later.
+    /// Performs the steps that are never worse now than later.
     fn settle(&mut self) {
         loop {
             let can_leave = |end: &End| {
@@ -156,7 +158,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a value can be put in and taken at once.
+    /// Returns true if a value can be inserted and removed at once.
     fn passes(&self, at: u32) -> bool {
         let is_at_one_end = self.line.leaves(at).end() == Some(self.line.comes(at));
         self.line.can_leave(at) && (is_at_one_end || self.line.there.is_empty())
@@ -167,7 +169,7 @@ impl Walk<'_> {
         self.line.put(at);
     }
 
-    /// Puts a value in if it was not yet, and before it what would not fit any more.
+    /// Inserts a value if it was not yet inserted, and before it the values that would not fit any more.
     fn bring(&mut self, at: u32) -> Result<(), Stop> {
         let mut stack = vec![at];
         while let Some(next) = stack.last().copied() {
@@ -198,7 +200,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether a value that waits must come before another one, or had better.
+    /// Returns true if the waiting value `at` must or should be inserted before `next`.
     fn goes_first(&self, at: u32, next: u32) -> bool {
         let is_known = self.earlier.contains(&(next, at));
         let would = || {
@@ -209,7 +211,8 @@ impl Walk<'_> {
         self.line.fits(at) && (is_known || !self.no_earlier.contains(&(next, at)) && would())
     }
 
-    /// Of two values that may come in either order, whether the order in which they seem to leave wants this one first.
+    /// For two values that may be inserted in either order: returns true if the likely order of their removals requires
+    /// `at` first.
     fn would_rather_precede(&self, at: u32, next: u32) -> bool {
         let way = |at: u32| (self.line.comes(at), self.line.leaves(at));
         let Some(end) = self.line.leaves(at).end().filter(|_| way(at) == way(next)) else { return false };
@@ -218,7 +221,7 @@ impl Walk<'_> {
         stays_longer == (self.line.comes(at) == end)
     }
 
-    /// Lets crashed takes take what is to be gone before a value comes in.
+    /// Removes the values that crashed takes must remove before a value is inserted.
     fn take_before(&mut self, at: u32) {
         let end = self.line.comes(at);
         let is_last = |walk: &Self| walk.line.last(end).is_some_and(|last| walk.gone_before.contains(&(at, last)));
@@ -227,7 +230,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The first value that hinders another one and could leave but for those outside of it; and these.
+    /// The first value that blocks another one and could be removed if no values were outside of it; and these values.
     fn enclosed(&mut self, at: u32) -> Option<(u32, Vec<u32>)> {
         let line = &self.line;
         self.tries.spend(line.there.len());
@@ -240,8 +243,8 @@ impl Walk<'_> {
         Some((value, outside.copied().collect()))
     }
 
-    /// Takes a value that hinders another one and that only values enclose which crashed takes may have taken. Whether
-    /// there was one.
+    /// Removes a value that blocks another one, if all values outside of it can be removed too, those without a known
+    /// take by crashed takes. Returns true if there was such a value.
     fn make_room(&mut self, at: u32) -> bool {
         let Some((value, outside)) = self.enclosed(at) else { return false };
         let Some(end) = self.line.leaves(value).end() else { return false };
@@ -254,7 +257,7 @@ impl Walk<'_> {
         self.line.is_gone(value)
     }
 
-    /// Takes a value, which is there or gone, and before it all that is outside of it.
+    /// Removes a value unless it was removed already, and before it all values outside of it.
     fn take_out(&mut self, value: u32) -> Result<(), Stop> {
         let Some(end) = self.line.leaves(value).end() else { return Ok(()) };
         while !self.line.is_gone(value) {
@@ -266,7 +269,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Lets a crashed take take the last value at an end, if nobody is known to take it. Whether it did.
+    /// Removes the value at an end by a crashed take, if no operation is known to remove it. Returns true if it was
+    /// removed.
     fn crash_take(&mut self, end: End) -> bool {
         let open = self.line.last(end).filter(|value| self.line.leaves(*value) == Leaves::Open);
         let Some(value) = open.filter(|_| self.line.has_crashed(end, 1)) else { return false };
@@ -274,8 +278,9 @@ impl Walk<'_> {
         true
     }
 
-    /// A value must come in, and does not fit: it should have come before one that is there; or one that encloses a
-    /// value which could leave now should have come before that; or one came too early, on a guess.
+    /// Handles a value that must be inserted and does not fit. Either it should have been inserted before a value that
+    /// is present; or a value that encloses another one which could be removed now should have been inserted before
+    /// that one; or some value was inserted too early, on a guess.
     fn retreat(&mut self, at: u32) -> Stop {
         let begun = self.line.value(at).put_call;
         let trail = &self.line.trail;
@@ -298,8 +303,8 @@ impl Walk<'_> {
         self.begin_again(other)
     }
 
-    /// Of the values that hinder this one, that which was put in last and should have been put in after it: this one
-    /// may stay beside it, or must be gone by then.
+    /// Of the values that block `at` and should have been inserted after it, the one that was inserted last. If
+    /// `stays`, `at` may stay beside it; otherwise `at` must have been removed by then.
     fn follows(&self, at: u32, stays: bool) -> Option<u32> {
         let value = self.line.value(at);
         let since = self.line.trail.iter().rev().take_while(|(moment, _)| *moment >= value.put_call);
@@ -314,12 +319,14 @@ impl Walk<'_> {
         puts.find(should_follow).map(|(_, other)| other)
     }
 
-    /// What encloses a value that could leave, and hinders another one, should have come before that; or crashed takes
-    /// should have taken what lies between before it came; or it came too early.
+    /// Handles a value that could be removed, blocks another one, and is enclosed by others. Either these should have
+    /// been inserted before it; or crashed takes should have removed the values between before they were inserted; or
+    /// it was inserted too early.
     fn retreat_from_enclosed(&mut self, at: u32) -> Option<Stop> {
         let (value, outside) = self.enclosed(at)?;
         let line = &self.line;
-        // Of two that come in where they leave, the inner one comes first; else the outer one.
+        // If values are inserted and removed at the same end, the inner one is inserted first; otherwise the outer one
+        // is.
         let is_stack = line.leaves(value).end() == Some(line.comes(value));
         let swapped = outside.iter().map(|outer| if is_stack { (value, *outer) } else { (*outer, value) });
         let could_be = |(late, soon): &(u32, u32)| {
@@ -346,7 +353,8 @@ impl Walk<'_> {
         self.retreat_from_guess(staying)
     }
 
-    /// One of these came too early, on a guess: the last one of all, since what was done before it stays.
+    /// Handles values of which one was inserted too early, on a guess: undoes the last of these guesses, so that the
+    /// steps before it remain.
     fn retreat_from_guess(&mut self, of: Vec<u32>) -> Option<Stop> {
         let guesses = of.into_iter().filter_map(|guess| Some((guess, *self.guessed_for.get(&guess)?)));
         let is_new = |(guess, next): &(u32, u32)| !self.no_earlier.contains(&(*next, *guess));
@@ -355,8 +363,8 @@ impl Walk<'_> {
         Some(self.begin_again(guess))
     }
 
-    /// The last value at an end must leave, and no take is left: a crashed one at the other end should have taken it
-    /// before something came in behind it.
+    /// Handles a value at an end that must be removed when no take is left: a crashed take at the other end should have
+    /// removed it before a value was inserted behind it.
     fn retreat_from_open(&mut self, end: End) -> Stop {
         let there = &self.line.there;
         let ends = match end {
@@ -372,7 +380,7 @@ impl Walk<'_> {
         self.begin_again(behind)
     }
 
-    /// Undoes all from the moment on at which a value was put in.
+    /// Undoes all steps from the moment at which a value was inserted.
     fn begin_again(&mut self, at: u32) -> Stop {
         let from = self.line.trail[self.line.put_at(at)].0;
         while let Some(done) = self.line.undo(from) {
