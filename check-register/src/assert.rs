@@ -36,7 +36,7 @@ macro_rules! assert_linearizable {
     };
 }
 
-/// Operations of a linearization that are shown: the last ones.
+/// The number of the last operations of a linearization that are shown.
 const TAIL: usize = 6;
 
 /// Why operations are not linearizable to a model, in several lines; `None` if they are. This is the text that

@@ -18,34 +18,34 @@ use std::cmp::Reverse;
 pub(crate) struct Evidence {
     /// The operation that cannot be placed.
     pub(crate) op: u32,
-    /// The one that returned last before it, and could be.
+    /// The operation that returned last before it, and that can be placed.
     pub(crate) last: Option<u32>,
-    /// Linearizations of all that returned before, and of some that had not, by the state each leads to: the first
-    /// found of each state, at most `ENDS_MAX`.
+    /// Linearizations of all operations that had returned, and of some that had not, by the state each leads to: the
+    /// first one found for each state, at most `ENDS_MAX`.
     pub(crate) ends: Vec<(String, Vec<u32>)>,
-    /// For operations in flight: the longest order found that places it, where it is none of `ends`. At most
+    /// For operations in flight: the longest order found that places the operation, unless it is one of `ends`. At most
     /// `OTHERS_MAX`.
     pub(crate) others: Vec<Vec<u32>>,
-    /// Further states.
+    /// The number of further states.
     pub(crate) more_ends: usize,
-    /// Whether there are no states but these.
+    /// Whether there are no other states.
     pub(crate) all_ends: bool,
 }
 
-/// States that are listed. More are no help.
+/// The maximum number of states that are listed.
 const ENDS_MAX: usize = 16;
 
-/// Further orders, each for some operations in flight.
+/// The maximum number of further orders, each for some operations in flight.
 const OTHERS_MAX: usize = 16;
 
-/// Configurations of the relaxed search that are tried for an order, at the most.
+/// The maximum number of configurations of the relaxed search that are tried for an order.
 const TRIED_MAX: usize = 64;
 
-/// Events before a refusal for which the states are looked for although a conflict is known. States of a collection may
-/// be as large as the history, so a search for them can take long where a monitor did not.
+/// The maximum number of events before a refusal for which the states are searched although a conflict is known. States
+/// of a collection may be as large as the history, so the search for them can take long even if a monitor was fast.
 const SEARCHED_MAX: usize = 10_000;
 
-/// Finds the evidence for a refusal. `ends` is empty where that takes too long.
+/// Finds the evidence for a refusal. `ends` is empty if that takes too long.
 pub(crate) fn find_evidence<'m>(
     part: &Part,
     refused: &Refused,
@@ -103,7 +103,7 @@ fn find_ends<'m, const W: usize>(
             continue;
         }
         let state = transitions.describe_state(config.state);
-        // States may differ in what they remember alone, which readers are not shown.
+        // States may differ only in the operations that they store, which the description does not show.
         if remembers && evidence.ends.iter().any(|(other, _)| *other == state) {
             states.insert(config.state);
             continue;
@@ -126,18 +126,18 @@ fn find_ends<'m, const W: usize>(
     keep_longest(evidence, |op| part.ops[ids::index(op)].ret > ids::number(refused.event));
 }
 
-/// The search up to the refusal; whether each of its configurations is possible, and whether there are no others.
-/// `None` if that takes too long.
+/// Repeats the search up to the refusal. Returns whether each of its configurations is possible, and whether there are
+/// no others; `None` if that takes too long.
 fn search_again<'e, const W: usize>(
     part: &'e Part,
     refused: &Refused,
     transitions: &mut Transitions<'_>,
     kinds: &'e [Kind],
 ) -> Option<(JustInTime<'e, W>, bool, bool)> {
-    /// Steps an event, and in all besides.
+    /// Steps per event, and in addition to these.
     const EFFORT: (u64, u64) = (64, 1_000_000);
     const CONFIGS_MAX: usize = 200_000;
-    // Counted in steps: the same on every machine, and soon over.
+    // The limit is counted in steps: it is the same on every machine, and low.
     let budget = Budget::default();
     let limits = Limits::new(&budget, CONFIGS_MAX);
     let until = EFFORT.0 * ids::count(refused.event) + EFFORT.1;
@@ -145,8 +145,8 @@ fn search_again<'e, const W: usize>(
     let mut engine = JustInTime::<W>::new(part, kinds, transitions.init(), exact);
     let mut progress = engine.advance(transitions, until, &limits);
     if exact && engine.at != refused.event {
-        // Crashed operations are too many to be counted class by class. Of what the relaxed search finds, some can be
-        // placed.
+        // There are too many crashed operations to count them class by class. Some configurations of the relaxed search
+        // can be placed.
         engine = JustInTime::new(part, kinds, transitions.init(), false);
         progress = engine.advance(transitions, until, &limits);
     }
@@ -154,13 +154,13 @@ fn search_again<'e, const W: usize>(
         return None;
     }
     let is_certain = engine.is_exact() == exact;
-    // If it has not come to the end of this return, these are not all.
+    // If the search has not completed this return, there may be other configurations.
     let is_all = is_certain && progress == Progress::Refused { event: refused.event };
     Some((engine, is_certain, is_all))
 }
 
-/// Drops further orders that are not the longest with any operation in flight: of what states remember the
-/// configurations do not say how long their orders are.
+/// Drops further orders that are not the longest for any operation in flight. If states store operations, the lengths
+/// of the orders cannot be determined from the configurations.
 fn keep_longest(evidence: &mut Evidence, is_in_flight: impl Fn(u32) -> bool) {
     let mut longest: HashMap<u32, usize> = HashMap::default();
     for order in evidence.ends.iter().map(|(_, order)| order).chain(&evidence.others) {
@@ -176,15 +176,15 @@ fn keep_longest(evidence: &mut Evidence, is_in_flight: impl Fn(u32) -> bool) {
     });
 }
 
-/// For each operation in flight that was placed: the configuration that placed it and most others, once each, with its
-/// place among all.
+/// For each operation in flight that was placed: the configuration that placed it and the most others, once each, with
+/// its position among all configurations.
 fn longest_with<'e, const W: usize>(engine: &'e JustInTime<'_, W>) -> Vec<(usize, &'e Config<W>)> {
     let (before, reached) = engine.configs();
     let configs: Vec<&Config<W>> = before.iter().chain(reached).collect();
     let ahead: Vec<u32> = configs.iter().map(|config| engine.ahead(config)).collect();
     let longest = |slot: u32| {
         let with_it = (0..configs.len()).filter(|at| configs[*at].mask.has(slot));
-        // Of several the one found first.
+        // Of several, the one that was found first.
         with_it.max_by_key(|at| (ahead[*at], Reverse(*at)))
     };
     let mut chosen: Vec<usize> = engine.in_flight().filter_map(longest).collect();

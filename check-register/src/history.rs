@@ -53,18 +53,18 @@ pub(crate) struct Calls {
 
 const NONE: u32 = u32::MAX;
 
-/// What an operation does, and in the lowest bit whether it returned.
+/// The class of an operation, and in the lowest bit whether it returned.
 ///
-/// One word, because a history of many keys has as many of these columns, and each one that an op touches is a cache
-/// miss.
+/// It is one word, because a history of many keys has as many of these columns, and each column that an op touches is a
+/// cache miss.
 #[derive(Clone, Copy, Debug)]
 struct OpClass(u32);
 
 impl OpClass {
-    /// Of an operation that says nothing.
+    /// An operation without an effect.
     const NOTHING: OpClass = OpClass(NONE - 1);
 
-    /// The position of its class; none is there if it says nothing.
+    /// The position of its class; out of range if the operation has no effect.
     #[inline]
     fn class(self) -> usize {
         ids::index(self.0 >> 1)
@@ -87,19 +87,19 @@ impl OpClass {
 }
 
 impl<O: Eq + Hash> Columns<O> {
-    /// As many operations fit.
+    /// The maximum number of operations.
     pub(crate) const OPS_MAX: usize = 1 << 30;
 
     pub(crate) fn new() -> Columns<O> {
         Columns { classes: IndexSet::default(), calls: Calls::default() }
     }
 
-    /// How many operations there are.
+    /// The number of operations.
     pub(crate) fn len(&self) -> usize {
         self.calls.len()
     }
 
-    /// Adds the call of an operation. Until its effect is set, it has none.
+    /// Adds the call of an operation. It has no effect until one is set.
     #[inline]
     pub(crate) fn call(&mut self) -> OpId {
         let id = OpId::new(self.calls.ops.len());
@@ -108,7 +108,7 @@ impl<O: Eq + Hash> Columns<O> {
         id
     }
 
-    /// An operation returns.
+    /// Adds the return of an operation.
     #[inline]
     pub(crate) fn ret(&mut self, id: OpId) {
         self.calls.ops[id.at()].set_returns();
@@ -121,8 +121,8 @@ impl<O: Eq + Hash> Columns<O> {
         self.calls.ops[id.at()].set_class(class);
     }
 
-    /// Leaves out what happened since some moment: operations that were not called before, and returns. What was in
-    /// flight then may have happened; if it only read, that says nothing. Operations keep their numbers.
+    /// Drops what happened since some moment: operations that were called later, and returns. Operations in flight at
+    /// that moment may have happened; those that only read lose their effect. Operations keep their numbers.
     pub(crate) fn cut(
         &mut self,
         was_called: impl Fn(OpId) -> bool,
@@ -154,12 +154,12 @@ impl<O: Eq + Hash> Columns<O> {
 }
 
 impl Calls {
-    /// How many operations there are.
+    /// The number of operations.
     pub(crate) fn len(&self) -> usize {
         self.ops.len()
     }
 
-    /// The events of each part; parts in the order of their first call in the history.
+    /// The events of each part. Parts are in the order of their first call in the history.
     pub(crate) fn by_part(&self, classes: usize, rules: &dyn Rules) -> Parts<'_> {
         let class = |event: &Event| self.ops[event.op()].class();
         let (names, part_of) = self.parts(classes, rules);
@@ -190,7 +190,7 @@ impl Calls {
         let mut names = Vec::new();
         let mut ids: HashMap<u64, u32> = HashMap::default();
         let mut part_of = vec![NONE; named.len()];
-        // Not every class that was set is still in use.
+        // Some classes may no longer be in use.
         for op in &self.ops {
             let Some(part) = part_of.get_mut(op.class()) else { continue };
             if *part == NONE {
@@ -210,13 +210,13 @@ pub(crate) struct Parts<'c> {
     calls: &'c Calls,
     /// The name of each part; `None` for the whole object.
     pub(crate) names: Vec<Option<u64>>,
-    /// By part, where its events begin; its last entry is `events.len()`.
+    /// By part: the position of its first event. The last entry is `events.len()`.
     starts: Vec<usize>,
     events: Vec<Event>,
 }
 
 impl Parts<'_> {
-    /// A part, made for the search.
+    /// Creates the input of the search for a part.
     pub(crate) fn get(&self, at: usize) -> Part {
         Part::new(self.events[self.starts[at]..self.starts[at + 1]].iter().map(|event| {
             let op = self.calls.ops[event.op()];
@@ -226,13 +226,13 @@ impl Parts<'_> {
     }
 }
 
-/// The columns of operations that are at hand, and of each of their operations its position there. O(n log n).
+/// The columns of operations in a slice, and by id the position of the operation in this slice. O(n log n).
 pub(crate) fn columns<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> (Columns<M::Op>, Vec<usize>) {
-    // At one time calls come before returns: then what meets was in flight together.
+    // At equal times calls come before returns, so operations that touch were in flight together.
     let mut events: Vec<(u64, bool, usize)> = Vec::with_capacity(2 * operations.len());
     for (at, operation) in operations.iter().enumerate() {
         events.push((operation.call, false, at));
-        // Nothing returns before it is called.
+        // An operation returns no earlier than its call.
         events.extend(operation.ret.map(|ret| (ret.max(operation.call), true, at)));
     }
     events.sort_unstable();

@@ -159,7 +159,7 @@ pub(crate) fn judge<M: Model>(model: &M, columns: &Columns<M::Op>, settings: Set
 }
 
 impl Answer {
-    /// The same with positions of operations, which are given by their ids.
+    /// Replaces the ids of operations by their positions.
     fn at(mut self, positions: &[usize]) -> Answer {
         let at = |id: usize| positions[id];
         for part in &mut self.parts {

@@ -1,12 +1,12 @@
-//! Slices: the parts of an object are searched alternately, so that none is searched for long if another one is not
+//! Slices: the parts of an object are searched in turn, so that no part is searched for long if another one is not
 //! linearizable.
 //!
 //! Every part gets the same slices, counted in turns of the engines and so in steps of the model. When some part is
-//! refused in a slice, those that are still undecided at its end are not searched further. So the result is the same on
+//! refused in a slice, the parts that are undecided at its end are not searched further. So the result is the same on
 //! any number of threads.
 //!
-//! A part that needs a further slice is searched again from its beginning: paused engines would keep their memory. As
-//! each slice is many times as long as all before, that costs little.
+//! A part that needs a further slice is searched again from its beginning, because paused engines would keep their
+//! memory. Each slice is many times as long as all slices before, so that costs little.
 
 use crate::engine::ids;
 use crate::engine::ids::ClassId;
@@ -21,27 +21,27 @@ use crate::search::{Decision, Limits, Question};
 use crate::{Answer, End, Model, Outcome, PartAnswer, Reason, Refusal, Settings};
 use history_core::{Budget, parallel};
 
-/// Turns by which a slice is longer than the one before. In each turn the engines come four times as far.
+/// The number of turns by which a slice is longer than the one before. Each turn lets the engines go four times as far.
 const TURNS: u32 = 3;
 
-/// What is known of the parts so far.
+/// The results for the parts so far.
 #[derive(Debug, Default)]
 pub(crate) struct Slices {
-    /// Which parts there are; `None` for the whole object. Empty before the first slice.
+    /// The names of the parts; `None` for the whole object. Empty before the first slice.
     names: Vec<Option<u64>>,
-    /// By part; `None` if it is not decided.
+    /// By part: its outcome; `None` if it is not decided.
     outcomes: Vec<Option<Outcome>>,
-    /// How many slices were taken.
+    /// The number of slices taken.
     taken: u32,
 }
 
 impl Slices {
-    /// Whether all parts are decided.
+    /// Returns true if all parts are decided.
     pub(crate) fn is_done(&self) -> bool {
         self.taken > 0 && self.outcomes.iter().all(Option::is_some)
     }
 
-    /// Whether some part is not linearizable.
+    /// Returns true if some part is not linearizable.
     pub(crate) fn is_refused(&self) -> bool {
         self.outcomes.iter().any(|outcome| matches!(outcome, Some(Outcome::Refused(_))))
     }
@@ -67,7 +67,7 @@ impl Slices {
         self.take_of(&Search::new(&rules, &columns.calls, settings, budget), false);
     }
 
-    /// The next slice of all parts that are not decided; the last of them goes on to its end if it `may_end`.
+    /// Takes the next slice of all undecided parts. If only one is left and `may_end`, it is searched to the end.
     fn take_of(&mut self, search: &Search<'_>, may_end: bool) {
         if self.taken == 0 {
             self.names.clone_from(&search.parts.names);
@@ -82,7 +82,7 @@ impl Slices {
             || search.transitions(),
             |transitions, at| {
                 if self.taken > 0 {
-                    // What one part may hold does not depend on which others its thread had.
+                    // The memory available to a part must not depend on the other parts that its thread searched.
                     *transitions = search.transitions();
                 }
                 search.decide(left[at], transitions, turns_max)
@@ -94,7 +94,7 @@ impl Slices {
         self.taken += 1;
     }
 
-    /// What was found out.
+    /// The results as an answer.
     pub(crate) fn into_answer<M: Model>(self, model: &M) -> Answer {
         let part = |(name, outcome): (Option<u64>, Option<Outcome>)| PartAnswer {
             part: name.map(|name| model.describe_part(name)),
@@ -104,7 +104,7 @@ impl Slices {
     }
 }
 
-/// What is searched, and how.
+/// The data and the settings of a search.
 struct Search<'a> {
     rules: &'a dyn Rules,
     calls: &'a Calls,
@@ -114,7 +114,7 @@ struct Search<'a> {
     settings: Settings,
     budget: &'a Budget,
     collection: Option<Collection>,
-    /// What is in it at the start.
+    /// The initial content.
     contents: Vec<i64>,
 }
 
@@ -133,9 +133,9 @@ impl<'a> Search<'a> {
         self.rules.transitions(self.budget)
     }
 
-    /// What there is to know of a part; `None` if it takes more turns.
+    /// Decides a part; `None` if that takes more turns.
     fn decide(&self, at: usize, transitions: &mut Transitions<'a>, turns_max: Option<u32>) -> Option<Outcome> {
-        // One for each part, so that what one part may take does not depend on which others its thread had.
+        // Each part has its own limits, so that its memory does not depend on the other parts that its thread searched.
         let limits = Limits::new(self.budget, self.settings.configurations_max);
         let mut part = self.parts.get(at);
         if !part.crashed.is_empty() {

@@ -10,7 +10,7 @@ use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 #[derive(Clone, Debug, Default)]
 pub struct Deque {
     values: Interner,
-    /// From front to back.
+    /// The initial content, from front to back.
     initial: Vec<i64>,
 }
 
@@ -63,7 +63,7 @@ impl End {
     }
 }
 
-/// At which ends some operations act.
+/// The ends at which some operations act.
 #[derive(Clone, Copy, Default)]
 struct Used {
     front: bool,
@@ -78,7 +78,7 @@ impl Used {
         }
     }
 
-    /// The only end, or this one if it is neither; `None` if it is both.
+    /// The only end that is used; `otherwise` if none is, and `None` if both are.
     fn only(self, otherwise: End) -> Option<End> {
         match (self.front, self.back) {
             (true, true) => None,
@@ -97,7 +97,7 @@ impl Deque {
         after
     }
 
-    /// The way to take a value at an end, or whatever is there.
+    /// The state after a pop at an end, of `value` or of any value; `None` if that is not possible.
     fn pop(state: &DequeState, end: End, value: Option<i64>) -> Option<DequeState> {
         let last = state.items.len().checked_sub(1)?;
         let at = if end == End::Front { 0 } else { last };
@@ -158,7 +158,8 @@ impl Shortcuts<DequeState, DequeOp> for Deque {
 
     fn sees(&self, op: &DequeOp, effects: &mut Vec<u64>) -> bool {
         match *op {
-            // A value that is never taken out hinders only operations that find nothing, or something behind it.
+            // A value that is never removed hinders only operations that find nothing, or that remove a value behind
+            // it.
             DequeOp::Push(..) | DequeOp::Pop(_, Removed::Nothing) => false,
             DequeOp::Pop(_, Removed::Value(value)) => {
                 effects.push(value.cast_unsigned());
@@ -201,12 +202,13 @@ impl Shortcuts<DequeState, DequeOp> for Deque {
                 DequeOp::Pop(end, _) => pop.add(end),
             }
         }
-        // What nobody pushes onto is a queue as well as a stack, and queues are decided more often.
+        // If nothing is pushed or nothing is popped, the deque is both a queue and a stack. Queues are decided more
+        // often.
         let ends = pop.only(End::Front).and_then(|pop| Some((push.only(pop.other())?, pop)));
         let Some((push, pop)) = ends else { return Some((Collection::Deque, self.initial.clone())) };
         let collection = if push == pop { Collection::Stack } else { Collection::Fifo };
         let mut oldest_first = self.initial.clone();
-        // What leaves a queue first is the oldest; what leaves a stack first, the youngest.
+        // The value that is removed first is the oldest one of a queue, and the youngest one of a stack.
         if (collection == Collection::Fifo) == (pop == End::Back) {
             oldest_first.reverse();
         }

@@ -37,7 +37,7 @@ pub enum KvAction {
 /// The value of a key of a [`Kv`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct KvState {
-    /// `None` until an operation has changed it.
+    /// The string; `None` until an operation has changed it.
     held: Option<Text>,
 }
 
@@ -101,7 +101,7 @@ impl Shortcuts<KvState, KvOp> for Kv {
 
     fn may_see(&self, op: &KvOp, other: &KvOp) -> bool {
         match (&op.action, &other.action) {
-            // Nothing goes away without a put, which wipes out whatever was there.
+            // Only a put removes text, and it replaces the whole string.
             (KvAction::Get(found), KvAction::Append(text)) => found.contains(&**text),
             (KvAction::Get(found), KvAction::Put(text)) => found.starts_with(&**text),
             _ => false,
@@ -151,7 +151,7 @@ impl Spec for Kv {
             (None, None) => return Err("the op has no :key".into()),
         };
         let action = match op.f {
-            // It may have found anything, so it says nothing until it completes.
+            // The read may have found anything, so it has no result until it completes.
             Some("get") if op.kind != OpKind::Ok => KvAction::Get("".into()),
             Some("get") => KvAction::Get(string(op.value)),
             Some("put" | "append") if op.value.is_nil() && invoked.is_some() => return Ok(invoked.cloned()),

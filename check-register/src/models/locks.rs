@@ -67,7 +67,7 @@ impl Spec for Mutex {
 
     fn decode(&mut self, op: &Op<'_>, _: Option<&LockOp>) -> Result<Option<LockOp>, String> {
         refused(op)?;
-        // Who does it does not matter, so all acquisitions are one class.
+        // The owner does not matter, so all acquisitions are one class.
         match op.f {
             Some("acquire") => Ok(Some(LockOp::Acquire(0))),
             Some("release") => Ok(Some(LockOp::Release(0))),
@@ -95,7 +95,7 @@ impl Spec for Mutex {
     }
 }
 
-/// A result of `false` means that nothing was acquired or released.
+/// Rejects a result of `false`, which means that nothing was acquired or released.
 fn refused(op: &Op<'_>) -> Result<(), String> {
     if op.kind == OpKind::Ok && matches!(op.value, Value::Bool(false)) {
         return Err(bad_value(op, "another answer: an attempt that did not succeed has the type fail"));
@@ -120,7 +120,7 @@ pub struct OwnedLock<const REENTRANT: bool> {
 }
 
 impl<const REENTRANT: bool> OwnedLock<REENTRANT> {
-    /// The code of an owner. A process's name is one however it is written, so its owner's is, too.
+    /// The code of an owner. Different spellings of a process's name have one code.
     fn owner(&mut self, value: Value<'_>) -> i64 {
         let value = match value.as_name().map(Process::from) {
             Some(Process::Client(number)) => Value::Int(number),
@@ -187,7 +187,8 @@ impl<const REENTRANT: bool> Spec for OwnedLock<REENTRANT> {
 
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&LockOp>) -> Result<Option<LockOp>, String> {
         refused(op)?;
-        // What a completion says is the lock's answer, such as a fencing token, or why there is none.
+        // The value of a completion is the answer of the lock, such as a fencing token, or the reason why there is
+        // none.
         if let Some(invoked) = invoked {
             return Ok(Some(*invoked));
         }

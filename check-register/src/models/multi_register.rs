@@ -94,8 +94,8 @@ impl Shortcuts<Box<[(i64, i64)]>, Box<[RegisterAccess]>> for MultiRegister {
     }
 
     fn may_see(&self, op: &Box<[RegisterAccess]>, other: &Box<[RegisterAccess]>) -> bool {
-        // Whoever reads a key after a transaction that wrote it, and before it is written again, finds what that one
-        // wrote. So if no operation finds it, none looked.
+        // A read of a key after a transaction that wrote it, and before it is written again, finds the value of that
+        // transaction. So if no operation found this value, none observed the transaction.
         op.iter().any(|access| match *access {
             RegisterAccess::Read { key, value } => other.contains(&RegisterAccess::Write { key, value }),
             RegisterAccess::Write { .. } => false,
@@ -175,7 +175,7 @@ impl Spec for MultiRegister {
     fn shows(&self, op: &Op<'_>, done: Option<&Self::Op>) -> Shows {
         let mut accesses = done.into_iter().flatten();
         let shows = accesses.any(|access| matches!(access, RegisterAccess::Read { .. }));
-        // What is read as nil is not decoded.
+        // Reads of nil are not decoded.
         let accesses = op.value.as_seq().map_or(0, history_core::Seq::len);
         match (shows, accesses > done.map_or(0, |done| done.len())) {
             (true, true) => Shows::Part,

@@ -13,7 +13,7 @@ use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 #[derive(Clone, Debug, Default)]
 pub struct PriorityQueue {
     values: Interner,
-    /// By code, if it differs from the code itself: for vectors, and for integers so low that they have another code.
+    /// By code, where priority and code differ: for vectors, and for integers so low that they have another code.
     priorities: HashMap<i64, i64>,
     initial: Vec<i64>,
 }
@@ -21,7 +21,7 @@ pub struct PriorityQueue {
 /// The content of a [`PriorityQueue`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct PriorityState {
-    /// By priority, and then by code.
+    /// The values, ordered by priority and then by code.
     items: Sequence,
 }
 
@@ -40,7 +40,7 @@ impl PriorityQueue {
         (Shortcuts::priority(self, value), value)
     }
 
-    /// How many values of a state stand before this one.
+    /// The number of values of a state that are ordered before this one.
     fn place(&self, state: &PriorityState, value: i64) -> usize {
         let key = self.key(value);
         state.items.prefix(|item| self.key(item.value) < key)
@@ -52,7 +52,7 @@ impl PriorityQueue {
         after
     }
 
-    /// The ways to take a value, or any.
+    /// The possible states after a take of a value, or of any value.
     fn take(&self, state: &PriorityState, value: Option<i64>) -> Vec<PriorityState> {
         let Some(first) = state.items.get(0) else { return Vec::new() };
         let least = self.key(first.value).0;
@@ -67,7 +67,7 @@ impl PriorityQueue {
             return (is_there && self.key(value).0 == least).then(|| without(at)).into_iter().collect();
         }
         let alike = |at: &usize| state.items.get(*at).is_some_and(|item| self.key(item.value).0 == least);
-        // Of equal ones, which stand side by side, it does not matter which leaves.
+        // Equal values are adjacent, and it does not matter which of them is removed.
         let is_first = |at: &usize| *at == 0 || state.items.get(*at - 1) != state.items.get(*at);
         (0..state.items.len()).take_while(alike).filter(is_first).map(without).collect()
     }

@@ -1,35 +1,35 @@
-//! When the puts and takes of a queue that its states stored took effect.
+//! Determines when the puts and takes that the states of a queue stored took effect.
 
 use super::queue_state::{Discipline, QueueState, Source, Taken};
 use super::shared::queue_op::{QueueOp, Removed};
 use crate::{Moment, Settlement};
 use std::collections::VecDeque;
 
-/// The steps at which operations began that have not taken effect. Those that were there at first began at step 0.
+/// The steps at which stored operations began that have not taken effect. Initial values began at step 0.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    /// Of each item, if the discipline is first in, first out.
+    /// By item, for a first-in-first-out queue.
     items: VecDeque<u64>,
-    /// Of each put under way: its number, and the earliest step before which it may take effect.
+    /// Puts in progress: their number, and when they began.
     flying: Vec<(u32, Began)>,
-    /// Of each crashed put.
+    /// Crashed puts, by value.
     puts: Vec<(i64, Began)>,
-    /// Of each crashed take.
+    /// Crashed takes.
     takes: VecDeque<u64>,
-    /// The last value that left was put in before this step.
+    /// The value that was removed last was inserted before this step.
     last: u64,
-    /// Of each item, the earliest step before which it can have been put in.
+    /// By item: the earliest step before which it can have been inserted.
     earliest: VecDeque<u64>,
 }
 
-/// When an operation began, and the earliest step before which it may take effect.
+/// The step at which an operation began, and the earliest step before which it may take effect.
 #[derive(Clone, Copy, Debug)]
 struct Began {
     step: u64,
     earliest: u64,
 }
 
-/// Goes on by one step of a linearization.
+/// Processes one step of a linearization.
 pub(super) fn settle(discipline: Discipline, settlement: &mut Settlement<'_, QueueState, QueueOp>) {
     let Settlement { step, before, after, .. } = *settlement;
     let (op, moment) = (*settlement.op, settlement.moment);
@@ -50,7 +50,8 @@ pub(super) fn settle(discipline: Discipline, settlement: &mut Settlement<'_, Que
                     notes.items.push_back(began.step);
                     notes.earliest.push_back(began.earliest);
                 } else {
-                    // Only an operation that finds nothing contradicts that it was there all the time.
+                    // The value can have been present all the time: only an operation that finds nothing would
+                    // contradict that.
                     settlement.happened(began.earliest, began.step);
                 }
             }
@@ -76,7 +77,8 @@ pub(super) fn settle(discipline: Discipline, settlement: &mut Settlement<'_, Que
 }
 
 impl Notes {
-    /// A value leaves: it was put in as soon as it may, but after those that left before.
+    /// Records when a value that is removed was inserted: as early as possible, but after the values that were removed
+    /// before.
     fn put(&mut self, settlement: &mut Settlement<'_, QueueState, QueueOp>, began: u64, earliest: u64) {
         self.last = self.last.max(earliest);
         if began > 0 {
@@ -126,7 +128,7 @@ impl Notes {
             settlement.happened(now, began.step);
         }
         if way.source == Source::Nothing {
-            // What is not in it now was put in later.
+            // A value that is not in the collection now is inserted later.
             let later =
                 self.flying.iter_mut().map(|(_, began)| began).chain(self.puts.iter_mut().map(|(_, began)| began));
             later.for_each(|began| began.earliest = now + 1);

@@ -4,33 +4,35 @@
 //! The search need not try when such operations take effect, because one state represents all possibilities: see
 //! [`Shortcuts::pend`](crate::Shortcuts::pend) and [`Shortcuts::begin`](crate::Shortcuts::begin).
 //!
-//! **Puts of a first-in-first-out queue.** Values leave in the order in which they were put in, so takes give the
-//! order of puts. Puts can be given instants between their calls and returns in the order of the values' takes if and
-//! only if, of no two values, one leaves first whose put was called when the other's had returned (each instant is
-//! the latest call of those that left so far). So it is enough to know of each value how many of the values that are
-//! in it, in the order of their puts' returns, must leave before it: those whose puts had returned when its put was
-//! called. Who finds nothing shows that every put that had returned was taken; those under way are still to come.
-//! Where order does not matter the same holds, and no value waits for another.
+//! **Puts of a first-in-first-out queue.** Values are removed in the order in which they were inserted, so takes
+//! determine the order of puts. Puts can be given instants between their calls and returns in the order of the values'
+//! takes if and only if no value is removed before another whose put had returned when its own was called (each instant
+//! is the latest call of the puts whose values were removed so far). So it is enough to store for each value how many
+//! of the values in the queue, in the order of their puts' returns, must be removed before it: those whose puts had
+//! returned when its put was called. A take that finds nothing shows that the value of every put that had returned was
+//! removed; puts in progress take effect later. If order does not matter the same holds, and no value waits for
+//! another.
 //!
-//! **Crashed operations.** Let L be any linearization. It can be changed, by exchanging neighbours, so that
+//! **Crashed operations.** Any linearization can be changed, by exchanging neighbours, so that
 //!
-//! 1. *no crashed take takes what a crashed put has put*: both can be left out. What was in the collection between them
-//!    hindered others, and who took something else still can. A crashed put that is never taken can be left out for the
-//!    same reason, and a crashed take that finds nothing.
-//! 2. *crashed takes stand just before a take that returned, and are needed there.* A crashed take can be moved after a
-//!    put: in a queue it takes its value nevertheless; in a stack it takes its value when what was pushed onto it is
-//!    gone, and if it never is, no operation met the value's absence and the take can be left out. So it meets a take
-//!    that returned. If that one is admitted without it, the crashed take may come later still (of equal values it
-//!    takes the other one); and one at the end is omitted. What such takes remove is then forced: in a queue and a
-//!    stack whatever must leave before the value that is returned; everything, before a take that found nothing. Where
-//!    order does not matter only the latter needs them.
-//! 3. *the value of a crashed put hinders no operation.* In a stack and where order does not matter the put can stand
-//!    just before the take that returns its value. In a first-in-first-out queue it is a put under way that never
-//!    returns, and nothing waits for it.
+//! 1. *no crashed take removes the value of a crashed put*: both can be omitted. While the value was in the collection
+//!    it could only hinder others, and a take that removed another value still can. For the same reason a crashed put
+//!    whose value is never removed can be omitted, and so can a crashed take that finds nothing.
+//! 2. *each crashed take is just before a take that returned, and is needed there.* A crashed take can be moved after a
+//!    put: in a queue it still removes its value; in a stack it removes its value once the values that were pushed onto
+//!    it are removed, and if they never are, no operation observed the value's absence and the take can be omitted. So
+//!    it reaches a take that returned. If that one is admitted without it, the crashed take can be moved further (of
+//!    equal values it removes the other one); at the end it is omitted. The values that such takes remove are then
+//!    determined: in a queue and a stack all values that must be removed before the one that is returned; all values
+//!    before a take that found nothing. If order does not matter, only a take that found nothing needs them.
+//! 3. *the value of a crashed put hinders no operation.* In a stack, and if order does not matter, the put can be just
+//!    before the take that returns its value. In a first-in-first-out queue it is a put in progress that never returns,
+//!    and no value waits for it.
 //!
-//! So it is enough to count crashed takes, and to keep crashed puts like those under way. A take that returned a
-//! value prefers one that is there to one whose put is under way, and that to a crashed one, if it could be returned
-//! no sooner: the others remain of use. Only if it must wait for more others is there a choice.
+//! So it is enough to count crashed takes, and to store crashed puts like puts in progress. A take that returned a
+//! value prefers a value in the collection to one whose put is in progress, and that to the value of a crashed put,
+//! unless the preferred one must wait for more others: the sources that are not used remain available. Only if it must
+//! wait for more others is there a choice.
 
 use super::shared::sequence::{Item, Sequence};
 use crate::engine::ids;
@@ -50,7 +52,7 @@ pub enum Discipline {
 /// The content of a [`Queue`](super::Queue).
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct QueueState {
-    /// In the order of the returns of their puts; sorted if order does not matter.
+    /// The values in the order of the returns of their puts; sorted if order does not matter.
     items: Sequence,
     /// Values whose puts are in progress, in the order of their calls; not used for stacks.
     flying: Vec<Flying>,
@@ -63,26 +65,26 @@ pub struct QueueState {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Flying {
     value: i64,
-    /// So many of the first items must leave before it does.
+    /// The number of the first items that must be removed before it.
     behind: u32,
     flight: u32,
 }
 
-/// Equal puts that crashed.
+/// Equal crashed puts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct CrashedPut {
     behind: u32,
     value: i64,
-    /// Not 0.
+    /// The number of these puts, not 0.
     count: u32,
 }
 
-/// Where a value came from that was taken.
+/// The source of a value that was removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
-    /// This item.
+    /// The item at this position.
     Item(usize),
-    /// The put under way of this number.
+    /// The put in progress with this number.
     Flying(u32),
     /// A crashed put of this value.
     Crashed(i64),
@@ -90,16 +92,17 @@ pub(super) enum Source {
     Nothing,
 }
 
-/// A way for a take to go.
+/// A possible result of a take.
 pub(super) struct Taken {
     pub(super) state: QueueState,
-    /// So many crashed takes removed what had to leave before: the first items of a queue, the last of a stack.
+    /// The number of crashed takes that removed the values before it: the first items of a queue, the last ones of a
+    /// stack.
     pub(super) crashed: usize,
     pub(super) source: Source,
 }
 
 impl QueueState {
-    /// A collection of these, the oldest first.
+    /// Creates a collection with these values, the oldest first.
     pub(super) fn new(values: &[i64]) -> QueueState {
         QueueState { items: values.iter().map(|value| alone(*value)).collect(), ..QueueState::default() }
     }
@@ -109,12 +112,12 @@ impl QueueState {
         self.items.iter().map(|item| item.value)
     }
 
-    /// How many there are of these.
+    /// The number of values whose puts returned.
     pub(super) fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// With one more value, which is the youngest.
+    /// Returns the state with one more value, which is the youngest.
     pub(super) fn put(&self, discipline: Discipline, value: i64) -> QueueState {
         let mut state = self.clone();
         state.add(discipline, alone(value));
@@ -128,19 +131,20 @@ impl QueueState {
         }
     }
 
-    /// How many items stand before a put that begins now, as far as it matters.
+    /// The number of items that precede a put that begins now, if order matters.
     fn behind(&self, discipline: Discipline) -> u32 {
         if discipline == Discipline::Fifo { ids::number(self.items.len()) } else { 0 }
     }
 
-    /// With a put that may happen from now on until it ends; of a queue, not a stack.
+    /// Returns the state with a put that may take effect from now on until it returns. Not for stacks.
     pub(super) fn begin_put(&self, discipline: Discipline, value: i64, flight: u32) -> QueueState {
         let mut state = self.clone();
         state.flying.push(Flying { value, behind: self.behind(discipline), flight });
         state
     }
 
-    /// A put under way has happened. If its value was not taken yet, it is there now.
+    /// Returns the state in which a put in progress has taken effect. If its value was not yet removed, it is in the
+    /// collection now.
     pub(super) fn end_put(&self, discipline: Discipline, flight: u32) -> QueueState {
         let mut state = self.clone();
         if let Some(at) = state.flying.iter().position(|flying| flying.flight == flight) {
@@ -151,7 +155,7 @@ impl QueueState {
         state
     }
 
-    /// With a crashed put that may happen from now on.
+    /// Returns the state with a crashed put that may take effect from now on.
     pub(super) fn pend_put(&self, discipline: Discipline, value: i64) -> QueueState {
         let behind = self.behind(discipline);
         let mut state = self.clone();
@@ -160,12 +164,12 @@ impl QueueState {
         state
     }
 
-    /// With a crashed take that may happen from now on.
+    /// Returns the state with a crashed take that may take effect from now on.
     pub(super) fn pend_take(&self) -> QueueState {
         QueueState { takes: self.takes + 1, ..self.clone() }
     }
 
-    /// The ways to take a value: at most one, unless the value is there more than once.
+    /// The possible results of taking a value: at most one, unless the value is present more than once.
     pub(super) fn take(&self, discipline: Discipline, value: i64) -> Vec<Taken> {
         let mut ways: Vec<(usize, Source)> = Vec::new();
         let add = |ways: &mut Vec<(usize, Source)>, before: usize, source: Source| {
@@ -199,7 +203,7 @@ impl QueueState {
         for flying in self.flying.iter().filter(|flying| flying.value == value) {
             add(&mut ways, ids::index(flying.behind), Source::Flying(flying.flight));
         }
-        // The first one is after the fewest.
+        // Puts are sorted, so the first one found waits for the fewest items.
         if let Some(put) = self.puts.iter().find(|put| put.value == value) {
             add(&mut ways, ids::index(put.behind), Source::Crashed(value));
         }
@@ -207,18 +211,19 @@ impl QueueState {
         ways.into_iter().map(|(before, source)| self.taken(discipline, before, source)).collect()
     }
 
-    /// The way for a take that found nothing.
+    /// The result of a take that found nothing, if that is possible.
     pub(super) fn take_nothing(&self, discipline: Discipline) -> Option<Taken> {
         let crashed = self.items.len();
         (crashed <= ids::index(self.takes)).then(|| self.taken(discipline, crashed, Source::Nothing))
     }
 
-    /// The ways to take who knows what: what may leave first, the value of a put under way or crashed, or nothing.
+    /// The possible results of a take with an unknown result: of a value that can be removed first, of the value of a
+    /// put that is in progress or crashed, or of nothing.
     pub(super) fn take_any(&self, discipline: Discipline) -> Vec<Taken> {
         let mut ways: Vec<Source> = Vec::new();
         let may_leave: Vec<usize> = match discipline {
             Discipline::Fifo => self.items.behind_at_most(0),
-            // The first of each value.
+            // Only the first item of each value is used.
             Discipline::Unordered => (0..self.items.len()).collect(),
             Discipline::Lifo => self.items.len().checked_sub(1).into_iter().collect(),
         };
@@ -236,7 +241,7 @@ impl QueueState {
         ways.into_iter().map(|source| self.taken(discipline, 0, source)).collect()
     }
 
-    /// After crashed takes removed so many that stood before it and a value was taken.
+    /// The result after `crashed` takes removed the values before it and a value was removed from `source`.
     fn taken(&self, discipline: Discipline, crashed: usize, source: Source) -> Taken {
         let mut state = self.clone();
         state.takes -= ids::number(crashed);
@@ -261,13 +266,13 @@ impl QueueState {
         Taken { state, crashed, source }
     }
 
-    /// The first so many items leave, whatever must leave before them.
+    /// Removes the first `count` items, even if others must be removed before them.
     fn remove_first(&mut self, discipline: Discipline, count: usize) {
         if count == 0 {
             return;
         }
         if discipline == Discipline::Fifo {
-            // What had to leave behind some of these is the first now.
+            // An item that had to wait for some of these now waits for none.
             for at in self.items.behind_at_most(count - 1).into_iter().filter(|at| *at >= count) {
                 if let Some(item) = self.items.get(at) {
                     self.items.replace(at, Item { beside: ids::number(at - count), ..item });
@@ -278,10 +283,10 @@ impl QueueState {
         self.move_up(|behind| behind.saturating_sub(ids::number(count)));
     }
 
-    /// An item leaves.
+    /// Removes an item.
     fn remove_item(&mut self, discipline: Discipline, at: usize) {
         if discipline == Discipline::Fifo {
-            // Those behind it that did not have to wait for it have one less beside them.
+            // Later items that did not have to wait for it have one item less beside them.
             for later in self.items.behind_at_most(at).into_iter().filter(|later| *later > at) {
                 if let Some(item) = self.items.get(later) {
                     self.items.replace(later, Item { beside: item.beside - 1, ..item });
@@ -292,7 +297,7 @@ impl QueueState {
         self.move_up(|behind| if ids::index(behind) > at { behind - 1 } else { behind });
     }
 
-    /// Some items left; what is under way or crashed is after fewer.
+    /// Reduces the number of items that puts in progress and crashed puts wait for, after items were removed.
     fn move_up(&mut self, less: impl Fn(u32) -> u32) {
         self.flying.iter_mut().for_each(|flying| flying.behind = less(flying.behind));
         if self.puts.last().is_some_and(|put| put.behind > 0) {
@@ -301,7 +306,7 @@ impl QueueState {
         }
     }
 
-    /// Crashed puts sorted, equal ones together.
+    /// Sorts crashed puts and merges equal ones.
     fn tidy(&mut self) {
         self.puts.sort_unstable();
         self.puts.dedup_by(|later, kept| {
@@ -314,7 +319,7 @@ impl QueueState {
     }
 }
 
-/// A value that is there as if its put had met no other.
+/// An item that waits for all items before it.
 fn alone(value: i64) -> Item {
     Item { value, beside: 0 }
 }

@@ -101,7 +101,7 @@ impl<const DISCIPLINE: u8> Shortcuts<QueueState, QueueOp> for Queue<DISCIPLINE> 
     }
 
     fn may_wait(&self, op: &QueueOp) -> bool {
-        // A value may leave as well when others have been put in after it.
+        // The value can also be removed after others were inserted after it.
         matches!(op, QueueOp::Take(Removed::Value(_)))
     }
 
@@ -122,12 +122,12 @@ impl<const DISCIPLINE: u8> Shortcuts<QueueState, QueueOp> for Queue<DISCIPLINE> 
     }
 
     fn may_see(&self, op: &QueueOp, _: &QueueOp) -> bool {
-        // Who puts something in does not see that something else is missing.
+        // An insertion does not show that another value is missing.
         op.is_take()
     }
 
     fn part(&self, op: &QueueOp) -> Option<u64> {
-        // Where the order does not matter, values do not see each other.
+        // If order does not matter, operations on different values do not observe each other.
         match *op {
             QueueOp::Put(value) | QueueOp::Take(Removed::Value(value)) if Self::DISCIPLINE == Discipline::Unordered => {
                 Some(value.cast_unsigned())

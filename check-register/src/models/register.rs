@@ -149,7 +149,7 @@ impl<const CAS: bool> Spec for Register<CAS> {
             return Ok(Some(*invoked));
         }
         match op.f {
-            // What an invocation says of the result is not a result.
+            // The value of an invocation is not a result.
             Some("read") if op.kind != OpKind::Ok || op.value.is_nil() => Ok(None),
             Some("read") => Ok(Some(RegisterOp::Read(self.values.code(op.value)))),
             Some("write") => Ok(Some(RegisterOp::Write(self.values.code(op.value)))),

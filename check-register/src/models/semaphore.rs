@@ -77,8 +77,7 @@ impl Spec for Semaphore {
     }
 
     fn decode(&mut self, op: &Op<'_>, invoked: Option<&SemaphoreOp>) -> Result<Option<SemaphoreOp>, String> {
-        // What an `info` says in the place of a value is the reason for the unknown outcome, and not a number of
-        // permits.
+        // The value of an `info` is the reason for the unknown outcome, and not a number of permits.
         if (op.value.is_nil() || op.kind == OpKind::Info)
             && let Some(invoked) = invoked
         {

@@ -5,7 +5,7 @@ use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::{Collection, Handling, Model, Shortcuts};
 use history_core::{Budget, Datum, Interner, Op, OpKind, Value};
 
-/// Marks a read that returned one value twice, which no set does. It is the code of nothing else, so it is never added.
+/// Marks a read that returned one value twice, which no set does. It is the code of no value, so it is never added.
 const TWICE: i64 = Interner::NIL - 1;
 
 /// A set of values, which are codes of an [`Interner`]. It is initially empty.
@@ -27,7 +27,7 @@ pub enum SetOp {
 /// The content of a [`Set`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SetState {
-    /// Sorted.
+    /// The values, sorted.
     items: Sequence,
 }
 
@@ -37,7 +37,7 @@ impl SetState {
         self.items.iter().map(|item| item.value)
     }
 
-    /// With a value.
+    /// Returns the state with this value.
     fn with(&self, value: i64) -> SetState {
         let mut state = self.clone();
         let at = self.items.below(value);
@@ -118,8 +118,8 @@ impl Shortcuts<SetState, SetOp> for Set {
     }
 
     fn effect_lasts(&self, _: &SetOp) -> bool {
-        // It does; but an add that no read sees for now may as well come later, just before the first read that sees
-        // it.
+        // The effect does last. But an add that no read observes so far can be moved later, to just before the first
+        // read that observes it.
         false
     }
 }

@@ -1,5 +1,5 @@
-//! What several objects share: operations of queues, texts, and sequences that share their common part with the
-//! previous one.
+//! The common parts of several models: operations of queues, texts, and sequences that share memory with the sequences
+//! from which they were created.
 
 mod polynomial;
 pub(super) mod queue_op;

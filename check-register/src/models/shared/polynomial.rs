@@ -1,4 +1,4 @@
-//! Hashes of compound values: polynomials at a random place, modulo 2^61 - 1.
+//! Hashes of compound values: polynomials at a random point, modulo 2^61 - 1.
 //!
 //! Carter and Wegman, "Universal classes of hash functions" (1979). Numbers of the field are below the prime.
 
@@ -21,7 +21,7 @@ pub(super) fn plus(one: u64, other: u64) -> u64 {
     if sum >= PRIME { sum - PRIME } else { sum }
 }
 
-/// The random place of this process, which the author of a history cannot know.
+/// The random point of this process, which the author of a history cannot know.
 pub(super) fn base() -> u64 {
     static BASE: OnceLock<u64> = OnceLock::new();
     *BASE.get_or_init(|| hash_one(&0x5E9_u64) % PRIME)

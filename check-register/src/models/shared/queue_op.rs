@@ -48,7 +48,7 @@ impl QueueOp {
     /// See [`Shortcuts::sees`](crate::Shortcuts::sees).
     pub(in crate::models) fn sees(self, effects: &mut Vec<u64>) -> bool {
         match self {
-            // What is never taken out hinders only operations that find nothing, or something that leaves after it.
+            // A value that is never removed hinders only operations that find nothing, or that remove a later value.
             QueueOp::Put(_) | QueueOp::Take(Removed::Nothing) => false,
             QueueOp::Take(Removed::Value(value)) => {
                 effects.push(value.cast_unsigned());

@@ -5,24 +5,24 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A string in pieces. Equal ones have the same characters, whatever their pieces.
+/// A string in pieces. Strings with the same characters are equal, even if their pieces differ.
 #[derive(Clone, Default)]
 pub(in crate::models) struct Text {
-    /// Not empty.
+    /// The last piece, which is not empty; `None` for the empty string.
     last: Option<Arc<Piece>>,
 }
 
 struct Piece {
     before: Option<Arc<Piece>>,
     text: Arc<str>,
-    /// Bytes up to the end of the piece.
+    /// The number of bytes up to the end of the piece.
     len: usize,
-    /// A polynomial of these bytes, modulo a prime at a random place.
+    /// A polynomial of these bytes, modulo a prime at a random point.
     hash: u64,
 }
 
 impl Text {
-    /// With more behind it.
+    /// Returns this string followed by `more`.
     pub(in crate::models) fn with(&self, more: &Arc<str>) -> Text {
         if more.is_empty() {
             return self.clone();
@@ -36,7 +36,7 @@ impl Text {
         Text { last: Some(Arc::new(piece)) }
     }
 
-    /// How many bytes it has.
+    /// The number of bytes.
     pub(in crate::models) fn len(&self) -> usize {
         self.last.as_ref().map_or(0, |last| last.len)
     }
@@ -46,7 +46,7 @@ impl Text {
         std::iter::successors(self.last.as_ref(), |piece| piece.before.as_ref())
     }
 
-    /// Whether it is this string.
+    /// Returns true if this string equals `string`.
     pub(in crate::models) fn is(&self, string: &str) -> bool {
         let mut left = string;
         self.len() == string.len()
@@ -57,7 +57,7 @@ impl Text {
             })
     }
 
-    /// In one piece.
+    /// The whole string in one piece.
     pub(in crate::models) fn to_text(&self) -> String {
         let pieces: Vec<&str> = self.pieces().map(|piece| &*piece.text).collect();
         pieces.into_iter().rev().collect()
@@ -80,7 +80,7 @@ impl PartialEq for Text {
         let (mut one, mut another): (&[u8], &[u8]) = (&[], &[]);
         loop {
             if one.is_empty() && another.is_empty() {
-                // What stands before is as long here as there.
+                // The pieces before these have the same length in both strings.
                 match (ours.next(), theirs.next()) {
                     (Some(piece), Some(other)) if Arc::ptr_eq(piece, other) => return true,
                     (Some(piece), Some(other)) => (one, another) = (piece.text.as_bytes(), other.text.as_bytes()),
@@ -118,7 +118,7 @@ impl fmt::Debug for Text {
 }
 
 impl Drop for Piece {
-    /// One piece after the other, for there may be millions.
+    /// Drops one piece after another, without recursion: there may be millions.
     fn drop(&mut self) {
         let mut before = self.before.take();
         while let Some(mut piece) = before.and_then(Arc::into_inner) {

@@ -1,9 +1,9 @@
-//! The items of a sequence one after another, and two sequences beside each other, without a look at what they share.
+//! Iterates over the items of a sequence, and compares two sequences without visiting their common part.
 
 use super::chain::{cells, is_same};
 use super::{Item, Sequence, Tree};
 
-/// What is left of a sequence, the next piece last.
+/// The remaining pieces of a sequence, the next piece last.
 pub(super) struct Pieces<'s>(Vec<Piece<'s>>);
 
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ impl<'s> Pieces<'s> {
     }
 }
 
-/// Whether two sequences of one length have the same items.
+/// Returns true if two sequences of the same length have the same items.
 pub(super) fn are_equal(one: &Sequence, other: &Sequence) -> bool {
     let is_middle_same = match (&one.middle, &other.middle) {
         (Some(one), Some(other)) => one.is_same(other),
@@ -52,7 +52,7 @@ pub(super) fn are_equal(one: &Sequence, other: &Sequence) -> bool {
         return true;
     }
     let (mut ours, mut theirs) = (Pieces::of(one), Pieces::of(other));
-    // As many items are left of one as of the other.
+    // The same number of items remains of both sequences.
     while let (Some(one), Some(another)) = (ours.0.pop(), theirs.0.pop()) {
         match (one, another) {
             (Piece::Tree(one), Piece::Tree(another)) if one.is_same(another) => {}

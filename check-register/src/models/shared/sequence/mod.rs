@@ -24,16 +24,16 @@ use std::hash::{Hash, Hasher};
 use summary::Summary;
 use tree::{LEAF_MAX, Tree};
 
-/// A value in its place.
+/// A value at its position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::models) struct Item {
     pub(in crate::models) value: i64,
-    /// So many of the items directly before it need not leave before it does; all others must. 0 where that is of no
-    /// importance.
+    /// The number of items directly before it that need not be removed before it. All earlier items must be. 0 where
+    /// this does not matter.
     pub(in crate::models) beside: u32,
 }
 
-/// Items in order. Equal ones have equal items in the same order.
+/// Items in order. Sequences with the same items in the same order are equal.
 #[derive(Clone, Default)]
 pub(in crate::models) struct Sequence {
     front: Chain,
@@ -41,14 +41,14 @@ pub(in crate::models) struct Sequence {
     back: Chain,
 }
 
-/// Items of a chain, at most.
+/// The maximum number of items of a chain.
 const CHAIN_MAX: usize = 2 * LEAF_MAX;
 
-/// Where an item is, or would be put.
+/// The place where an item is, or would be inserted.
 enum Place {
     Front(usize),
     Middle(usize),
-    /// So many cells from the outside.
+    /// This number of cells from the outside.
     Back(usize),
 }
 
@@ -63,7 +63,7 @@ impl Sequence {
         chain::summary(&self.front).then(middle).then(chain::summary(&self.back))
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub(in crate::models) fn len(&self) -> usize {
         let (front, middle, back) = self.lens();
         front + middle + back
@@ -73,7 +73,7 @@ impl Sequence {
         self.len() == 0
     }
 
-    /// Where the item at a position is.
+    /// The place of the item at a position.
     fn find(&self, at: usize) -> Option<Place> {
         let (front, middle, back) = self.lens();
         if at < front {
@@ -94,7 +94,7 @@ impl Sequence {
         }
     }
 
-    /// Puts an item in, behind so many.
+    /// Inserts an item after the first `at` items.
     pub(in crate::models) fn insert(&mut self, at: usize, item: Item) {
         debug_assert!(at <= self.len(), "a place in the sequence");
         let (front, middle, back) = self.lens();
@@ -119,12 +119,12 @@ impl Sequence {
         }
     }
 
-    /// Puts an item in behind all.
+    /// Appends an item.
     pub(in crate::models) fn push(&mut self, item: Item) {
         self.insert(self.len(), item);
     }
 
-    /// Takes the item at a position out.
+    /// Removes the item at a position.
     pub(in crate::models) fn remove(&mut self, at: usize) {
         debug_assert!(at < self.len(), "an item of the sequence");
         if at == 0 {
@@ -140,7 +140,7 @@ impl Sequence {
         }
     }
 
-    /// Sees to it that the first item is in the front, if there is one.
+    /// Moves items so that the front chain contains the first item, if there is one.
     fn fill_front(&mut self) {
         if self.front.is_some() {
             return;
@@ -157,7 +157,7 @@ impl Sequence {
         self.back = chain::of(rest.iter().copied(), Side::Back);
     }
 
-    /// The same of the last one and the back.
+    /// The same for the last item and the back chain.
     fn fill_back(&mut self) {
         if self.back.is_some() {
             return;
@@ -174,7 +174,7 @@ impl Sequence {
         self.front = chain::of(rest.iter().copied(), Side::Front);
     }
 
-    /// Puts an item in the place of another.
+    /// Replaces an item.
     pub(in crate::models) fn replace(&mut self, at: usize, item: Item) {
         let put = |side: Side| move |inner: &Chain| Some(chain::outside(chain::inner(inner), item, side));
         match self.find(at) {
@@ -185,7 +185,8 @@ impl Sequence {
         }
     }
 
-    /// How many items at the beginning are so, where no item is so behind one that is not.
+    /// The number of items at the beginning for which `is_so` holds. It must not hold for any item after one for which
+    /// it does not.
     pub(in crate::models) fn prefix(&self, is_so: impl Fn(Item) -> bool) -> usize {
         let (front, middle, back) = self.lens();
         let before = cells(&self.front).take_while(|cell| is_so(cell.item)).count();
@@ -199,12 +200,12 @@ impl Sequence {
         front + middle + back - cells(&self.back).take_while(|cell| !is_so(cell.item)).count()
     }
 
-    /// Of values in order, how many are below this one.
+    /// The number of values below this one, if the values are in order.
     pub(in crate::models) fn below(&self, value: i64) -> usize {
         self.prefix(|item| item.value < value)
     }
 
-    /// The positions of the items that are behind at most so many others, in order.
+    /// The positions of the items before which at most `most` others must be removed, in order.
     pub(in crate::models) fn behind_at_most(&self, most: usize) -> Vec<usize> {
         let is_within = |at: usize, item: Item| at - index(item.beside).min(at) <= most;
         let (front, middle, back) = self.lens();
@@ -214,7 +215,7 @@ impl Sequence {
                 found.push(at);
             }
         }
-        // Trees with the items before them; the next one last.
+        // Trees with the number of items before them; the next one last.
         let mut left: Vec<(&Tree, usize)> = self.middle.iter().map(|tree| (tree, front)).collect();
         while let Some((tree, before)) = left.pop() {
             if !tree.summary().has_behind(before, most) {
@@ -245,7 +246,7 @@ impl Sequence {
     }
 }
 
-/// A chain that is too long as its outer half, and the inner half as a leaf.
+/// Splits a chain that is too long into its outer half, and the inner half as a leaf.
 fn split(chain: &Chain, side: Side) -> (Chain, Tree) {
     let mut items = inside_out(chain);
     let outer = items.split_off(LEAF_MAX);

@@ -1,5 +1,5 @@
-//! What is known of several items in a row without a look at them: their number, their hash, and how few of those
-//! before them some item waits for.
+//! A summary of consecutive items: their number, their hash, and the least number of earlier items that one of them
+//! waits for.
 
 use super::super::polynomial::{PRIME, base, plus, times};
 use super::Item;
@@ -7,10 +7,10 @@ use history_core::hash::hash_one;
 
 #[derive(Clone, Copy)]
 pub(super) struct Summary {
-    /// How many items there are.
+    /// The number of items.
     pub(super) len: u32,
-    /// The least of what each item is behind, counted from the first item here: below 0 if it is behind fewer than
-    /// stand before that.
+    /// The least number of items that must be removed before an item, counted from the first item here: negative if the
+    /// item waits for fewer than precede that one.
     pub(super) least_behind: i32,
     /// A polynomial of the hashes of the items.
     pub(super) hash: u64,
@@ -26,7 +26,7 @@ impl Summary {
         Summary { len: 1, least_behind: -item.beside.cast_signed(), hash, power: base() }
     }
 
-    /// That of these items and others behind them.
+    /// The summary of these items followed by others.
     pub(super) fn then(self, next: Summary) -> Summary {
         Summary {
             len: self.len + next.len,
@@ -36,7 +36,7 @@ impl Summary {
         }
     }
 
-    /// Whether some item is behind at most so many, where so many stand before the first one here.
+    /// Returns true if some item waits for at most `most` others, if `before` items precede the first one here.
     pub(super) fn has_behind(self, before: usize, most: usize) -> bool {
         let before = i64::try_from(before).unwrap_or(i64::MAX);
         i64::try_from(most).map_or(true, |most| i64::from(self.least_behind).saturating_add(before) <= most)

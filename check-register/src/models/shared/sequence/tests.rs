@@ -1,11 +1,11 @@
-//! Sequences against vectors.
+//! Compares sequences with vectors.
 
 use super::{CHAIN_MAX, Item, Sequence, Tree};
 use history_core::cast::Cast as _;
 use history_core::hash::hash_one;
 use std::collections::VecDeque;
 
-/// Numbers that look random: Knuth's multiplier; the upper bits are the good ones.
+/// Pseudo-random numbers from Knuth's multiplier; the upper bits are the best ones.
 struct Random(u64);
 
 impl Random {
@@ -31,7 +31,7 @@ fn sequences_equal_vectors() {
     let mut before = Vec::new();
     for round in 0..4_000 {
         let item = Item { value: random.below(9).to_i64(), beside: random.below(4).to_u32() };
-        // It grows, and then shrinks.
+        // The sequence grows, and then shrinks.
         match random.below(if round < 2_000 { 5 } else { 3 }) {
             0 | 1 if !plain.is_empty() => {
                 let at = random.below(plain.len());
@@ -58,7 +58,7 @@ fn sequences_equal_vectors() {
         assert_eq!(sequence.behind_at_most(most), expected);
         if round % 16 == 0 {
             assert_eq!(sequence.iter().collect::<Vec<_>>(), plain);
-            // The same by another tree.
+            // The same items in another tree.
             let built: Sequence = plain.iter().copied().collect();
             assert_eq!((&built, hash_one(&built)), (&sequence, hash_one(&sequence)));
             before.push((plain.clone(), sequence.clone()));
@@ -75,11 +75,11 @@ fn sequences_equal_vectors() {
 #[test]
 fn ends_run_out_and_are_filled_again() {
     let mut random = Random(2);
-    // Whether items come, and go, at the front: of a stack, a queue, and both the other way round.
+    // Whether items are inserted, and removed, at the front: a stack, a queue, and both reversed.
     for (comes, goes) in [(false, false), (false, true), (true, true), (true, false)] {
         let (mut plain, mut sequence): (VecDeque<Item>, Sequence) = (VecDeque::new(), Sequence::default());
         for round in 0..6_000 {
-            // It grows, stays as it is, and is emptied.
+            // The sequence grows, keeps its length, and is emptied.
             let likely = [7, 5, 3, 9, 1, 1][round / 1_000];
             if random.below(10) < likely || plain.is_empty() {
                 let item = Item { value: round.to_i64(), beside: random.below(2).to_u32() };

@@ -1,15 +1,15 @@
 //! The middle of a sequence: a tree whose nodes are never changed, with short runs of items at its leaves.
 //!
 //! It is balanced by weight, which is the number of leaves: Adams, "Efficient sets: a balancing act" (JFP 1993), with
-//! the parameters that Hirai and Yamamoto, "Balancing weight-balanced trees" (JFP 2011), proved right. They have items
-//! in inner nodes; a tree of n such nodes has n + 1 places for leaves, which is what they call its weight.
+//! the parameters that Hirai and Yamamoto, "Balancing weight-balanced trees" (JFP 2011), proved correct. Their trees
+//! have items in inner nodes; a tree of n such nodes has n + 1 places for leaves, which is what they call its weight.
 
 use super::Item;
 use super::summary::Summary;
 use crate::engine::ids::index;
 use std::sync::Arc;
 
-/// Items of a leaf, at most. A new one by a split has half as many.
+/// The maximum number of items of a leaf. A leaf created by a split has half as many.
 pub(super) const LEAF_MAX: usize = 16;
 
 /// A tree that is not empty.
@@ -20,7 +20,7 @@ pub(super) enum Tree {
 }
 
 pub(super) struct Leaf {
-    /// At least one.
+    /// The items, at least one.
     pub(super) items: Box<[Item]>,
     summary: Summary,
 }
@@ -34,7 +34,7 @@ pub(super) struct Branch {
 }
 
 impl Tree {
-    /// A leaf of these items, of which there are some and not too many.
+    /// Creates a leaf of at least one and at most `LEAF_MAX` items.
     pub(super) fn leaf(items: Vec<Item>) -> Tree {
         debug_assert!((1..=LEAF_MAX).contains(&items.len()), "a leaf of {} items", items.len());
         let summary = items.iter().fold(Summary::EMPTY, |all, item| all.then(Summary::of(*item)));
@@ -78,7 +78,7 @@ impl Tree {
         }
     }
 
-    /// Whether two trees are one.
+    /// Returns true if two trees are the same object.
     pub(super) fn is_same(&self, other: &Tree) -> bool {
         match (self, other) {
             (Tree::Leaf(one), Tree::Leaf(other)) => Arc::ptr_eq(one, other),
@@ -102,7 +102,8 @@ impl Tree {
         }
     }
 
-    /// How many items at the beginning are so, where no item is so behind one that is not.
+    /// The number of items at the beginning for which `is_so` holds. It must not hold for any item after one for which
+    /// it does not.
     pub(super) fn prefix(&self, is_so: impl Fn(Item) -> bool) -> usize {
         let (mut tree, mut before) = (self, 0);
         loop {
@@ -117,7 +118,7 @@ impl Tree {
         }
     }
 
-    // The recursion below goes as deep as the trees, so 80 nodes at most.
+    // The functions below recurse as deep as the tree, so through at most 80 nodes.
 
     pub(super) fn insert(&self, at: usize, item: Item) -> Tree {
         match self {
@@ -158,7 +159,7 @@ impl Tree {
                     (Some(node.left.clone()), node.right.remove(at - before))
                 };
                 match (left, right) {
-                    // Only where a leaf has changed, so that there is one leaf less at the most.
+                    // Only here has a leaf changed, so there is at most one leaf less.
                     (Some(left), Some(right))
                         if matches!((&node.left, &node.right), (Tree::Leaf(_), Tree::Leaf(_))) =>
                     {
@@ -189,7 +190,7 @@ impl Tree {
         }
     }
 
-    /// With a leaf behind all.
+    /// Returns the tree with a leaf appended.
     pub(super) fn push_leaf(&self, leaf: Tree) -> Tree {
         match self {
             Tree::Leaf(_) => branch(self.clone(), leaf),
@@ -197,7 +198,7 @@ impl Tree {
         }
     }
 
-    /// With a leaf before all.
+    /// Returns the tree with a leaf prepended.
     pub(super) fn push_leaf_first(&self, leaf: Tree) -> Tree {
         match self {
             Tree::Leaf(_) => branch(leaf, self.clone()),
@@ -205,7 +206,7 @@ impl Tree {
         }
     }
 
-    /// Without the last leaf, and its items.
+    /// Returns the tree without the last leaf, and this leaf.
     pub(super) fn pop_leaf(&self) -> (Option<Tree>, Arc<Leaf>) {
         match self {
             Tree::Leaf(leaf) => (None, leaf.clone()),
@@ -217,7 +218,7 @@ impl Tree {
         }
     }
 
-    /// Without the first leaf, and its items.
+    /// Returns the tree without the first leaf, and this leaf.
     pub(super) fn pop_leaf_first(&self) -> (Option<Tree>, Arc<Leaf>) {
         match self {
             Tree::Leaf(leaf) => (None, leaf.clone()),
@@ -229,7 +230,7 @@ impl Tree {
         }
     }
 
-    /// Whether no side of any node is too light.
+    /// Returns true if no side of any node is too light.
     #[cfg(test)]
     pub(super) fn is_balanced(&self) -> bool {
         match self {
@@ -249,7 +250,7 @@ fn branch(left: Tree, right: Tree) -> Tree {
     Tree::Branch(Arc::new(Branch { left, right, leaves, first, summary }))
 }
 
-/// A node of two trees that follow each other; of two short leaves, one leaf.
+/// A node of two adjacent trees; if both are short leaves, one leaf.
 fn merged(left: Tree, right: Tree) -> Tree {
     match (&left, &right) {
         (Tree::Leaf(one), Tree::Leaf(other)) if one.items.len() + other.items.len() <= LEAF_MAX / 2 => {
@@ -259,12 +260,12 @@ fn merged(left: Tree, right: Tree) -> Tree {
     }
 }
 
-/// Whether a side of so many leaves is too light beside one of so many.
+/// Returns true if a side with `one` leaves is too light beside one with `other`.
 fn is_light(one: u32, other: u32) -> bool {
     3 * u64::from(one) < u64::from(other)
 }
 
-/// A node of two trees of which one may have got one leaf more or one less.
+/// A node of two trees of which one may have gained or lost one leaf.
 fn balanced(left: Tree, right: Tree) -> Tree {
     let is_double = |inner: &Tree, outer: &Tree| u64::from(inner.leaves()) >= 2 * u64::from(outer.leaves());
     match (&left, &right) {
