@@ -52,7 +52,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Histories at a path: itself, or all in a folder.
+/// The histories at a path: the file itself, or all files in a folder.
 fn collect(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     if !path.is_dir() {
         into.push(path.to_owned());
@@ -80,7 +80,7 @@ struct Asked {
 #[derive(Default)]
 struct Register {
     operations: Vec<Operation<RegisterOp>>,
-    /// Ids by how they are written.
+    /// Ids by their text.
     ids: HashMap<String, i64>,
     /// Ids that were proposed.
     proposed: Vec<i64>,
@@ -104,7 +104,7 @@ impl Register {
 
 /// The verdict of the general search on ids, all registers together.
 fn search(history: &History) -> Result<Verdict> {
-    // Where all ops have times these order them, and at one time the file does.
+    // If all ops have times, these order the ops; the order of the file decides at equal times.
     let clients = || history.ops().filter(|op| matches!(op.process, Process::Client(_)));
     let timed = clients().all(|op| op.time.is_some());
     let mut order: Vec<(i64, u64)> = clients().map(|op| (op.time.filter(|_| timed).unwrap_or(0), op.index)).collect();
@@ -140,7 +140,7 @@ fn search(history: &History) -> Result<Verdict> {
     Ok(registers.values_mut().map(Register::verdict).fold(Verdict::Valid, Verdict::and))
 }
 
-/// An operation ended in this way.
+/// Ends an operation.
 fn close(
     registers: &mut HashMap<String, Register>,
     asked: Asked,

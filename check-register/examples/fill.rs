@@ -1,5 +1,5 @@
-//! How long the search takes if one client inserts many values, some of them twice, and removes them all:
-//! `cargo run --release --example fill -- stack 20000 [wing-gong]`.
+//! Measures the search if one client inserts many values, some of them twice, and removes them all: `cargo run
+//! --release --example fill -- stack 20000 [wing-gong]`.
 //!
 //! No operations are concurrent, so any search has one state after another. This measures the cost of a state.
 
@@ -17,7 +17,7 @@ fn main() {
     let put = |at: i64| QueueOp::Put(at / 2);
     let take = |at: i64| QueueOp::Take(Removed::Value(at / 2));
     let puts = || (0..count).map(put);
-    // Keeps the values of an unordered queue together.
+    // Prevents the values of an unordered queue from being split into parts.
     let nothing = || [QueueOp::Take(Removed::Nothing)];
     match &**model {
         "stack" => time(&Stack::default(), engine, puts().chain((0..count).rev().map(take))),

@@ -8,7 +8,7 @@ impl World<'_> {
         self.breaks_left_out().or_else(|| self.breaks_put_off()).or_else(|| self.breaks_needs())
     }
 
-    /// Whether one operation may observe another, by its effect or without one.
+    /// Returns true if one operation may observe another, by the number of its effect or without one.
     fn sees(&self, op: usize, other: usize) -> bool {
         let mut effects = Vec::new();
         match self.shortcuts.effect(&other) {
@@ -17,13 +17,13 @@ impl World<'_> {
         }
     }
 
-    /// Whether each operation may observe each other one.
+    /// By operation, and by other operation: whether the first may observe the second.
     fn sight(&self) -> Vec<Vec<bool>> {
         let all = 0..self.ops;
         all.clone().map(|op| all.clone().map(|other| self.sees(op, other)).collect()).collect()
     }
 
-    /// If no operation observes an operation, all are permitted without it.
+    /// An operation that no other operation observes can be omitted: all others are permitted without it.
     fn breaks_left_out(&self) -> Option<Broken> {
         let sight = self.sight();
         let times = self.states.len() * self.ops;
@@ -80,9 +80,9 @@ impl World<'_> {
         None
     }
 
-    /// An operation that needs an effect is admitted only after one that has it.
+    /// An operation that needs an effect is admitted only after an operation that has it.
     fn breaks_needs(&self) -> Option<Broken> {
-        /// States that are looked at for one effect.
+        /// The maximum number of states that are examined for one effect.
         const REACHED_MAX: usize = 1_000;
         for op in 0..self.ops {
             let Some(needs) = self.shortcuts.needs(&op) else { continue };

@@ -105,7 +105,7 @@ pub(crate) struct Broken {
     /// The method of [`Shortcuts`] or [`Model`].
     law: &'static str,
     state: String,
-    /// What is done in that state, in order.
+    /// The operations that take place in this state, in order.
     ops: Vec<String>,
     expected: String,
     found: String,
@@ -122,13 +122,13 @@ impl fmt::Display for Broken {
     }
 }
 
-/// States of the whole object, or of one of its parts, and what is tried in them.
+/// The states of the whole object, or of one of its parts, and the operations that are tried in them.
 struct World<'m> {
     model: Numbers<'m>,
     shortcuts: &'m dyn Shortcuts<usize, usize>,
-    /// How many operations there are.
+    /// The number of operations.
     ops: usize,
-    /// The state at the start first.
+    /// The states that are tried, the initial state first.
     states: Vec<usize>,
     budget: Budget,
 }
@@ -136,13 +136,13 @@ struct World<'m> {
 /// The number of states that are tried, unless more are given.
 const STATES_MAX: usize = 24;
 
-/// Operations in a sequence.
+/// The maximum number of operations in a sequence.
 const LEN_MAX: u32 = 3;
 
-/// Sequences that are tried in one state, at the most.
+/// The maximum number of sequences that are tried in one state.
 const WORDS_MAX: usize = 20_000;
 
-/// Sequences that are tried in all states with one more operation, at the most.
+/// The maximum number of sequences that are tried in all states with one more operation.
 const TRIES_MAX: usize = 400_000;
 
 impl<'m> World<'m> {
@@ -163,7 +163,7 @@ impl<'m> World<'m> {
         World { model, shortcuts: model.shortcuts(), ops, states, budget }
     }
 
-    /// Any law of the shortcuts.
+    /// Any law of the shortcuts that is violated.
     fn breaks_any(&self) -> Option<Broken> {
         self.breaks_reads()
             .or_else(|| self.breaks_crashed())
@@ -172,7 +172,7 @@ impl<'m> World<'m> {
             .or_else(|| self.breaks_search())
     }
 
-    /// All sequences of these operations, short ones first, so few that each can be tried `times` times.
+    /// All sequences of these operations, short ones first, of a length at which each can be tried `times` times.
     fn words(of: &[usize], times: usize) -> Vec<Vec<usize>> {
         let max = WORDS_MAX.min(TRIES_MAX / times.max(1));
         let len_max = (1..=LEN_MAX).rev().find(|len| of.len().saturating_pow(*len) <= max).unwrap_or(1);
@@ -187,7 +187,7 @@ impl<'m> World<'m> {
         words
     }
 
-    /// The operations of which this holds.
+    /// The operations for which `holds` returns true.
     fn which(&self, holds: impl Fn(&usize) -> bool) -> Vec<usize> {
         (0..self.ops).filter(holds).collect()
     }
@@ -199,17 +199,17 @@ impl<'m> World<'m> {
         next.filter(|state| seen.insert(*state)).collect()
     }
 
-    /// The states that operations may lead to one after another.
+    /// The states that a sequence of operations may lead to.
     fn run(&self, from: &[usize], word: &[usize]) -> Vec<usize> {
         word.iter().fold(from.to_vec(), |states, op| self.step(&states, *op))
     }
 
-    /// Whether operations are admitted one after another.
+    /// Returns true if a sequence of operations is admitted.
     fn admits(&self, from: usize, word: &[usize]) -> bool {
         !self.run(&[from], word).is_empty()
     }
 
-    /// Says how a law is broken.
+    /// Describes how a law is violated.
     fn broken(&self, law: &'static str, state: usize, word: &[usize], texts: (String, String)) -> Broken {
         let ops = word.iter().map(|op| self.name(*op)).collect();
         let (expected, found) = texts;

@@ -8,10 +8,10 @@ use history_core::hash::{HashMap, RandomState};
 use indexmap::IndexSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the laws know of a model.
+/// A model in the form that the laws use.
 pub(super) type Numbers<'m> = &'m dyn Model<State = usize, Op = usize, Next = Vec<usize>>;
 
-/// A model with some of its operations, by their places in a list, and all states that were seen, by number.
+/// A model with some of its operations, by their positions in a list, and all states that were reached, by number.
 pub(super) struct Numbered<'m, M: Model> {
     model: &'m M,
     ops: &'m [M::Op],

@@ -8,7 +8,7 @@ impl World<'_> {
         self.shortcuts.part(&op)
     }
 
-    /// Operations are admitted by the object exactly if those on each part are admitted alone.
+    /// Operations are admitted by the object exactly if the operations of each part are admitted separately.
     pub(super) fn breaks_parts(&self) -> Option<Broken> {
         let init = self.model.init();
         let parted = self.which(|op| self.shortcuts.part(op).is_some());
@@ -59,7 +59,7 @@ impl World<'_> {
                         (Some(Access::Read(value)), Some(held)) => {
                             is_register = is_register.map(|so_far| so_far && value == held);
                         }
-                        // What it finds at first is not said.
+                        // The initial value of the register is unknown.
                         _ => is_register = None,
                     }
                 }

@@ -1,8 +1,9 @@
-//! Laws of states that store operations: such a state permits what it would if they took effect at some point.
+//! Laws of states that store operations: such a state permits what it would permit if the operations took effect at
+//! some point.
 
 use super::{Broken, World};
 
-/// The number of the only operation that is under way.
+/// The number of the only operation in progress.
 const FLIGHT: u32 = 0;
 
 impl World<'_> {
@@ -24,7 +25,8 @@ impl World<'_> {
         self.which(|op| self.shortcuts.begin(&init, op, FLIGHT).is_none())
     }
 
-    /// Whether an operation is remembered depends on it alone, and whatever is under way is admitted by every state.
+    /// Whether states store an operation depends on the operation alone, and every state admits an operation in
+    /// progress.
     fn breaks_kinds(&self) -> Option<Broken> {
         let init = self.model.init();
         for op in 0..self.ops {
@@ -47,12 +49,12 @@ impl World<'_> {
         None
     }
 
-    /// Whether a sequence is admitted with one more operation at one of the first places, counted from 0 to `last`.
+    /// Returns true if a sequence is admitted with `more` inserted at a position of at most `last`.
     fn admits_with(&self, state: usize, more: usize, word: &[usize], last: usize) -> bool {
         (0..=last).any(|at| self.admits(state, &[&word[..at], &[more], &word[at..]].concat()))
     }
 
-    /// A pending operation may take effect anywhere, or nowhere.
+    /// A pending operation may take effect at any point, or never.
     fn breaks_pend(&self) -> Option<Broken> {
         let init = self.model.init();
         let pending = self.which(|op| self.shortcuts.pend(&init, op).is_some());
@@ -106,7 +108,7 @@ impl World<'_> {
         None
     }
 
-    /// Whether a sequence is admitted while `op` is under way, which ends when `end` of it took effect.
+    /// Returns true if a sequence is admitted while `op` is in progress, if `op` ends after the first `end` operations.
     fn admits_until(&self, state: usize, op: usize, word: &[usize], end: usize) -> bool {
         let Some(begun) = self.begin(state, op) else { return false };
         let before = self.run(&[begun], &word[..end]);
@@ -114,7 +116,7 @@ impl World<'_> {
     }
 }
 
-/// What is expected and what is found while an operation is remembered.
+/// The expected and the actual result while states store an operation.
 fn texts(op: &str, when: &str, is_placed: bool) -> (String, String) {
     let say = |is: bool| if is { "admitted" } else { "not admitted" };
     let expected =

@@ -1,10 +1,10 @@
-//! The law of all shortcuts together: the search finds a linearization exactly if trying all orders does, and the order
-//! that it shows is admitted.
+//! The law of all shortcuts together: the search finds a linearization exactly if trying all orders does, and the model
+//! admits the order that it returns.
 
 use super::{Broken, World};
 use crate::{Engine, Operation, Outcome, Settings, check_with};
 
-/// Histories that are tried.
+/// The maximum number of histories that are tried.
 const HISTORIES_MAX: usize = 4_000;
 
 impl World<'_> {
@@ -15,7 +15,7 @@ impl World<'_> {
         let pairs: Vec<(usize, usize)> = all.iter().flat_map(|a| all.iter().map(move |b| (*a, *b))).collect();
         let shapes = [(true, true), (true, false), (false, false)];
         let count = words.len() * pairs.len() * shapes.len();
-        // Spread over all of them by a step that no count divides.
+        // The step is odd, which spreads the histories over all combinations.
         let step = (count / HISTORIES_MAX).max(1) | 1;
         (0..count).step_by(step).find_map(|at| {
             let (at, shape) = (at / shapes.len(), shapes[at % shapes.len()]);
@@ -30,7 +30,7 @@ impl World<'_> {
             let operation = Operation::crashed(0, op, call);
             Operation { ret, ..operation }
         };
-        // The first ends after half of the others, the second after all.
+        // The first operation ends after half of the others, the second one after all.
         let mut history = vec![
             operation(a, 0, returns.0.then_some(10 * (len / 2) + 15)),
             operation(b, 1, returns.1.then_some(10 * len + 30)),
@@ -75,7 +75,7 @@ impl World<'_> {
         Some(self.broken("shortcuts", self.model.init(), &order, (expected, say(found.is_ok()).into())))
     }
 
-    /// Whether the operations that are left can be placed in some order; those that crashed need not.
+    /// Returns true if the remaining operations can be placed in some order. Crashed ones need not be placed.
     fn is_linearizable(
         &self,
         history: &[Operation<usize>],

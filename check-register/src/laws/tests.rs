@@ -1,4 +1,4 @@
-//! Each law is broken by a model that is wrong in just that.
+//! Each law is violated by a model that is wrong only in what this law states.
 
 use super::{assert_model_laws, broken_law};
 use crate::models::{FifoQueue, QueueOp, QueueState, Removed};
@@ -26,16 +26,16 @@ enum Wrong {
     Settle,
 }
 
-/// Two registers that hold 0 at first, and pings, which states remember.
+/// Two registers that hold 0 at first, and pings, which states store.
 struct Pair(Wrong);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum PairOp {
     Write(usize, i64),
     Read(usize, i64),
-    /// Adds to the first one.
+    /// Adds to the first register.
     Add(i64),
-    /// Says nothing, and does nothing.
+    /// Has no result and no effect.
     Ping,
 }
 
@@ -44,7 +44,7 @@ use PairOp::{Add, Ping, Read, Write};
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 struct PairState {
     held: [i64; 2],
-    /// Pings that may happen, and have not ended.
+    /// Pings that may take effect, and have not ended.
     pings: u32,
 }
 
@@ -76,7 +76,7 @@ impl Model for Pair {
         if self.0 == Wrong::Steps {
             next.held[0] += i64::from(STEPS.replace(STEPS.get() + 1));
         }
-        // What represents a ping may not hinder a read.
+        // A state that stores a ping must not refuse a read.
         let is_hindered = self.0 == Wrong::End && state.pings > 0 || self.0 == Wrong::Pend && state.pings >= 100;
         (!(is_hindered && matches!(op, Read(..)))).then_some(next)
     }
@@ -94,7 +94,7 @@ impl Shortcuts<PairState, PairOp> for Pair {
     fn effect(&self, op: &PairOp) -> Option<u64> {
         match *op {
             Write(at, value) => Some(10 * u64::try_from(at).unwrap() + value.cast_unsigned()),
-            // A read needs no write of its value where something else can bring it about.
+            // A read needs no write of its value if another operation can produce the value.
             _ => None,
         }
     }
@@ -105,7 +105,7 @@ impl Shortcuts<PairState, PairOp> for Pair {
                 effects.push(10 * u64::try_from(at).unwrap() + value.cast_unsigned() + 1);
                 false
             }
-            // A sum shows what was written before.
+            // A sum shows earlier writes.
             Read(0, _) => true,
             Read(at, value) => {
                 effects.push(10 * u64::try_from(at).unwrap() + value.cast_unsigned());
@@ -123,7 +123,8 @@ impl Shortcuts<PairState, PairOp> for Pair {
     }
 
     fn effect_lasts(&self, op: &PairOp) -> bool {
-        // That on the second register does not: the next write wipes it out. On the first it does, in a sum.
+        // The effect on the second register does not last: the next write replaces it. On the first one it does, in a
+        // sum.
         !matches!(op, Write(1, _)) && self.0 != Wrong::EffectLasts
     }
 
@@ -218,7 +219,7 @@ fn each_law_is_broken_by_a_model_that_is_wrong_in_it() {
     assert_eq!(found, expected);
 }
 
-/// A queue in which finding nothing may wait for a put.
+/// A queue in which a take that finds nothing may wait for a put.
 struct Waits(FifoQueue);
 
 impl Model for Waits {

@@ -1,4 +1,4 @@
-//! linearizable-register: a cas-register for each key, as Jepsen's workload of that name has it.
+//! linearizable-register: a cas-register for each key, as in Jepsen's workload of that name.
 
 use super::Linearizable;
 use crate::models::CasRegister;

@@ -1,4 +1,4 @@
-//! From recorded ops to events of operations on an object.
+//! Decodes recorded ops into events of operations on an object.
 
 use crate::engine::ids;
 use crate::models::{Shows, Spec};
@@ -31,7 +31,7 @@ pub struct Decoder<O> {
     open: Vec<Option<InFlight<O>>>,
     functions: FunctionsInFlight,
     keys: UnreadKeys,
-    /// What all results show.
+    /// The number of results that showed something.
     shown: Shown,
     /// The number of operations in flight that leave open what they may change.
     hidden_in_flight: usize,
@@ -39,7 +39,7 @@ pub struct Decoder<O> {
     hidden: Option<u64>,
     /// The first of these that cannot be decoded at all.
     fault: Option<Fault>,
-    /// Whether one that cannot be decoded has completed, and not failed.
+    /// Whether an operation that cannot be decoded has completed without failing.
     is_blocked: bool,
     coverage: Coverage,
     /// Failed operations whose invocations cannot be decoded: the first one, and the ops of all of them.
@@ -54,7 +54,7 @@ pub struct Decoder<O> {
 #[derive(Clone, Debug)]
 struct Fault {
     index: u64,
-    /// Where it is and why.
+    /// The position of the op, and the reason.
     place: String,
 }
 
@@ -64,7 +64,8 @@ struct Shown {
     returned: u64,
     something: u64,
     absence: u64,
-    /// Nil, of operations that began when nothing that fills the object had returned, and of the others.
+    /// Results of nil: of operations that began before any operation that fills the object had returned, and of the
+    /// others.
     early_nil: u64,
     late_nil: u64,
     /// Operations that fill the object and may have happened, and whether one of them returned.
@@ -80,38 +81,38 @@ struct InFlight<O> {
     op: Option<O>,
     /// See [`Spec::places`].
     places: Option<Vec<(i64, bool)>>,
-    /// Its index, if it does not say what it may change.
+    /// The index of its invocation, if this does not record what the operation changes.
     hidden: Option<u64>,
-    /// If it cannot be decoded; it is hidden then.
+    /// The fault, if it cannot be decoded; it is hidden then.
     fault: Option<Box<Fault>>,
     fills: bool,
-    /// Whether one that fills the object had returned by then.
+    /// Whether an operation that fills the object had returned at its invocation.
     is_late: bool,
 }
 
 /// An event of an operation. Its slot is that of its ops: see [`Pair`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DecodedEvent<'d, O> {
-    /// It is called.
+    /// The operation is called.
     Called {
         /// Unique among those in flight.
         slot: usize,
         /// Its operation, with any result; `None` if that has no known effect.
         op: Option<&'d O>,
     },
-    /// It returned.
+    /// The operation returned.
     Returned {
         /// The slot of its call.
         slot: usize,
         /// Its operation; `None` if it does not matter.
         op: Option<O>,
     },
-    /// It did not happen.
+    /// The operation did not happen.
     Failed {
         /// The slot of its call.
         slot: usize,
     },
-    /// It may have happened, and may yet.
+    /// The operation may have happened, and may still happen.
     Crashed {
         /// The slot of its call.
         slot: usize,
@@ -143,8 +144,8 @@ impl<O> Default for Decoder<O> {
 impl<O> Decoder<O> {
     /// Decodes an op of a client.
     ///
-    /// An invocation that cannot be decoded is one that says nothing of what it changes: if it fails it did not happen,
-    /// and is ignored; else see [`Decoder::first_hidden`] and [`Decoder::is_blocked`].
+    /// An invocation that cannot be decoded does not record what it changes. If the operation fails, it did not happen
+    /// and is ignored; otherwise see [`Decoder::first_hidden`] and [`Decoder::is_blocked`].
     ///
     /// # Errors
     ///
@@ -208,7 +209,7 @@ impl<O> Decoder<O> {
                 self.shown.filling -= u64::from(in_flight.fills);
                 DecodedEvent::Failed { slot }
             }
-            // What an `info` says in the place of a value is mostly why it failed.
+            // The value of an `info` is usually the reason why it failed.
             OpKind::Info | OpKind::Invoke => DecodedEvent::Crashed { slot, op: in_flight.op },
             OpKind::Ok => {
                 let reason = match model.decode(op, invoked) {
@@ -223,7 +224,7 @@ impl<O> Decoder<O> {
                 if in_flight.op.is_none() && in_flight.hidden.is_none() && model.only_reads(op) {
                     return Ok(self.ignore_read(op, slot, &reason));
                 }
-                // What was invoked is in flight up to here, and may have happened.
+                // The invoked operation is in flight up to this op, and may have happened.
                 self.hidden_in_flight += usize::from(in_flight.hidden.is_some());
                 self.open[slot] = Some(in_flight);
                 return Err(reason);
@@ -231,12 +232,12 @@ impl<O> Decoder<O> {
         })
     }
 
-    /// The end of an operation whose invocation cannot be decoded. What failed did not happen, so nothing depends on
-    /// what it was.
+    /// Handles the end of an operation whose invocation cannot be decoded. A failed operation did not happen, so it
+    /// does not matter what it was.
     #[cold]
     fn complete_undecoded(&mut self, op: &Op<'_>, slot: usize, in_flight: InFlight<O>) -> DecodedEvent<'_, O> {
         if op.kind == OpKind::Fail {
-            // Its two ops.
+            // Counts both ops of the operation.
             self.coverage.count(op, OpUse::PassedOver);
             self.coverage.count(op, OpUse::PassedOver);
             self.ignored_ops += 2;
@@ -249,8 +250,8 @@ impl<O> Decoder<O> {
         DecodedEvent::Crashed { slot, op: None }
     }
 
-    /// An `ok` read whose result cannot be decoded. It changes nothing, so the other operations have the same orders
-    /// with it as without it, or fewer: a violation without it is one, and that there is none proves nothing.
+    /// Handles an `ok` read whose result cannot be decoded. A read changes nothing, so omitting it can only add orders
+    /// of the other operations: a violation without it is a violation, but a valid result without it proves nothing.
     #[cold]
     fn ignore_read(&mut self, op: &Op<'_>, slot: usize, reason: &str) -> DecodedEvent<'_, O> {
         self.coverage.count(op, OpUse::PassedOver);
@@ -259,10 +260,10 @@ impl<O> Decoder<O> {
         DecodedEvent::Returned { slot, op: None }
     }
 
-    /// The index of the first invocation that does not say what it changed, of an operation that may have happened.
+    /// The index of the first invocation that does not record what it changed, of an operation that may have happened.
     ///
-    /// It takes effect after its invocation. So that nothing explains what returned before is certain whatever it was,
-    /// and no other violation is.
+    /// The operation takes effect after its invocation. So if no order explains the ops that returned before, that is
+    /// certain; no other violation is.
     pub fn first_hidden(&self) -> Option<u64> {
         if self.hidden_in_flight == 0 {
             return self.hidden;
@@ -274,14 +275,14 @@ impl<O> Decoder<O> {
         self.open.iter().flatten()
     }
 
-    /// Whether an operation that cannot be decoded has completed, and not failed: what follows cannot change the
+    /// Returns true if an operation that cannot be decoded has completed without failing: further ops cannot change the
     /// verdict. O(1).
     pub fn is_blocked(&self) -> bool {
         self.is_blocked
     }
 
-    /// Where the first operation is that cannot be decoded, if it may have happened, and why: then no history is known
-    /// to be right.
+    /// The position of the first operation that cannot be decoded and may have happened, with the reason: then no
+    /// history can be valid.
     pub fn undecoded(&self) -> Option<&str> {
         let in_flight = self.in_flight().filter_map(|in_flight| in_flight.fault.as_deref());
         in_flight.chain(&self.fault).min_by_key(|fault| fault.index).map(|fault| fault.place.as_str())
@@ -296,7 +297,7 @@ impl<O> Decoder<O> {
         Some(format!("The verdict covers only the ops before {place}"))
     }
 
-    /// Withdraws a verdict, because of what is hidden, if anything is.
+    /// Replaces a verdict by unknown if some operation may have happened and does not record what it changed.
     pub fn doubt(&self, report: &mut Report) {
         let Some(first) = self.first_hidden() else { return };
         let place = self.undecoded().map_or_else(|| hidden_place(first), str::to_owned);
@@ -307,13 +308,13 @@ impl<O> Decoder<O> {
         report.add_next(NextStep::correct_op(&place));
     }
 
-    /// Ends the report on a history: a valid verdict is unknown if no answer showed anything that could have been
-    /// wrong.
+    /// Completes the report on a history: a valid verdict becomes unknown if no result showed anything that could have
+    /// been wrong.
     pub fn conclude<S: Spec<Op = O>>(&self, report: &mut Report) {
         let Shown { something, absence, early_nil, late_nil, filling, .. } = self.shown;
         let observed = something + if filling > 0 { absence + early_nil } else { 0 };
         if let Some(fault) = self.ignored.as_ref().filter(|_| self.ignored_ops == self.ops) {
-            // They all are ops of something else.
+            // All ops are ops of another workload.
             report.verdict = Verdict::Unknown;
             report.notes.push(format!("No verdict, because of {}", fault.place));
             report.add_next(NextStep::correct_op(&fault.place));
@@ -401,7 +402,7 @@ fn earliest(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     one.into_iter().chain(other).min()
 }
 
-/// Where an op is that does not say what it changed.
+/// Describes the position of an op that does not record what it changed.
 fn hidden_place(index: u64) -> String {
     format!(
         "the op at index {index}: it may have happened, and neither its invocation nor its completion records what it \
@@ -411,7 +412,7 @@ fn hidden_place(index: u64) -> String {
 
 const ELSEWHERE: &str = "the completion reads or writes other keys than its invocation, or in another order";
 
-/// Whether some place of a completion is not in its turn among those of the invocation.
+/// Returns true if the places of a completion are not among those of the invocation, in the same order.
 fn is_elsewhere(invoked: Option<&[(i64, bool)]>, completed: Option<&[(i64, bool)]>) -> bool {
     let (Some(invoked), Some(completed)) = (invoked, completed) else { return false };
     let mut left = invoked.iter();

@@ -1,4 +1,4 @@
-//! Why an operation could not be placed: the explanation of a refusal.
+//! The explanation of a refusal: why an operation cannot be placed.
 
 use super::recorded::Recorded;
 use super::subject::{Subject, shortened};
@@ -7,10 +7,10 @@ use history_core::explain::{self, Explanation, Names};
 use history_core::{Datum, OpKind, Witness, WitnessOp};
 use std::fmt::Write as _;
 
-/// States that are listed.
+/// The maximum number of states that are listed.
 const STATES_MAX: usize = 8;
 
-/// The history that a witness is about.
+/// Explains refusals of one history.
 pub(super) struct Explainer<'a> {
     subject: &'a dyn Subject,
     recorded: &'a Recorded,
@@ -22,12 +22,12 @@ impl<'a> Explainer<'a> {
         Explainer { subject, recorded, named: Names::default() }
     }
 
-    /// An operation's name.
+    /// The name of an operation in the explanation.
     fn name(&mut self, op: usize) -> String {
         self.named.name(op, |named| *named == op)
     }
 
-    /// When it was in flight.
+    /// The indices at which an operation was in flight.
     fn when(&self, op: usize) -> String {
         let invoked = self.recorded.invoked(op);
         match self.recorded.completed(op) {
@@ -98,7 +98,7 @@ impl<'a> Explainer<'a> {
         self.witness(part, refusal, explanation.to_string())
     }
 
-    /// A state, and how the history could have come to it.
+    /// Writes a state, and how the history could have led to it.
     fn end(&mut self, text: &mut String, end: &End) {
         let names: Vec<String> = explain::tail(&end.order).iter().map(|op| self.name(*op)).collect();
         let state = shortened(&end.state);
@@ -109,7 +109,7 @@ impl<'a> Explainer<'a> {
         };
     }
 
-    /// What contradicts what.
+    /// Writes the operations that contradict each other.
     fn conflict(&mut self, text: &mut String, conflict: &Conflict) {
         _ = match *conflict {
             Conflict::NeverWritten { read } => {
@@ -174,7 +174,7 @@ impl<'a> Explainer<'a> {
         };
     }
 
-    /// What was done with values: `the value of T1, taken by T2`.
+    /// Describes the operations on values: `the value of T1, taken by T2`.
     fn held(&mut self, values: &[Held]) -> String {
         let one = |held: &Held| {
             let put = held.put.map_or_else(

@@ -1,4 +1,4 @@
-//! Checkers of recorded histories: any model that reads ops.
+//! Checkers of recorded histories, for any model that can read ops.
 
 mod by_key;
 pub(crate) mod decoder;

@@ -40,14 +40,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[INITIAL, ENGINE, MAX_CONFIGURATIONS]
 
 pub(super) const WITH_SPEC: &[OptionSpec] = &[SPEC, INITIAL, ENGINE, MAX_CONFIGURATIONS];
 
-/// Sets what is given by name.
+/// Applies the options to a checker.
 pub(super) fn apply<S: Spec>(to: &mut Linearizable<S>, options: &Options) -> Result<(), OptionError> {
     if let Some(text) = options.text(INITIAL.name) {
         let wrong =
             |message: String| OptionError::new(INITIAL.name, format!("{message} (initial state: {})", S::INITIAL));
         let no_value = || format!("expected an EDN or JSON value, found {text}");
         let value = Datum::parse(text).ok_or_else(|| wrong(no_value()))?;
-        // What was read is not too large to be in a history.
+        // The value was read from text, so it is not too large for a history.
         let set = value.with_value(|value| to.model.set_initial(value)).unwrap_or_else(|_| Err(no_value()));
         set.map_err(wrong)?;
     }

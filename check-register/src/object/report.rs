@@ -1,4 +1,4 @@
-//! From a result to a report.
+//! Converts an answer into a report.
 
 use super::decoder::Decoder;
 use super::explanation::Explainer;
@@ -11,7 +11,7 @@ use crate::models::Spec;
 use crate::{Answer, Outcome, Reason};
 use history_core::{Anomaly, Budget, Report};
 
-/// How many ops of each kind there were.
+/// The number of ops of each kind.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Counts {
     pub(super) ok: u64,
@@ -19,7 +19,7 @@ pub(super) struct Counts {
     pub(super) info: u64,
 }
 
-/// Parts of which witnesses are given.
+/// The maximum number of parts with witnesses.
 const WITNESSES_MAX: usize = 8;
 
 /// The report on a history.
@@ -40,7 +40,7 @@ pub(super) fn report<S: Spec>(
     report
 }
 
-/// What the answer says.
+/// Creates the report on an answer.
 fn of_answer(subject: &dyn Subject, recorded: &Recorded, counts: Counts, answer: &Answer) -> Report {
     let mut report = Report::new(subject.name(), answer.verdict());
     let (mut refused, mut unknown, mut stopped) = (0, 0, 0);

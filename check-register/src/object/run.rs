@@ -1,4 +1,4 @@
-//! The fold: ops become operations of a model.
+//! The fold: converts ops into operations of a model.
 
 use super::Linearizable;
 use super::decoder::{DecodedEvent, Decoder};
@@ -11,7 +11,7 @@ use crate::slices::Slices;
 use history_core::{Budget, ErrorKind, HistoryError, NextStep, Op, OpKind, Pair, Report, Run, Searched, Verdict};
 use std::ops::ControlFlow;
 
-/// A history of an object on its way through a checker.
+/// The check of one history of an object.
 pub(super) struct ObjectRun<S: Spec> {
     checker: Linearizable<S>,
     columns: Columns<S::Op>,
@@ -20,22 +20,22 @@ pub(super) struct ObjectRun<S: Spec> {
     decoder: Decoder<S::Op>,
     /// Operations in flight, by slot.
     open: Vec<OpId>,
-    /// Those that got `info`, which may have happened.
+    /// Operations that ended with `info`, which may have happened.
     crashed: Vec<(OpId, S::Op)>,
     /// The first op that cannot be read, and why.
     malformed: Option<Malformed>,
     slices: Slices,
-    /// Whether the search is not to go on.
+    /// Whether the search must not continue.
     stopped: bool,
-    /// Whether what happened since an operation that does not say what it changed is left out.
+    /// Whether the ops since the first operation that does not record what it changed are omitted.
     is_cut: bool,
 }
 
 /// An op that cannot be read.
 struct Malformed {
-    /// Where it is and why.
+    /// The position of the op, and the reason.
     place: String,
-    /// Whether its operation may have begun anywhere before it, so that it may explain what was found there.
+    /// Whether its operation may have begun anywhere before it, so that it may explain earlier results.
     may_be_earlier: bool,
 }
 
@@ -93,8 +93,8 @@ impl<S: Spec + Clone> ObjectRun<S> {
         Ok(())
     }
 
-    /// What never completed may have happened, as what got `info` may. What only reads says nothing then. Once is
-    /// enough.
+    /// Sets the effects of operations that never completed or ended with `info`: they may have happened. Those that
+    /// only read have no effect. A second call does nothing.
     fn push_crashed(&mut self) {
         let open = self.decoder.take_in_flight();
         self.crashed.extend(open.map(|(slot, op)| (self.open[slot], op)));
@@ -106,7 +106,7 @@ impl<S: Spec + Clone> ObjectRun<S> {
         }
     }
 
-    /// Before the search: if an operation cannot be decoded, only a violation before it counts.
+    /// Prepares the search: if an operation cannot be decoded, only a violation before it counts.
     fn prepare(&mut self) {
         self.push_crashed();
         if self.decoder.undecoded().is_some() {
@@ -114,8 +114,9 @@ impl<S: Spec + Clone> ObjectRun<S> {
         }
     }
 
-    /// Leaves out what happened since the first operation that does not say what it changed. Whatever it was, it took
-    /// effect after its invocation: so it explains nothing that had returned by then, and may explain all the rest.
+    /// Omits the ops since the first operation that does not record what it changed. This operation took effect after
+    /// its invocation, so it explains nothing that had returned by then, and may explain everything else. Returns true
+    /// if ops were omitted.
     fn cut(&mut self) -> bool {
         let Some(first) = self.decoder.first_hidden().filter(|_| !self.is_cut) else { return false };
         let recorded = &self.recorded;
@@ -129,7 +130,7 @@ impl<S: Spec + Clone> ObjectRun<S> {
         true
     }
 
-    /// The report on a history of which nothing is known because of an op.
+    /// The report on a history that cannot be checked because of an op.
     fn unknown(place: &str) -> Report {
         let mut report = Report::new(S::NAME, Verdict::Unknown);
         report.notes.push(format!("No verdict, because of {place}"));
@@ -138,7 +139,7 @@ impl<S: Spec + Clone> ObjectRun<S> {
     }
 }
 
-/// Why an op ends the run.
+/// The reason why an op ends the run.
 enum OpFault {
     Malformed(String),
     Error(HistoryError),
@@ -202,7 +203,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
     }
 
     fn finish_before_unread(self: Box<Self>, budget: &Budget) -> Result<Option<Report>, HistoryError> {
-        // A beginning that is not linearizable cannot be mended by what follows.
+        // If a prefix is not linearizable, neither is the whole history.
         Ok(Some(self.finish(budget)?).filter(|report| report.verdict == Verdict::Invalid))
     }
 
@@ -239,7 +240,7 @@ impl<S: Spec + Clone> Run for ObjectRun<S> {
     }
 }
 
-/// Notes first that a verdict is about a part of the history.
+/// Inserts a note that the verdict covers only a part of the history, before all other notes.
 fn note_first(report: &mut Report, note: Option<String>) {
     report.is_partial |= note.is_some();
     report.notes.splice(0..0, note);

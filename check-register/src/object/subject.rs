@@ -1,36 +1,36 @@
-//! An object as used by explanations and timelines: its operations by number, and texts. So these are compiled once,
-//! and not for each object.
+//! An object as used by explanations and timelines: its operations by number, and texts. Because this is a trait
+//! object, these modules are compiled once, and not for each object.
 
 use crate::engine::ids::{OpId, index};
 use crate::history::Columns;
 use crate::models::Spec;
 use history_core::{Budget, Datum};
 
-/// What is told of an object and its operations.
+/// The texts about an object and its operations.
 pub(super) trait Subject {
-    /// What the checker is called.
+    /// The name of the checker.
     fn name(&self) -> &'static str;
 
-    /// What a refusal rests on besides the history.
+    /// An assumption of a refusal besides the history.
     fn assumes(&self) -> Option<String>;
 
-    /// Whether an operation is one to be placed.
+    /// Returns true if an operation is to be placed.
     fn has(&self, op: usize) -> bool;
 
-    /// Whether it returned.
+    /// Returns true if an operation returned.
     fn returns(&self, op: usize) -> bool;
 
-    /// What it did.
+    /// The description of an operation.
     fn what(&self, op: usize) -> String;
 
-    /// The same as a value.
+    /// An operation as a value.
     fn datum(&self, op: usize) -> Datum;
 
-    /// The part that it is about.
+    /// The part to which an operation belongs.
     fn part(&self, op: usize) -> Option<u64>;
 
-    /// The states after the first `from` operations of an order, and after each further one. The order is of places in
-    /// `ops`.
+    /// The states after the first `from` operations of an order, and after each further one. `order` contains positions
+    /// in `ops`.
     fn states(&self, ops: &[u32], order: &[u32], from: usize) -> Vec<String>;
 }
 
@@ -109,7 +109,7 @@ impl<S: Spec> Subject for ModelSubject<'_, S> {
     }
 }
 
-/// A state's description that may be long.
+/// Shortens a state's description that may be long.
 pub(super) fn shortened(text: &str) -> String {
     const CHARS_MAX: usize = 120;
     match text.char_indices().nth(CHARS_MAX) {

@@ -8,10 +8,10 @@ use history_core::figure::{BARS_MAX, Bar, BarStatus, Content, Figure, ORDERS_MAX
 use history_core::{Artifact, Client};
 use std::fmt::Write as _;
 
-/// Timelines, at the most. Parts that are not linearizable come first.
+/// The maximum number of timelines. Parts that are not linearizable come first.
 const PAGES_MAX: usize = 8;
 
-/// Bytes of a linearization as text, at most.
+/// The maximum number of bytes of a linearization as text.
 const LISTING_BYTES_MAX: usize = 32 << 20;
 
 /// The timelines of an answer, and its linearizations as text.
@@ -40,7 +40,7 @@ struct Pages<'a> {
     recorded: &'a Recorded,
 }
 
-/// What a timeline shows, in one sentence; `refused` is the operation that cannot be placed.
+/// The content of a timeline, in one sentence; `refused` is the operation that cannot be placed.
 fn summary(object: &str, refused: Option<&str>) -> String {
     match refused {
         None => format!("These operations can be ordered as a {object} allows; one such order is shown."),
@@ -52,7 +52,7 @@ fn summary(object: &str, refused: Option<&str>) -> String {
 }
 
 impl Pages<'_> {
-    /// The operations of a part, to which `one` of them belongs, in the order of their calls.
+    /// The operations of the part to which the operation `one` belongs, in the order of their calls.
     fn ops(&self, part: &PartAnswer, one: usize) -> Vec<u32> {
         let wanted = part.part.as_ref().and_then(|_| self.subject.part(one));
         let is_wanted = |op: &usize| self.subject.has(*op) && (wanted.is_none() || self.subject.part(*op) == wanted);
@@ -116,7 +116,7 @@ impl Pages<'_> {
             orders: orders
                 .iter()
                 .map(|order| {
-                    // To look for it takes as long as the order is.
+                    // The search for the skipped steps takes time linear in the length of the order.
                     let skipped = window.skipped(order);
                     let states = self.subject.states(&ops, order, skipped);
                     let shown = window.order(order, |steps| states[steps - skipped].clone());
@@ -127,7 +127,7 @@ impl Pages<'_> {
         })
     }
 
-    /// A linearization as text: a line an operation, and the state after it.
+    /// A linearization as text: one line per operation, with the state after it.
     fn listing(&self, order: &[usize]) -> String {
         let ops: Vec<u32> = order.iter().copied().map(number).collect();
         let positions: Vec<u32> = (0..number(ops.len())).collect();
@@ -144,7 +144,7 @@ impl Pages<'_> {
         text
     }
 
-    /// Times if every operation has them and they agree with the order of the history, else positions.
+    /// Times if every operation has them and they agree with the order of the history, otherwise positions.
     fn scale(&self, ops: &[u32]) -> Scale {
         let mut events: Vec<(u64, Option<i64>)> = Vec::with_capacity(2 * ops.len());
         for op in ops {
@@ -175,7 +175,7 @@ impl Pages<'_> {
     }
 }
 
-/// Whether each of `count` operations is in an order.
+/// By position: whether an order contains the operation.
 fn placed(order: &[u32], count: usize) -> Vec<bool> {
     let mut placed = vec![false; count];
     for at in order {
@@ -184,17 +184,17 @@ fn placed(order: &[u32], count: usize) -> Vec<bool> {
     placed
 }
 
-/// What determines the statuses of the operations of a part, which are given by their positions in it.
+/// The data for the statuses of the operations of a part, which are given by their positions in it.
 struct Statuses<'a> {
     outcome: &'a Outcome,
-    /// Whether the order that is shown has each; `None` if there is no order.
+    /// By operation: whether the displayed order contains it; `None` if there is no order.
     placed: Option<Vec<bool>>,
     refused_at: Option<u32>,
     refused_end: Option<i64>,
 }
 
 impl Statuses<'_> {
-    /// That of one which lasted from `start` to `end`.
+    /// The status of an operation that lasted from `start` to `end`.
     fn of(&self, at: u32, (start, end): (i64, Option<i64>)) -> BarStatus {
         let returned = || end.is_some_and(|end| self.refused_end.is_some_and(|until| end <= until));
         if Some(at) == self.refused_at {
@@ -219,7 +219,7 @@ fn without_order(outcome: &Outcome) -> BarStatus {
     }
 }
 
-/// What the page does not show.
+/// Describes what the page omits.
 fn note(left_out: Option<String>, is_without_order: bool) -> Option<String> {
     const NO_ORDER: &str = "No order is shown: there are too many orders of these operations.";
     let no_order = is_without_order.then(|| NO_ORDER.to_owned());
@@ -231,7 +231,7 @@ fn row_name(process: Option<Client>) -> String {
     process.map_or_else(|| "unknown process".into(), |process| format!("process {process}"))
 }
 
-/// With its first letter in upper case.
+/// The text with its first letter in upper case.
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()

@@ -1,22 +1,22 @@
-//! Clocks and orders: what determines the order of ops, whether the order of the file is the order of the times, and
+//! Clocks and orders: what determines the order of ops, whether the order of the file agrees with the times, and
 //! whether there is an order at all.
 
 use super::versions::{At, ClientId, NO_TIME};
 use crate::engine::ids;
 use history_core::{Client, IntMap, Op};
 
-/// What orders the ops.
+/// The order of the ops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Order {
     Index,
-    /// Ops of one time are in the order of the file.
+    /// By time. Ops at equal times are in the order of the file.
     TimeThenIndex,
-    /// Ops of one time overlap: none of them is known to have ended before another began.
+    /// By time. Ops at equal times overlap: none of them is known to have ended before another began.
     Time,
 }
 
 impl Order {
-    /// Whether a completion is known to have come before an invocation.
+    /// Returns true if a completion is known to precede an invocation.
     pub(crate) fn is_before(self, completed: At, invoked: At) -> bool {
         match self {
             Order::Index => completed.index < invoked.index,
@@ -26,7 +26,7 @@ impl Order {
     }
 }
 
-/// What the times of the ops have said so far.
+/// The information from the times of the ops so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     latest_ns: i64,
@@ -36,7 +36,7 @@ pub(crate) struct Clock {
     /// The first op that is earlier than one before it of its own client.
     back_within: Option<u64>,
     clients: IntMap<ClientId>,
-    /// When each client's last op was, by client.
+    /// By client: the time of its last op.
     last_ns: Vec<i64>,
 }
 
@@ -54,7 +54,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The client who did an op, by its number; a new one is added to `clients`.
+    /// The client of an op, by its process number; a new one is added to `clients`.
     #[inline]
     pub(crate) fn client(&mut self, process: i64, op: &Op<'_>, clients: &mut Vec<Client>) -> ClientId {
         if let Some(client) = self.clients.get(process) {
@@ -68,7 +68,8 @@ impl Clock {
         client
     }
 
-    /// Takes note of an op. True if it is the first that shows that the file is not in the order of the times.
+    /// Records the time of an op. Returns true if this is the first op which shows that the file is not in the order of
+    /// the times.
     #[inline]
     pub(crate) fn tick(&mut self, index: u64, time_ns: i64, client: ClientId) -> bool {
         if time_ns == NO_TIME {
@@ -91,18 +92,18 @@ impl Clock {
         false
     }
 
-    /// Whether it is certain that the order is that of the file: some op has no time.
+    /// Returns true if the order is certainly that of the file, because some op has no time.
     pub(crate) fn is_of_file(&self) -> bool {
         !self.all_timed
     }
 
-    /// The op that shows that the times are an order other than the file's; none if they are the same, or if not all
-    /// ops have times.
+    /// The first op which shows that the order of the times differs from that of the file. `None` if the orders agree,
+    /// or if not all ops have times.
     pub(crate) fn disorder(&self) -> Option<u64> {
         self.back.filter(|_| self.all_timed)
     }
 
-    /// The op that shows that the times are no order that could have been.
+    /// The op which shows that the times cannot be the order of the ops.
     pub(crate) fn contradiction(&self) -> Option<u64> {
         self.back_within.filter(|_| self.all_timed)
     }

@@ -1,4 +1,4 @@
-//! Explanations of witnesses, which end in the contradiction.
+//! Explanations of witnesses. Each ends with the contradiction.
 
 mod witness;
 
@@ -11,12 +11,12 @@ use crate::engine::ids;
 use history_core::{Client, Datum, OpKind, Witness};
 use witness::WitnessBuilder;
 
-/// Versions of a chain that a witness holds.
+/// The maximum number of versions of a chain in a witness.
 const CHAIN_MAX: usize = 64;
-/// Versions of a chain that prose names.
+/// The maximum number of versions of a chain that an explanation names.
 const CHAIN_SHOWN_MAX: usize = 8;
 
-/// Explains what one register shows.
+/// Explains the anomalies of one register.
 pub(crate) struct Explainer<'a> {
     pub(crate) versions: &'a Versions,
     pub(crate) interner: &'a Interner,
@@ -114,8 +114,8 @@ impl Explainer<'_> {
         witness.finish()
     }
 
-    /// Two writes that replaced one version: the one in the chain, and the last of `path`, which `seen` shows with
-    /// `tip`.
+    /// Two writes that replaced the same version: the one in the chain, and the last of `path`. `seen` shows the second
+    /// one, through `tip`.
     pub(crate) fn lost_update(&self, fork: VersionId, path: &[VersionId], tip: VersionId, seen: Seen) -> Witness {
         let mut witness = WitnessBuilder::new(self);
         let prev = self.id(fork);
@@ -190,7 +190,7 @@ impl Explainer<'_> {
         witness.finish()
     }
 
-    /// The write of a first version that was there before it, and is forgotten.
+    /// The write of a first version that existed before this write, and was discarded from memory.
     pub(crate) fn forgotten_future_read(&self, write: &Proposal) -> Witness {
         let mut witness = WitnessBuilder::new(self);
         let (id, prev) = (self.datum(write.id), self.datum(write.prev));
@@ -206,7 +206,7 @@ impl Explainer<'_> {
         witness.finish()
     }
 
-    /// A read of a version that no write proposes, or none did so far.
+    /// A read of a version that no write proposes, or that none has proposed so far.
     pub(crate) fn garbage_read(&self, version: VersionId, is_end: bool) -> Witness {
         let mut witness = WitnessBuilder::new(self);
         let id = self.id(version);
@@ -223,7 +223,7 @@ impl Explainer<'_> {
         witness.finish()
     }
 
-    /// A read of a version that is not in memory, and could not be read even if it once was in the chain.
+    /// A read of a version that is not in memory, and that could not be read even if it was in the chain before.
     pub(crate) fn unknown_read(&self, read: &ReadOp) -> Witness {
         let mut witness = WitnessBuilder::new(self);
         let (name, id) = (witness.read(read), self.datum(read.id));
@@ -236,7 +236,7 @@ impl Explainer<'_> {
         witness.finish()
     }
 
-    /// An observed write that replaces a version which no write had proposed by then.
+    /// An observed write that replaces a version which no write had proposed at that time.
     pub(crate) fn unknown_version(&self, id: Packed, first: VersionId, path: &[VersionId], seen: Seen) -> Witness {
         let mut witness = WitnessBuilder::new(self);
         let id = self.datum(id);
@@ -265,7 +265,7 @@ impl Explainer<'_> {
         witness.finish()
     }
 
-    /// Observed writes each of which replaces another's version, in a circle.
+    /// Observed writes each of which replaces another's version, in a cycle.
     pub(crate) fn cyclic_versions(&self, from: VersionId, path: &[VersionId], seen: Seen) -> Witness {
         let mut witness = WitnessBuilder::new(self);
         let start = path.iter().position(|version| *version == from).unwrap_or_default();
@@ -286,7 +286,7 @@ impl Explainer<'_> {
         witness.finish()
     }
 
-    /// A write that failed, and of which `shown` or some earlier op shows that it happened.
+    /// A write that failed although `shown`, or some earlier op, shows that it happened.
     pub(crate) fn failed_write_observed(&self, version: VersionId, shown: Option<(VersionId, Seen)>) -> Witness {
         let mut witness = WitnessBuilder::new(self);
         let (id, name) = (self.id(version), witness.write(version));
@@ -330,7 +330,7 @@ impl Explainer<'_> {
         witness.finish()
     }
 
-    /// A first version that does not hold what the user said it does.
+    /// A first version whose value differs from the one that the user gave.
     pub(crate) fn wrong_initial_value(&self, version: VersionId) -> Witness {
         let mut witness = WitnessBuilder::new(self);
         let row = &self.versions[version];
@@ -360,7 +360,7 @@ fn later_by(before: At, after: At) -> String {
     if before.time_ns == NO_TIME || after.time_ns == NO_TIME {
         return String::new();
     }
-    // Rounded down, so that it is not said to have been longer than it was.
+    // Rounded down, so that the text never gives a longer time than the actual one.
     match after.time_ns.checked_sub(before.time_ns) {
         Some(ns @ 1..1_000) => format!("{ns} ns later, "),
         Some(ns @ 1_000..1_000_000) => format!("{} \u{b5}s later, ", ns / 1_000),

@@ -1,8 +1,8 @@
-//! Findings: the kinds of violations, how many there are of each, and witnesses of the first few.
+//! Findings: the kinds of violations, the number of each, and witnesses of the first few.
 
 use history_core::{Anomaly, Verdict, Witness};
 
-/// How a history breaks the rules of a versioned register.
+/// A kind of violation of the rules of a versioned register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     CyclicVersions,
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     WrongValue,
 }
 
-/// All of them, in the order of their names.
+/// All kinds, in the order of their names.
 const KINDS: [(Kind, &str); 9] = [
     (Kind::CyclicVersions, "cyclic-versions"),
     (Kind::FailedWriteObserved, "failed-write-observed"),
@@ -30,7 +30,7 @@ const KINDS: [(Kind, &str); 9] = [
 ];
 
 impl Kind {
-    /// The bits of those that are there in whatever order the ops came.
+    /// The bits of the kinds that do not depend on the order of the ops.
     pub(crate) const LASTING: u16 = Kind::WrongValue.bit();
 
     pub(crate) const fn bit(self) -> u16 {
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-/// What was found so far.
+/// The violations found so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Findings {
     found: [(u64, Vec<Witness>); KINDS.len()],
@@ -50,8 +50,8 @@ impl Findings {
         Findings { found: Default::default(), witnesses_max }
     }
 
-    /// Counts a violation; keeps a witness if it `is_first` of its kind for its key and there are not too many. Says
-    /// whether it did.
+    /// Counts a violation, and keeps a witness if it `is_first` of its kind for its key and there are not too many.
+    /// Returns true if a witness was kept.
     pub(crate) fn add(&mut self, kind: Kind, is_first: bool, explain: impl FnOnce() -> Witness) -> bool {
         let (count, witnesses) = &mut self.found[kind as usize];
         *count += 1;
@@ -62,12 +62,12 @@ impl Findings {
         keeps
     }
 
-    /// Forgets all that depends on the order of ops.
+    /// Removes all violations that depend on the order of the ops.
     pub(crate) fn clear_ordered(&mut self) {
         self.clear(|kind| kind.bit() & Kind::LASTING == 0);
     }
 
-    /// Forgets all that does not.
+    /// Removes all violations that do not depend on the order of the ops.
     pub(crate) fn clear_lasting(&mut self) {
         self.clear(|kind| kind.bit() & Kind::LASTING != 0);
     }
@@ -80,7 +80,7 @@ impl Findings {
         }
     }
 
-    /// Whether nothing was found.
+    /// Returns true if nothing was found.
     pub(crate) fn is_clean(&self) -> bool {
         self.found.iter().all(|(count, _)| *count == 0)
     }
@@ -89,7 +89,7 @@ impl Findings {
         if self.is_clean() { Verdict::Valid } else { Verdict::Invalid }
     }
 
-    /// As a report has them.
+    /// The violations as anomalies of a report.
     pub(crate) fn into_anomalies(self) -> Vec<Anomaly> {
         let all = KINDS.into_iter().zip(self.found);
         let found = all.filter(|(_, (count, _))| *count > 0);

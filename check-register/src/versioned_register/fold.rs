@@ -14,14 +14,14 @@ use super::{outcome, replay};
 use crate::engine::ids;
 use history_core::{HistoryError, NAMELESS, NextStep, Op, OpKind, Pair, Process, Report, Value, Verdict};
 
-/// Where the key of an op stands.
+/// The place of the key in an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Keying {
-    /// Nowhere: there is one register.
+    /// There is no key: the history has one register.
     None,
     /// In the field `:key`.
     Field,
-    /// In front of its value.
+    /// Before its value.
     Value,
 }
 
@@ -30,20 +30,20 @@ pub(crate) enum Keying {
 struct Flight {
     call: Call,
     key: KeyId,
-    /// The head's place at a read's invocation.
+    /// The place of the head at the invocation of a read.
     head_at: u32,
-    /// A write's version; none where nothing is said of its register.
+    /// The version of a write; `NONE` if the register is no longer examined.
     version: VersionId,
     proposal: Proposal,
 }
 
-/// Why an op ends the run.
+/// The reason why an op ends the run.
 #[derive(Debug)]
 pub(crate) enum OpFault {
-    /// It is none of a versioned register.
+    /// It is no op of a versioned register.
     Malformed(String),
-    /// It is an `ok` read, and does not say of what. It changes nothing, so without it less must hold: a violation of
-    /// the other ops is one.
+    /// It is an `ok` read that does not record which version it returned. A read changes nothing, so a violation of the
+    /// other ops remains one.
     Unread(String),
     Error(HistoryError),
 }
@@ -62,17 +62,17 @@ fn malformed<T>(reason: String) -> Result<T, OpFault> {
     Err(OpFault::Malformed(reason))
 }
 
-/// A history on its way, its keys taken from one place.
+/// The check of one history, whose keys are at a given place.
 #[derive(Clone, Debug)]
 pub(crate) struct Fold {
     keying: Keying,
     registers: Registers,
     clock: Clock,
-    /// By slot; what was there stays when its operation has completed.
+    /// By slot. An entry remains after its operation has completed.
     flights: Vec<Flight>,
     /// Whether there were ops with an unknown invocation or completion.
     has_nameless: bool,
-    /// Whether some invocation is among them.
+    /// Whether one of these is an invocation.
     has_lone_invocation: bool,
     counts: Counts,
 }
@@ -90,13 +90,13 @@ impl Fold {
         }
     }
 
-    /// Rows of versions that were ever needed at once.
+    /// The maximum number of rows of versions at one time.
     #[cfg(test)]
     pub(crate) fn rows(&self) -> usize {
         self.registers.versions.rows()
     }
 
-    /// Takes the next op of a client.
+    /// Processes the next op of a client.
     #[inline]
     pub(crate) fn take(&mut self, op: &Op<'_>, request: &Request<'_>) -> Result<(), OpFault> {
         let client = match op.process {
@@ -138,7 +138,7 @@ impl Fold {
         }
     }
 
-    /// The key of an op, if it says one, and its value without it.
+    /// The key of an op, if it has one, and its value without the key.
     #[inline]
     fn split<'a>(&mut self, op: &Op<'a>, request: &Request<'a>) -> Result<(Option<Packed>, Value<'a>), OpFault> {
         match (self.keying, op.kind) {
@@ -165,7 +165,7 @@ impl Fold {
         at: At,
         client: ClientId,
     ) -> Result<(), OpFault> {
-        // Requests of invocations say what they call.
+        // The request of an invocation contains its call.
         let call = request.call.unwrap_or(Call::Read);
         let (key, head_at) = match key {
             Some(key) => {
@@ -220,36 +220,36 @@ impl Fold {
         Ok(Proposal { id, prev: interner.pack(prev), value: interner.pack(value), ..so_far })
     }
 
-    /// Whether what was found stays whatever comes next: nothing that comes later can turn out to have been earlier.
+    /// Returns true if an anomaly was found and is final: no later op can turn out to be earlier.
     pub(crate) fn is_violated(&self) -> bool {
         let is_in_order = self.registers.settings.in_order || self.clock.is_of_file();
         is_in_order && !self.has_nameless && self.registers.has_found()
     }
 
-    /// The same, if no later op is of an earlier time.
+    /// As `is_violated`, on the assumption that no later op has an earlier time.
     pub(crate) fn is_violated_so_far(&self) -> bool {
         let is_in_order = self.registers.settings.in_order || self.clock.disorder().is_none();
         is_in_order && !self.has_nameless && self.registers.has_found()
     }
 
-    /// Takes note of when an op was that is not judged: it cannot be read, or comes after one that cannot.
+    /// Records the time of an op that is not checked: it cannot be read, or comes after one that cannot.
     pub(crate) fn pass(&mut self, op: &Op<'_>) {
         let client = match op.process {
             Process::Client(process) => self.clock.client(process, op, &mut self.registers.clients),
             Process::Other(_) | Process::Unknown => ClientId::NONE,
         };
-        // Its operation may have begun before anything that was found.
+        // Its operation may have begun before all ops of the anomalies found.
         self.has_nameless |= op.pair == Pair::Alone && op.kind != OpKind::Invoke && !self.is_violated();
         self.clock.tick(op.index, op.time.unwrap_or(NO_TIME), client);
     }
 
-    /// What is certain of a history that [is violated](Fold::is_violated).
+    /// The report with the anomalies of a history that [is violated](Fold::is_violated).
     pub(crate) fn so_far(mut self, others: u64) -> Report {
         self.registers.report_garbage(false);
         outcome::report(self.registers, self.counts, others, Vec::new())
     }
 
-    /// What holds in whatever order the ops came, if anything does.
+    /// The report with the anomalies that hold in any order of the ops, if there are any.
     fn finish_in_any_order(mut self, others: u64, note: String, next: NextStep) -> Report {
         let is_clear = !self.registers.has_forgotten && self.registers.all.iter().all(|register| !register.stopped);
         self.registers.findings.clear_ordered();
@@ -261,7 +261,7 @@ impl Fold {
         outcome::report(self.registers, self.counts, others, vec![note, read])
     }
 
-    /// The end of the history.
+    /// Ends the history and returns the report.
     pub(crate) fn finish(mut self, others: u64) -> Result<Report, HistoryError> {
         let mut notes = Vec::new();
         let order = match (self.clock.disorder(), self.has_nameless) {

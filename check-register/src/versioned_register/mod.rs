@@ -211,9 +211,9 @@ impl Checker for VersionedRegister {
 
     fn about(&self) -> About {
         let mut about = About::new(Subject::Object).with_parts(Parts::Sums);
-        // A write that failed and is seen nevertheless is one of the anomalies.
+        // A failed write that was observed is one of the anomalies.
         about.reduction.failed_count = true;
-        // What is watched comes in order, whatever clocks say.
+        // A history that is watched arrives in order, even if clocks differ.
         about.watching.push((IN_ORDER.name.into(), "true".into()));
         about
     }
@@ -263,7 +263,8 @@ impl Stage {
         }
     }
 
-    /// Whether it is violated wherever keys are, if no later op is of an earlier time.
+    /// Returns true if the history is violated for every possible place of keys, on the assumption that no later op has
+    /// an earlier time.
     fn is_violated_so_far(&self) -> bool {
         match self {
             Stage::Start => false,
@@ -277,17 +278,17 @@ impl Stage {
 struct VersionedRun {
     checker: VersionedRegister,
     stage: Stage,
-    /// Who they are.
+    /// The clients of the history, and the number of its other ops.
     participants: Participants,
     /// The first op that cannot be processed, and why.
     malformed: Option<String>,
-    /// `ok` reads that do not say what they read.
+    /// `ok` reads that do not record which version they returned.
     unread: UndecodedOps,
 }
 
 impl VersionedRun {
     fn new(checker: VersionedRegister) -> Result<VersionedRun, HistoryError> {
-        // So that it need not fail later.
+        // An error in the options is reported here, so that this cannot fail later.
         registers(&checker)?;
         Ok(VersionedRun {
             checker,
@@ -310,7 +311,7 @@ impl VersionedRun {
             Stage::Either { plain, keyed } => {
                 let of_plain = plain.take(op, &request);
                 if let Err(OpFault::Unread(_)) = of_plain {
-                    // Whatever the other one finds is no less.
+                    // The keyed fold returns the same error, or a more severe one.
                     return keyed.take(op, &request).and(of_plain);
                 }
                 of_plain?;
@@ -319,7 +320,7 @@ impl VersionedRun {
         }
     }
 
-    /// Finds out what an op says about where keys stand.
+    /// Determines from an op where keys are.
     fn settle(&mut self, op: &Op<'_>, request: &Request<'_>) -> Result<(), HistoryError> {
         let shape = Shape::of(op, request);
         let fold = |keying| Ok::<_, HistoryError>(Box::new(Fold::new(keying, registers(&self.checker)?)));
@@ -339,7 +340,7 @@ impl VersionedRun {
 }
 
 impl VersionedRun {
-    /// Says where it was that no further ops could be taken, and whose were omitted.
+    /// Adds notes about the op at which the check stopped, and about the ops that were omitted.
     fn noted(&self, mut report: Report) -> Report {
         report.notes.extend(self.participants.note());
         self.unread.conclude(&mut report);
@@ -351,7 +352,7 @@ impl VersionedRun {
     }
 }
 
-/// Registers of which nothing was said yet.
+/// Creates the registers, without any versions.
 fn registers(checker: &VersionedRegister) -> Result<Registers, HistoryError> {
     let mut interner = Interner::default();
     let mut pack = |datum: &Option<Datum>| datum.as_ref().map(|datum| scalar::pack(&mut interner, datum)).transpose();
@@ -385,13 +386,13 @@ impl Run for VersionedRun {
             }
         }
         self.stage.each(|fold| fold.pass(op));
-        // What was found stands, unless an op that is still to come was earlier.
+        // The anomalies found remain, unless an op that is still to come was earlier.
         let is_open = self.stage.is_violated_so_far() && !self.is_violated();
         Ok(if is_open { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
     fn is_violated(&self) -> bool {
-        // Where keys may be here or there, it is unknown which ops are of one register.
+        // If the place of keys is unknown, it is also unknown which ops belong to one register.
         matches!(&self.stage, Stage::One(fold) if fold.is_violated())
     }
 

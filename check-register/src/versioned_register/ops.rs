@@ -11,18 +11,18 @@ pub(crate) struct Seen {
     pub(crate) is_read: bool,
 }
 
-/// An ok read.
+/// An `ok` read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
     pub(crate) id: Packed,
     pub(crate) value: Packed,
-    /// Absent where it is unknown when it began.
+    /// Absent if its beginning is unknown.
     pub(crate) invoked: Option<At>,
-    /// The place of the head at that time; 0 where that is unknown.
+    /// The place of the head at its invocation; 0 if that is unknown.
     pub(crate) head_at: u32,
 }
 
-/// A write as it was asked for.
+/// A write as requested by its invocation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proposal {
     pub(crate) id: Packed,
@@ -34,7 +34,7 @@ pub(crate) struct Proposal {
     pub(crate) flags: u8,
 }
 
-/// A read as an explanation needs it.
+/// The data of a read for an explanation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadOp {
     pub(crate) seen: Seen,
@@ -44,7 +44,7 @@ pub(crate) struct ReadOp {
 }
 
 impl ReadOp {
-    /// The first read of a version that no write had proposed by then.
+    /// The first read of a version that no write had proposed at that time.
     pub(crate) fn first_of(row: &Version, value: Packed) -> ReadOp {
         let seen = Seen { at: row.first, client: row.observer, is_read: true };
         ReadOp { seen, invoked: None, id: row.id, value }

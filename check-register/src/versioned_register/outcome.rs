@@ -7,7 +7,7 @@ use super::{NAME, Packed};
 use crate::engine::ids;
 use history_core::{Coverage, Expected, NextStep, Report, Verdict};
 
-/// How many ops of each kind there were.
+/// The number of ops of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) ok: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Counts {
     pub(crate) writes: u64,
 }
 
-/// Doubts that are reported one by one.
+/// The maximum number of doubts that are reported one by one.
 const DOUBTS_TOLD_MAX: usize = 3;
 
 const EXPECTED: Expected =
@@ -29,12 +29,12 @@ pub(crate) const NAMELESS_FORGOTTEN: &str = "Some ops have no process, or no inv
 pub(crate) const TIED: &str = "Some ops begin at the same time as others end. If those of the later lines began \
     later, this history is not linearizable; if they overlapped, it is. Record more precise times.";
 
-/// What would give an answer if versions were discarded.
+/// The next step if versions were discarded.
 pub(crate) fn keep_all() -> NextStep {
     NextStep::option("forget", "Keep all versions: check the history without --forget.")
 }
 
-/// What would give an answer if times contradict each other, or are too coarse.
+/// The next step if times contradict each other, or are too coarse.
 pub(crate) fn record_times() -> NextStep {
     NextStep::option(
         "in-order",
@@ -42,7 +42,7 @@ pub(crate) fn record_times() -> NextStep {
     )
 }
 
-/// A report that contains only the reason, and what would give an answer.
+/// A report that contains only the reason and the next step.
 pub(crate) fn unknown(note: String, next: NextStep) -> Report {
     let mut report = Report::new(NAME, Verdict::Unknown);
     report.notes.push(note);
@@ -50,7 +50,7 @@ pub(crate) fn unknown(note: String, next: NextStep) -> Report {
     report
 }
 
-/// Why a history whose ops are not in the order of their times cannot be judged by them, if it cannot.
+/// The reason why a history whose ops are not in the order of their times cannot be checked by them, if it cannot.
 pub(crate) fn why_no_order(clock: &Clock, registers: &Registers, index: u64) -> Option<(String, NextStep)> {
     if let Some(index) = clock.contradiction() {
         let note = format!(
@@ -77,7 +77,7 @@ pub(crate) fn report(registers: Registers, counts: Counts, others: u64, mut note
     }
     let mut report = Report::new(NAME, verdict.and(registers.findings.verdict()));
     report.notes = notes;
-    // Each chain begins with a version that no write made.
+    // Each chain begins with a version that no write created.
     let chain: u64 = registers.all.iter().map(|register| u64::from(register.head_place)).sum();
     report.counts = vec![
         ("ok-count".into(), counts.ok),

@@ -17,9 +17,9 @@ pub(crate) struct Packed {
     low: u64,
 }
 
-/// A UUID's upper half stays below this; at and above it are the other values, their tag in bits 24 to 31.
+/// The upper half of a UUID is below this number. Other values are at or above it, with their tag in bits 24 to 31.
 const OTHERS: u64 = 0xffff_ffff_0000_0000;
-/// Bytes of a name that fit: three in the upper half, eight in the lower.
+/// The maximum number of bytes of a name: three in the upper half, eight in the lower.
 const NAME_BYTES_MAX: usize = 11;
 
 const NIL: u8 = 1;
@@ -28,9 +28,9 @@ const TRUE: u8 = 3;
 const INT: u8 = 4;
 const INTERNED: u8 = 5;
 const LONG_STRING: u8 = 6;
-/// And the length.
+/// Plus the length.
 const STRING: u8 = 16;
-/// And the length.
+/// Plus the length.
 const KEYWORD: u8 = 32;
 
 /// Values too large to be stored completely, by number.
@@ -73,7 +73,7 @@ impl Packed {
     }
 }
 
-/// Where the digits of a UUID stand: those of each byte are neighbours.
+/// The positions of the digits of a UUID: the two digits of each byte are adjacent.
 const UUID_BYTES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 /// The value of each lower-case hexadecimal digit; others have a bit set above all digits.
 const DIGITS: [u8; 256] = {
@@ -104,7 +104,7 @@ fn uuid(text: &str) -> Option<Packed> {
 }
 
 impl Interner {
-    /// Packs a value. O(1) for what is held whole, O(size) for others.
+    /// Packs a value. O(1) for values that are stored completely, O(size) for others.
     #[inline]
     pub(crate) fn pack(&mut self, value: Value<'_>) -> Packed {
         match value {
@@ -134,7 +134,7 @@ impl Interner {
         Packed::tagged(INTERNED, at.to_u64())
     }
 
-    /// The value again.
+    /// The original value.
     pub(crate) fn datum(&self, packed: Packed) -> Datum {
         if packed.high < OTHERS {
             let [a, b, c, d] = [packed.high >> 32, packed.high >> 16 & 0xffff, packed.high & 0xffff, packed.low >> 48];
@@ -180,7 +180,8 @@ mod tests {
         }
         let distinct: std::collections::HashSet<_> = packed.iter().map(|(packed, _)| *packed).collect();
         assert_eq!(distinct.len(), packed.len());
-        // Of the two with capitals or too high only the text is kept; the digits of others are their number.
+        // Of the two with capitals or too high an upper half, only the text is stored. The digits of others are their
+        // number.
         assert_eq!(packed[13].0, Packed { high: 0, low: 0 });
         assert_eq!(packed[18].0, Packed { high: 0x0123_4567_89ab_cdef, low: 0x0123_4567_89ab_cdef });
         assert!(packed[14].0.high >= OTHERS && packed[24].0.high < OTHERS);
@@ -200,14 +201,14 @@ mod tests {
 
     #[test]
     fn uuids_cannot_be_chosen_to_share_buckets() {
-        // Under fixed multipliers, here digits of pi, one half of a UUID can be chosen so that it cancels the other.
+        // With fixed multipliers, here digits of pi, one half of a UUID can be chosen so that it cancels the other.
         let uuid = |high: u64| {
             let half = high.wrapping_mul(0x243f_6a88_85a3_08d3);
             Packed { high, low: half ^ half >> 32 }
         };
         let buckets: std::collections::BTreeSet<u64> =
             (1..=1 << 14).map(|high| uuid(high).hash(0) % (1 << 15)).collect();
-        // As many as of random numbers, up to chance: 1 - e^(-1/2) of 32,768 is 12,893.
+        // As many as for random numbers, up to chance: 1 - e^(-1/2) of 32,768 is 12,893.
         assert!(buckets.len() > 12_000, "{} buckets", buckets.len());
     }
 }

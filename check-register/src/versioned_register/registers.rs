@@ -28,19 +28,19 @@ pub(crate) struct Registers {
     keys: HashMap<Packed, KeyId>,
     pub(crate) clients: Vec<Client>,
     pub(crate) findings: Findings,
-    /// Versions that were read although no write had proposed them.
+    /// Versions that were read although no write had proposed them by then.
     pub(crate) garbage: Vec<VersionId>,
     /// First completions and last reads by time, once the order of the ops is not that of the times.
     pub(crate) by_time: Option<ByTime>,
-    /// In which the ops are gone through.
+    /// The order in which the ops are processed.
     pub(crate) order: Order,
-    /// All may be needed again.
+    /// Whether all versions may be needed again.
     pub(crate) keeps_all: bool,
-    /// Whether something was forgotten because of the window.
+    /// Whether some version was discarded because of the window.
     pub(crate) has_forgotten: bool,
     pub(crate) failures: VecDeque<(VersionId, u64)>,
     pub(crate) crashed: Vec<(VersionId, u64)>,
-    /// How many of them there were after the last sweep.
+    /// The number of crashed writes after the last sweep.
     pub(crate) crashed_after_sweep: usize,
     pub(crate) path: Vec<VersionId>,
 }
@@ -125,7 +125,7 @@ impl Registers {
         Ok(version)
     }
 
-    /// Forgets everything about the order of ops, to go through them in another.
+    /// Resets everything that depends on the order of ops, to process them in another order.
     pub(crate) fn rewind(&mut self) {
         self.findings.clear_ordered();
         self.garbage.clear();
@@ -155,7 +155,7 @@ impl Registers {
         (register.head, register.oldest) = (version, version);
     }
 
-    /// Takes note of a write. None if nothing is said of this register any more.
+    /// Records a write. Returns `None` if the register is no longer examined.
     pub(crate) fn propose(&mut self, key: KeyId, write: &Proposal) -> Result<Option<VersionId>, HistoryError> {
         if self.register(key).stopped {
             return Ok(None);
@@ -175,7 +175,7 @@ impl Registers {
                 let row = &mut self.versions[version];
                 let again = row.has(flag::FAILED) && row.state == State::Idle && !row.has(flag::OPEN);
                 if again {
-                    // The attempt before this one did not happen.
+                    // The previous attempt with this id did not happen.
                     row.flags = 0;
                 } else if row.has(flag::PROPOSED) || self.settings.initial_id == Some(write.id) {
                     let first = row.written.index;
@@ -200,14 +200,14 @@ impl Registers {
         Ok(Some(version))
     }
 
-    /// Two writes, or a write and the initial version, have one id.
+    /// Stops the register, because two writes, or a write and the initial version, have the same id.
     fn stop(&mut self, key: KeyId, write: &Proposal, first: u64) {
         let register = self.register_mut(key);
         register.stopped = true;
         register.doubt.get_or_insert(Doubt::Twice { id: write.id, first, second: write.at.index });
     }
 
-    /// What follows from a write's invocation.
+    /// Checks a version after its write was invoked.
     pub(crate) fn proposed(&mut self, version: VersionId) {
         let row = &self.versions[version];
         let key = row.key;
@@ -240,12 +240,12 @@ impl Registers {
         }
     }
 
-    /// Whether something was found, if the order stays what it is.
+    /// Returns true if an anomaly was found, on the assumption that the order does not change.
     pub(crate) fn has_found(&self) -> bool {
         !self.findings.is_clean() || !self.garbage.is_empty()
     }
 
-    /// Reports what was read although no write had proposed it.
+    /// Reports reads of versions that no write had proposed.
     pub(crate) fn report_garbage(&mut self, is_end: bool) {
         for version in std::mem::take(&mut self.garbage) {
             let row = &self.versions[version];

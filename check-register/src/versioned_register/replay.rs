@@ -1,9 +1,9 @@
-//! Replay: the same judgement in another order of the ops than that of the file.
+//! Replay: repeats the check in an order of the ops other than that of the file.
 //!
-//! Three moments of a version decide: when its write was invoked, when it was first observed, and the latest invocation
-//! of a read that returned it. Of two ops that observed it the later completion adds nothing about when it was known,
-//! and of two reads the one that was invoked earlier is stale only if the other is. So a history whose ops are out of
-//! order need not be read again: at most three events per version are sorted and processed again.
+//! Three moments of a version determine the result: the invocation of its write, its first observation, and the latest
+//! invocation of a read that returned it. Of two ops that observed a version, the later completion adds nothing about
+//! when it was known. Of two reads, the one that was invoked earlier is stale only if the other one is. So a history
+//! whose ops are out of order need not be read again: at most three events per version are sorted and processed again.
 
 use super::clock::Order;
 use super::findings::Kind;
@@ -20,7 +20,7 @@ enum What {
     Observe,
 }
 
-/// Judges anew everything that depends on the order of ops.
+/// Repeats everything that depends on the order of ops.
 pub(crate) fn replay(registers: &mut Registers, order: Order) -> Result<(), HistoryError> {
     registers.rewind();
     registers.order = order;
@@ -46,8 +46,7 @@ pub(crate) fn replay(registers: &mut Registers, order: Order) -> Result<(), Hist
             row.flags = row.flags & !flag::READ_FIRST | if seen.is_read { flag::READ_FIRST } else { 0 };
             events.push((seen.at, What::Observe, *version));
         }
-        // A write without a recorded invocation may have begun at any time. The others are proposed when their time
-        // comes.
+        // A write without a recorded invocation may have begun at any time. The others are proposed at their times.
         proposed[at] = row.flags & flag::PROPOSED;
         if row.has(flag::PROPOSED) && !row.has(flag::NAMELESS) {
             row.flags &= !flag::PROPOSED;
@@ -78,7 +77,7 @@ pub(crate) fn replay(registers: &mut Registers, order: Order) -> Result<(), Hist
     Ok(())
 }
 
-/// The places of the heads when the last read of each version began.
+/// Processes the events, and returns the place of the head at the last read of each version.
 fn run(registers: &mut Registers, events: &[(At, What, VersionId)]) -> Result<Vec<u32>, HistoryError> {
     let mut heads_at = vec![0; registers.versions.rows()];
     for (_, what, version) in events {

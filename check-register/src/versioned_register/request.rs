@@ -2,7 +2,7 @@
 
 use history_core::{Op, OpKind, Seq, Value};
 
-/// What was called.
+/// The function that was called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Call {
     Read,
@@ -21,7 +21,7 @@ impl Call {
 /// The fields of an op that matter here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
-    /// Absent where the op does not say; a completion's invocation then does.
+    /// Absent if the op has no `:f`; a completion then has the function of its invocation.
     pub(crate) call: Option<Call>,
     pub(crate) key: Option<Value<'a>>,
     pub(crate) id: Option<Value<'a>>,
@@ -29,7 +29,7 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// What an op of a client says; why it is none of this workload's, if it is not.
+    /// Decodes an op of a client. The error is the reason why it is no op of this workload.
     pub(crate) fn new(op: &Op<'a>) -> Result<Request<'a>, String> {
         let call = match op.f {
             Some("read") => Some(Call::Read),
@@ -52,16 +52,16 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What a value says about where the key of its op stands.
+/// The information in a value about the place of its op's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
-    /// It may be anything: it is not an argument or a result.
+    /// None: the value is no argument or result.
     Any,
-    /// Two values in a vector: a key and a value, or a plain value that happens to be two.
+    /// Two values in a vector: a key and a value, or a plain value with two elements.
     Pair,
-    /// A key without a value, as only a read's invocation has it.
+    /// A key without a value, which occurs only in the invocation of a read.
     Keyed,
-    /// No pair, so a plain value.
+    /// No pair, so it is a plain value.
     Plain,
 }
 
@@ -70,9 +70,9 @@ impl Shape {
         let pair = split(op.value);
         match (op.kind, request.call, pair) {
             (OpKind::Fail | OpKind::Info, ..) => Shape::Any,
-            // Of a read's invocation some say nothing at all.
+            // Some invocations of reads have no value at all.
             (OpKind::Invoke, Some(Call::Read), None) if op.value.is_nil() => Shape::Any,
-            // An answer may leave out the argument.
+            // The completion may omit the argument.
             (OpKind::Ok, call, None) if op.value.is_nil() && call != Some(Call::Read) => Shape::Any,
             (_, _, None) => Shape::Plain,
             (OpKind::Invoke, Some(Call::Read), Some((_, Value::Nil))) => Shape::Keyed,
@@ -81,12 +81,12 @@ impl Shape {
     }
 }
 
-/// A key and a value.
+/// Splits a pair into key and value.
 pub(crate) fn split(value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
     let pair = |seq: Seq<'_>| seq.len() == 2;
     match value {
         Value::Vector(seq) if pair(seq) => two(seq),
-        // As Jepsen's independent writes its tuples, where it keeps them apart from vectors.
+        // The form of tuples of Jepsen's `independent`, if they are written differently from vectors.
         Value::Tagged(tag, inner) if tag.ends_with("MapEntry") || tag.ends_with("Tuple") => split(inner.value()),
         _ => None,
     }

@@ -1,10 +1,10 @@
-//! Values that users give: text of a command line as EDN or JSON, packed.
+//! Values that users give: text of a command line in EDN or JSON, packed.
 
 use super::packed::{Interner, Packed};
 use history_core::{Datum, HistoryBuilder, HistoryError, NewOp, OpKind, Value};
 
-/// The value that a text represents. A bare word (EDN's symbol), and text that is not a value at all, is a string; so
-/// is a UUID.
+/// The value that a text represents. A bare word (EDN's symbol), a UUID, and text that is not a value at all are
+/// strings.
 pub(crate) fn parse(text: &str) -> Result<Datum, String> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
@@ -22,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Result<Datum, String> {
     }
 }
 
-/// Packs a value that is in no history.
+/// Packs a value that does not come from a history.
 pub(crate) fn pack(interner: &mut Interner, datum: &Datum) -> Result<Packed, HistoryError> {
     let mut builder = HistoryBuilder::new();
     builder.push_op(&NewOp::new(OpKind::Ok, 0).value(datum.clone()))?;

@@ -1,4 +1,4 @@
-//! How many versions are in memory, and when versions are forgotten, which cannot be seen from outside.
+//! Tests of the number of versions in memory, and of when versions are discarded, which is not visible from outside.
 
 use super::fold::{Fold, Keying};
 use super::{VersionedRegister, registers};
@@ -6,7 +6,7 @@ use crate::versioned_register::request::Request;
 use history_core::{HistoryBuilder, NewOp, OpKind, Verdict};
 use std::num::NonZeroU32;
 
-/// The ops of writes of version, prev and fate, one after another, and then of a read of a version.
+/// The ops of writes, given as version, replaced version and fate, one after another; then of a read of a version.
 fn writes(writes: impl Iterator<Item = (i64, i64, OpKind)>, read: i64) -> HistoryBuilder {
     let mut builder = HistoryBuilder::new();
     let mut process = 0;
@@ -22,7 +22,7 @@ fn writes(writes: impl Iterator<Item = (i64, i64, OpKind)>, read: i64) -> Histor
     builder
 }
 
-/// The most versions there ever were in memory, the verdict, and the types of anomalies.
+/// The maximum number of versions in memory, the verdict, and the types of anomalies.
 fn judge(builder: HistoryBuilder, forget: u32) -> (usize, Verdict, Vec<String>) {
     let checker = VersionedRegister { forget: NonZeroU32::new(forget), ..VersionedRegister::default() };
     let mut fold = Fold::new(Keying::None, registers(&checker).unwrap());
@@ -43,7 +43,7 @@ fn fate(id: i64, each: i64, other: OpKind) -> OpKind {
 
 #[test]
 fn old_failures_are_forgotten() {
-    // All but each thousandth fail; those make a chain.
+    // Only each thousandth write succeeds; these form a chain.
     let all = || {
         (0..N).map(|id| (id, id / 1000 * 1000 - if id % 1000 == 0 { 1000 } else { 0 }, fate(id, 1000, OpKind::Fail)))
     };
@@ -57,7 +57,7 @@ fn old_failures_are_forgotten() {
 
 #[test]
 fn failures_before_anything_was_observed_are_kept() {
-    // The version of the very first, read at the end, is not taken for the initial one.
+    // The version of the first write, read at the end, must not count as the initial one.
     let all = (0..N).map(|id| (id, -1, OpKind::Fail));
     assert_eq!(judge(writes(all, 0), 0), (N as usize + 1, Verdict::Invalid, vec!["failed-write-observed".to_owned()]));
 }
@@ -67,7 +67,7 @@ fn a_window_bounds_the_chain_and_the_crashed() {
     let chain = || (1..N).map(|id| (id, id - 1, OpKind::Ok));
     assert_eq!(judge(writes(chain(), N - 1), 10), (11, Verdict::Valid, vec![]));
     assert_eq!(judge(writes(chain(), N - 1), 0).0, N as usize);
-    // Two of three crash on a version that is then replaced.
+    // Two of three writes crash on a version that is then replaced.
     let crashing = || (3..N).map(|id| (id, id / 3 * 3 - if id % 3 == 0 { 3 } else { 0 }, fate(id, 3, OpKind::Info)));
     let (rows, verdict, _) = judge(writes(crashing(), (N - 1) / 3 * 3), 100);
     assert_eq!(verdict, Verdict::Valid);

@@ -1,4 +1,4 @@
-//! Versions: a row for each, and a table that finds them by key and id, with removal, since old ones may be forgotten.
+//! Versions: a row for each, and a table that finds them by key and id. Versions can be removed.
 
 use super::packed::Packed;
 use history_core::{ErrorKind, HistoryError};
@@ -8,22 +8,22 @@ use history_core::{ErrorKind, HistoryError};
 pub(crate) struct VersionId(u32);
 
 impl VersionId {
-    /// Stands for none.
+    /// Represents no version.
     pub(crate) const NONE: VersionId = VersionId(u32::MAX);
 
-    /// The row.
+    /// The number of the row.
     #[inline]
     pub(crate) fn at(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A register: the history's only one, or that of a key.
+/// A register: the only one of the history, or that of a key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct KeyId(pub(crate) u32);
 
 impl KeyId {
-    /// Stands for one that is not known yet.
+    /// Represents a key that is not known yet.
     pub(crate) const NONE: KeyId = KeyId(u32::MAX);
 }
 
@@ -32,42 +32,42 @@ impl KeyId {
 pub(crate) struct ClientId(pub(crate) u32);
 
 impl ClientId {
-    /// A client that the history does not name.
+    /// Represents a client that the history does not name.
     pub(crate) const NONE: ClientId = ClientId(u32::MAX);
 }
 
-/// Stands for no time.
+/// Represents an unknown time.
 pub(crate) const NO_TIME: i64 = i64::MIN;
 
-/// When something was recorded.
+/// The moment at which an op was recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct At {
     pub(crate) index: u64,
-    /// [`NO_TIME`] where the op has none.
+    /// [`NO_TIME`] if the op has no time.
     pub(crate) time_ns: i64,
 }
 
 impl At {
-    /// Before everything; of what is not known to have come after anything.
+    /// Before all moments, for ops that are not known to follow any other.
     pub(crate) const EVER: At = At { index: 0, time_ns: NO_TIME };
 }
 
-/// Where a version stands.
+/// The state of a version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
-    /// Nobody has observed it.
+    /// No op has observed it.
     Idle,
-    /// On the path that is being walked.
+    /// It is on the path of the current walk.
     OnPath,
     /// In the chain, at its `place`.
     Accepted,
-    /// It was observed and cannot have been in the chain, or comes after one of these. That was reported.
+    /// It was observed and cannot have been in the chain, or follows such a version. That was reported.
     Condemned,
-    /// It was in the chain and is forgotten as soon as its write is no longer in flight.
+    /// It was in the chain, and is removed as soon as its write is no longer in flight.
     Old,
 }
 
-/// Whether something is so; one bit each.
+/// Properties of a version, one bit each.
 pub(crate) mod flag {
     /// A write with this id was invoked.
     pub(crate) const PROPOSED: u8 = 1;
@@ -79,19 +79,19 @@ pub(crate) mod flag {
     pub(crate) const FAILED: u8 = 1 << 3;
     /// Its invocation is not in the history, or belongs to an unnamed client.
     pub(crate) const NAMELESS: u8 = 1 << 4;
-    /// Some op completed that shows it: `first` is set.
+    /// Some op that shows it completed: `first` is set.
     pub(crate) const OBSERVED: u8 = 1 << 5;
-    /// The first of them was a read, and not its write.
+    /// The first op that shows it is a read, and not its write.
     pub(crate) const READ_FIRST: u8 = 1 << 6;
-    /// What it holds is known: from its write, the options, or a read.
+    /// Its value is known: from its write, the options, or a read.
     pub(crate) const VALUED: u8 = 1 << 7;
 }
 
-/// One version and what was seen of it.
+/// A version and the ops that show it.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     pub(crate) id: Packed,
-    /// The version that it replaces. Of proposed ones only.
+    /// The version that it replaces. Set only if it was proposed.
     pub(crate) prev: Packed,
     pub(crate) value: Packed,
     /// The invocation of its write.
@@ -105,15 +105,15 @@ pub(crate) struct Version {
     pub(crate) observer: ClientId,
     pub(crate) reader: ClientId,
     pub(crate) key: KeyId,
-    /// The version that replaced it. Of accepted ones only; of the head, none.
+    /// The version that replaced it. Set only for accepted versions; `NONE` for the head.
     pub(crate) next: VersionId,
-    /// How many versions came before it. Of accepted and old ones only.
+    /// The number of versions before it. Set only for accepted and old versions.
     pub(crate) place: u32,
     pub(crate) state: State,
     pub(crate) flags: u8,
 }
 
-/// Stands for no read.
+/// Represents no read.
 pub(crate) const NO_READ: u64 = u64::MAX;
 
 impl Version {
@@ -122,14 +122,15 @@ impl Version {
     }
 }
 
-/// An entry of the table: a row's number, and above it half of the hash, so that most rows need no look.
+/// An empty entry of the table. Other entries contain the number of a row and, above it, half of the hash, so that few
+/// rows are compared in vain.
 const EMPTY: u64 = u64::MAX;
 
 /// All versions in memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Versions {
     rows: Vec<Version>,
-    /// Rows to be used again.
+    /// Rows that can be reused.
     free: Vec<VersionId>,
     /// Open addressing with linear probing. Its length is a power of two or 0; at least a quarter of it is `EMPTY`.
     table: Vec<u64>,
@@ -152,22 +153,22 @@ impl std::ops::IndexMut<VersionId> for Versions {
 }
 
 impl Versions {
-    /// How many there are.
+    /// The number of versions.
     pub(crate) fn len(&self) -> usize {
         self.rows.len() - self.free.len()
     }
 
-    /// More than the number of any row.
+    /// A number above that of every row.
     pub(crate) fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether it is one of those in memory.
+    /// Returns true if a version is in memory.
     fn is_there(&self, version: VersionId) -> bool {
         self.find(self[version].key, self[version].id) == Some(version)
     }
 
-    /// All of them, in the order of their rows.
+    /// All versions in memory, in the order of their rows.
     pub(crate) fn ids(&self) -> impl Iterator<Item = VersionId> {
         (0..self.rows.len() as u32).map(VersionId).filter(|version| self.is_there(*version))
     }
@@ -196,9 +197,9 @@ impl Versions {
         }
     }
 
-    /// Adds a version that is not there.
+    /// Adds a version that is not in the table.
     pub(crate) fn insert(&mut self, key: KeyId, id: Packed) -> Result<VersionId, HistoryError> {
-        // Less than EMPTY's lower half, which is that of `NONE`.
+        // Row numbers must be below the lower half of `EMPTY`, which is that of `NONE`.
         if self.rows.len() >= (u32::MAX - 1) as usize {
             return Err(HistoryError::new(ErrorKind::Limit, "more than 2^32 - 2 versions"));
         }
@@ -233,7 +234,7 @@ impl Versions {
         Ok(version)
     }
 
-    /// Forgets a version. Its number may then represent another.
+    /// Removes a version. Its number may then represent another one.
     pub(crate) fn remove(&mut self, version: VersionId) {
         let mask = self.table.len() - 1;
         let Version { id, key, .. } = self.rows[version.at()];
@@ -241,7 +242,7 @@ impl Versions {
         while self.table[hole] as u32 != version.0 {
             hole = (hole + 1) & mask;
         }
-        // Those after move up where their search passes the hole: then no search meets a gap before its end.
+        // Later entries move up if their probe sequence passes the hole, so that no search ends at a gap.
         let mut at = hole;
         loop {
             at = (at + 1) & mask;

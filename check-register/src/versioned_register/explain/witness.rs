@@ -1,4 +1,4 @@
-//! Witnesses in the making: their ops by name, and the sentences about them.
+//! Builds witnesses: names their ops, and collects the sentences about them.
 
 use super::Explainer;
 use crate::versioned_register::ops::{ReadOp, Seen};
@@ -9,7 +9,7 @@ use history_core::{Datum, OpKind, Witness, WitnessOp};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A witness in the making.
+/// A witness that is being built.
 pub(super) struct WitnessBuilder<'a> {
     explainer: &'a Explainer<'a>,
     pub(super) ops: Vec<WitnessOp>,
@@ -26,7 +26,7 @@ impl<'a> WitnessBuilder<'a> {
         WitnessBuilder { explainer, ops: Vec::new(), facts, explanation: Explanation::default() }
     }
 
-    /// Adds an op; its name.
+    /// Adds an op, and returns its name.
     pub(super) fn op(&mut self, f: &str, kind: OpKind, seen: Seen, value: Packed, ids: &str) -> String {
         if let Some(same) = self.ops.iter().find(|op| op.index == seen.at.index && op.kind == kind) {
             return same.name.clone();
@@ -50,7 +50,7 @@ impl<'a> WitnessBuilder<'a> {
         self.op("read", OpKind::Ok, read.seen, read.value, &ids)
     }
 
-    /// The invocation of a version's write, or its completion where that is all there is.
+    /// Adds the invocation of a version's write, or its completion if there is no invocation.
     pub(super) fn write(&mut self, version: VersionId) -> String {
         let row = &self.explainer.versions[version];
         let kind = match row.flags {
@@ -63,7 +63,7 @@ impl<'a> WitnessBuilder<'a> {
         self.op("write", kind, seen, row.value, &self.explainer.ids(row))
     }
 
-    /// A completion that shows a version.
+    /// Adds a completion that shows a version.
     pub(super) fn observer(&mut self, version: VersionId, seen: Seen) -> String {
         let row = &self.explainer.versions[version];
         if seen.is_read {

@@ -1,5 +1,5 @@
-//! The content of completions: which version was observed, or whether a write happened; and their agreement with their
-//! invocations.
+//! Completions: determines which version was observed, or whether a write happened, and verifies that completions agree
+//! with their invocations.
 
 use super::{Flight, Fold, OpFault, malformed, unread};
 use crate::versioned_register::ops::{Proposal, Read, Seen};
@@ -51,7 +51,7 @@ impl Fold {
         Ok(())
     }
 
-    /// A read of which only the answer says which key it was for.
+    /// Completes a read whose key is only in its completion.
     fn complete_read_of_some_key(
         &mut self,
         invoked: At,
@@ -90,7 +90,7 @@ impl Fold {
         }
     }
 
-    /// Whether a completion names the versions that its invocation did, if it names any.
+    /// Verifies that a completion names the same versions as its invocation, if it names any.
     fn same_ids(&mut self, proposal: &Proposal, request: &Request<'_>) -> Result<(), OpFault> {
         if let Some(id) = request.id.filter(|id| !id.is_nil()) {
             self.same("write-id", proposal.id, id)?;
@@ -124,7 +124,7 @@ impl Fold {
         let is_ok = op.kind == OpKind::Ok;
         let key = match key {
             Some(key) => self.registers.key(key)?,
-            // What did not happen, or perhaps not, need not say where.
+            // An op that did not certainly happen need not have a key.
             None if !is_ok => return Ok(()),
             None => return malformed("the op has no key, but ops before it have one".to_owned()),
         };
@@ -139,7 +139,7 @@ impl Fold {
             Call::Write if is_ok || request.id.is_some_and(|id| !id.is_nil()) => {
                 self.complete_write_alone(op.kind, key, request, value, seen)?;
             }
-            // Without an id it is unknown which write that was; what was asked for may have happened.
+            // Without an id it is unknown which write this was; the requested write may have happened.
             Call::Read | Call::Write => {}
         }
         Ok(())
@@ -158,7 +158,7 @@ impl Fold {
         };
         let id = self.registers.interner.pack(id);
         let invoked = self.registers.versions.find(key, id).filter(|version| {
-            // Of one that completed before, this is not the completion.
+            // A write that completed before cannot have this completion.
             let done = flag::ACKED | flag::FAILED | flag::OPEN | flag::NAMELESS;
             let row = &self.registers.versions[*version];
             row.has(flag::PROPOSED) && !row.has(done)

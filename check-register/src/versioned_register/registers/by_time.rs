@@ -1,18 +1,19 @@
-//! When versions were first shown, and last read, by time: what rows of versions say only in the order of the file.
+//! The first completion and the last read of each version, by time. The rows of versions contain them only in the order
+//! of the file.
 
 use crate::versioned_register::ops::Seen;
 use crate::versioned_register::versions::{At, NO_READ, NO_TIME, VersionId, Versions, flag};
 
-/// First completions and last reads by time, a row for each version.
+/// First completions and last reads by time, one row per version.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ByTime {
     first: Vec<Option<Seen>>,
-    /// The invocation, and the completion.
+    /// The invocation and the completion.
     last_read: Vec<Option<(At, Seen)>>,
 }
 
 impl ByTime {
-    /// From what was seen while the order was that of the times.
+    /// Copies the data that was recorded while the file was in the order of the times.
     pub(crate) fn new(versions: &Versions) -> ByTime {
         let mut by_time = ByTime::default();
         for version in versions.ids() {
@@ -30,7 +31,8 @@ impl ByTime {
         self.last_read[version.at()] = last_read(versions, version);
     }
 
-    /// Its first completion and last read. A first version that only a prev-id names has neither, and perhaps no row.
+    /// The first completion and the last read of a version. A first version that only a prev-id names has neither, and
+    /// perhaps no row.
     pub(crate) fn get(&self, version: VersionId) -> (Option<Seen>, Option<(At, Seen)>) {
         let at = version.at();
         (self.first.get(at).copied().flatten(), self.last_read.get(at).copied().flatten())
@@ -51,10 +53,10 @@ impl ByTime {
     }
 }
 
-/// The last read of a version, as far as its row tells: its invocation, and its completion.
+/// The last read of a version, from its row: the invocation and the completion.
 pub(crate) fn last_read(versions: &Versions, version: VersionId) -> Option<(At, Seen)> {
     let row = &versions[version];
-    // When it completed is not kept, because it is not needed.
+    // The time of the completion is not stored, because it is not needed.
     let at = At { index: row.last_read_index, time_ns: NO_TIME };
     let seen = Seen { at, client: row.reader, is_read: true };
     (row.last_read_index != NO_READ).then_some((row.last_read, seen))

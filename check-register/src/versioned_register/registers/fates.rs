@@ -1,4 +1,4 @@
-//! Fates of writes: the content of their completions, and when they can be discarded.
+//! Fates of writes: processes their completions, and determines when they can be discarded.
 
 use super::Registers;
 use crate::versioned_register::findings::Kind;
@@ -6,14 +6,14 @@ use crate::versioned_register::ops::Seen;
 use crate::versioned_register::versions::{State, VersionId, flag};
 use history_core::HistoryError;
 
-/// Failed writes that are remembered, so that one that is observed later can be distinguished from a version that was
-/// never written.
+/// The maximum number of failed writes that are kept. A write that is kept and observed later can be distinguished from
+/// a version that was never written.
 const FAILURES_KEPT_MAX: usize = 16_384;
-/// Crashed writes below this are not worth a sweep.
+/// With fewer crashed writes than this, a sweep is not worthwhile.
 const SWEPT_MIN: usize = 64;
 
 impl Registers {
-    /// A write completed `ok`.
+    /// Processes the `ok` of a write.
     pub(crate) fn acknowledge(&mut self, version: VersionId, seen: Seen) -> Result<(), HistoryError> {
         self.end(version, flag::ACKED);
         self.observe(version, seen)?;
@@ -21,7 +21,7 @@ impl Registers {
         Ok(())
     }
 
-    /// A write completed `fail`.
+    /// Processes the `fail` of a write.
     pub(crate) fn fail(&mut self, version: VersionId) {
         self.end(version, flag::FAILED);
         let row = &self.versions[version];
@@ -31,7 +31,7 @@ impl Registers {
                 self.report(key, Kind::FailedWriteObserved, |explainer| explainer.failed_write_observed(version, None));
                 self.remove_old(version);
             }
-            // Before anything was observed it might be what the first observation shows.
+            // Until a version was observed, the first observation may still show this write.
             State::Idle if !self.keeps_all && self.register(row.key).head != VersionId::NONE => {
                 self.failures.push_back((version, row.written.index));
                 if self.failures.len() > FAILURES_KEPT_MAX {
@@ -45,13 +45,13 @@ impl Registers {
     fn forget_failure(&mut self) {
         let Some((version, index)) = self.failures.pop_front() else { return };
         let row = &self.versions[version];
-        // Its id may have been tried again since.
+        // The id may have been used again since.
         if row.written.index == index && row.state == State::Idle && row.has(flag::FAILED) {
             self.versions.remove(version);
         }
     }
 
-    /// A write completed `info`: it may yet happen.
+    /// Processes the `info` of a write: it may still happen.
     pub(crate) fn crash(&mut self, version: VersionId) {
         self.end(version, 0);
         self.remove_old(version);
@@ -63,12 +63,13 @@ impl Registers {
         }
     }
 
-    /// Forgets crashed writes that can no longer happen: something else replaced what they would replace.
+    /// Discards crashed writes that can no longer happen, because another write replaced the version that they would
+    /// replace.
     fn sweep(&mut self) {
         let mut crashed = std::mem::take(&mut self.crashed);
         crashed.retain(|(version, index)| {
             let row = &self.versions[*version];
-            // Its row may be another version's by now.
+            // The row may belong to another version by now.
             if row.state != State::Idle || row.written.index != *index || row.has(flag::OPEN) {
                 return false;
             }

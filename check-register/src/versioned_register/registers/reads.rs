@@ -1,4 +1,4 @@
-//! Reads: the version that one returned, and what it should have returned.
+//! Reads: compares the version that a read returned with the versions that it could have returned.
 
 use super::Registers;
 use crate::versioned_register::findings::Kind;
@@ -8,17 +8,17 @@ use crate::versioned_register::versions::{At, KeyId, NO_READ, State, VersionId, 
 use history_core::HistoryError;
 
 impl Registers {
-    /// The place of a version that was known before `invoked`, for a read of `id`: of one newer than that, if there is
-    /// any.
+    /// The place of a version that was known before `invoked`, for a read of `id`: a version newer than the one read,
+    /// if such a version was known.
     ///
-    /// Walks over the versions that came since, up to the first that was known: for a read that is not stale those came
-    /// while it was in flight.
+    /// Visits the newer versions, up to the first one that was known. If the read is not stale, these were added while
+    /// it was in flight.
     pub(crate) fn known_before(&mut self, key: KeyId, read: &Read, invoked: At, index: u64) -> u32 {
         let register = self.register(key);
         let (mut at, mut is_whole) = (register.oldest, register.oldest_place == 0);
         if let Some(version) = self.versions.find(key, read.id) {
             let row = &self.versions[version];
-            // Of an old one what came next may be forgotten.
+            // The successors of an old version may have been discarded.
             is_whole |= row.state != State::Old || row.place + 1 == register.oldest_place;
             at = if row.state == State::Accepted { row.next } else { at };
         }
@@ -35,7 +35,7 @@ impl Registers {
         0
     }
 
-    /// Takes note of a read.
+    /// Processes a read.
     pub(crate) fn read(&mut self, key: KeyId, read: &Read, seen: Seen) -> Result<(), HistoryError> {
         let register = self.register(key);
         if register.stopped {
@@ -45,7 +45,7 @@ impl Registers {
         let version = match self.versions.find(key, read.id) {
             Some(version) => version,
             None if register.oldest_place == 0 => self.insert(key, read.id)?,
-            // If it was ever in the chain, something newer was known when the read began.
+            // If the version was ever in the chain, a newer one was known when the read began.
             None if read.head_at >= register.oldest_place => {
                 self.report(key, Kind::UnknownVersion, |explainer| explainer.unknown_read(&op));
                 return Ok(());
@@ -73,7 +73,7 @@ impl Registers {
         Ok(())
     }
 
-    /// Compares what a read saw with what the version holds.
+    /// Compares the value that a read returned with the value of the version.
     fn compare(&mut self, version: VersionId, op: &ReadOp) {
         let row = &mut self.versions[version];
         let key = row.key;
@@ -83,13 +83,13 @@ impl Registers {
             self.compare_initial(key, version);
         } else if row.value != op.value {
             let row = &self.versions[version];
-            // What was not written was read, or given.
+            // The value of a version that was not written comes from a read or from an option.
             let before = (!row.has(flag::PROPOSED)).then(|| ReadOp::first_of(row, row.value));
             self.report(key, Kind::WrongValue, |explainer| explainer.wrong_value(version, before.as_ref(), op));
         }
     }
 
-    /// Compares what the initial version holds with what the user said.
+    /// Compares the value of the initial version with the one that the user gave.
     pub(crate) fn compare_initial(&mut self, key: KeyId, version: VersionId) {
         let row = &self.versions[version];
         if self.register(key).inferred == version

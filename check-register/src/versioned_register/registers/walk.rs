@@ -1,4 +1,4 @@
-//! The walk: from a version that was just shown, back along the replaced ones to the chain.
+//! The walk: follows the replaced versions, from a version that was just shown, back to the chain.
 
 use super::Registers;
 use crate::engine::ids;
@@ -8,18 +8,18 @@ use crate::versioned_register::packed::Packed;
 use crate::versioned_register::versions::{KeyId, State, VersionId, flag};
 use history_core::HistoryError;
 
-/// Where a walk along the replaced versions ended.
+/// The end of a walk along the replaced versions.
 #[derive(Clone, Copy)]
 enum End {
     Chain(VersionId),
-    /// A version that no write has proposed so far, and its row if it has one.
+    /// A version that no write has proposed so far, and its row if there is one.
     Root(Packed, Option<VersionId>),
     Cycle(VersionId),
     Condemned,
 }
 
 impl Registers {
-    /// A completion shows this version.
+    /// Records that a completion shows this version.
     #[inline]
     pub(crate) fn observe(&mut self, version: VersionId, seen: Seen) -> Result<(), HistoryError> {
         let row = &mut self.versions[version];
@@ -35,7 +35,7 @@ impl Registers {
     }
 
     /// Follows the replaced versions back to the chain and, if they lead to its head, adds them to it. Every version is
-    /// walked over once: then it is accepted or condemned.
+    /// visited once, and then accepted or condemned.
     pub(crate) fn walk(&mut self, tip: VersionId, seen: Seen) -> Result<(), HistoryError> {
         let key = self.versions[tip].key;
         let mut path = std::mem::take(&mut self.path);
@@ -134,7 +134,7 @@ impl Registers {
             }
             (End::Root(_, Some(version)), []) => {
                 self.versions[version].state = State::Condemned;
-                // At the end it is known whether someone proposed it later.
+                // Whether a later write proposes the version is known only at the end.
                 self.garbage.push(version);
             }
             (End::Root(id, _), [.., first]) => {
