@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub struct Call(OpIx);
 
 impl Call {
-    /// An operation ends once.
+    /// Consumes the call, because an operation ends once.
     fn into_op(self) -> OpIx {
         self.0
     }

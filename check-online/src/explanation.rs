@@ -10,9 +10,9 @@ pub(crate) struct Explainer<'v, O> {
     violation: &'v Violation<O>,
     /// Operations with names, in the order of their names.
     pub(crate) named: Names<&'v Step<O>>,
-    /// The text before a time.
+    /// The text that precedes a time.
     unit: &'static str,
-    /// The names of clients, if they have some.
+    /// The names of the clients, if they have names.
     participants: Option<&'v Participants>,
 }
 
@@ -21,17 +21,17 @@ impl<'v, O> Explainer<'v, O> {
         Explainer { violation, named: Names::default(), unit, participants: None }
     }
 
-    /// With the names that clients have in a history.
+    /// Sets the names that the clients have in a history.
     pub(crate) fn of(self, participants: &'v Participants) -> Explainer<'v, O> {
         Explainer { participants: Some(participants), ..self }
     }
 
-    /// A client with its name in the history.
+    /// A client, with its name in the history.
     pub(crate) fn client(&self, number: i64) -> Client {
         self.participants.map_or(Client::Number(number), |participants| participants.client(number))
     }
 
-    /// An operation's name.
+    /// The name of an operation.
     fn name(&mut self, step: &'v Step<O>) -> String {
         let is_it = |other: &&Step<O>| (other.client, other.start) == (step.client, step.start);
         self.named.name(step, is_it)
@@ -41,7 +41,7 @@ impl<'v, O> Explainer<'v, O> {
         explain::tail(steps).iter().map(|step| self.name(step)).collect()
     }
 
-    /// The whole explanation.
+    /// Writes the whole explanation.
     pub(crate) fn explain(&mut self) -> String {
         let violation = self.violation;
         let refused = self.name(&violation.refused);

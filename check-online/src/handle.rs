@@ -23,7 +23,7 @@ enum Message<O> {
 /// The messages from the checker's thread.
 struct Shared<O> {
     outcome: Mutex<(Outcome<O>, Option<FeedError>)>,
-    /// Whether there is a result besides progress.
+    /// Whether there is anything new to publish besides progress.
     is_news: AtomicBool,
 }
 
@@ -82,7 +82,7 @@ fn serve<M: OnlineModel>(mut online: Online<M>, receiver: &Receiver<Message<M::O
         }
         let mut published = shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         match taken {
-            // A violation stays one; and of errors the first says what went wrong.
+            // A violation is final, and the first error is the cause of all others.
             Ok(outcome) if !matches!(published.0, Outcome::Violation(_)) => published.0 = outcome,
             Ok(_) => return,
             Err(error) => _ = published.1.get_or_insert(error),
@@ -96,13 +96,13 @@ fn serve<M: OnlineModel>(mut online: Online<M>, receiver: &Receiver<Message<M::O
             Message::Idle { client, until } => publish(online.idle(client, until)),
             Message::Pause(client) => publish(online.pause(client)),
             Message::Stop(client) => publish(online.stop(client)),
-            // Who does not wait for the answer does not need it.
+            // If the sender no longer waits for the answer, it does not need it.
             Message::Resume { client, at, answer } => _ = answer.send(online.resume(client, at)),
             Message::Join { at, answer } => _ = answer.send(online.join(at)),
             Message::Finish(answer) => {
                 let outcome = online.finish();
                 let mut published = shared.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-                // Before anybody knows of the end: what is sent from now on would be lost.
+                // The handle must be closed before the answer is sent: messages sent after this are not processed.
                 let error = published.1.replace(FeedError::Closed);
                 published.0 = outcome.clone();
                 shared.is_news.store(true, Ordering::Release);

@@ -241,7 +241,7 @@ impl AnyObject<'_> {
                     self.on(part, op, seq, event, class);
                 }
                 None if matches!(event, Event::Open) => self.unplaced.push_back((seq, op)),
-                // It says nothing.
+                // Without a known effect, the operation does not matter.
                 None => {}
             },
             _ => {
@@ -353,7 +353,7 @@ impl AnyObject<'_> {
                 }
             }
         }
-        // Nothing of it is needed any more.
+        // The part's data is not needed any more.
         part.forget(&mut self.world);
     }
 
@@ -367,7 +367,7 @@ impl AnyObject<'_> {
         self.parts.iter().map(Part::width).collect()
     }
 
-    /// The most configurations of any part.
+    /// The maximum current number of configurations of any part.
     pub(crate) fn configurations(&self) -> usize {
         self.parts.iter().map(Part::configurations).max().unwrap_or(0)
     }

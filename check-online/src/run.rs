@@ -193,8 +193,8 @@ impl<S: Spec + OnlineModel> OnlineRun<S> {
         Ok(())
     }
 
-    /// Whether a violation is certain whatever an operation did that does not say what it changed: it took effect after
-    /// its invocation, so it explains nothing that had returned before.
+    /// Returns true if a violation is certain, whatever an operation did whose effect is not recorded: it took effect
+    /// after its invocation, so it explains no earlier return.
     fn is_certain(&self, violation: &Violation<S::Op>) -> bool {
         let Some(first) = self.decoder.first_hidden() else { return true };
         violation.refused.finish.is_some_and(|finish| finish < first)
@@ -283,7 +283,7 @@ impl<S: Spec + OnlineModel> Run for OnlineRun<S> {
         }
         Ok(match self.events.outcome() {
             _ if self.decoder.is_blocked() => ControlFlow::Break(()),
-            // What hides its changes may still say that it made none, or fail.
+            // An operation whose effect is not recorded may still fail, or turn out to have changed nothing.
             Outcome::Violation(_) if !self.is_violated() => ControlFlow::Continue(()),
             Outcome::Violation(_) | Outcome::Unknown(Reason::Whole) => ControlFlow::Break(()),
             Outcome::Ok | Outcome::Unknown(_) => ControlFlow::Continue(()),

@@ -32,7 +32,7 @@ pub struct Violation<O> {
 }
 
 impl Violation<ClassId> {
-    /// The same, with the operations of the classes.
+    /// The same violation, with the operations of the classes.
     pub(crate) fn with_ops<O>(&self, op: impl Fn(ClassId) -> O) -> Violation<O> {
         let step = |step: &Step<ClassId>| step.with_op(op(step.op));
         let steps = |steps: &[Step<ClassId>]| steps.iter().map(step).collect();
@@ -106,13 +106,13 @@ pub enum Next {
     LeadsOn,
 }
 
-/// The maximum number of states that are listed. More are of no help.
+/// The maximum number of states that are listed.
 const CONFIGURATIONS_MAX: usize = 8;
 
 /// The maximum number of operations that are listed of one configuration: the last ones.
 const AFTER_MAX: usize = 64;
 
-/// Describes the refusal of an operation that was to return, after which `part` has no configuration left.
+/// Describes the refusal of an operation at its return, after which `part` has no configuration left.
 pub(crate) fn describe(
     world: &mut World<'_>,
     part: &Part,

@@ -206,7 +206,7 @@ impl Kernel {
         };
         let slot = if is_read { self.reads[at] } else { self.writes[at] };
         if (0..self.set.len()).all(|at| self.set.has(at, slot)) {
-            // The usual case where little is in flight. They differ without this slot as well.
+            // The usual case if few operations are in flight. The configurations remain distinct without this slot.
             self.set.keep(slot);
         } else {
             let placed = self.place(world, pile, now, slot);
@@ -247,7 +247,7 @@ impl Kernel {
                 }
                 break;
             }
-            // One use more than in the round before, so the fewest uses are found first.
+            // Each round adds one use, so the fewest uses are found first.
             for at in std::mem::replace(&mut crashed, self.set.len())..crashed {
                 if !self.set.has(at, slot) {
                     let found = self.use_pile(world, pile, now, at);
@@ -262,7 +262,7 @@ impl Kernel {
         if !pile.is_empty() && self.set.len() > 1 && self.set.heads.iter().any(|head| head.uses != Uses::NONE) {
             let WorldOf { index, uses, .. } = world;
             match self.set.detail {
-                // What covers another has fewer uses in all.
+                // A configuration that covers another has fewer uses in all.
                 Detail::All => self.set.without_covered(index, uses, |used| (uses.total(used), 0)),
                 Detail::Few | Detail::Least => {
                     let price = |used| (uses.total(used), pile.price(uses.get(used), now));

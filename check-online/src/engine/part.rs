@@ -104,7 +104,7 @@ impl Part {
         }
         let in_flight: Vec<ClassId> = self.kernel.in_flight().map(|(_, in_flight)| in_flight.class).collect();
         for class in in_flight {
-            // Nothing has been tried since its call, so there is nothing to look at once more.
+            // Nothing has been tried since its call, so no events have to be processed again.
             self.pile.wake(&mut world.table, class);
         }
         if self.is_held(world, op) {
@@ -187,7 +187,7 @@ impl Part {
         if at == self.log.len() {
             self.hold(world, op, seq);
         } else if let Some(first) = self.checkpoints.front_mut() {
-            // Nothing happened between the two.
+            // There were no events between the two.
             first.seq = first.seq.min(seq);
         }
         self.log.insert(at, Logged { seq, op, is_return: false });
@@ -229,7 +229,7 @@ impl Part {
         while let Some(first) = self.checkpoints.front() {
             let is_needed = self.is_held(world, first.owner);
             let next = self.checkpoints.get(1).map(|next| next.seq);
-            // The second one will do where the first one's owner is done with.
+            // If the owner of the first checkpoint is no longer needed, the second one is sufficient.
             let can_go = !is_needed && next.map_or(pin == NEVER, |next| next <= pin);
             if !can_go {
                 break;
@@ -337,7 +337,7 @@ impl Part {
                 if self.is_used_class(world, was) {
                     return true;
                 }
-                // What is there no more was used in every configuration, and forgotten.
+                // An operation that is not in the pile was used in every configuration, and discarded.
                 self.pile.remove(op, was, world.ops.get(op).seq).is_none()
             }
         }

@@ -160,7 +160,7 @@ impl<M: OnlineModel> Rules for ModelRules<M> {
             };
             run.iter().map(step).collect::<Vec<_>>()
         });
-        // In one order, whoever took them, so that ids are the same.
+        // The results are processed in one order, independently of the threads, so that ids are the same.
         let mut reached = Vec::new();
         for (step, next) in steps.iter().zip(taken.into_iter().flatten()) {
             reached.clear();

@@ -1,6 +1,6 @@
 //! Sets of configurations: each a state of the object, and which operations in flight have taken effect.
 //!
-//! The latter are rows of words in one vector, not `bitvec`'s: check-register's `search::mask` has the figures.
+//! The operations are rows of words in one vector, not `bitvec`'s: check-register's `search::mask` has the figures.
 
 use check_register::engine::ids;
 use check_register::engine::ids::StateId;
@@ -120,7 +120,7 @@ impl Set {
         if words <= self.words {
             return;
         }
-        // Twice as many, for they come one after another.
+        // The number of words doubles, because slots are added one after another.
         let words = words.next_power_of_two();
         let mut masks = Vec::with_capacity(words * self.len());
         for at in 0..self.len() {
@@ -227,7 +227,7 @@ impl Set {
                 Detail::Sum => used(at).number() <= used(last).number(),
                 Detail::All | Detail::Few | Detail::Least => uses.at_most(used(at), used(last)),
             };
-            // Where few are kept, those with the fewest uses are, whichever was found first.
+            // If few configurations are kept, these are the ones with the fewest uses, not the ones found first.
             alike += usize::from(!self.detail.leaves_out() || uses.total(used(at)) <= uses.total(used(last)));
             if is_covered {
                 found = Found::Covered;
@@ -258,7 +258,7 @@ impl Configurations for Set {
     fn hash(&self, at: usize) -> u64 {
         let mut hasher = RandomState::default().build_hasher();
         self.heads[at].state.hash(&mut hasher);
-        // All masks of a set have as many words.
+        // All masks of a set have the same number of words.
         self.mask(at).iter().for_each(|word| hasher.write_u64(*word));
         hasher.finish()
     }
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn sets_of_the_last_slots_do_not_share_buckets() {
-        // All that differs is in the upper bits of the word, which a multiplication does not carry down.
+        // The masks differ only in the upper bits of the word, which a multiplication does not carry down.
         let count = 1 << 14;
         let state = StateId::new(0);
         let mut set = Set::at(state, 1);
@@ -279,8 +279,8 @@ mod tests {
             (0..14).filter(|bit| subset >> bit & 1 == 1).for_each(|bit| set.mark(at, 50 + bit));
         }
         let buckets: std::collections::BTreeSet<u64> = (0..set.len()).map(|at| set.hash(at) % (2 * count)).collect();
-        // Random numbers would have 12,893: 1 - e^(-1/2) of 32,768. Of 300 keys the worst had 10,142; bits that are
-        // lost leave 1.
+        // Random numbers would fill 12,893 buckets: 1 - e^(-1/2) of 32,768. Of 300 hash keys the worst filled 10,142; a
+        // hash that loses these bits fills 1.
         assert!(buckets.len() > 8_192, "{} buckets", buckets.len());
     }
 }

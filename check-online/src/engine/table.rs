@@ -1,4 +1,4 @@
-//! The model as a table that discards unused entries: states and operations are ids, and known steps are looked up.
+//! The model as a table that discards unused entries: states and operations are ids, and known steps are cached.
 
 use super::rules::{Rules, Sees, Step};
 use check_register::engine::ids::{ClassId, StateId};
@@ -46,7 +46,7 @@ impl Table<'_> {
         self.rules.sees(class)
     }
 
-    /// Where `class` leads from `state`.
+    /// The result of `class` in `state`.
     #[inline]
     pub(crate) fn next(&mut self, state: StateId, class: ClassId) -> Next {
         match self.steps.get(state, class) {
@@ -112,7 +112,7 @@ impl Table<'_> {
     }
 }
 
-/// Which ids are in use.
+/// The ids in use.
 pub(crate) struct Marks<I> {
     marked: Vec<bool>,
     of: std::marker::PhantomData<I>,

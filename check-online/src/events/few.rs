@@ -1,4 +1,4 @@
-//! Searches that keep few configurations, against the batch search, which keeps all.
+//! Compares searches that keep few configurations with the batch search, which keeps all.
 
 use super::{Call, Events, Outcome};
 use crate::{Reason, Settings};
@@ -6,7 +6,7 @@ use check_register::models::{CasRegister, QueueOp, RegisterOp, Removed, Stack};
 use check_register::{Operation, check};
 use history_core::{Budget, Verdict};
 
-/// Numbers that look random: Knuth's multiplier; the upper bits are the good ones.
+/// Pseudo-random numbers from Knuth's multiplier; the upper bits are the best ones.
 struct Random(u64);
 
 impl Random {
@@ -25,27 +25,27 @@ struct Called {
     happened: bool,
 }
 
-/// How the clients of a register behave.
+/// The behaviour of the clients of a register.
 struct Clients {
     count: u64,
     values: i64,
-    /// Of a hundred operations.
+    /// Crashes per hundred operations.
     crashes: u64,
-    /// Of a hundred reads.
+    /// Wrong results per hundred reads.
     lies: u64,
 }
 
-/// A register in use, and what becomes known of it.
+/// A register in use, and the results of its check.
 struct Watched {
     events: Events<CasRegister>,
     operations: Vec<Operation<RegisterOp>>,
-    /// The most configurations after an event.
+    /// The maximum number of configurations after an event.
     configurations: usize,
     time: u64,
 }
 
 impl Watched {
-    /// Runs `ops` operations, and reads `last` in the end.
+    /// Runs `ops` operations, and then reads `last`.
     fn new(
         events: Events<CasRegister>,
         clients: &Clients,
@@ -116,14 +116,14 @@ impl Watched {
         self.operations.push(Operation::new(0, op, at, self.time));
     }
 
-    /// What the batch search says of the whole.
+    /// The verdict of the batch search on the whole history.
     fn expected(&self) -> Verdict {
         check(&CasRegister::starting_with(0), &self.operations, &Budget::default()).verdict()
     }
 }
 
 impl Called {
-    /// It takes effect, unless it is a compare-and-set that finds another value.
+    /// The operation takes effect, unless it is a compare-and-set that finds another value.
     fn happen(&mut self, state: &mut i64) {
         match &mut self.op {
             RegisterOp::Read(value) => *value = *state,
@@ -135,7 +135,7 @@ impl Called {
     }
 }
 
-/// One configuration of each kind is kept at first, and a `crowd` in all.
+/// Creates a check that keeps one configuration of each kind at first, and `crowd` in all.
 fn narrow(crowd: usize, basis_max: usize) -> Events<CasRegister> {
     let mut events = Events::new(CasRegister::starting_with(0));
     events.keep_few(crowd, basis_max);
@@ -165,10 +165,10 @@ fn few_configurations_say_what_all_do() {
 
 #[test]
 fn a_basis_that_moves_on_says_nothing_wrong() {
-    // There are more without a few at the basis.
+    // There are more configurations if none of them is kept at the basis.
     basis_moves_on(1 << 8, 1_000_000, 3);
     basis_moves_on(2, 1_000_000, 26);
-    // Sums are often too many to move on.
+    // There are often too many sums to move the basis.
     basis_moves_on(1 << 8, 12, 1_000);
 }
 
@@ -200,8 +200,8 @@ fn basis_moves_on(crowd: usize, configurations_max: usize, unknown_max: u32) {
 
 #[test]
 fn more_are_kept_where_few_refuse_what_may_be() {
-    // Either crashed operation explains the first read; only the write explains the second, so the few that used it up
-    // refuse.
+    // Either crashed operation explains the first read. Only the write explains the second one, so the few
+    // configurations that have used it refuse.
     let crashed = [RegisterOp::Write(1), RegisterOp::Cas(0, 1)];
     let done =
         [RegisterOp::Read(1), RegisterOp::Write(2), RegisterOp::Read(1), RegisterOp::Write(2), RegisterOp::Read(1)];
@@ -234,13 +234,13 @@ fn configurations_stay_few_however_many_operations_crashed() {
         let watched = Watched::new(events, &clients, 6_000, &mut Random(3), last);
         assert_eq!(watched.events.outcome().verdict(), expected, "{:?}", watched.events.outcome());
         let crashed = watched.operations.iter().filter(|operation| operation.ret.is_none()).count();
-        // When all sets of crashed operations were distinguished there were more than 10,000 by then, and each event
-        // took seconds.
+        // If all sets of crashed operations were distinguished, there would be more than 10,000 configurations here,
+        // and each event would take seconds.
         assert!(crashed > 50 && watched.configurations < 1_000, "{crashed} crashed, {}", watched.configurations);
     }
 }
 
-/// A stack of which thirty pushes of three values crashed, in use after that. The most configurations.
+/// A stack that is used after thirty pushes of three values crashed. Returns the maximum number of configurations.
 fn crashed_pushes(events: &mut Events<Stack>, last: Option<i64>) -> (usize, Outcome<QueueOp>) {
     let mut time = 0;
     let mut next = || {
@@ -267,7 +267,7 @@ fn crashed_pushes(events: &mut Events<Stack>, last: Option<i64>) -> (usize, Outc
 
 #[test]
 fn states_stay_few_however_many_pushes_crashed() {
-    // Each order of the crashed pushes is a state of its own, so there are few configurations of each.
+    // Each order of the crashed pushes is a separate state, so there are few configurations of each.
     let (most, outcome) = crashed_pushes(&mut Events::new(Stack::default()), None);
     assert_eq!(outcome, Outcome::Ok);
     assert!(most < 4_096, "{most} configurations");
@@ -282,6 +282,6 @@ fn a_few_move_on_where_sums_are_too_many() {
         crashed_pushes(&mut events, last).1
     };
     assert_eq!(watched(None), Outcome::Ok);
-    // What a few refuse is not refused, though nobody pushed it.
+    // A refusal by a few configurations is not final, although this value was never pushed.
     assert_eq!(watched(Some(99)), Outcome::Unknown(Reason::Full));
 }

@@ -1,4 +1,4 @@
-//! Collections that are decided from their ledger from the first event on, against the batch search.
+//! Compares collections that are decided by their ledger from the first event on with the batch search.
 
 use super::{Call, Events, Outcome};
 use crate::{OnlineModel, Reason};
@@ -9,7 +9,7 @@ use check_register::{Operation, Outcome as Known, check};
 use history_core::cast::Cast as _;
 use history_core::{Budget, Cancel, History, Spent, Verdict};
 
-/// Numbers that look random: Knuth's multiplier; the upper bits are the good ones.
+/// Pseudo-random numbers from Knuth's multiplier; the upper bits are the best ones.
 struct Random(u64);
 
 impl Random {
@@ -19,7 +19,7 @@ impl Random {
     }
 }
 
-/// What becomes of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Ok,
@@ -27,38 +27,38 @@ enum End {
     Info,
 }
 
-/// An event: an operation is called, or ends.
+/// An event: the call or the end of an operation.
 type Event = (usize, Option<End>);
 
-/// What happened: what each operation does in the end, and the events.
+/// A history: the final effect of each operation, and the events.
 #[derive(Debug)]
 struct Plan {
     ops: Vec<QueueOp>,
     events: Vec<Event>,
 }
 
-/// What is random of a plan.
+/// The parameters of a random plan.
 #[derive(Clone, Copy)]
 struct Mix {
     ops: usize,
     clients: usize,
-    /// One in so many of each.
+    /// Of this number of operations, one crashes; of this number, one has a wrong result.
     crashes: usize,
     lies: usize,
-    /// Values that may come back when they are gone; 0 if none does.
+    /// The number of values that may be inserted again after their removal; 0 if none is.
     values: usize,
-    /// Whether they may come back before.
+    /// Whether they may be inserted again before their removal.
     repeats: bool,
-    /// Whether values come in no order, and lies are of values that were put in.
+    /// Whether values are inserted in no order, and wrong results are values that were inserted.
     is_shuffled: bool,
 }
 
-/// How a collection puts values in and takes them out, each by the operation's number.
+/// How a collection inserts and removes values, each given the operation's number.
 #[derive(Clone, Copy)]
 struct Kind {
     put: fn(&mut Vec<i64>, i64, usize),
     take: fn(&mut Vec<i64>, &mut Random, usize) -> i64,
-    /// Whether values come in no order, and lies are of values that were put in.
+    /// Whether values are inserted in no order, and wrong results are values that were inserted.
     is_shuffled: bool,
 }
 
@@ -78,7 +78,7 @@ fn take_least(held: &mut Vec<i64>, _: &mut Random, _: usize) -> i64 {
     held.remove(least)
 }
 
-/// Whether an operation of a deque acts at the front.
+/// Returns true if an operation of a deque acts at the front.
 fn is_front(op: usize) -> bool {
     (op * 37 / 8).is_multiple_of(2)
 }
@@ -91,12 +91,12 @@ fn take_at_end(held: &mut Vec<i64>, _: &mut Random, op: usize) -> i64 {
     held.remove(if is_front(op) { 0 } else { held.len() - 1 })
 }
 
-/// The operation of this number on a queue.
+/// The operation with this number, on a queue.
 fn of_queue(_: usize, op: QueueOp) -> QueueOp {
     op
 }
 
-/// The same on a deque.
+/// The operation with this number, on a deque.
 fn of_deque(number: usize, op: QueueOp) -> DequeOp {
     let end = if is_front(number) { Side::Front } else { Side::Back };
     match op {
@@ -105,11 +105,11 @@ fn of_deque(number: usize, op: QueueOp) -> DequeOp {
     }
 }
 
-/// A collection in use, that now and then is said to have done something else.
+/// A random history of a collection, with some wrong results.
 fn plan(random: &mut Random, mix: Mix, initial: &[i64], kind: Kind) -> Plan {
     let (mut held, mut next) = (initial.to_vec(), 100);
     let mut plan = Plan { ops: Vec::new(), events: Vec::new() };
-    // Of each client the operation in flight, and whether it took effect.
+    // By client: the operation in flight, and whether it took effect.
     let mut clients: Vec<Option<(usize, bool)>> = vec![None; mix.clients];
     loop {
         let client = random.below(mix.clients);
@@ -165,12 +165,12 @@ fn put_value(op: QueueOp) -> Option<i64> {
     if let QueueOp::Put(value) = op { Some(value) } else { None }
 }
 
-/// What an operation may do as long as it has not returned.
+/// The known effect of an operation until it returns.
 fn open(op: QueueOp) -> QueueOp {
     if let QueueOp::Take(_) = op { QueueOp::Take(Removed::Unknown) } else { op }
 }
 
-/// What was known when the first `count` events had happened, and the events of the calls.
+/// The operations as known after the first `count` events. The times of calls are numbers of events.
 fn known<O: Clone>(plan: &Plan, count: usize, of: fn(usize, QueueOp) -> O) -> Vec<Operation<O>> {
     let mut known: Vec<Operation<O>> = Vec::new();
     let mut failed = Vec::new();
@@ -204,7 +204,7 @@ fn refused<S: Spec>(model: &S, known: &[Operation<S::Op>]) -> Option<u64> {
     refusals.min_by_key(|op| known[*op].ret).map(|op| known[op].call)
 }
 
-/// What was seen of many plans.
+/// Counts of the results of many plans.
 #[derive(Default, Debug)]
 struct Seen {
     valid: u32,
@@ -246,7 +246,7 @@ where
             }
             continue;
         };
-        // It may have been found some events later.
+        // The violation may have occurred some events earlier.
         let expected = (1..=count).find_map(|count| refused(&model, &known(plan, count, of)).map(|call| (count, call)));
         let Some((first, call)) = expected else { panic!("{violation:?} {}", told(count)) };
         assert!(!at_each_event || first == count, "at {first}: {}", told(count));
@@ -274,7 +274,7 @@ where
             clients: 2 + round % 3,
             crashes: [1_000, 30, 8][round % 3],
             lies: [40, 12][round % 2],
-            // Of many values the first that repeats comes when others are settled.
+            // With many values, the first repeated one occurs after others are settled.
             values: if repeats { [5, 5, 40][round / 5 % 3] } else { [0, 0, 9][round / 5 % 3] },
             repeats,
             is_shuffled: kind.is_shuffled,
@@ -320,7 +320,7 @@ fn deques() {
     hold_kind::<Deque>(DEQUE, of_deque, true, 800);
 }
 
-/// Many puts in flight at one time, and then their takes; the search alone would try every order.
+/// Many puts in flight at the same time, and then their takes. A search alone would try every order.
 fn wide<S>(last: i64, of: fn(QueueOp) -> S::Op) -> Outcome<S::Op>
 where
     S: Spec + OnlineModel + Default,
@@ -359,7 +359,7 @@ fn a_thousand_puts_in_flight() {
     assert_eq!(wide::<Deque>(986, at_front).verdict(), Verdict::Invalid, "taken twice");
 }
 
-/// A thousand values in a deque, then taken out again: no monitor decides that, and a search may be cancelled.
+/// A thousand values in a deque, which are then removed: no monitor decides that, and a search may be cancelled.
 #[test]
 fn what_is_cancelled_is_decided_when_it_is_asked_for_again() {
     let mut events = Events::new(Deque::default());
@@ -379,7 +379,7 @@ fn what_is_cancelled_is_decided_when_it_is_asked_for_again() {
     assert_eq!(events.conclude(), Outcome::Ok);
 }
 
-/// A value that is gone shows that 2 was pushed below where 3 was.
+/// A value that was removed shows that 2 was pushed below the position of 3.
 #[test]
 fn what_is_gone_may_say_which_of_two_is_on_top() {
     let mut events = Events::new(Stack::default());

@@ -1,4 +1,4 @@
-//! Sets that a monitor decides from the first event on, against the batch search.
+//! Compares sets that a monitor decides from the first event on with the batch search.
 
 use super::{Call, Events, Outcome};
 use check_register::models::{Set, SetOp};
@@ -6,7 +6,7 @@ use check_register::{Operation, Outcome as Known, check};
 use history_core::cast::Cast as _;
 use history_core::{Budget, Verdict};
 
-/// Numbers that look random: Knuth's multiplier; the upper bits are the good ones.
+/// Pseudo-random numbers from Knuth's multiplier; the upper bits are the best ones.
 struct Random(u64);
 
 impl Random {
@@ -16,7 +16,7 @@ impl Random {
     }
 }
 
-/// What becomes of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Ok,
@@ -24,14 +24,14 @@ enum End {
     Info,
 }
 
-/// What happened: what each operation does in the end, and the events: an operation is called, or ends.
+/// A history: the final effect of each operation, and the events, each the call or the end of an operation.
 #[derive(Debug, Default)]
 struct Plan {
     ops: Vec<SetOp>,
     events: Vec<(usize, Option<End>)>,
 }
 
-/// A set in use by clients, of which a read now and then lacks a value, shows one too many or an older set.
+/// A random history of a set, in which some reads lack a value, return an additional one, or return an older set.
 fn plan(random: &mut Random, count: usize, clients: usize, crashes: usize, lies: usize) -> Plan {
     let mut plan = Plan::default();
     let mut sets: Vec<Vec<i64>> = vec![vec![1]];
@@ -85,12 +85,12 @@ fn plan(random: &mut Random, count: usize, clients: usize, crashes: usize, lies:
     }
 }
 
-/// What an operation in flight does, if it says anything.
+/// The known effect of an operation in flight, if it has one.
 fn open(op: &SetOp) -> Option<&SetOp> {
     Some(op).filter(|op| matches!(op, SetOp::Add(_)))
 }
 
-/// The call of the operation that the batch search refuses of the first `count` events.
+/// The call of the operation that the batch search refuses in the first `count` events.
 fn refused(plan: &Plan, count: usize) -> Option<u64> {
     let mut known: Vec<Option<Operation<SetOp>>> = Vec::new();
     for (at, (op, end)) in (0..).zip(&plan.events[..count]) {
@@ -112,7 +112,7 @@ fn refused(plan: &Plan, count: usize) -> Option<u64> {
     })
 }
 
-/// Whether a plan is linearizable. The answers at each event, or at the end, are as the search has them.
+/// Returns true if a plan is linearizable. The answers at each event, or at the end, must be those of the search.
 fn hold(plan: &Plan, at_each_event: bool, is_monitored: bool) -> bool {
     let mut events = Events::new(Set::starting_with([1]));
     if is_monitored {
@@ -166,7 +166,7 @@ fn sets_are_decided_as_the_search_decides_them() {
     assert!(valid > 700 && invalid > 700, "{valid} valid, {invalid} invalid: too few to learn from");
 }
 
-/// Forty adds in flight at one time, half of which a read has seen: the search would try their subsets.
+/// Forty adds in flight at the same time, of which a read has returned half: the search would try their subsets.
 #[test]
 fn many_adds_in_flight() {
     for (last, expected) in [(20, Verdict::Valid), (19, Verdict::Invalid)] {
@@ -183,7 +183,7 @@ fn many_adds_in_flight() {
     }
 }
 
-/// Reads and adds that later events cannot depend on are forgotten.
+/// Reads and adds that later events cannot depend on are discarded.
 #[test]
 fn what_is_kept_follows_what_is_in_flight() {
     let mut events = Events::new(Set::default());

@@ -31,19 +31,19 @@ impl AnyObject<'_> {
         self.world.configurations_max = self.configurations_max.min(most);
     }
 
-    /// The same from the first operation on.
+    /// Makes the monitor decide from the first operation on.
     #[cfg(test)]
     pub(crate) fn monitor_always(&mut self) {
         self.searched_max = 0;
     }
 
-    /// Whether a monitor decides.
+    /// Returns true if the monitor decides.
     #[cfg(test)]
     pub(crate) fn is_monitored(&self) -> bool {
         self.is_monitored
     }
 
-    /// How many operations the ledger has.
+    /// The number of operations in the ledger.
     #[cfg(test)]
     pub(crate) fn ledger_len(&self) -> usize {
         self.ledger.as_ref().map_or(0, Ledger::len)
@@ -117,7 +117,7 @@ impl AnyObject<'_> {
     #[cold]
     pub(super) fn monitor(&mut self, input: Input) {
         self.is_monitored = true;
-        // The search may not have: it ignores the end of an operation that it has passed over.
+        // The search may not have recorded the end: it ignores operations that it has passed over.
         self.note_end(input);
         self.parts.clear();
         self.names.clear();

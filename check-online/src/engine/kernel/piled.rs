@@ -12,9 +12,9 @@ use std::ops::Range;
 /// The states that one use of any operation leads to, for each state that was needed at one event.
 #[derive(Debug, Default)]
 pub(crate) struct After {
-    /// With an operation that leads there. Those of one state are in a row.
+    /// The states, each with an operation that leads to it. Those of one state are adjacent.
     steps: Vec<(StateId, OpIx)>,
-    /// By state: the event, and where the row begins and ends.
+    /// By state: the event, and the start and end of its row.
     rows: Vec<(u32, u32, u32)>,
     event: u32,
 }
@@ -34,7 +34,7 @@ impl After {
         (event == self.event).then_some(ids::index(first)..ids::index(end))
     }
 
-    /// Adds a state to the row that begins at `first`, if it is not there.
+    /// Adds a state to the row that begins at `first`, unless the row contains it.
     fn step(&mut self, first: usize, from: StateId, state: StateId, op: OpIx) {
         if state != from && self.steps[first..].iter().all(|(other, _)| *other != state) {
             self.steps.push((state, op));
@@ -61,7 +61,8 @@ impl Kernel {
         let mut useful = std::mem::take(&mut world.useful);
         self.useful(world, pile, head.state, Some(from), &mut useful);
         if self.set.detail.leaves_out() {
-            // The first ones that are found are kept, so what is plenty comes first.
+            // The first configurations that are found are kept, so the entries with the most unused operations come
+            // first.
             useful
                 .list
                 .sort_by_cached_key(|entry| Reverse(pile.called(*entry, now) - world.uses.count(head.uses, *entry)));
@@ -84,7 +85,7 @@ impl Kernel {
         found
     }
 
-    /// The same if uses are counted together: only the states that some use leads to matter.
+    /// As `use_pile`, if uses are counted together: only the states that some use leads to matter.
     fn use_any(&mut self, world: &mut World<'_>, pile: &Pile, now: Seq, from: usize) -> Found {
         let head = self.set.heads[from];
         let is_of_use = !pile.awake().is_empty()
@@ -102,7 +103,7 @@ impl Kernel {
         found
     }
 
-    /// The other states that uses lead to from `state`, as places in [`After::steps`].
+    /// The other states that uses lead to from `state`, as positions in [`After::steps`].
     fn after(&self, world: &mut World<'_>, pile: &Pile, now: Seq, state: StateId) -> Range<usize> {
         if let Some(known) = world.after.get(state) {
             return known;

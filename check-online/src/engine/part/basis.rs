@@ -76,7 +76,7 @@ impl Part {
     /// Processes the events from `from` on again.
     pub(super) fn rerun(&mut self, world: &mut World<'_>, from: Seq) -> Result<(), Stop> {
         let next = self.checkpoints.partition_point(|checkpoint| checkpoint.seq <= from);
-        // What was woken at its own call.
+        // There is no checkpoint for an operation that was activated at its own call.
         let Some(start) = next.checked_sub(1) else { return Ok(()) };
         let Checkpoint { seq, ref kernel, .. } = self.checkpoints[start];
         self.kernel.clone_from(kernel);
@@ -112,10 +112,10 @@ impl Part {
     /// most twice as long as the last one.
     fn take_few(&mut self, world: &mut World<'_>, op: OpIx, at: Seq) -> Taken {
         let refused = Err((Stop::Refused(op), at));
-        // Where nothing can be taken once more it is as if a few had refused it.
+        // If nothing can be processed again, this counts as a refusal by a few configurations.
         self.kernel.set.detail = Detail::Few;
         let Some(basis) = self.basis.as_ref().map(|basis| basis.seq) else { return refused };
-        // Those after this event have not been put right.
+        // Checkpoints after this event have not been corrected.
         let mut starts = self.checkpoints.partition_point(|checkpoint| checkpoint.seq <= at);
         let mut events_min = 0;
         while let Some(start) = starts.checked_sub(1).filter(|start| self.checkpoints[*start].seq > basis) {
@@ -188,7 +188,7 @@ impl Part {
         sum.sum_up(world);
         match self.advance(world, &mut sum, at + 1) {
             Err(Stop::Refused(_)) => return Err(Stop::Refused(op)),
-            // More of each kind may admit it.
+            // More configurations of each kind may admit the operation.
             Err(Stop::Full) => {}
             other => other?,
         }
@@ -219,7 +219,7 @@ impl Part {
     pub(crate) fn move_basis(&mut self, world: &mut World<'_>) -> Result<bool, Stop> {
         let Some(basis) = &self.basis else { return Ok(false) };
         let middle = self.log[self.log.len() / 2].seq;
-        // What starts at a checkpoint begins with all that there is, or behind the basis.
+        // A checkpoint must contain all configurations, or be after the basis.
         let until = self.checkpoints.front().map_or(middle, |first| middle.min(first.seq));
         if until <= basis.seq {
             return Ok(false);

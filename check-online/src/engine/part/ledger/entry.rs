@@ -7,9 +7,9 @@ use crate::engine::ops::{NEVER, OpIx, Seq};
 pub(super) enum Doing {
     Put(i64),
     Take(i64),
-    /// It found nothing.
+    /// It found the collection empty.
     Nothing,
-    /// It takes something out, or finds nothing.
+    /// It removes a value, or finds the collection empty.
     Open,
     /// It did not happen.
     Failed,
@@ -26,7 +26,7 @@ pub(super) struct Entry {
     pub(super) doing: Doing,
     /// The priority of the inserted value.
     pub(super) priority: i64,
-    /// Whether it acts at the front, if there are two ends.
+    /// Whether it acts at the front, if the collection has two ends.
     pub(super) is_front: bool,
 }
 

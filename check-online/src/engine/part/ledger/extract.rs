@@ -11,20 +11,20 @@ use history_core::{Budget, Verdict};
 /// Some of the entries as operations for the monitor.
 pub(super) struct Extract {
     operations: Vec<Operation<QueueOp>>,
-    /// By operation, whether it acts at the front.
+    /// By operation: whether it acts at the front.
     is_front: Vec<bool>,
-    /// By operation, the entry.
+    /// By operation: the position of its entry.
     pub(super) entries: Vec<usize>,
     /// By number of a value: its put and its take, if the extract contains them.
     pub(super) moved: Vec<(Option<usize>, Option<usize>)>,
-    /// By number of a value, its priority, if it was put in.
+    /// By number of a value: its priority, if it was inserted.
     priorities: Vec<i64>,
     /// Numbers of values that were inserted again while they may have been present, or taken again.
     pub(super) repeated: HashSet<usize>,
 }
 
 impl Extract {
-    /// The operations called up to an event, with what is known by then.
+    /// Creates the operations called up to an event, with the results known by then.
     pub(super) fn new(all: &[Entry], until: Seq) -> Extract {
         let mut times: Vec<(Seq, bool, usize)> = Vec::with_capacity(2 * all.len());
         for (at, entry) in all.iter().enumerate().filter(|(_, entry)| entry.call <= until) {
@@ -46,7 +46,7 @@ impl Extract {
             repeated: HashSet::default(),
         };
         let mut place = vec![0; all.len()];
-        // The number of each value as it is now.
+        // By value: its current number.
         let mut now: HashMap<i64, usize> = HashMap::default();
         for (time, is_return, at) in times {
             let doing = all[at].doing;
@@ -76,7 +76,7 @@ impl Extract {
         extract
     }
 
-    /// The number of a value that is put in.
+    /// The number of a value that is inserted.
     fn put(&mut self, now: &mut HashMap<i64, usize>, value: i64, at: usize) -> usize {
         let new = self.moved.len();
         let number = match now.get(&value) {
@@ -95,7 +95,7 @@ impl Extract {
         number
     }
 
-    /// The number of a value that is taken out.
+    /// The number of a value that is removed.
     fn take(&mut self, now: &mut HashMap<i64, usize>, value: i64, at: usize) -> usize {
         let new = self.moved.len();
         let number = *now.entry(value).or_insert(new);
@@ -109,7 +109,7 @@ impl Extract {
         number
     }
 
-    /// The operations of a deque.
+    /// The operations as those of a deque.
     fn at_ends(&self) -> Vec<Operation<DequeOp>> {
         let at_end = |(operation, is_front): (&Operation<QueueOp>, &bool)| {
             let end = if *is_front { End::Front } else { End::Back };
@@ -122,14 +122,14 @@ impl Extract {
         self.operations.iter().zip(&self.is_front).map(at_end).collect()
     }
 
-    /// Decides by the monitor, or else by a search with this many configurations.
+    /// Decides by the monitor or, if it cannot, by a search with this maximum number of configurations.
     pub(super) fn decide(&self, collection: Collection, most: usize, budget: &Budget) -> Answer {
         let answer = self.by(Engine::Monitor, collection, most, budget);
         if answer.verdict() == Verdict::Unknown { self.by(Engine::Portfolio, collection, most, budget) } else { answer }
     }
 
-    /// Which operation is refused, if one is. Only the monitor returns operations that contradict each other. But if it
-    /// cannot decide all earlier events, it may name a later operation than a search does.
+    /// The refusal, if there is one. Only the monitor returns operations that contradict each other. But if it cannot
+    /// decide all earlier events, it may name a later operation than a search does.
     pub(super) fn refusal(&self, collection: Collection, most: usize) -> Option<Refusal> {
         let of = |engine| super::refusal(self.by(engine, collection, most, &Budget::default()));
         match (of(Engine::Portfolio), of(Engine::Monitor)) {

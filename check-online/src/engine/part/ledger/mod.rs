@@ -11,9 +11,9 @@
 //! order that a search event by event does not, but it starts again each time. So the search is given up late
 //! ([`HELD_MAX`]).
 //!
-//! **Known** of a history up to an event are the results of the operations that returned. Those in flight may or may
-//! not have happened, and may have taken any value. A history that is refused remains refused, so the first event up to
-//! which it is refused is found by bisection.
+//! The **known** part of a history up to an event consists of the results of the operations that returned. Operations
+//! in flight may or may not have happened, and may have removed any value. A history that is refused remains refused,
+//! so the first event up to which it is refused is found by bisection.
 //!
 //! Operations on which no later event can depend are *settled*, and discarded: see [`settled`] for values that are
 //! moved, and [`sets`].
@@ -57,12 +57,12 @@ pub(crate) enum Verdict {
     Violation(Contradiction),
 }
 
-/// Why what happened up to some event is not linearizable.
+/// The reason why the events up to some event are not linearizable.
 pub(crate) struct Contradiction {
     pub(crate) refused: OpIx,
-    /// Operations that contradict each other; empty if only a search found that.
+    /// Operations that contradict each other; empty if a search decided.
     pub(crate) conflict: Vec<OpIx>,
-    /// Operations that were settled before.
+    /// The number of operations that were settled before.
     pub(crate) settled: u64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Called<'a> {
     pub(crate) handling: Option<Handling<'a>>,
     /// The priority of the inserted value.
     pub(crate) priority: i64,
-    /// Whether it acts at the front, if there are two ends.
+    /// Whether it acts at the front, if the collection has two ends.
     pub(crate) is_front: bool,
 }
 
@@ -83,7 +83,7 @@ pub(crate) enum Ledger {
 }
 
 impl Ledger {
-    /// Of a collection with these contents.
+    /// Creates the ledger of a collection with these contents.
     pub(crate) fn new(collection: Collection, contents: &[i64], priority: impl Fn(i64) -> i64) -> Ledger {
         match collection {
             Collection::Set => Ledger::Sets(Sets::new(contents)),
@@ -91,7 +91,7 @@ impl Ledger {
         }
     }
 
-    /// Its size in operations.
+    /// The size of the ledger in operations.
     pub(crate) fn len(&self) -> usize {
         match self {
             Ledger::Moved(moved) => moved.len(),
@@ -99,7 +99,7 @@ impl Ledger {
         }
     }
 
-    /// The operations that it may refer to.
+    /// The operations that the ledger may refer to.
     pub(crate) fn ops(&self) -> impl Iterator<Item = OpIx> {
         let (moved, sets) = match self {
             Ledger::Moved(moved) => (Some(moved), None),
@@ -108,7 +108,7 @@ impl Ledger {
         moved.into_iter().flat_map(Moved::ops).chain(sets.into_iter().flat_map(Sets::ops))
     }
 
-    /// Whether it may need a search because a monitor cannot decide it.
+    /// Returns true if the ledger may need a search because a monitor cannot decide it.
     pub(crate) fn may_be_searched(&self) -> bool {
         matches!(self, Ledger::Moved(moved) if moved.may_be_searched())
     }
@@ -146,7 +146,7 @@ impl Ledger {
         }
     }
 
-    /// Whether to decide again, or to settle, after one more return.
+    /// Counts a return. Returns true if it is time to decide again, or to settle.
     pub(crate) fn is_due(&mut self) -> bool {
         match self {
             Ledger::Moved(moved) => moved.is_due(),
@@ -154,7 +154,7 @@ impl Ledger {
         }
     }
 
-    /// Discards what is settled. All events so far are linearizable.
+    /// Discards settled operations. All events so far must be linearizable.
     pub(crate) fn tidy(&mut self) {
         match self {
             Ledger::Moved(moved) => moved.tidy(),
@@ -162,7 +162,7 @@ impl Ledger {
         }
     }
 
-    /// Decides the events so far, and discards what is settled. If no monitor can decide, a search may use this many
+    /// Decides the events so far, and discards settled operations. If no monitor can decide, a search may use this many
     /// configurations, within the budget.
     pub(crate) fn decide(&mut self, configurations_max: usize, budget: &Budget) -> Verdict {
         match self {
@@ -180,7 +180,7 @@ fn refusal(answer: Answer) -> Option<Refusal> {
     })
 }
 
-/// Why the result of an answer is unknown.
+/// The reason why an answer is unknown.
 fn unknown(answer: &Answer) -> Reason {
     let spent = answer.parts.iter().find_map(|part| match part.outcome {
         Outcome::Unknown(check_register::Reason::Spent(spent)) => Some(spent),
@@ -189,8 +189,8 @@ fn unknown(answer: &Answer) -> Reason {
     spent.map_or(Reason::Full, Reason::Spent)
 }
 
-/// The first of these returns up to which there is no linearization, and why. There is none up to the last one.
-/// `is_refused` decides this for the events up to a return; `refused` returns their refusal, with all operations that
+/// The first of these returns up to which there is no linearization, with the refusal. There is none up to the last
+/// return. `is_refused` decides the events up to a return; `refused` returns their refusal, with all operations that
 /// were decided with it.
 fn contradiction(
     mut returns: Vec<Seq>,

@@ -1,12 +1,12 @@
-//! Values that are put in, and taken out again, each once.
+//! Values that are inserted and removed, each once.
 //!
 //! **A value that is inserted again** counts as a new one if a take of the old one had returned before: no
-//! linearization mixes them up. If none had, the values are not distinct: a search has to find out which take took
-//! which of them, and nothing is settled from then on. A value that was settled before is not among them, and settled
-//! operations say nothing about other values, whichever take took them.
+//! linearization can confuse the two. If none had, the values are not distinct: a search has to find out which take
+//! removed which of them, and nothing is settled from then on. A value that was settled before is not one of these, and
+//! settled operations do not affect other values, whichever take removed which value.
 //!
-//! **Deques** are never settled: the presence of a value may determine the order of others, one of which leaves at each
-//! end.
+//! **Deques** are never settled: the presence of a value may determine the order of two others that are removed at
+//! different ends.
 
 use super::entry::{Doing, Entry};
 use super::extract::Extract;
@@ -19,7 +19,7 @@ use history_core::Budget;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
-/// A value that was put in.
+/// The state of a value that was inserted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Life {
     There,
@@ -30,17 +30,17 @@ enum Life {
 /// The operations that are not settled.
 pub(crate) struct Moved {
     collection: Collection,
-    /// In the order of their calls.
+    /// The operations in the order of their calls.
     entries: Vec<Entry>,
     /// The entry of each operation in flight.
     open: HashMap<OpIx, usize>,
     values: HashMap<i64, Life>,
-    /// Returns until the next decision.
+    /// The number of returns until the next decision.
     countdown: usize,
     settled: usize,
     /// Whether a value was inserted while it was present.
     is_repeated: bool,
-    /// The start: initial values were inserted before.
+    /// The start of the history: initial values were inserted before.
     start: Seq,
 }
 
@@ -60,7 +60,7 @@ impl Moved {
         for (at, value) in (0..).zip(contents) {
             let (doing, priority) = (Doing::Put(*value), priority(*value));
             let (call, ret) = (2 * at, 2 * at + 1);
-            // What a deque held is from front to back.
+            // The initial content of a deque is given from front to back.
             let is_front = false;
             ledger.entries.push(Entry { op: OpIx::NONE, call, ret, crashed: false, doing, priority, is_front });
             ledger.is_repeated |= ledger.values.insert(*value, Life::There).is_some();
@@ -68,12 +68,12 @@ impl Moved {
         ledger
     }
 
-    /// How many operations it has.
+    /// The number of operations.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The operations that it may speak of.
+    /// The operations that the ledger may refer to.
     pub(super) fn ops(&self) -> impl Iterator<Item = OpIx> {
         self.entries.iter().map(|entry| entry.op).filter(|op| *op != OpIx::NONE)
     }
@@ -86,7 +86,7 @@ impl Moved {
                 self.is_repeated |= self.values.insert(value, Life::There) == Some(Life::There);
                 Doing::Put(value)
             }
-            // At which end, is not known.
+            // The end at which it acts is unknown.
             None if self.collection == Collection::Deque => return false,
             Some(Handling::Any) | None => Doing::Open,
             Some(Handling::Take(_) | Handling::Nothing | Handling::All(_)) => return false,
@@ -97,7 +97,7 @@ impl Moved {
         true
     }
 
-    /// Whether it may need a search because a monitor cannot decide it.
+    /// Returns true if the ledger may need a search because a monitor cannot decide it.
     pub(super) fn may_be_searched(&self) -> bool {
         self.is_repeated || self.collection == Collection::Deque
     }
@@ -110,7 +110,7 @@ impl Moved {
         let doing = match (entry.doing, handling) {
             (Doing::Put(value), Some(Handling::Put(same))) if value == same => entry.doing,
             (Doing::Open, Some(Handling::Take(value))) => {
-                // A value that is not there yet may be put in later, but this one is refused now.
+                // A value that is not present may be inserted later, but this take is refused now.
                 self.values.entry(value).and_modify(|life| *life = Life::Taken);
                 Doing::Take(value)
             }
@@ -147,13 +147,13 @@ impl Moved {
         }
     }
 
-    /// Whether to decide again, or to settle, after one more return.
+    /// Counts a return. Returns true if it is time to decide again, or to settle.
     pub(super) fn is_due(&mut self) -> bool {
         self.countdown = self.countdown.saturating_sub(1);
         self.countdown == 0
     }
 
-    /// Discards what is settled. All events so far are linearizable.
+    /// Discards settled operations. All events so far must be linearizable.
     pub(super) fn tidy(&mut self) {
         if !self.may_be_searched() {
             let extract = self.extract(NEVER);
@@ -162,7 +162,7 @@ impl Moved {
         self.countdown = TIDY_MIN + self.entries.len() / 2;
     }
 
-    /// Decides the events so far, and discards what is settled. If no monitor can decide, a search may use this many
+    /// Decides the events so far, and discards settled operations. If no monitor can decide, a search may use this many
     /// configurations, within the budget.
     pub(super) fn decide(&mut self, configurations_max: usize, budget: &Budget) -> Verdict {
         let extract = self.extract(NEVER);
@@ -182,13 +182,13 @@ impl Moved {
         verdict
     }
 
-    /// What is known up to an event.
+    /// The operations with the results known up to an event.
     fn extract(&self, until: Seq) -> Extract {
         Extract::new(&self.entries, until)
     }
 
-    /// The first event up to which there is no linearization, and why. There is none up to now: `whole` is the refusal
-    /// of all events, which is returned if no small search finds the first event.
+    /// The first event up to which there is no linearization, with the refusal. There is none up to now: `whole` is the
+    /// refusal of all events, which is returned if no small search finds the first event.
     fn contradiction(&self, whole: Option<&(Vec<OpIx>, Refusal)>) -> Option<Contradiction> {
         let returns = self.entries.iter().map(|entry| entry.ret).filter(|ret| *ret != NEVER).collect();
         let budget = Budget::default();
@@ -205,7 +205,7 @@ impl Moved {
         extract.entries.iter().map(|at| self.entries[*at].op).collect()
     }
 
-    /// Discards operations on which no later event can depend. All of the extract is linearizable.
+    /// Discards operations on which no later event can depend. The whole extract must be linearizable.
     fn settle(&mut self, extract: &Extract) {
         let before = self.entries.len();
         let mut is_kept = vec![true; before];

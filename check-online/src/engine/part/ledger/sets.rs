@@ -44,7 +44,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Values that it holds.
+    /// The number of values that the entry stores.
     fn size(&self) -> usize {
         if let Doing::Read(values) = &self.doing { values.len() } else { 0 }
     }
@@ -87,15 +87,15 @@ impl Numbers {
 /// The operations that are not settled.
 pub(crate) struct Sets {
     numbers: Numbers,
-    /// Values that were there at the start or are settled, sorted.
+    /// Initial values and settled values, sorted.
     contents: Vec<i64>,
-    /// In the order of their calls.
+    /// The operations in the order of their calls.
     entries: Vec<Entry>,
-    /// By operation in flight, its entry.
+    /// By operation in flight: the position of its entry.
     open: HashMap<OpIx, usize>,
     /// The number of values in the entries.
     size: usize,
-    /// Returns, and their values, since the last decision or settlement.
+    /// The number of returns and of their values since the last decision or settlement.
     work: usize,
     /// The amount of work that triggers the next one.
     due: usize,
@@ -222,12 +222,12 @@ impl Sets {
         })
     }
 
-    /// Discards what is settled. All events so far are linearizable.
+    /// Discards settled operations. All events so far must be linearizable.
     fn settle(&mut self) {
         let in_flight = self.entries.iter().filter(|entry| entry.is_in_flight);
         let first = in_flight.map(|entry| entry.call).min().unwrap_or(NEVER);
         let reads = self.entries.iter().enumerate().filter(|(_, entry)| entry.ret < first);
-        // Reads that returned are a chain.
+        // The results of reads that returned are a chain.
         let most = reads.max_by_key(|(_, entry)| entry.size()).map(|(at, _)| at);
         if let Some(at) = most
             && let Doing::Read(values) = &self.entries[at].doing
