@@ -1,4 +1,4 @@
-//! The report: every anomaly with its witnesses, which of them are violations, and the numbers beside them.
+//! The report: all anomalies with their witnesses, which of them are violations, and further counts.
 
 use crate::cycle::{self, Cycles};
 use crate::direct::{self, Found};
@@ -13,10 +13,10 @@ use history_core::cast::Cast as _;
 use history_core::{Anomaly, Artifact, Budget, NextStep, Report, Verdict, explain, parallel};
 use std::fmt::Write;
 
-/// Witnesses of one type, unless all are asked for.
+/// The maximum number of witnesses per type, unless all are requested.
 const SHOWN_MAX: usize = 32;
 
-/// Witnesses of one type of skips, steps back, and cycles.
+/// The maximum number of witnesses per type of skips, steps back, and cycles.
 const SHOWN_JUMPS_MAX: usize = 8;
 
 /// Types that are never a violation.
@@ -25,7 +25,7 @@ const ALLOWED: &[&str] = &["int-send-skip", "G0", "G0-realtime"];
 /// Types of cycles with polls.
 const POLL_CYCLES: &[&str] = &["G1c", "G1c-realtime"];
 
-/// The report on what was seen of a history. Unless that is the `whole` of it, the report holds what stays true
+/// The report on the ops seen. Unless these are the `whole` history, the report contains only anomalies that remain
 /// whatever else happened.
 pub(crate) fn report(seen: &Seen, options: Kafka, whole: bool, budget: &Budget) -> Report {
     budget.begin("ordering the logs");
@@ -44,7 +44,7 @@ pub(crate) fn report(seen: &Seen, options: Kafka, whole: bool, budget: &Budget) 
     let of_clients = || (Jumps::find(scene), lag::consumed(scene), lag::worst(scene));
     let worth = seen.ops.len() >= parallel::WORTH_OPS;
     let (mut findings, (jumps, consumed, worst)) = parallel::both(worth, of_logs, of_clients);
-    // What follows an op that ended the check may have been before what it is compared with.
+    // If an op ended the check, an op after it may be earlier than the one with which it is compared.
     findings.add_jumps(&jumps, !seen.undecoded.has_stopped());
     budget.begin("explaining what was found");
     let mut report = findings.finish();
@@ -61,7 +61,7 @@ struct Findings<'a> {
     scene: Scene<'a>,
     options: Kafka,
     report: Report,
-    /// Whether there are to be pictures.
+    /// Whether pictures are requested.
     draws: bool,
     /// Whether some anomaly is a violation.
     is_fatal: bool,
@@ -134,7 +134,7 @@ impl<'a> Findings<'a> {
     fn add_cycles(&mut self, budget: &Budget) {
         let (scene, max) = (self.scene, self.max(SHOWN_JUMPS_MAX));
         let Cycles { found, spent } = cycle::find(scene, self.options.ww_deps, budget);
-        // Those that need no order of logs.
+        // The cycles that do not depend on the order of logs.
         let of_polls = if self.options.ww_deps && !found.is_empty() {
             cycle::find(scene, false, budget)
         } else {
@@ -145,7 +145,7 @@ impl<'a> Findings<'a> {
         names.dedup();
         for name in names {
             let is_of = |cycle: &&check_elle::dependency::Cycle| cycle.anomaly == name;
-            // A cycle of polls alone is shown in place of one that needs the order of logs.
+            // A cycle of polls alone is shown instead of one that depends on the order of logs.
             let fatal = of_polls.found.iter().any(|cycle| cycle.anomaly == name);
             let shown = if fatal { &of_polls.found } else { &found };
             let mut anomaly = cycle::anomaly(scene, name, shown, max);
@@ -188,7 +188,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// Adds what is worth knowing beside the verdict.
+/// Adds counts that are not part of the verdict.
 fn numbers(scene: Scene<'_>, consumed: &Consumed, worst: Option<Lag>, report: &mut Report) {
     let seen = scene.seen;
     let mut counts = vec![

@@ -1,20 +1,20 @@
-//! What is certain as soon as an op completed, whatever comes next: it can be reported while the history is being
-//! written.
+//! The anomalies that are certain at the completion of an op, whatever follows. They can be reported while the history
+//! is being written.
 
 use crate::columns::messages::{Messages, POLLED, POLLED_OK, is_aborted};
 use crate::columns::sightings::{Item, Run};
 use crate::columns::{KeyId, MsgId, NO_OFFSET, OpId};
 use history_core::OpKind;
 
-/// Looks at an op that completed, and notes where it shows messages.
+/// Examines an op that completed, and records the places of the messages that it shows.
 pub(crate) struct Certain<'a> {
     messages: &'a mut Messages,
     op: OpId,
     kind: OpKind,
-    /// Whether all ops are known that may have sent what it polls.
+    /// Whether all ops are known that may have sent the messages that the op polls.
     knows_senders: bool,
     pub(crate) violated: bool,
-    /// Whether it shows a message in a log.
+    /// Whether the op shows a message in a log.
     pub(crate) shows: bool,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Certain<'a> {
 
     pub(crate) fn look(&mut self, items: &[Item], is_excused: impl Fn(KeyId) -> bool, scratch: &mut Vec<MsgId>) {
         let mut polled_from = None;
-        // The last offset of each key in a row of sends or polls.
+        // The key and offset of the last item in consecutive sends or polls.
         let mut sent: Option<(KeyId, i64)> = None;
         let mut polled: Option<(KeyId, i64)> = None;
         for item in items {
@@ -77,7 +77,7 @@ impl<'a> Certain<'a> {
         }
     }
 
-    /// Settled messages: no failed op sent one, and each is where it belongs.
+    /// Examines settled messages: no failed op sent one, and each is at its own offset.
     fn run(&mut self, key: KeyId, run: Run, is_excused: bool) {
         let flags = if self.kind == OpKind::Ok { POLLED | POLLED_OK } else { POLLED };
         let is_new = run.flags & flags != flags;
@@ -93,7 +93,7 @@ impl<'a> Certain<'a> {
         }
     }
 
-    /// Two neighbours of one op.
+    /// Compares two neighbouring messages of one op.
     fn compare(&mut self, key: KeyId, before: Option<(KeyId, i64)>, offset: i64, polled: bool) {
         let Some((_, before)) = before.filter(|(other, before)| *other == key && *before != NO_OFFSET) else { return };
         if offset != NO_OFFSET {
@@ -101,7 +101,8 @@ impl<'a> Certain<'a> {
         }
     }
 
-    /// Whether the op polled what it sent. Nothing in a run is: that had been sent before.
+    /// Checks whether the op polled a message that it sent. Messages of a run were sent before, so they are not
+    /// examined.
     fn precommitted(&mut self, items: &[Item], sends: &mut Vec<MsgId>) {
         sends.clear();
         sends.extend(items.iter().filter_map(|item| if let Item::Send { msg, .. } = item { Some(*msg) } else { None }));

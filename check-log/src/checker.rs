@@ -1,4 +1,4 @@
-//! The checker as the registry knows it: its name, its options, what it says about itself.
+//! The checker for the registry: its name, its options and its description.
 
 use crate::kafka::Kafka;
 use crate::run::LogRun;
@@ -30,7 +30,7 @@ const OPTIONS: &[OptionSpec] = &[
     ),
 ];
 
-/// Anomalies, and what each is.
+/// The anomalies, each with its definition.
 const ANOMALIES: &[(&str, &str)] = &[
     ("G1a", "An ok op polled a message that only a failed op sent."),
     ("inconsistent-offsets", "Two different messages were seen at one offset of a log."),
@@ -48,7 +48,7 @@ const ANOMALIES: &[(&str, &str)] = &[
     ("nonmonotonic-send", "A producer's next message has a lower offset than the one that it sent before."),
 ];
 
-/// Types of cycles that may arise, and what each is.
+/// The types of cycles that may occur, each with its definition.
 const CYCLES: &[(&str, &str)] = &[
     ("G0", "Ops sent messages to logs in contradictory orders. Allowed: sends are not isolated."),
     ("G0-realtime", "The order of messages in logs contradicts real time. Allowed."),
@@ -76,7 +76,7 @@ impl Checker for Kafka {
             anomaly.is_cycle = true;
             anomaly
         });
-        // Without a send or a poll, a message would count as lost, unseen or skipped.
+        // Without one of its sends or polls, a history may have lost, unseen or skipped messages.
         let whole = About::default().with_parts(Parts::Whole);
         ANOMALIES.iter().map(about).chain(cycles).fold(whole, About::with_anomaly)
     }

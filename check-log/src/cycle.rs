@@ -1,4 +1,4 @@
-//! Cycles of ops: who polled what others sent, in which order logs hold what they sent, and real time.
+//! Cycles of ops: which op polled the messages of which other op, the order of messages in logs, and real time.
 
 use crate::columns::sightings::Role;
 use crate::columns::{MsgId, OpId};
@@ -10,14 +10,14 @@ use history_core::explain::{self, Explanation};
 use history_core::{Anomaly, Budget, Spent, Step, Witness, WitnessOp};
 use std::fmt::Write;
 
-/// What was found.
+/// The result of the search.
 #[derive(Debug, Default)]
 pub(crate) struct Cycles {
     pub(crate) found: Vec<Cycle>,
     pub(crate) spent: Option<Spent>,
 }
 
-/// Which ops depend on which.
+/// The dependencies between ops.
 struct Polls<'a> {
     scene: Scene<'a>,
     ww_deps: bool,
@@ -46,7 +46,7 @@ impl Dependencies for Polls<'_> {
     }
 
     fn each_untimely(&self, call: &mut dyn FnMut(u32, u32)) {
-        // The sender of what is settled was `ok` before.
+        // The sender of a settled message was `ok` before the poll.
         each_polled_unsettled(self.scene, |reader, msg| {
             self.sender(msg, reader).into_iter().for_each(|writer| call(writer.number(), reader.number()));
         });
@@ -62,7 +62,7 @@ impl Dependencies for Polls<'_> {
     }
 }
 
-/// Finds cycles of polls and real time; and, if `ww_deps`, of the order in logs as well.
+/// Finds cycles of polls and real time and, if `ww_deps`, of the order in logs.
 pub(crate) fn find(scene: Scene<'_>, ww_deps: bool, budget: &Budget) -> Cycles {
     let ops = &scene.seen.ops;
     let txn = |op| Txn { is_ok: ops.is_ok(op), oks_before: ops.oks_before(op) };
@@ -73,8 +73,8 @@ pub(crate) fn find(scene: Scene<'_>, ww_deps: bool, budget: &Budget) -> Cycles {
     Cycles { found, spent: cycles.spent }
 }
 
-/// The op that sent what stands right before a message in its log, and the message; unless the same op did, or the
-/// message has another writer.
+/// The op that sent the message directly before `msg` in its log, and this message. `None` if the same op sent both, or
+/// if `msg` has another writer.
 fn overwritten(scene: Scene<'_>, writer: OpId, msg: MsgId) -> Option<(OpId, MsgId)> {
     let (messages, logs) = (&scene.seen.messages, scene.logs);
     if messages.writer(msg) != Some(writer) {
@@ -111,7 +111,7 @@ fn witness(scene: Scene<'_>, cycle: &Cycle) -> Witness {
     Witness::new(ops, explanation.to_string()).with_steps(steps)
 }
 
-/// Why one op comes before the next, by what they show.
+/// The reason why one op comes before the next.
 fn step(scene: Scene<'_>, (from, a): (usize, OpId), (to, b): (usize, OpId), relation: &'static str) -> Step {
     let (one, next) = (explain::name(from), explain::name(to));
     let messages = &scene.seen.messages;

@@ -1,11 +1,11 @@
-//! Ops of the log workload: from values to items, or why a value is none of the workload's.
+//! Decodes values of ops of the log workload into items, or returns why a value does not belong to the workload.
 
 use crate::columns::messages::{Messages, is_settled};
 use crate::columns::sightings::{Item, Run};
 use crate::columns::{Function, KeyId, MsgId, NO_OFFSET};
 use history_core::{Op, OpFault, OpUse, Value};
 
-/// The function of an op that says something about logs.
+/// The function of an op, if it concerns logs.
 pub(crate) fn function(op: &Op<'_>) -> Option<Function> {
     Some(match op.f? {
         "send" => Function::Send,
@@ -18,8 +18,8 @@ pub(crate) fn function(op: &Op<'_>) -> Option<Function> {
     })
 }
 
-/// What to make of an op of no function of logs. If its value has sends or polls nevertheless, its function may be
-/// misspelled: the messages that other ops polled may be from it.
+/// Classifies an op whose function does not concern logs. If its value has sends or polls, its function may be
+/// misspelled, and other ops may have polled messages that it sent.
 pub(crate) fn other(op: &Op<'_>) -> Result<OpUse, OpFault> {
     let is_micro_op = |mop: Value<'_>| {
         let name = mop.as_seq().and_then(|parts| parts.iter().next()).and_then(Value::as_name);
@@ -43,7 +43,7 @@ fn undecodable(text: String) -> OpFault {
     OpFault::Undecodable(text)
 }
 
-/// Decodes the value of an op of this function; nothing, if it has none.
+/// Decodes the value of an op with this function; there are no items if it has no value.
 pub(crate) fn items(
     op: &Op<'_>,
     function: Function,
@@ -146,14 +146,14 @@ fn polled_key(key: Value<'_>, list: Value<'_>, messages: &mut Messages, items: &
     Ok(())
 }
 
-/// Messages polled from one key, of which those that are settled become runs.
+/// Messages polled from one key. Settled ones are combined into runs.
 struct Polled<'a> {
     items: &'a mut Vec<Item>,
     run: Option<Run>,
 }
 
 impl Polled<'_> {
-    /// A message that has its place at the offset.
+    /// Adds a message whose own offset this is.
     #[inline]
     fn add_placed(&mut self, msg: MsgId, offset: i64, flags: u8) {
         if !is_settled(flags) {

@@ -1,4 +1,4 @@
-//! Anomalies that a message or an offset shows by itself: aborted reads, garbage, duplicates, inconsistent offsets.
+//! Anomalies of single messages or offsets: aborted reads, garbage, duplicates, inconsistent offsets.
 
 use crate::columns::messages::{MAY_BE_SENT, POLLED, SENT_FAIL, is_aborted};
 use crate::columns::sightings::{Role, Word};
@@ -7,18 +7,18 @@ use crate::logs::Entry;
 use crate::scene::{Evidence, Scene};
 use history_core::{Datum, OpKind};
 
-/// Anomalies of one type: how many, and the first or worst of them.
+/// Anomalies of one type: their number, and the first or worst of them.
 pub(crate) type Found = (usize, Vec<Evidence>);
 
-/// Calls for each message that an op polled, in order.
+/// Calls `call` for each message that an op polled, in order.
 pub(crate) fn each_polled(scene: Scene<'_>, mut call: impl FnMut(OpId, MsgId)) {
     for op in scene.seen.ops.ids() {
         each_of(scene, op, Role::Polled, |msg| call(op, msg));
     }
 }
 
-/// Calls for each message that an op polled, unless it was settled by then, and is so still: an `ok` op had sent it,
-/// and no other op ever did.
+/// Calls `call` for each message that an op polled, unless it was settled at the poll and still is: an `ok` op had sent
+/// it, and no other op ever sent it.
 pub(crate) fn each_polled_unsettled(scene: Scene<'_>, mut call: impl FnMut(OpId, MsgId)) {
     for op in scene.seen.ops.ids() {
         each_of_unsettled(scene, op, |msg| call(op, msg));
@@ -41,7 +41,7 @@ fn each_of_unsettled(scene: Scene<'_>, op: OpId, mut call: impl FnMut(MsgId)) {
     }
 }
 
-/// Calls for each message that an op sent, or polled, in order.
+/// Calls `call` for each message that an op sent or polled, in order.
 pub(crate) fn each_of(scene: Scene<'_>, op: OpId, role: Role, mut call: impl FnMut(MsgId)) {
     for (segment, range) in scene.seen.ops.segments(op) {
         if segment.role() == role {
@@ -50,8 +50,8 @@ pub(crate) fn each_of(scene: Scene<'_>, op: OpId, role: Role, mut call: impl FnM
     }
 }
 
-/// G1a: an `ok` op polled a message of a failed one. If the message was sent again, before that poll ended, it may be
-/// of the other op.
+/// G1a: an `ok` op polled a message of a failed one. If the message was sent again before that poll ended, it may be
+/// that of the other op.
 pub(crate) fn aborted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
     if scene.seen.failed.is_empty() {
         return Found::default();
@@ -61,7 +61,7 @@ pub(crate) fn aborted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
     failed.sort_unstable();
     let mut found: Vec<(MsgId, OpId)> = Vec::new();
     each_polled_unsettled(scene, |reader, msg| {
-        // An op that could not be decoded may have sent it as well.
+        // An op that could not be decoded may also have sent the message.
         let is_known = || scene.seen.first_unknown().is_none_or(|first| ops.index(reader) < first);
         if !ops.is_ok(reader) || !messages.has(msg, SENT_FAIL) || !is_known() {
             return;
@@ -86,7 +86,7 @@ pub(crate) fn aborted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
     (found.len(), found.iter().take(shown_max).map(evidence).collect())
 }
 
-/// Messages that were polled and that nobody sent.
+/// Messages that were polled and that no op sent.
 pub(crate) fn phantoms(scene: Scene<'_>, shown_max: usize) -> Found {
     let messages = &scene.seen.messages;
     let is_phantom = |msg: &MsgId| messages.has(*msg, POLLED) && !messages.has(*msg, MAY_BE_SENT | SENT_FAIL);
@@ -94,7 +94,7 @@ pub(crate) fn phantoms(scene: Scene<'_>, shown_max: usize) -> Found {
     if found.is_empty() {
         return Found::default();
     }
-    // The first reader of each.
+    // The first reader of each message.
     let mut readers = vec![OpId::NONE; found.len()];
     each_polled_unsettled(scene, |op, msg| {
         if let Ok(at) = found.binary_search(&msg)
@@ -116,7 +116,7 @@ pub(crate) fn phantoms(scene: Scene<'_>, shown_max: usize) -> Found {
     (found.len(), found.iter().zip(&readers).take(shown_max).map(evidence).collect())
 }
 
-/// Ops that polled what they sent: one for each op and key.
+/// Ops that polled messages which they sent themselves: one anomaly per op and key.
 pub(crate) fn precommitted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
     let (ops, messages) = (&scene.seen.ops, &scene.seen.messages);
     let mut found: Vec<(OpId, MsgId)> = Vec::new();
@@ -129,7 +129,7 @@ pub(crate) fn precommitted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
         }
         sent.sort_unstable();
         let first = found.len();
-        // Nothing that was settled before the op ended is its own.
+        // A message that was settled before the op ended was not sent by the op itself.
         each_of_unsettled(scene, op, |msg| {
             let is_new = |(_, other): &(OpId, MsgId)| messages.key(*other) != messages.key(msg);
             if sent.binary_search(&msg).is_ok() && found[first..].iter().all(is_new) {
@@ -151,7 +151,7 @@ pub(crate) fn precommitted_reads(scene: Scene<'_>, shown_max: usize) -> Found {
     (found.len(), found.iter().take(shown_max).map(evidence).collect())
 }
 
-/// Messages at several offsets, fewest first.
+/// Messages at several offsets, those with the fewest offsets first.
 pub(crate) fn duplicates(scene: Scene<'_>, blurred: &[Entry], shown_max: usize) -> Found {
     let runs = blurred.chunk_by(|a, b| a.msg == b.msg);
     let mut found: Vec<&[Entry]> = runs.filter(|run| run.len() > 1).collect();
@@ -176,7 +176,7 @@ pub(crate) fn duplicates(scene: Scene<'_>, blurred: &[Entry], shown_max: usize) 
     (found.len(), found.iter().take(shown_max).map(evidence).collect())
 }
 
-/// Offsets with several messages, fewest first.
+/// Offsets with several messages, those with the fewest messages first.
 pub(crate) fn inconsistent_offsets(scene: Scene<'_>, shown_max: usize) -> Found {
     let mut found = scene.logs.crowds();
     found.sort_by_key(Vec::len);

@@ -19,14 +19,14 @@
 //! | `duplicate` | one message at two offsets |
 //! | `precommitted-read` | an op polled what it sent itself |
 //! | `phantom-message` | a message was polled that no op sent |
-//! | `lost-write` | a message whose op took effect stands no later than the last message polled, and no `ok` op polled
-//! it | | `unseen` | an acknowledged message that no `ok` op polled by the end of the history | | `int-poll-skip`,
-//! `int-nonmonotonic-poll` | two neighbours among the polls of one op are more, or less, than one apart | |
-//! `int-send-skip`, `int-nonmonotonic-send` | the same of its sends; the skip is allowed | | `poll-skip`,
-//! `nonmonotonic-poll` | the same of the last message of a consumer's poll, and the first of its next one | |
-//! `nonmonotonic-send` | a producer's next message stands before the last one | | `G1c`, `G1c-realtime` | a cycle of
-//! dependencies: the sender of a message comes before those who polled it | | `G0`, `G0-realtime` | with `ww-deps`, a
-//! cycle of senders by the order of their messages; allowed |
+//! | `lost-write` | a message that took effect, not after the last message polled, that no `ok` op polled |
+//! | `unseen` | an acknowledged message that no `ok` op polled by the end of the history |
+//! | `int-poll-skip`, `int-nonmonotonic-poll` | neighbouring polls of one op are more, or less, than one apart |
+//! | `int-send-skip`, `int-nonmonotonic-send` | the same of the sends of one op; the skip is allowed |
+//! | `poll-skip`, `nonmonotonic-poll` | the same of the last message of a consumer's poll and the first of its next |
+//! | `nonmonotonic-send` | a producer's next message is before its last one |
+//! | `G1c`, `G1c-realtime` | a cycle of dependencies: the sender of a message comes before the ops that polled it |
+//! | `G0`, `G0-realtime` | with `ww-deps`, a cycle of senders by the order of their messages; allowed |
 //!
 //! A failed or crashed op has no effect on where its consumer stands: its polls must be taken up again. `:assign` and
 //! `:subscribe` end the position in keys that they do not list; `:seek-to-beginning? true`, in all. Keys in an op's

@@ -1,11 +1,11 @@
-//! Version orders: what stands at each offset of each log, by all that was polled and sent.
+//! Version orders: the message at each offset of each log, from all polls and sends.
 //!
-//! Offsets at which nothing is known to stand are left out (markers of transactions, aborted messages), and the others
-//! numbered: a message's **index**. Memory goes by messages, and so does time: n log n, and linear where offsets stand
-//! close together.
+//! Offsets without a known message (markers of transactions, aborted messages) are omitted, and the others numbered:
+//! the number is the message's **index**. Memory depends on the number of messages. So does time: n log n, and linear
+//! if offsets are close together.
 //!
-//! Nearly all messages have a place of their own. Only the rest takes entries: of messages at several offsets, and of
-//! offsets with several messages.
+//! Nearly all messages have their own place. Only the others need entries: messages at several offsets, and offsets
+//! with several messages.
 
 use crate::columns::messages::{Messages, POLLED_OK};
 use crate::columns::sightings::Role;
@@ -27,24 +27,24 @@ pub(crate) struct Entry {
 pub(crate) struct Logs<'a> {
     messages: &'a Messages,
     ops: &'a Ops,
-    /// Ops that are `info` and took effect, ascending.
+    /// Ops that are `info` and took effect, in ascending order.
     crashed_and_committed: Vec<OpId>,
-    /// By key, then index: the message chosen at each.
+    /// By key and then by index: the message chosen at the index.
     order: Vec<MsgId>,
-    /// Where the places of each key end in `order`.
+    /// By key: the end of its places in `order`.
     key_end: Vec<u32>,
     /// Entries of places with several messages, or with a message that has its own place elsewhere; all of these
     /// places. By place, then op, then message: the first one of a place is the one chosen.
     odd: Vec<(u32, Entry)>,
-    /// For each message the last index at which it is the one chosen of its offset, or [`NONE`].
+    /// By message: the last index at which it is the chosen message of its offset, or [`NONE`].
     index: Vec<u32>,
-    /// Its first and last index, for messages that are not just at the one above.
+    /// The first and the last index of a message, for messages that have other indices than the one in `index`.
     spread: HashMap<MsgId, (u32, u32)>,
-    /// By key: whether some message of it is in `spread`.
+    /// By key: whether some of its messages are in `spread`.
     is_blurred: Vec<bool>,
 }
 
-/// Ops that are `info`, and of which something that they sent was polled by an op that is `ok`.
+/// Ops that are `info`, and of which an `ok` op polled a message.
 fn crashed_and_committed(ops: &Ops, messages: &Messages) -> Vec<OpId> {
     let was_polled = |op: &OpId| {
         let mut sent = ops.segments(*op).filter(|(segment, _)| segment.role() == Role::Sent);
@@ -54,7 +54,7 @@ fn crashed_and_committed(ops: &Ops, messages: &Messages) -> Vec<OpId> {
 }
 
 impl<'a> Logs<'a> {
-    /// Infers them.
+    /// Infers the logs.
     pub(crate) fn infer(ops: &'a Ops, messages: &'a Messages) -> Logs<'a> {
         let mut logs = Logs {
             messages,
@@ -83,7 +83,7 @@ impl<'a> Logs<'a> {
         logs
     }
 
-    /// Numbers the places of a key all of whose messages have one of their own.
+    /// Numbers the places of a key whose messages all have their own place.
     fn number_placed(&mut self, key: KeyId) {
         let start = self.order.len();
         self.messages.each_placed(key, |msg| {
@@ -92,14 +92,14 @@ impl<'a> Logs<'a> {
         });
     }
 
-    /// Numbers the places of a key, some of whose messages are elsewhere as well.
+    /// Numbers the places of a key of which some messages are also elsewhere.
     fn number_all(&mut self, key: KeyId, others: &[Entry]) {
         let messages = self.messages;
         let mut entries = others.to_vec();
         messages.each_placed(key, |msg| {
             entries.push(Entry { offset: messages.offset(msg), msg, op: messages.shown(msg) });
         });
-        // Of one message at one offset the first op counts.
+        // If several ops show a message at an offset, the first one counts.
         entries.sort_unstable_by_key(|entry| (entry.offset, entry.msg, entry.op));
         entries.dedup_by_key(|entry| (entry.offset, entry.msg));
         entries.sort_unstable_by_key(|entry| (entry.offset, entry.op, entry.msg));
@@ -133,7 +133,7 @@ impl<'a> Logs<'a> {
         if key.at() == 0 { 0 } else { self.key_end[key.at() - 1] }
     }
 
-    /// How many offsets of a log hold something.
+    /// The number of offsets of a log that have a message.
     pub(crate) fn len(&self, key: KeyId) -> u32 {
         self.key_end[key.at()] - self.key_start(key)
     }
@@ -144,7 +144,7 @@ impl<'a> Logs<'a> {
         &self.odd[start..end]
     }
 
-    /// What is chosen at an index of a log.
+    /// The chosen entry at an index of a log.
     pub(crate) fn chosen(&self, key: KeyId, index: u32) -> Entry {
         let place = self.key_start(key) + index;
         match self.odd_at(place) {
@@ -153,7 +153,7 @@ impl<'a> Logs<'a> {
         }
     }
 
-    /// All that stands at an index of a log, what is chosen first.
+    /// All entries at an index of a log, the chosen one first.
     pub(crate) fn all_at(&self, key: KeyId, index: u32) -> Vec<Entry> {
         match self.odd_at(self.key_start(key) + index) {
             [] => vec![self.chosen(key, index)],
@@ -182,19 +182,19 @@ impl<'a> Logs<'a> {
         (index != NONE).then_some(index)
     }
 
-    /// The first and the last index at which a message stands.
+    /// The first and the last index of a message.
     pub(crate) fn spread(&self, msg: MsgId) -> Option<(u32, u32)> {
         let spread = if self.spread.is_empty() { None } else { self.spread.get(&msg).copied() };
         spread.or_else(|| self.index(msg).map(|index| (index, index)))
     }
 
-    /// Whether some message of a log stands at several offsets, or some offset holds several messages.
+    /// Returns true if some message of a log is at several offsets, or some offset has several messages.
     pub(crate) fn is_blurred(&self, key: KeyId) -> bool {
         self.is_blurred[key.at()]
     }
 
-    /// What stands where of messages at several offsets, or of which another one is chosen at theirs; by message, then
-    /// offset.
+    /// All entries of messages that are at several offsets, or that are not the chosen message of their offset; sorted
+    /// by message and then by offset.
     pub(crate) fn blurred(&self) -> Vec<Entry> {
         let mut all: Vec<Entry> = self.odd.iter().map(|(_, entry)| *entry).collect();
         all.retain(|entry| self.spread.contains_key(&entry.msg));
@@ -202,7 +202,7 @@ impl<'a> Logs<'a> {
             let own = self.own_entry(*msg);
             let key = self.messages.key(*msg);
             let place = self.key_start(key) + self.index_from(key, own.offset);
-            // Else it is among those above.
+            // If there are others at its offset, its entry is among those above.
             if self.odd_at(place).is_empty() {
                 all.push(own);
             }
@@ -211,13 +211,13 @@ impl<'a> Logs<'a> {
         all
     }
 
-    /// How much later in its log the second message stands; nothing if the place of one is not known.
+    /// The distance from the first message to the second one in their log; `None` if the place of one is unknown.
     #[inline]
     pub(crate) fn delta(&self, one: MsgId, next: MsgId) -> Option<i64> {
         Some(i64::from(self.index(next)?) - i64::from(self.index(one)?))
     }
 
-    /// The place in the log of the first offset that is not below this one.
+    /// The index of the first offset in the log that is not below this one.
     pub(crate) fn index_from(&self, key: KeyId, offset: i64) -> u32 {
         let (mut low, mut high) = (0, self.len(key));
         while low < high {
@@ -227,13 +227,13 @@ impl<'a> Logs<'a> {
         low
     }
 
-    /// Whether an op took effect, as far as is known.
+    /// Returns true if an op took effect, as far as is known.
     pub(crate) fn is_committed(&self, op: OpId) -> bool {
         self.ops.is_ok(op) || self.crashed_and_committed.binary_search(&op).is_ok()
     }
 
-    /// What stands elsewhere than at its own place, by key: messages at other offsets than their own, of ops that
-    /// count, and messages at whose own offsets others are.
+    /// Entries of messages without a place of their own, grouped by key: messages of ops that count at other offsets
+    /// than their own, and messages whose own offset belongs to another message.
     fn others(&self) -> Vec<Entry> {
         let elsewhere = self.ops.shown.elsewhere().iter().filter(|seen| !seen.is_sent || self.is_committed(seen.op));
         let elsewhere = elsewhere.map(|seen| Entry { offset: seen.offset, msg: seen.msg, op: seen.op });

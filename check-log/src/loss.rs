@@ -1,4 +1,4 @@
-//! Messages that should have been polled: those that were passed by for good, and those that nobody polled by the end.
+//! Messages that should have been polled: those that consumers have passed, and those that were not polled by the end.
 
 use crate::columns::messages::{POLLED_OK, SENT_OK};
 use crate::columns::{Function, KeyId, MsgId, NONE, OpId};
@@ -7,16 +7,16 @@ use crate::scene::{Evidence, Scene};
 use history_core::Datum;
 use history_core::cast::Cast as _;
 
-/// Messages of one log that a witness lists, at the most.
+/// The maximum number of messages of one log in a witness.
 const LISTED_MAX: usize = 32;
 
-/// Lost writes: what stands no later than the last message that was polled, took effect, and was not polled.
+/// Lost writes: messages that took effect, were not polled, and are not after the last message that was polled.
 ///
-/// A message may stand at several indices, and an index may have several messages; so the bound is the greatest of the
-/// *first* indices of what was polled, and only messages whose *last* index is not beyond it are demanded.
+/// A message may have several indices, and an index several messages. So the bound is the greatest of the *first*
+/// indices of polled messages, and only messages whose *last* index is not beyond it are required.
 pub(crate) fn lost_writes(scene: Scene<'_>, shown_max: usize) -> Found {
     let (messages, logs) = (&scene.seen.messages, scene.logs);
-    // For each key the greatest first index polled.
+    // By key: the greatest first index of a polled message.
     let mut bound: Vec<u32> = vec![NONE; messages.keys()];
     for msg in messages.ids().filter(|msg| messages.has(*msg, POLLED_OK)) {
         if let Some((first, _)) = logs.spread(msg) {
@@ -35,7 +35,7 @@ pub(crate) fn lost_writes(scene: Scene<'_>, shown_max: usize) -> Found {
     if lost.is_empty() {
         return Found::default();
     }
-    // Who polled the message at the bound first.
+    // By key: the first op that polled the message at the bound.
     let mut max_reads: Vec<Option<(OpId, MsgId)>> = vec![None; messages.keys()];
     each_polled(scene, |op, msg| {
         let key = messages.key(msg).at();
@@ -71,7 +71,7 @@ pub(crate) fn lost_writes(scene: Scene<'_>, shown_max: usize) -> Found {
     (lost.len(), lost.iter().take(shown_max).map(evidence).collect())
 }
 
-/// Keys with acknowledged messages that no `ok` op polled: how many such keys, and the messages of each.
+/// Keys with acknowledged messages that no `ok` op polled: the number of these keys, and the messages of each.
 pub(crate) fn unseen(scene: Scene<'_>, all: bool) -> Found {
     let messages = &scene.seen.messages;
     let mut by_key: Vec<(usize, Vec<MsgId>)> = vec![(0, Vec::new()); messages.keys()];
@@ -106,7 +106,7 @@ pub(crate) fn unseen(scene: Scene<'_>, all: bool) -> Found {
     (count, found.take(shown_max).map(evidence).collect())
 }
 
-/// A note on how the history ends, where acknowledged messages were not polled.
+/// A note on the end of the history, if acknowledged messages were not polled.
 pub(crate) fn ending(scene: Scene<'_>) -> String {
     let ops = &scene.seen.ops;
     let last =

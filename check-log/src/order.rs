@@ -1,4 +1,4 @@
-//! Polls and sends that skip messages or go back: within an op, and from one op of a process to its next one.
+//! Polls and sends that skip messages or go back: within an op, and between consecutive ops of a process.
 
 use crate::columns::sightings::{Ahead, Role, Word};
 use crate::columns::{Function, KeyId, MsgId, OpId, Ops};
@@ -43,7 +43,7 @@ impl Jump {
         }
     }
 
-    /// Whether both messages are of one op.
+    /// Returns true if both messages belong to one op.
     pub(crate) fn is_within_op(self) -> bool {
         !matches!(self, Jump::PollSkip | Jump::NonmonotonicPoll | Jump::NonmonotonicSend)
     }
@@ -57,21 +57,21 @@ impl Jump {
     }
 }
 
-/// Two messages that do not follow each other as they should.
+/// Two messages that are not adjacent, although they should be.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    /// The ops that show them: one and the same, or two of one process.
+    /// The ops that show them: the same op twice, or two ops of one process.
     ops: (OpId, OpId),
     messages: (MsgId, MsgId),
-    /// How much later the second one stands.
+    /// The distance from the first message to the second one in the log.
     delta: i64,
 }
 
-/// Everything found, by [`Jump`].
+/// The pairs found, by [`Jump`].
 #[derive(Debug, Default)]
 pub(crate) struct Jumps([Vec<Pair>; 7]);
 
-/// Where a process stands: for each key the last message of an op that counts, and the op. By key, ascending.
+/// The position of a process: for each key, the last message of an op that counts, with the op. Sorted by key.
 #[derive(Debug, Default)]
 struct Position(Vec<(KeyId, OpId, MsgId)>);
 
@@ -92,27 +92,27 @@ impl Position {
     }
 }
 
-/// Whose neighbours are compared: polls, or sends.
+/// The comparison of the polls, or of the sends, of ops.
 struct Side {
     role: Role,
     skip: Jump,
     back: Jump,
-    /// From op to op; sends have no skip.
+    /// The type of skips between ops; sends have none.
     next_skip: Option<Jump>,
     next_back: Jump,
-    /// For each key the last op that had a message of it, and which.
+    /// By key: the last op with a message of the key, and this message.
     last: Vec<(OpId, MsgId)>,
     /// By the number of the process.
     positions: Vec<Position>,
-    /// The last message of each segment of the op at hand.
+    /// The last message of each segment of the current op.
     ends: Vec<(KeyId, MsgId)>,
 }
 
-/// An op at hand.
+/// The current op.
 #[derive(Clone, Copy)]
 struct Actor {
     op: OpId,
-    /// Of its process, if that is known.
+    /// The number of its process, if that is known.
     number: Option<usize>,
 }
 
@@ -131,7 +131,7 @@ impl Side {
         }
     }
 
-    /// Takes the next op that is no assignment.
+    /// Processes the next op that is not an assignment.
     fn take(&mut self, scene: Scene<'_>, actor: Actor, jumps: &mut Jumps) {
         let (ops, op) = (&scene.seen.ops, actor.op);
         let kind = ops.kind(op);
@@ -181,8 +181,8 @@ impl Side {
         }
     }
 
-    /// Nobody knows where a process stands after an op that was not understood, nor where any does if it is not known
-    /// whose op that was. From the next op on that shows it, it is known again.
+    /// Clears the position of a process after an op that was not understood; those of all processes, if the process of
+    /// the op is unknown. The next op of the process that shows a message sets the position again.
     fn lose(&mut self, number: Option<usize>, is_of_anyone: bool) {
         if is_of_anyone {
             self.positions.clear();
@@ -191,7 +191,8 @@ impl Side {
         }
     }
 
-    /// Takes an assignment: keys that it does not list, or all, have no position any more.
+    /// Processes an assignment: keys that it does not list have no position any more; after a seek to the beginning,
+    /// none has.
     fn assign(&mut self, ops: &Ops, actor: Actor, scratch: &mut Vec<KeyId>) {
         let op = actor.op;
         let Some(position) = actor.number.and_then(|number| self.positions.get_mut(number)) else { return };
@@ -210,10 +211,10 @@ impl Side {
     }
 }
 
-/// The last message of a run, if none of the log lies between its messages.
+/// The last message of a run, if no other message of the log is between its messages.
 ///
-/// Where no message and no offset of a log is ambiguous, the places of a run ascend; so its messages stand side by side
-/// exactly if they are as many as the places from the first to the last.
+/// If no message and no offset of a log is ambiguous, the places of a run ascend; so its messages are adjacent exactly
+/// if their number is that of the places from the first to the last.
 fn whole_run(scene: Scene<'_>, key: KeyId, first: MsgId, ahead: u32) -> Option<MsgId> {
     if scene.logs.is_blurred(key) {
         return None;
@@ -224,7 +225,7 @@ fn whole_run(scene: Scene<'_>, key: KeyId, first: MsgId, ahead: u32) -> Option<M
 }
 
 impl Jumps {
-    /// Finds them all. O(messages sent and polled).
+    /// Finds all jumps. O(messages sent and polled).
     pub(crate) fn find(scene: Scene<'_>) -> Jumps {
         let ops = &scene.seen.ops;
         let keys = scene.seen.messages.keys();
@@ -268,7 +269,7 @@ impl Jumps {
         skip: Option<Jump>,
         back: Jump,
     ) {
-        // Where the place of one is unknown there is nothing to compare.
+        // If the place of one message is unknown, the two cannot be compared.
         let Some(delta) = scene.logs.delta(messages.0, messages.1) else { return };
         let jump = match delta {
             1 => return,
@@ -297,10 +298,10 @@ fn jump_at(jump: Jump) -> usize {
     Jump::ALL.iter().position(|other| *other == jump).unwrap_or_default()
 }
 
-/// Skipped messages of which a witness names the ops that show them, at the most.
+/// The maximum number of skipped messages of which a witness names the ops that show them.
 const SHOWN_SKIPPED_MAX: usize = 1;
 
-/// Skipped messages that a fact lists, at the most.
+/// The maximum number of skipped messages in a fact.
 const LISTED_MAX: u32 = 32;
 
 fn evidence(scene: Scene<'_>, jump: Jump, pair: &Pair) -> Evidence {

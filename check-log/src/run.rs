@@ -1,4 +1,4 @@
-//! A history on its way through the checker: each op is decoded once and becomes a row.
+//! The run of the checker: each op is decoded once and becomes a row.
 
 mod unread;
 
@@ -22,16 +22,16 @@ const EXPECTED: Expected = Expected {
     observation: "ok :poll of a message, nor ok :send with an offset",
 };
 
-/// Different causes of crashed ops that are kept.
+/// The maximum number of different causes of crashed ops that are kept.
 const CAUSES_MAX: usize = 64;
 
 /// An invocation that waits for its completion.
 #[derive(Clone, Debug)]
 struct Open {
     row: Row,
-    /// Whether it has a value.
+    /// Whether the invocation has a value.
     is_said: bool,
-    /// Whether it was answered by an op that was not understood.
+    /// Whether its completion was not understood.
     is_unread: bool,
     items: Vec<Item>,
 }
@@ -40,13 +40,13 @@ pub(crate) struct LogRun {
     options: Kafka,
     seen: Seen,
     functions: FunctionsInFlight,
-    /// By slot.
+    /// By slot: the invocation in flight.
     open: Vec<Option<Open>>,
-    /// Invocations whose clients are unknown, or whose completions say nothing of them.
+    /// Invocations whose clients are unknown, or whose completions do not contain their results.
     unanswered: Vec<Open>,
     violated: bool,
     items: Vec<Item>,
-    /// Lists for the items of invocations to come.
+    /// Lists that can be reused for the items of later invocations.
     spare: Vec<Vec<Item>>,
     excused: Vec<KeyId>,
     scratch: Vec<MsgId>,
@@ -86,7 +86,7 @@ impl LogRun {
         let mut row = Row::of(op, function, Some(self.seen.oks));
         (row.kind, row.invoked, row.invoked_time_ns) = (OpKind::Info, Some(op.index), op.time);
         self.items = self.spare.pop().unwrap_or_default();
-        // The list has the room of the longest op so far.
+        // The list has the capacity of the longest op so far.
         items.shrink_to_fit();
         let mut open = Open { row, is_said: !op.value.is_nil(), is_unread: false, items };
         match op.pair {
@@ -95,7 +95,7 @@ impl LogRun {
                 if slot >= self.open.len() {
                     self.open.resize(slot + 1, None);
                 }
-                // What waited there was never answered.
+                // The invocation in this slot never got a completion.
                 self.unanswered.extend(self.open[slot].replace(open));
             }
             Pair::Alone | Pair::Completes { .. } => {
@@ -117,7 +117,7 @@ impl LogRun {
         Ok(items)
     }
 
-    /// Notes that nobody knows what an op sends until it is answered.
+    /// Records that it is unknown what an op sends until its completion.
     #[cold]
     fn hide(&mut self, op: &Op<'_>) {
         let mut hidden = UndecodedOps::default();
@@ -129,7 +129,7 @@ impl LogRun {
         self.seen.hidden.insert(op.index, hidden);
     }
 
-    /// Notes that an op sends a message.
+    /// Records that an op sends a message.
     fn begin(&mut self, msg: MsgId) -> Result<(), OpFault> {
         let messages = &mut self.seen.messages;
         if messages.has(msg, MAY_BE_SENT) {
@@ -149,7 +149,7 @@ impl LogRun {
             if matches!(other, Err(OpFault::Undecodable(_))) && op.kind == OpKind::Fail {
                 return Ok(self.ignore_failed(op, invocation));
             }
-            // Its client may go on behind this.
+            // The client may continue after this op.
             self.abandon(invocation);
             return other;
         };
@@ -183,7 +183,6 @@ impl LogRun {
         Ok(if observed { OpUse::Observed } else { OpUse::Understood })
     }
 
-    /// The invocation of a completion, if it was one of the workload's.
     /// Keeps an invocation whose completion is not understood: it may have happened.
     #[cold]
     fn abandon(&mut self, invocation: Option<Open>) {
@@ -195,7 +194,7 @@ impl LogRun {
         self.open.get_mut(slot.to_usize())?.take().filter(|open| open.row.index == invoked)
     }
 
-    /// The items of a completion: those that it has; its invocation's, if it has none.
+    /// The items of a completion; if it has no value, those of its invocation.
     fn completed(&mut self, op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<Vec<Item>, OpFault> {
         let mut items = self.decode(op, function)?;
         let is_hidden = invocation.is_some_and(|open| self.seen.hidden.contains_key(&open.row.index));
@@ -204,7 +203,7 @@ impl LogRun {
             Some(open) if !is_hidden => add_unsaid_sends(&mut items, open, op.kind)?,
             _ => {
                 for item in &items {
-                    // A failed send may be tried again.
+                    // A failed send may be repeated.
                     if let Item::Send { msg, .. } = item
                         && op.kind != OpKind::Fail
                         && !self.is_invoked_namelessly(*msg)
@@ -224,18 +223,19 @@ impl LogRun {
         Ok(items)
     }
 
-    /// Whether a message was sent by an invocation whose client is unknown, so that a completion may be of it.
+    /// Returns true if a message was sent by an invocation whose client is unknown, so that a completion may belong to
+    /// it.
     fn is_invoked_namelessly(&self, msg: MsgId) -> bool {
         self.seen.messages.has(msg, MAY_BE_SENT) && self.seen.messages.writer(msg).is_none()
     }
 
-    /// Adds a row. Whether it shows a message in a log.
+    /// Adds a row. Returns true if it shows a message in a log.
     fn enter(&mut self, row: &Row, items: &[Item]) -> bool {
         let excused = std::mem::take(&mut self.excused);
         let is_excused = |key: KeyId| !excused.is_empty() && excused.binary_search(&key).is_ok();
         let op = OpId::new(self.seen.ops.len());
-        // Without its invocation, an op that completes later may have sent what this one polls; so may one that was not
-        // understood, and one that does not say what it sends.
+        // If the invocation is unknown, an op that completes later may have sent a message that this op polls. So may
+        // an op that was not understood, or one that does not record what it sends.
         let knows_senders = row.oks_before.is_some() && self.seen.first_unknown().is_none();
         let mut certain = Certain::new(&mut self.seen.messages, (op, row.kind), knows_senders);
         certain.look(items, is_excused, &mut self.scratch);
@@ -252,7 +252,7 @@ impl LogRun {
         self.seen.ops.shown.push(items, messages, is_excused);
         for item in items {
             if let Item::Send { msg, .. } = item {
-                // It has another writer now: what was polled of it before is settled no more.
+                // The message has another writer now, so earlier polls of it are not settled any more.
                 self.seen.sent_after_ok |= messages.has(*msg, SENT_OK);
                 messages.set_writer(*msg, op);
                 match row.kind {
@@ -273,7 +273,7 @@ impl LogRun {
         shows
     }
 
-    /// Notes whether an op has a log in common with one before it.
+    /// Records whether an op has a log in common with an earlier op.
     fn relate(&mut self, op: OpId, items: &[Item]) {
         for item in items {
             if let Item::Polled(key) | Item::Send { key, .. } = *item {

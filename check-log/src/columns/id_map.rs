@@ -1,15 +1,15 @@
-//! A map from integers to ids: an array where keys stand close together, wherever that is, and a hash map for the rest.
+//! A map from integers to ids: an array for keys that are close together, at any offset, and a hash map for the others.
 //!
-//! Offsets of a log are such keys, and so are messages that count up: four bytes each. A log that has run for a year
-//! begins at an offset of billions, so the array begins where the keys do.
+//! The offsets of a log are such keys, and so are messages that count up: four bytes each. A log that has run for a
+//! year may begin at an offset of billions, so the array begins at the first keys.
 
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
-/// Stands for no id.
+/// Represents no id.
 const NONE: u32 = u32::MAX;
 
-/// Keys are counted from a multiple of this.
+/// The array begins at a multiple of this number.
 const ALIGNED: i64 = 64;
 
 /// A map from integers to ids. Keys that a small multiple of the number of entries spans are looked up in an array,
@@ -18,7 +18,7 @@ const ALIGNED: i64 = 64;
 pub(crate) struct IdMap {
     /// The key of the first entry of the array.
     base: i64,
-    /// Holds every key that is in its range, and no other.
+    /// Contains every key that is in its range, and no other.
     dense: Vec<u32>,
     in_dense: usize,
     sparse: HashMap<i64, u32>,
@@ -31,7 +31,7 @@ impl IdMap {
         (key >= self.base && at < self.dense.len()).then_some(at)
     }
 
-    /// The id under a key.
+    /// The id of a key.
     #[inline]
     pub(crate) fn get<Id: From<u32>>(&self, key: i64) -> Option<Id> {
         let id = match self.at(key) {
@@ -42,7 +42,7 @@ impl IdMap {
         (id != NONE).then(|| Id::from(id))
     }
 
-    /// Puts an id under a key that has none.
+    /// Inserts the id of a key that has none.
     #[inline]
     pub(crate) fn insert(&mut self, key: i64, id: u32) {
         match self.at(key).or_else(|| self.make_room(key)) {
@@ -58,7 +58,7 @@ impl IdMap {
         self.in_dense + self.sparse.len()
     }
 
-    /// All entries by key, ascending. Sorts those that are not in the array.
+    /// Calls `call` for all entries by key, ascending. Sorts the entries that are not in the array.
     pub(crate) fn each<Id: From<u32>>(&self, mut call: impl FnMut(i64, Id)) {
         let mut sparse: Vec<(i64, u32)> = self.sparse.iter().map(|(key, id)| (*key, *id)).collect();
         sparse.sort_unstable();
@@ -74,7 +74,8 @@ impl IdMap {
         }
     }
 
-    /// Lengthens the array, if it then wastes no more than a small multiple of what is used. The index of the key then.
+    /// Extends the array, if its size then remains within a small multiple of the entries. Returns the index of the
+    /// key.
     #[cold]
     fn make_room(&mut self, key: i64) -> Option<usize> {
         if self.len() == 0 {
@@ -84,7 +85,7 @@ impl IdMap {
         let len = self.dense.len();
         if key < self.base {
             let missing = usize::try_from(self.base.abs_diff(key)).ok()?;
-            // As much again as there is, so that a log read backwards is not moved for every key.
+            // The array at least doubles, so that a log that is read backwards is not moved for every key.
             let front = missing.max(len);
             let base = self.base.checked_sub_unsigned(front.to_u64())?;
             if len + missing > dense_max {
@@ -97,7 +98,7 @@ impl IdMap {
             if needed > dense_max {
                 return None;
             }
-            // Doubled while others wait in the map, which are looked through each time.
+            // The array doubles while the hash map has entries, because these are examined at each extension.
             let new = if self.sparse.is_empty() { needed } else { needed.max(2 * len) };
             self.dense.resize(new, NONE);
         }
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Puts in these keys and compares with an ordinary map.
+    /// Inserts these keys, and compares with an ordinary map.
     fn check(keys: impl Iterator<Item = i64>) -> IdMap {
         let (mut ours, mut plain) = (IdMap::default(), BTreeMap::new());
         for (id, key) in (0..).zip(keys) {

@@ -9,10 +9,10 @@ history_core::id! {
     pub(crate) MsgId
 }
 
-/// Stands for no offset.
+/// Represents no offset.
 pub(crate) const NO_OFFSET: i64 = -1;
 
-/// Stands for no number.
+/// Represents no number.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Ids of messages and keys stay below this: the upper bits of their columns are flags.

@@ -1,4 +1,4 @@
-//! Keys and messages by number: a value in one log gets an id, and columns of what is known of it.
+//! Keys and messages by number: each value in a log gets an id, and its data is stored in columns.
 
 use crate::columns::id_map::IdMap;
 use crate::columns::ids::{IDS_MAX, KeyId, MsgId, NO_OFFSET, OpId};
@@ -17,16 +17,16 @@ pub(crate) const POLLED: u8 = 1 << 4;
 /// It was sent again after its first op had failed.
 pub(crate) const SENT_AGAIN: u8 = 1 << 5;
 
-/// Whether a message, by its flags, is **settled** where it has its place: an `ok` op sent it, and no op failed to so
-/// far. Should another op send it later, nothing counts as settled any more
+/// Returns true if a message with these flags is **settled** at its own place: an `ok` op sent it, and no op failed to
+/// send it so far. If another op sends it later, no message counts as settled any more
 /// ([`Seen::sent_after_ok`](crate::seen::Seen::sent_after_ok)).
 #[inline]
 pub(crate) fn is_settled(flags: u8) -> bool {
     flags & (SENT_OK | SENT_FAIL) == SENT_OK
 }
 
-/// Whether a message, by its flags, was sent by failed ops only, as far as the history goes; or it was sent once and
-/// that failed.
+/// Returns true if a message with these flags was sent only by failed ops in the history so far, or if it was sent once
+/// and that failed.
 pub(crate) fn is_aborted(flags: u8) -> bool {
     flags & SENT_FAIL != 0 && (flags & SENT_AGAIN == 0 || flags & (MAY_BE_SENT | SENT_OK) == 0)
 }
@@ -37,7 +37,7 @@ struct Key {
     code: i64,
     /// Messages by their codes.
     ids: IdMap,
-    /// By offset, the first message whose own offset it is.
+    /// By offset: the first message whose own offset it is.
     places: IdMap,
 }
 
@@ -47,17 +47,18 @@ pub(crate) struct Messages {
     interner: Interner,
     key_ids: IntMap<KeyId>,
     keys: Vec<Key>,
-    /// By message.
+    /// By message: its key.
     key: Vec<KeyId>,
     code: Vec<i64>,
-    /// Its own offset: the first one that was polled, or that an `ok` op sent it to; or [`NO_OFFSET`].
+    /// By message: its own offset, which is the first one at which it was polled or an `ok` op sent it; or
+    /// [`NO_OFFSET`].
     offset: Vec<i64>,
-    /// The op that showed it there.
+    /// By message: the op that showed it there.
     shown: Vec<OpId>,
     flags: Vec<u8>,
-    /// The last op that sent it.
+    /// By message: the last op that sent it.
     writer: Vec<OpId>,
-    /// Messages at whose own offsets others stood before.
+    /// Messages whose own offset already belonged to another message.
     crowding: Vec<MsgId>,
 }
 
@@ -74,18 +75,18 @@ impl Messages {
         (0..self.len()).map(MsgId::new)
     }
 
-    /// Whether a message was polled that no op says it sent, or that an op failed to send.
+    /// Returns true if some message was polled that no op is known to have sent, or that an op failed to send.
     pub(crate) fn have_doubtful_sender(&self) -> bool {
         self.flags.iter().any(|flags| flags & POLLED != 0 && flags & (MAY_BE_SENT | SENT_FAIL) != MAY_BE_SENT)
     }
 
-    /// Messages that were polled, and whose offset no op says.
+    /// Messages that were polled, and whose offset no op shows.
     pub(crate) fn without_offset(&self) -> impl Iterator<Item = MsgId> {
         self.ids().filter(|msg| self.offset(*msg) == NO_OFFSET && self.flags[msg.at()] & POLLED != 0)
     }
 
-    /// The id of a key. A string that is an integer's canonical text is the integer, for that is how JSON writes it as
-    /// a key of a map.
+    /// The id of a key. A string that is the canonical text of an integer is that integer, because JSON writes integers
+    /// as keys of a map in this way.
     pub(crate) fn key_id(&mut self, key: Value<'_>) -> Result<KeyId, OpFault> {
         let code = match key {
             Value::Str(text) => match canonical_int(text) {
@@ -130,7 +131,7 @@ impl Messages {
         Ok(id)
     }
 
-    /// The message that has a place of its own at an offset, if it is this one.
+    /// The message whose own offset this is, if it has this code.
     #[inline]
     pub(crate) fn known_at(&self, key: KeyId, offset: i64, code: i64) -> Option<MsgId> {
         let msg: MsgId = self.keys[key.at()].places.get(offset)?;
@@ -149,13 +150,13 @@ impl Messages {
         self.interner.datum(self.code[msg.at()])
     }
 
-    /// Its own offset, or [`NO_OFFSET`].
+    /// The own offset of a message, or [`NO_OFFSET`].
     #[inline]
     pub(crate) fn offset(&self, msg: MsgId) -> i64 {
         self.offset[msg.at()]
     }
 
-    /// The first op that showed it at its own offset.
+    /// The first op that showed a message at its own offset.
     pub(crate) fn shown(&self, msg: MsgId) -> OpId {
         self.shown[msg.at()]
     }
@@ -166,18 +167,18 @@ impl Messages {
         self.keys[key.at()].places.get(offset)
     }
 
-    /// All messages that have places of their own in a log, by offset.
+    /// Calls `call` for all messages with their own places in a log, by offset.
     pub(crate) fn each_placed(&self, key: KeyId, mut call: impl FnMut(MsgId)) {
         self.keys[key.at()].places.each(|_, msg| call(msg));
     }
 
-    /// Messages at whose own offsets others stood before.
+    /// Messages whose own offset already belonged to another message.
     pub(crate) fn crowding(&self) -> &[MsgId] {
         &self.crowding
     }
 
-    /// Puts a message at an offset, as an op shows that counts. Whether the log is then broken: there was another one,
-    /// or the message is elsewhere.
+    /// Places a message at an offset, as shown by an op that counts. Returns true if that violates the log: another
+    /// message is at this offset, or the message is at another one.
     pub(crate) fn place(&mut self, msg: MsgId, offset: i64, op: OpId) -> bool {
         let own = &mut self.offset[msg.at()];
         if *own != NO_OFFSET {
@@ -195,7 +196,8 @@ impl Messages {
         is_taken
     }
 
-    /// Whether some message is known to lie between two offsets of a log; `false` if that would take long to find out.
+    /// Returns true if some message is known to be between two offsets of a log. Returns `false` if that would take
+    /// long to find out.
     pub(crate) fn has_between(&self, key: KeyId, from: i64, to: i64) -> bool {
         const LOOKED_AT_MAX: i64 = 8;
         let end = to.min(from.saturating_add(1 + LOOKED_AT_MAX));
@@ -218,7 +220,7 @@ impl Messages {
         self.flags[msg.at()] &= !flag;
     }
 
-    /// The last op that sent it, if one did.
+    /// The last op that sent a message, if there is one.
     pub(crate) fn writer(&self, msg: MsgId) -> Option<OpId> {
         let writer = self.writer[msg.at()];
         (writer != OpId::NONE).then_some(writer)
@@ -229,7 +231,7 @@ impl Messages {
     }
 }
 
-/// The integer that a text is, if it is written as integers are: `"-7"`, and not `"07"`.
+/// The integer that a text represents in canonical form: `"-7"`, and not `"07"`.
 fn canonical_int(text: &str) -> Option<i64> {
     let first = text.bytes().find(|byte| *byte != b'-')?;
     let int: i64 = if first.is_ascii_digit() { text.parse().ok()? } else { return None };

@@ -1,4 +1,4 @@
-//! The history as columns: a row for each completion, and for each message what is known of it.
+//! The history as columns: a row for each completion, and the data of each message.
 
 mod id_map;
 pub(crate) mod ids;
@@ -30,26 +30,26 @@ impl Function {
     }
 }
 
-/// All ops, in the order of their completions; those that have none at the end.
+/// All ops, in the order of their completions; those without a completion come last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ops {
     kind: Vec<OpKind>,
     function: Vec<Function>,
     index: Narrow,
-    /// How much before the completion the invocation stands in the history.
+    /// By op: how many ops before the completion the invocation is in the history.
     invoked_before: Vec<u32>,
     process: Narrow,
     time_ns: Narrow,
     /// The time of the invocation.
     invoked_time_ns: Narrow,
     oks_before: Vec<u32>,
-    /// Which messages they show.
+    /// The messages that each op shows.
     pub(crate) shown: Sightings,
-    /// Who they are.
+    /// The clients of the history, and the number of its other ops.
     pub(crate) participants: Participants,
 }
 
-/// What is known of an op beside its parts.
+/// The data of an op except for its parts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) kind: OpKind,
@@ -63,7 +63,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// That of a completion, before whose invocation so many had completed `ok`.
+    /// The row of a completion, before whose invocation `oks_before` ops had completed `ok`.
     pub(crate) fn of(op: &Op<'_>, function: Function, oks_before: Option<u32>) -> Row {
         let (invoked, invoked_time_ns) = match op.pair {
             Pair::Completes { invoked, invoked_time_ns, .. } => (Some(invoked), invoked_time_ns),
@@ -83,7 +83,7 @@ impl Row {
     }
 }
 
-/// The number of an op's client, if the history says who it is.
+/// The number of an op's client, if the history names it.
 pub(crate) fn client(op: &Op<'_>) -> Option<i64> {
     match op.process {
         Process::Client(process) => Some(process),
@@ -100,7 +100,7 @@ impl Ops {
         (0..self.len()).map(OpId::new)
     }
 
-    /// Adds a row. What it shows is to be added as well.
+    /// Adds a row. The messages that it shows must be added too.
     pub(crate) fn push(&mut self, row: &Row) {
         self.kind.push(row.kind);
         self.function.push(row.function);
@@ -125,12 +125,12 @@ impl Ops {
         self.function[op.at()]
     }
 
-    /// The index of the completion; of the invocation, where there is no completion.
+    /// The index of the completion, or of the invocation if there is no completion.
     pub(crate) fn index(&self, op: OpId) -> u64 {
         self.index.get(op.at()).and_then(|index| u64::try_from(index).ok()).unwrap_or(u64::MAX)
     }
 
-    /// The index of the invocation, if that is known.
+    /// The index of the invocation, if it is known.
     pub(crate) fn invoked(&self, op: OpId) -> Option<u64> {
         let before = self.invoked_before[op.at()];
         (before != NONE).then(|| self.index(op) - u64::from(before))
@@ -145,7 +145,7 @@ impl Ops {
         self.process.get(op.at())
     }
 
-    /// Its process as the history calls it.
+    /// The process of an op, as the history names it.
     pub(crate) fn client(&self, op: OpId) -> Option<Client> {
         self.process(op).map(|process| self.participants.client(process))
     }

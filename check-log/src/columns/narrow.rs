@@ -1,23 +1,23 @@
-//! A column of integers that change little from row to row: four bytes each, whatever they begin with.
+//! A column of integers that change little from row to row: four bytes each, whatever the first one is.
 
 use history_core::cast::Cast as _;
 
-/// Rows that are kept by their distance from one number.
+/// The number of rows that are stored relative to one number.
 const BLOCK: usize = 64;
 
-/// Stands for a number that is far from its block's.
+/// Represents a number that is too far from its block's number.
 const FAR: i32 = i32::MIN;
-/// Stands for none.
+/// Represents a missing number.
 const NOTHING: i32 = i32::MIN + 1;
 
 /// A column of integers, some of which may be missing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Narrow {
-    /// For each block the number before it; of the first one its own first.
+    /// By block: the number before it; for the first block, its own first number.
     base: Vec<i64>,
-    /// How far each is from its block's number.
+    /// By row: the difference from the block's number.
     near: Vec<i32>,
-    /// By row, ascending.
+    /// Numbers that are too far from their block's number, with their rows, in ascending order.
     far: Vec<(u32, i64)>,
     last: i64,
 }

@@ -1,9 +1,9 @@
-//! Which messages each op shows, key by key, in a few bits a message.
+//! The messages that each op shows, key by key, in a few bits per message.
 //!
-//! Most of a history of logs is messages that were seen before: each consumer polls the whole log. So a poll is kept as
-//! a list of words. A **run** is two: a message, and a mask of those among the next 32 offsets whose messages follow
-//! it. It is made of messages that are [settled](crate::columns::messages::is_settled) only, whose places do not change
-//! any more; so it can be read again from the log. Each message of another kind has a word of its own.
+//! Most messages in a history of logs were seen before: each consumer polls the whole log. So a poll is stored as a
+//! list of words. A **run** takes two words: a message, and a mask of those among the next 32 offsets whose messages
+//! follow it. A run contains only messages that are [settled](crate::columns::messages::is_settled): their places do
+//! not change any more, so the run can be read again from the log. Each other message takes one word.
 
 use crate::columns::ids::{KeyId, MsgId, NO_OFFSET, OpId};
 use crate::columns::messages::Messages;
@@ -15,13 +15,13 @@ use std::ops::Range;
 pub(crate) enum Item {
     /// `[:send key [offset value]]`.
     Send { key: KeyId, msg: MsgId, offset: i64 },
-    /// `[:poll ...]` begins.
+    /// The start of a `[:poll ...]`.
     Poll,
-    /// A key of a poll, of whose messages those that follow are.
+    /// A key of a poll. The messages that follow belong to it.
     Polled(KeyId),
     /// `[offset value]` of a poll.
     Message { msg: MsgId, offset: i64 },
-    /// Several of these.
+    /// Several messages of a poll.
     Run(Run),
     /// A key of `:assign` or `:subscribe`.
     Assigned(KeyId),
@@ -31,7 +31,7 @@ pub(crate) enum Item {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) first: MsgId,
-    /// Which of the 32 offsets after the first one's have messages of the run; the lowest bit is the next offset.
+    /// The offsets among the 32 after the first one that have messages of the run; the lowest bit is the next offset.
     pub(crate) ahead: u32,
     /// The flags that all of them have.
     pub(crate) flags: u8,
@@ -45,7 +45,7 @@ impl Run {
         Run { first, ahead: 0, flags, first_offset: offset, last: offset }
     }
 
-    /// Adds a settled message, if it fits behind the last one.
+    /// Adds a settled message, if it fits after the last one.
     #[inline]
     pub(crate) fn add(&mut self, offset: i64, flags: u8) -> bool {
         if offset <= self.last || offset - self.first_offset > i64::from(u32::BITS) {
@@ -57,7 +57,7 @@ impl Run {
         true
     }
 
-    /// Whether offsets are left out between the first and the last.
+    /// Returns true if offsets between the first and the last one are omitted.
     pub(crate) fn has_gaps(self) -> bool {
         self.ahead & self.ahead.wrapping_add(1) != 0
     }
@@ -74,25 +74,25 @@ impl Run {
     }
 }
 
-/// What a run of sightings is.
+/// The role of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Messages that the op sent to the key.
     Sent,
     /// Messages that it polled from the key.
     Polled,
-    /// The beginning of a poll, of no key.
+    /// The start of a poll, without a key.
     Poll,
     /// A key that it assigned, without messages.
     Assigned,
 }
 
-/// Messages of one key, one after another in an op.
+/// Consecutive messages of one key in an op.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     /// The key and, above it, the role and whether the key was reassigned during the op.
     key: u32,
-    /// Where its words end.
+    /// The end of its words.
     end: u32,
 }
 
@@ -125,17 +125,17 @@ impl Segment {
         KeyId::from(self.key & KEY_MASK)
     }
 
-    /// Whether the key was reassigned during the op, so that its polls may jump.
+    /// Returns true if the key was reassigned during the op, so that its polls may jump.
     pub(crate) fn is_excused(self) -> bool {
         self.key & EXCUSED != 0
     }
 }
 
-/// A message where an op shows it.
+/// A message with the offset at which an op shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sighting {
     pub(crate) msg: MsgId,
-    /// [`NO_OFFSET`] if the op does not say.
+    /// [`NO_OFFSET`] if the op does not show it.
     pub(crate) offset: i64,
 }
 
@@ -151,17 +151,17 @@ pub(crate) struct Elsewhere {
     pub(crate) is_sent: bool,
 }
 
-/// Of a word: the op does not say at which offset the message is.
+/// Flag of a word: the op does not show the offset of the message.
 const WITHOUT_OFFSET: u32 = 1 << 31;
-/// Of a word: the message is at another offset than its own.
+/// Flag of a word: the message is at another offset than its own.
 const ELSEWHERE: u32 = 1 << 30;
-/// Of a word: a run begins, whose mask the next word is.
+/// Flag of a word: a run begins, and the next word is its mask.
 const RUN: u32 = 1 << 29;
-/// Of a word: a settled message, alone.
+/// Flag of a word: a single settled message.
 const SETTLED: u32 = 1 << 28;
 const MSG_MASK: u32 = SETTLED - 1;
 
-/// What stands in a segment at one place: a message, or the first one of a run.
+/// The content of a word: a message, or the first message of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Word {
     Settled(MsgId),
@@ -169,10 +169,10 @@ pub(crate) enum Word {
     Other(MsgId),
 }
 
-/// Which messages each op shows.
+/// The messages that each op shows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sightings {
-    /// Where the segments of each op end.
+    /// By op: the end of its segments.
     segments_end: Vec<u32>,
     segments: Vec<Segment>,
     words: Vec<u32>,
@@ -181,12 +181,12 @@ pub(crate) struct Sightings {
 }
 
 impl Sightings {
-    /// How many more there is room for.
+    /// The number of words that can still be added.
     pub(crate) fn room(&self) -> usize {
         (u32::MAX >> 1).to_usize().saturating_sub(self.words.len().max(self.segments.len()))
     }
 
-    /// Adds those of the next op. `is_excused` gives whether a key was reassigned during it.
+    /// Adds the messages of the next op. `is_excused` returns whether a key was reassigned during it.
     pub(crate) fn push(&mut self, items: &[Item], messages: &Messages, is_excused: impl Fn(KeyId) -> bool) {
         let op = OpId::new(self.segments_end.len());
         let mut last_sent = None;
@@ -265,7 +265,7 @@ impl Sightings {
         })
     }
 
-    /// The offset that the word at this place says, of a message outside of runs.
+    /// The offset that the word at this place shows, of a message outside of runs.
     pub(crate) fn offset_at(&self, place: u32, messages: &Messages) -> i64 {
         let word = self.words[place.to_usize()];
         match word & (WITHOUT_OFFSET | ELSEWHERE) {
@@ -302,7 +302,7 @@ impl Sightings {
     }
 }
 
-/// The messages of a run behind its first one.
+/// The messages of a run after its first one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ahead {
     key: KeyId,
@@ -328,7 +328,7 @@ impl Ahead {
         }
         let offset = self.from + i64::from(self.mask.trailing_zeros());
         self.mask &= self.mask - 1;
-        // What is settled stays in its place.
+        // The place of a settled message does not change.
         messages.at(self.key, offset).map(|msg| Sighting { msg, offset })
     }
 
@@ -338,9 +338,9 @@ impl Ahead {
         }
     }
 
-    /// The offset of the last of them.
+    /// The offset of the last message of the run.
     pub(crate) fn last_offset(self) -> i64 {
-        // The mask has a bit, and the sum may be the greatest number that there is.
+        // The mask has a bit, and the sum may be the greatest `i64`.
         self.from + i64::from(u32::BITS - 1 - self.mask.leading_zeros())
     }
 }

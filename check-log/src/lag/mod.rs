@@ -1,4 +1,4 @@
-//! Beside the verdict: how stale consumers were, and what they polled more than once.
+//! Figures beside the verdict: the lag of consumers, and the messages that they polled more than once.
 
 pub(crate) mod over_time;
 
@@ -11,7 +11,7 @@ use history_core::{IntMap, OpKind};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// How far behind a log an op left its process: a lower bound.
+/// The lag of a process behind a log after an op: a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lag {
     pub(crate) op: OpId,
@@ -19,7 +19,7 @@ pub(crate) struct Lag {
     pub(crate) ns: i64,
 }
 
-/// An op that consumes: an `ok` poll or transaction.
+/// An `ok` poll or transaction, which consumes messages.
 #[derive(Clone, Copy, Debug)]
 struct Consumption {
     op: OpId,
@@ -27,32 +27,32 @@ struct Consumption {
     invoked_ns: i64,
 }
 
-/// Where a process stands in a key.
+/// The position of a process in a key.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     key: KeyId,
-    /// The greatest offset that it polled, or sent in a transaction; before the first one, -1.
+    /// The greatest offset that it polled, or sent in a transaction; -1 before the first one.
     offset: i64,
-    /// The op that left it there.
+    /// The op that set the position.
     op: OpId,
 }
 
-/// A process.
+/// A process that consumes.
 #[derive(Debug, Default)]
 struct Consumer {
     /// By key.
     places: Vec<Place>,
-    /// The last op that consumed, since keys were assigned.
+    /// The last op that consumed, since the last assignment of keys.
     last: Option<Consumption>,
 }
 
-/// For each key the greatest offsets known, ascending, and since when.
+/// By key: the greatest offsets known, ascending, with the times since when they are known.
 type Known = Vec<Vec<(i64, i64)>>;
 
 impl Consumer {
-    /// The lag at a place at the last op: how long before the invocation some op had shown a greater offset.
+    /// The lag at a place after the last op: how long before its invocation some op had shown a greater offset.
     fn lag(&self, known: &Known, place: Place) -> Option<Lag> {
-        // An op without a time of its invocation has no lag; what was left behind before it, has.
+        // An op whose invocation has no time has no lag of its own. Places that earlier ops left have one.
         let Consumption { op, invoked_ns, .. } = self.last.filter(|last| place.op <= last.op)?;
         let known = &known[place.key.at()];
         let later = first_beyond(known, place.offset);
@@ -64,7 +64,7 @@ impl Consumer {
         self.places.iter().filter_map(|place| self.lag(known, *place)).for_each(call);
     }
 
-    /// An op leaves it at an offset, unless it is further already.
+    /// Moves the position to an offset, unless it is further already.
     fn reach(&mut self, known: &Known, to: Place, call: &mut dyn FnMut(Lag)) {
         match self.places.binary_search_by_key(&to.key, |place| place.key) {
             Ok(at) => {
@@ -80,7 +80,7 @@ impl Consumer {
         }
     }
 
-    /// `:assign` starts new keys before the first offset, `:subscribe` forgets all.
+    /// Processes an assignment: `:assign` sets new keys before their first offset, `:subscribe` clears all keys.
     fn assign(&mut self, scene: Scene<'_>, op: OpId) {
         let ops = &scene.seen.ops;
         self.last = None;
@@ -99,7 +99,8 @@ impl Consumer {
     }
 }
 
-/// The first of these offsets that is greater than another, looked for from the end: most consumers stand there.
+/// The position of the first offset that is greater than another one. The search starts from the end, where most
+/// consumers are.
 fn first_beyond(known: &[(i64, i64)], offset: i64) -> usize {
     let (mut end, mut step) = (known.len(), 1);
     while end > 0 && known[end - 1].0 > offset {
@@ -112,12 +113,13 @@ fn first_beyond(known: &[(i64, i64)], offset: i64) -> usize {
     end
 }
 
-/// Calls with how far ops that consume left their processes behind, in each key in which they then stood.
+/// Calls `call` with the lags of the processes after their ops that consume, in each key in which they have a position.
 ///
-/// A process stands in a key at the greatest offset that it polled, or sent in a transaction. Once some op has shown a
-/// greater offset, that is no longer the end of the log: the lag is the time from then to the invocation of the op.
-/// While a process stays where it is its lag only grows. So this calls for the last op at each place, and for the last
-/// one in each bin of time; greater lags there are none. O(messages + ops log ops + bins × places).
+/// The position of a process in a key is the greatest offset that it polled, or sent in a transaction. Once some op has
+/// shown a greater offset, the position is no longer the end of the log: the lag is the time from then to the
+/// invocation of the op. While the position of a process does not change, its lag only grows. So this calls for the
+/// last op at each place, and for the last one in each bin of time; there are no greater lags. O(messages + ops log ops
+/// + bins × places).
 pub(crate) fn each_lag(scene: Scene<'_>, bin: &dyn Fn(i64) -> i64, call: &mut dyn FnMut(Lag)) {
     let ops = &scene.seen.ops;
     let mut known: Known = vec![Vec::new(); scene.seen.messages.keys()];
@@ -166,7 +168,7 @@ pub(crate) fn each_lag(scene: Scene<'_>, bin: &dyn Fn(i64) -> i64, call: &mut dy
     }
 }
 
-/// The greatest offset of a segment, if it says any.
+/// The greatest offset of a segment, if it has one.
 fn highest(scene: Scene<'_>, range: Range<u32>) -> Option<i64> {
     let messages = &scene.seen.messages;
     let shown = &scene.seen.ops.shown;
@@ -178,7 +180,7 @@ fn highest(scene: Scene<'_>, range: Range<u32>) -> Option<i64> {
     shown.words(range).map(of_word).max().filter(|offset| *offset != NO_OFFSET)
 }
 
-/// The greatest lag, the first of equal ones.
+/// The greatest lag; of equal ones, the first.
 pub(crate) fn worst(scene: Scene<'_>) -> Option<Lag> {
     let mut worst: Option<Lag> = None;
     each_lag(scene, &|_| 0, &mut |lag| {
@@ -190,16 +192,16 @@ pub(crate) fn worst(scene: Scene<'_>) -> Option<Lag> {
     worst
 }
 
-/// How often processes that subscribed polled messages.
+/// The number of times that processes which subscribed polled messages.
 #[derive(Debug, Default)]
 pub(crate) struct Consumed {
-    /// How many messages were polled so many times by one process, ascending.
+    /// By number of polls, ascending: the number of messages that one process polled so many times.
     pub(crate) distribution: Vec<(u32, u64)>,
-    /// Messages that one process polled more than once, and how often; ascending.
+    /// Messages that one process polled more than once, with the number of polls; ascending.
     pub(crate) repeated: Vec<(MsgId, u32)>,
 }
 
-/// Counts what `ok` ops of processes polled that ever subscribed.
+/// Counts the polls of `ok` ops of processes that ever subscribed.
 pub(crate) fn consumed(scene: Scene<'_>) -> Consumed {
     let ops = &scene.seen.ops;
     let is_subscription = |op: &OpId| ops.function(*op) == Function::Subscribe && ops.is_ok(*op);
@@ -207,7 +209,7 @@ pub(crate) fn consumed(scene: Scene<'_>) -> Consumed {
     if subscribed.is_empty() {
         return Consumed::default();
     }
-    // How often the process at hand polled each message.
+    // By message: the number of polls by the current process.
     let mut times = vec![0_u32; scene.seen.messages.len()];
     let mut most = vec![0_u32; scene.seen.messages.len()];
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();

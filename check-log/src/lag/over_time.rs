@@ -1,7 +1,7 @@
-//! Figures of a run over time: how many acknowledged messages were not polled yet, and how far behind consumers were.
+//! Figures over time: the number of acknowledged messages that were not polled yet, and the lag of consumers.
 //!
-//! A figure has a line for all keys together and one for each of the keys that reached the most. Times are cut into
-//! bins, of which each has one point, so a figure takes the same room whatever the length of a history.
+//! A figure has a line for all keys together and one for each of the keys with the greatest values. Times are divided
+//! into bins with one point each, so the size of a figure does not depend on the length of the history.
 
 use super::each_lag;
 use crate::columns::KeyId;
@@ -10,9 +10,9 @@ use crate::scene::Scene;
 use history_core::figure::{Content, Figure, Line, Series, Unit};
 use std::collections::BTreeMap;
 
-/// Bins of time.
+/// The number of bins.
 const BINS: i64 = 200;
-/// Keys with lines of their own.
+/// The maximum number of keys with their own lines.
 const KEYS_MAX: usize = 5;
 
 /// `unseen` and `realtime-lag`, if the ops have times.
@@ -40,7 +40,7 @@ impl Bins {
     }
 }
 
-/// Keys that reached the most, by what each reached.
+/// The keys with the greatest values.
 fn highest(most: &[i64]) -> Vec<usize> {
     let mut keys: Vec<usize> = (0..most.len()).filter(|key| most[*key] > 0).collect();
     keys.sort_by_key(|key| (std::cmp::Reverse(most[*key]), *key));
@@ -48,7 +48,7 @@ fn highest(most: &[i64]) -> Vec<usize> {
     keys
 }
 
-/// A line for all keys and one for each of these; one line, if there is only one key.
+/// A line for all keys and one for each of these keys; only one line, if there is only one key.
 fn lines(scene: Scene<'_>, all: &str, keys: &[usize], points: impl IntoIterator<Item = Vec<(i64, i64)>>) -> Vec<Line> {
     let named = keys.iter().map(|key| format!("key {}", scene.key(KeyId::new(*key))));
     let names = std::iter::once(all.to_owned()).chain(named);
@@ -59,7 +59,8 @@ fn lines(scene: Scene<'_>, all: &str, keys: &[usize], points: impl IntoIterator<
     lines
 }
 
-/// How many acknowledged messages were not polled yet: at the end of each bin, of all keys and of those with the most.
+/// The number of acknowledged messages that were not polled yet: at the end of each bin, for all keys and for those
+/// with the most.
 fn unseen(scene: Scene<'_>, bins: Bins) -> Series {
     let mut most: Vec<i64> = vec![0; scene.seen.messages.keys()];
     each_unseen(scene, &mut |_, key, number| most[key.at()] = most[key.at()].max(number));
@@ -83,13 +84,13 @@ fn unseen(scene: Scene<'_>, bins: Bins) -> Series {
     Series { title, unit: Unit::Count, lines: lines(scene, "all keys", &keys, points) }
 }
 
-/// The greatest lag in each bin: in any key, and in those with the greatest.
+/// The greatest lag in each bin: in any key, and in the keys with the greatest lag.
 fn lag(scene: Scene<'_>, bins: Bins) -> Series {
     let bin = |time| bins.bin(time);
     let mut most: Vec<i64> = vec![0; scene.seen.messages.keys()];
     each_lag(scene, &|_| 0, &mut |lag| most[lag.key.at()] = most[lag.key.at()].max(lag.ns));
     let keys = highest(&most);
-    // By bin: the earliest time in it, and the most.
+    // By bin: its earliest time, and its greatest lag.
     let mut binned: Vec<BTreeMap<i64, (i64, i64)>> = vec![BTreeMap::new(); keys.len() + 1];
     each_lag(scene, &bin, &mut |lag| {
         let Some(time) = scene.seen.ops.time_ns(lag.op) else { return };
@@ -104,7 +105,7 @@ fn lag(scene: Scene<'_>, bins: Bins) -> Series {
     Series { title, unit: Unit::Nanoseconds, lines: lines(scene, "any key", &keys, points) }
 }
 
-/// Calls with the number of unseen messages of a key whenever an `ok` op changed it.
+/// Calls `call` with the number of unseen messages of a key whenever an `ok` op changed it.
 fn each_unseen(scene: Scene<'_>, call: &mut dyn FnMut(i64, KeyId, i64)) {
     const SENT: u8 = 1;
     const POLLED: u8 = 2;

@@ -1,4 +1,4 @@
-//! Ops that are not understood: what failed did not happen, and of the others it is open what they did.
+//! Ops that are not understood: those that failed did not happen, and the effects of the others are unknown.
 
 use super::{LogRun, Open};
 use crate::columns::{Function, Row, client};
@@ -8,8 +8,8 @@ use history_core::cast::Cast as _;
 use history_core::{Op, OpKind, OpUse, Pair, UndecodedOps};
 
 impl LogRun {
-    /// A failed op that is not understood: what its invocation was to send failed, and nothing else is known of it, nor
-    /// does anything depend on it.
+    /// Handles a failed op that is not understood: the messages of its invocation were not sent. Nothing else is known
+    /// of it, and no result depends on it.
     #[cold]
     pub(super) fn ignore_failed(&mut self, op: &Op<'_>, invocation: Option<Open>) -> OpUse {
         self.seen.ignored_ops += 1;
@@ -21,12 +21,12 @@ impl LogRun {
         OpUse::PassedOver
     }
 
-    /// An op that is not understood. What is in flight may still fail.
+    /// Handles an op that is not understood. An invocation in flight may still fail.
     #[cold]
     pub(super) fn note_undecoded(&mut self, op: &Op<'_>, reason: &str, stops: bool) {
         let mut undecoded = UndecodedOps::default();
         undecoded.push(op, reason, stops);
-        // A completion may name another function than its invocation, which may have sent something.
+        // A completion may have another function than its invocation, which may have sent messages.
         let is_assignment = is_assignment(op)
             && match op.pair {
                 Pair::Invokes { .. } => true,
@@ -40,12 +40,12 @@ impl LogRun {
             if let Pair::Completes { invoked, .. } = op.pair {
                 self.settle_unread(invoked);
             }
-            // What it sent is known by its invocation, if that was understood.
+            // The messages that it sent are known from its invocation, if that was understood.
             self.seen.push_undecoded(op.index, unread);
         }
     }
 
-    /// Whether the invocation of a completion that was not understood sends and polls nothing.
+    /// Returns true if the invocation of a completion that was not understood neither sends nor polls.
     fn was_assignment(&self, op: &Op<'_>) -> bool {
         let Pair::Completes { slot, invoked, .. } = op.pair else { return false };
         let waits = self.open.get(slot.to_usize()).and_then(Option::as_ref);
@@ -56,14 +56,14 @@ impl LogRun {
         }
     }
 
-    /// An invocation that was not understood, if there is one of this index, may have happened.
+    /// Records that the invocation with this index may have happened, if it was not understood.
     fn settle_unread(&mut self, index: u64) {
         if let Some(unread) = self.seen.unread.remove(&index) {
             self.seen.push_undecoded(index, unread);
         }
     }
 
-    /// The end of an operation whose invocation was not understood.
+    /// Handles the end of an operation whose invocation was not understood.
     #[cold]
     pub(super) fn end_unread(&mut self, op: &Op<'_>) {
         let Pair::Completes { invoked, .. } = op.pair else { return };
@@ -75,7 +75,7 @@ impl LogRun {
         }
     }
 
-    /// What was not understood and never ended may have happened.
+    /// Records that operations that were not understood and never ended may have happened.
     pub(super) fn settle_all_unread(&mut self) {
         while let Some((index, unread)) = self.seen.unread.pop_first() {
             self.seen.push_undecoded(index, unread);
@@ -83,7 +83,7 @@ impl LogRun {
     }
 }
 
-/// Whether the function of an op is one that sends and polls nothing.
+/// Returns true if the function of an op neither sends nor polls.
 fn is_assignment(op: &Op<'_>) -> bool {
     decode::function(op).is_some_and(Function::is_assignment)
 }

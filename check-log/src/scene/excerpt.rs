@@ -1,4 +1,4 @@
-//! Pictures of the part of a log that an anomaly is about: what each op sent and polled there.
+//! Pictures of the part of a log that an anomaly concerns: the messages that each op sent and polled there.
 
 use super::{Evidence, Scene};
 use crate::columns::sightings::Role;
@@ -6,12 +6,12 @@ use crate::columns::{KeyId, OpId};
 use history_core::explain;
 use history_core::figure::{Content, Figure, LOG_ROWS_MAX, LogCell, LogPart, LogRow, OFFSETS_MAX};
 
-/// Offsets to each side of those that an anomaly is about.
+/// The number of offsets shown on each side of those that an anomaly concerns.
 const AROUND: u32 = 3;
-/// Pictures of one type of anomaly.
+/// The maximum number of pictures per type of anomaly.
 const PICTURES_MAX: usize = 4;
 
-/// A picture for each of the first anomalies of a type that are about places in a log, as `duplicate/0`.
+/// A picture for each of the first anomalies of a type that concern places in a log, as `duplicate/0`.
 pub(crate) fn figures(scene: Scene<'_>, anomaly: &str, shown: &[Evidence]) -> Vec<Figure> {
     let part = |(at, evidence): (usize, &Evidence)| {
         let (key, about) = evidence.place.as_ref()?;
@@ -32,7 +32,7 @@ fn part(scene: Scene<'_>, anomaly: &str, key: KeyId, about: &[i64], named: &[OpI
             }
         }
     }
-    // Those that the explanation names come first, the others in their order.
+    // The ops that the explanation names come first, the others in their order.
     ops[named.len()..].sort_unstable();
     ops.truncate(LOG_ROWS_MAX);
     let row = |(at, op): (usize, &OpId)| row(scene, key, &offsets, (at < named.len()).then_some(at), *op);
@@ -41,11 +41,11 @@ fn part(scene: Scene<'_>, anomaly: &str, key: KeyId, about: &[i64], named: &[OpI
     rows.iter().any(|row| !row.cells.is_empty()).then_some(LogPart { title, offsets, rows })
 }
 
-/// The places in the log of these offsets and around them, ascending.
+/// The indices in the log of these offsets and around them, in ascending order.
 fn indices(scene: Scene<'_>, key: KeyId, about: &[i64]) -> Vec<u32> {
     let len = scene.logs.len(key);
     let mut indices = Vec::new();
-    // Those that matter come first, for there may be too many.
+    // The offsets that matter come first, because there may be too many.
     for far in 0..=AROUND {
         for offset in about {
             let index = scene.logs.index_from(key, *offset);

@@ -1,5 +1,4 @@
-//! Witnesses: ops as they were recorded, what follows from them in sentences, and the part of the log that they are
-//! about.
+//! Witnesses: ops as they were recorded, the conclusions in sentences, and the part of the log that they concern.
 
 pub(crate) mod excerpt;
 
@@ -12,33 +11,33 @@ use history_core::explain::{self, Explanation};
 use history_core::{Anomaly, Datum, Witness, WitnessOp};
 use std::ops::Range;
 
-/// Parts of one op that a witness shows, at the most.
+/// The maximum number of parts of one op in a witness.
 const SHOWN_MAX: usize = 16_384;
 
-/// Messages that a sentence lists, at the most.
+/// The maximum number of messages in a sentence.
 const LISTED_MAX: usize = 8;
 
-/// What witnesses are made of.
+/// The data for witnesses.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) seen: &'a Seen,
     pub(crate) logs: &'a Logs<'a>,
 }
 
-/// An anomaly, before it is put in words.
+/// An anomaly, before it is explained in text.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
-    /// The ops it takes, in the order of their names: T1, T2, ...
+    /// The ops of the anomaly, in the order of their names: T1, T2, ...
     pub(crate) ops: Vec<OpId>,
     pub(crate) facts: Vec<(&'static str, Datum)>,
-    /// What follows, without full stops.
+    /// The conclusions, without full stops.
     pub(crate) sentences: Vec<String>,
-    /// The log, and the offsets in it.
+    /// The log, and the relevant offsets in it.
     pub(crate) place: Option<(KeyId, Vec<i64>)>,
 }
 
 impl Evidence {
-    /// An anomaly of a log, seen in these ops.
+    /// Creates the evidence of an anomaly of a log, shown by these ops.
     pub(crate) fn new(scene: Scene<'_>, key: KeyId, ops: Vec<OpId>) -> Evidence {
         let facts = vec![("key", scene.key(key))];
         Evidence { ops, facts, sentences: Vec::new(), place: Some((key, Vec::new())) }
@@ -54,7 +53,7 @@ impl Evidence {
         self
     }
 
-    /// The offsets of these messages matter.
+    /// Adds the offsets of these messages to the relevant ones.
     pub(crate) fn around(mut self, scene: Scene<'_>, messages: &[MsgId]) -> Evidence {
         if let Some((_, offsets)) = &mut self.place {
             offsets.extend(messages.iter().filter_map(|msg| scene.offset(*msg)));
@@ -62,7 +61,7 @@ impl Evidence {
         self
     }
 
-    /// Adds an op, unless it is there. Its name.
+    /// Adds an op, unless it is present. Returns its name.
     pub(crate) fn name(&mut self, op: OpId) -> String {
         let at = self.ops.iter().position(|other| *other == op).unwrap_or_else(|| {
             self.ops.push(op);
@@ -71,7 +70,7 @@ impl Evidence {
         explain::name(at)
     }
 
-    /// Adds ops that show where messages stand, if those that are there do not.
+    /// Adds ops that show the places of messages, if the present ops do not.
     pub(crate) fn prove_places(mut self, scene: Scene<'_>, messages: &[MsgId]) -> Evidence {
         for msg in messages {
             if self.ops.iter().any(|op| scene.shows_place(*op, *msg)) {
@@ -115,13 +114,13 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Some messages in a row: `4 (offset 2), 5 (offset 3), 2 more`.
+    /// A list of messages: `4 (offset 2), 5 (offset 3), 2 more`.
     pub(crate) fn list(self, messages: &[MsgId]) -> String {
         let listed = messages.iter().take(LISTED_MAX).map(|msg| self.placed(*msg)).collect();
         explain::with_more(listed, messages.len()).join(", ")
     }
 
-    /// Whether an op itself says at which offset of the version order a message stands.
+    /// Returns true if an op itself shows a message at its offset in the version order.
     fn shows_place(self, op: OpId, msg: MsgId) -> bool {
         let Some(offset) = self.offset(msg) else { return false };
         let ops = &self.seen.ops;
@@ -186,7 +185,7 @@ impl<'a> Scene<'a> {
         Datum::Vector(vec![offset, self.message(seen.msg)])
     }
 
-    /// What an op is called in a sentence: `the poll`.
+    /// The name of an op in a sentence: `the poll`.
     pub(crate) fn noun(self, op: OpId) -> &'static str {
         match self.seen.ops.function(op) {
             Function::Send => "send",
@@ -197,7 +196,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// An anomaly in words.
+    /// The witness of an anomaly, with its explanation.
     pub(crate) fn witness(self, evidence: &Evidence) -> Witness {
         let named = evidence.ops.iter().enumerate();
         let ops: Vec<WitnessOp> = named.map(|(at, op)| self.op(explain::name(at), *op)).collect();
@@ -209,7 +208,7 @@ impl<'a> Scene<'a> {
         Witness::new(ops, explanation.to_string()).with_facts(facts)
     }
 
-    /// All anomalies of a type, of which these are shown; nothing if there are none.
+    /// All anomalies of a type, of which these are shown; `None` if there are none.
     pub(crate) fn anomaly(self, name: &'static str, count: usize, shown: &[Evidence]) -> Option<Anomaly> {
         let witnesses = shown.iter().map(|evidence| self.witness(evidence)).collect();
         (count > 0).then(|| Anomaly { name: name.into(), count: count.to_u64(), witnesses })
