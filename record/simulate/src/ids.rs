@@ -1,7 +1,8 @@
-//! Integers of another size: every conversion that may not fit is here, and panics where it does not. History-core has
-//! some as well, but only tests of this crate depend on it: who makes histories need not compile what reads them.
+//! Conversions between integer types. Every conversion that may not fit is here, and panics if it does not.
+//! History-core has such functions too, but only tests of this crate depend on it, so that programs which only simulate
+//! histories need not compile the readers.
 
-/// The value in another type of integer.
+/// The value as another type of integer.
 #[inline]
 #[track_caller]
 fn fit<N, M>(n: N) -> M
@@ -17,21 +18,21 @@ fn too_large() -> ! {
     panic!("a number does not fit its type")
 }
 
-/// An index, or how many there are.
+/// An index or a length as a `usize`.
 #[inline]
 #[track_caller]
 pub(crate) fn index(n: impl TryInto<usize>) -> usize {
     fit(n)
 }
 
-/// A count.
+/// A count as a `u64`.
 #[inline]
 #[track_caller]
 pub(crate) fn wide(n: impl TryInto<u64>) -> u64 {
     fit(n)
 }
 
-/// The number of an item of a list.
+/// The position of an item as a `u32`.
 #[inline]
 #[track_caller]
 pub(crate) fn small(n: impl TryInto<u32>) -> u32 {

@@ -1,4 +1,4 @@
-//! Which of the live keys an op goes to: all alike, or a few much oftener than the rest.
+//! The choice of a live key for an op: uniform, or a few keys much more often than the others.
 
 use crate::parameters::{ParameterError, refuse};
 use crate::rng::Rng;
@@ -50,7 +50,7 @@ impl KeyDistribution {
 }
 
 impl fmt::Display for KeyDistribution {
-    /// Writes what can be parsed again.
+    /// Writes the form that can be parsed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeyDistribution::Uniform => f.write_str("uniform"),
@@ -83,11 +83,11 @@ impl FromStr for KeyDistribution {
     }
 }
 
-/// A [`KeyDistribution`] over a number of places, ready to draw from. O(log places) a draw.
+/// A [`KeyDistribution`] over a number of places, prepared for drawing. O(log places) per draw.
 pub(crate) struct Popularity {
     places: u64,
-    /// For each place the weight of it and of those before it, in units of 2^-53 of all. Nondecreasing; empty if
-    /// uniform.
+    /// By place: the sum of the weights up to and including this place, in units of 2^-53 of the total. Nondecreasing;
+    /// empty if uniform.
     until: Vec<u64>,
 }
 
@@ -95,7 +95,7 @@ impl Popularity {
     #[expect(clippy::cast_precision_loss, reason = "places are limited far below 2^53")]
     #[expect(clippy::cast_sign_loss, reason = "weights are positive")]
     pub(crate) fn new(distribution: KeyDistribution, places: u32) -> Popularity {
-        // Exponents and roots of the system's own mathematics differ between machines; libm's Rust code does not.
+        // The exponentials and roots of the system's mathematics library differ between machines; those of libm do not.
         let weight = |place: u32| match distribution {
             KeyDistribution::Uniform => 1.0,
             KeyDistribution::Exponential { base } => libm::pow(base, -f64::from(place)),
@@ -148,7 +148,7 @@ mod tests {
     fn places_are_drawn_by_their_weight() {
         near(counts(KeyDistribution::Uniform), [3750; 4]);
         near(counts(KeyDistribution::Exponential { base: 2.0 }), [8000, 4000, 2000, 1000]);
-        // 1, 1/2, 1/3, 1/4 of 25/12.
+        // 1, 1/2, 1/3 and 1/4, of 25/12.
         near(counts(KeyDistribution::Zipf { s: 1.0 }), [7200, 3600, 2400, 1800]);
         near(counts(KeyDistribution::Zipf { s: 0.0 }), [3750; 4]);
     }

@@ -1,10 +1,10 @@
-//! Names for the variants of an enum, from a table that has a row for each.
+//! Names for the variants of an enum, from a table with a row for each.
 
-/// Gives an enum what follows from its `TABLE`: `ALL`, `name` and `summary`, `Display`, and `FromStr` with an error
-/// that lists the names.
+/// Implements `ALL`, `name` and `summary`, `Display`, and `FromStr` with an error that lists the names, from the
+/// `TABLE` of an enum.
 ///
-/// Rows are in the order of the variants, and each has the fields `name` and `summary`, and the one that is named here,
-/// of the enum's type. What a variant can be called in addition to its name is for `also` to say.
+/// Rows are in the order of the variants. Each has the fields `name` and `summary`, and a field with the name `$field`
+/// of the enum's type. `also` returns a further name of a variant.
 macro_rules! named {
     ($Type:ident, $Unknown:ident, $field:ident, $what:literal, $doc:literal, also $also:expr) => {
         impl $Type {
@@ -48,7 +48,8 @@ macro_rules! named {
 
         impl std::fmt::Display for $Unknown {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                // Not an array of names: of its join, unrolled, LLVM 22 takes minutes to reason about every length.
+                // An array of names is not joined directly: LLVM 22 would unroll the join and take minutes to analyse
+                // it.
                 let names: Vec<&str> = $Type::ALL.iter().map(|one| one.name()).collect();
                 write!(f, "{} is not a known {}: expected one of {}", self.0, $what, names.join(", "))
             }

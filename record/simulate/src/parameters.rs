@@ -1,4 +1,4 @@
-//! What a simulation refuses to be asked.
+//! Errors for parameters that no simulation accepts.
 
 /// A parameter that no simulation can be run with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -10,12 +10,12 @@ pub struct ParameterError {
     pub message: String,
 }
 
-/// Says no.
+/// Returns the error for a parameter.
 pub(crate) fn refuse(parameter: &'static str, message: impl Into<String>) -> Result<(), ParameterError> {
     Err(ParameterError { parameter, message: message.into() })
 }
 
-/// Refuses a number outside of a range.
+/// Rejects a number outside of a range.
 pub(crate) fn check_count(parameter: &'static str, n: u64, low: u64, high: u64) -> Result<(), ParameterError> {
     if (low..=high).contains(&n) {
         return Ok(());
@@ -23,7 +23,7 @@ pub(crate) fn check_count(parameter: &'static str, n: u64, low: u64, high: u64) 
     refuse(parameter, format!("{} is {n}: expected {low} to {high}", spoken(parameter)))
 }
 
-/// Refuses a range that ends before it begins.
+/// Rejects a range that ends before it begins.
 pub(crate) fn check_range(low: (&'static str, u64), high: (&'static str, u64)) -> Result<(), ParameterError> {
     if low.1 <= high.1 {
         return Ok(());
@@ -32,7 +32,7 @@ pub(crate) fn check_range(low: (&'static str, u64), high: (&'static str, u64)) -
     refuse(low.0, format!("{low_name} is {}, which is more than {high_name}, {}", low.1, high.1))
 }
 
-/// Refuses what is not a probability.
+/// Rejects a number that is no probability.
 pub(crate) fn check_rate(parameter: &'static str, rate: f64) -> Result<(), ParameterError> {
     if (0.0..=1.0).contains(&rate) {
         return Ok(());
@@ -40,7 +40,7 @@ pub(crate) fn check_rate(parameter: &'static str, rate: f64) -> Result<(), Param
     refuse(parameter, format!("{} is {rate}: expected 0 to 1", spoken(parameter)))
 }
 
-/// Refuses rates of which one is none, or that leave less than nothing for what goes well.
+/// Rejects rates that are no probabilities, or whose sum is above 1.
 pub(crate) fn check_fates(fail_rate: f64, info_rate: f64, lost_rate: f64) -> Result<(), ParameterError> {
     check_rate("fail_rate", fail_rate)?;
     check_rate("info_rate", info_rate)?;

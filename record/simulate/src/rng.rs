@@ -1,43 +1,43 @@
-//! Chance, the same on every machine: one PCG stream for each purpose.
+//! Random numbers, the same on every machine: one PCG stream per purpose.
 //!
-//! `rand_pcg::Pcg64` is the published generator PCG XSL RR 128/64 (LCG), held to its reference vectors by its own
-//! tests, so its stream cannot change without being another generator. What `rand` draws with it (ranges, floats,
-//! shuffles) may change between its versions; hence the few draws here, on integers alone.
+//! `rand_pcg::Pcg64` is the published generator PCG XSL RR 128/64 (LCG). Its own tests compare it with the reference
+//! vectors, so its stream cannot change. The ranges, floats and shuffles that `rand` draws from it may change between
+//! versions; therefore this module has its own draws, which use only integers.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng as _;
 
-/// What the numbers are for. Each purpose has a stream of its own, so that another bug or another rate of failures
-/// leaves the transactions that clients ask for as they were.
+/// The purpose of random numbers. Each purpose has its own stream, so that another bug or another rate of failures does
+/// not change the transactions that clients request.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
-    /// What clients ask for.
+    /// The requests of clients.
     Plan = 1,
-    /// When things happen.
+    /// The times of events.
     Timing = 2,
-    /// Which ops fail or get lost.
+    /// The outcomes of ops.
     Fate = 3,
-    /// Where the store's bug bites.
+    /// The operations that the store's bug affects.
     Bug = 4,
-    /// When the nemesis acts, and what it destroys.
+    /// The times and the actions of the nemesis.
     Nemesis = 5,
-    /// What things are called.
+    /// Ids.
     Ids = 6,
 }
 
-/// A source of chance.
+/// A source of random numbers.
 pub(crate) struct Rng(Pcg64);
 
 impl Rng {
     pub(crate) fn new(seed: u64, purpose: Purpose) -> Rng {
-        // Seeds are small numbers, often neighbours. A generator started from them as they are would stay near its
-        // neighbour for a while.
+        // Seeds are small numbers, often adjacent. Generators that were started directly from adjacent seeds would stay
+        // close to each other for a while.
         let high = scramble(seed);
         let low = scramble(high ^ purpose as u64);
         Rng(Pcg64::new(u128::from(high) << 64 | u128::from(low), purpose as u128))
     }
 
-    /// Any number.
+    /// A random number.
     pub(crate) fn next(&mut self) -> u64 {
         self.0.next_u64()
     }
@@ -54,7 +54,7 @@ impl Rng {
         low + self.below(high - low + 1)
     }
 
-    /// True as often as `chance` says.
+    /// Returns true with the probability `chance`.
     pub(crate) fn happens(&mut self, chance: Chance) -> bool {
         self.ticket() < chance.0
     }
@@ -65,7 +65,8 @@ impl Rng {
     }
 }
 
-/// A number of its own for each number, without a pattern: the output function of `SplitMix64`, one step from `n`.
+/// Maps each number to a different number without a visible pattern: the output function of `SplitMix64`, one step from
+/// `n`.
 fn scramble(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -78,11 +79,11 @@ fn scramble(n: u64) -> u64 {
 pub(crate) struct Chance(u64);
 
 impl Chance {
-    /// As likely as not.
+    /// One half.
     pub(crate) const HALF: Chance = Chance(1 << 52);
 
-    /// From a probability between 0 and 1. Exact: scaling by a power of two rounds nothing away that a ticket could
-    /// see.
+    /// Creates it from a probability between 0 and 1. Exact: scaling by a power of two loses nothing that a comparison
+    /// with a ticket could show.
     #[expect(clippy::cast_sign_loss, reason = "the assertion keeps it from 0 to 2^53")]
     pub(crate) fn new(probability: f64) -> Chance {
         assert!((0.0..=1.0).contains(&probability));

@@ -1,4 +1,4 @@
-//! Writers: ops as text, many to a write, with no allocation per op.
+//! Writers: ops as text, many per write, without an allocation per op.
 
 mod notation;
 
@@ -45,7 +45,7 @@ impl FromStr for Format {
     }
 }
 
-/// Bytes gathered before they are handed on.
+/// The number of bytes that are collected before they are written.
 const BLOCK_BYTES: usize = 256 << 10;
 
 /// Writes ops one after another. [`Writer::finish`] ends the text.
@@ -117,7 +117,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Text that was not handed on yet.
+/// Text that was not written yet.
 #[derive(Debug)]
 struct Text(Vec<u8>);
 

@@ -1,7 +1,7 @@
-//! The store's lists, one for each key that someone may still use.
+//! The lists of the store, one for each key that an op may still use.
 //!
-//! A list only ever grows at its end (except where a bug says otherwise), so what a transaction read, and what the list
-//! was at an earlier commit, is a length. That is all that is kept of reads and versions.
+//! A list only grows at its end (except if a bug changes that). So what a transaction read, and the content of the list
+//! at an earlier commit, are both a length. Nothing else is stored of reads and versions.
 
 pub(crate) mod mops;
 pub(crate) mod registers;
@@ -9,24 +9,24 @@ pub(crate) mod registers;
 use crate::ids::{index, small};
 use crate::slot::Slot;
 
-/// A key's place in the store; used again by another key once this one is over.
+/// The place of a key in the store. It is reused for another key once this key is no longer used.
 pub(crate) type ListId = u32;
 
-/// The number of a commit; each has a higher one than those before it.
+/// The number of a commit. Numbers increase.
 pub(crate) type Commit = u64;
 
-/// One key's list.
+/// The list of one key.
 #[derive(Debug, Default)]
 pub(crate) struct List {
     /// The key, as clients name it.
     pub(crate) key: i64,
-    /// What is in it.
+    /// The values of the list.
     pub(crate) items: Vec<i64>,
-    /// The commit that each item came with. As long as `items`, and nondecreasing.
+    /// The commit of each item. As long as `items`, and nondecreasing.
     commits: Vec<Commit>,
-    /// The transaction that alone may append to it.
+    /// The only transaction that may append to the list.
     lock: Option<Slot>,
-    /// How many micro-operations in flight name this key.
+    /// The number of micro-operations in flight that name this key.
     users: u32,
     /// Whether clients still choose this key.
     live: bool,
@@ -36,23 +36,23 @@ pub(crate) struct List {
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     places: Vec<List>,
-    /// Lists that no one can read any more.
+    /// The places of lists that no transaction can read any more.
     free: Vec<ListId>,
     next_key: i64,
     /// The last commit.
     commit: Commit,
 }
 
-/// Keys come and go.
+/// Creation and removal of keys.
 impl Lists {
-    /// The list of a new key, which gets the next number.
+    /// Creates the list of a new key, which gets the next number.
     pub(crate) fn create(&mut self) -> ListId {
         let key = self.next_key;
         self.next_key += 1;
         self.create_for(key)
     }
 
-    /// The list of a new key, which is none of those numbered.
+    /// Creates the list of a new key with this number, which is none of those that count up.
     pub(crate) fn create_for(&mut self, key: i64) -> ListId {
         let id = self.free.pop().unwrap_or_else(|| {
             self.places.push(List::default());
@@ -65,18 +65,18 @@ impl Lists {
         id
     }
 
-    /// No new transaction will name this key.
+    /// Records that no new transaction will name this key.
     pub(crate) fn retire(&mut self, id: ListId) {
         self.get_mut(id).live = false;
         self.drop_if_over(id);
     }
 
-    /// A micro-operation in flight names this key.
+    /// Records that a micro-operation in flight names this key.
     pub(crate) fn hold(&mut self, id: ListId) {
         self.get_mut(id).users += 1;
     }
 
-    /// A micro-operation that named this key is over.
+    /// Records that a micro-operation that named this key has ended.
     pub(crate) fn let_go(&mut self, id: ListId) {
         self.get_mut(id).users -= 1;
         self.drop_if_over(id);
@@ -92,14 +92,14 @@ impl Lists {
         }
     }
 
-    /// How many lists there is room for: live keys and those that are not over.
+    /// The number of places: of live keys, and of keys that are still used.
     #[cfg(test)]
     pub(crate) fn room(&self) -> usize {
         self.places.len()
     }
 }
 
-/// Lists grow.
+/// Reading and appending.
 impl Lists {
     pub(crate) fn get(&self, id: ListId) -> &List {
         &self.places[index(id)]
@@ -128,44 +128,44 @@ impl Lists {
         list.commits.push(commit);
     }
 
-    /// Takes the last item back.
+    /// Removes the last item.
     pub(crate) fn take_back(&mut self, id: ListId) {
         let list = self.get_mut(id);
         list.items.pop();
         list.commits.pop();
     }
 
-    /// Lets the last two items change places.
+    /// Exchanges the last two items.
     pub(crate) fn swap_last(&mut self, id: ListId) {
         if let [.., a, b] = &mut self.get_mut(id).items[..] {
             std::mem::swap(a, b);
         }
     }
 
-    /// How long a list is.
+    /// The length of a list.
     pub(crate) fn len(&self, id: ListId) -> u32 {
         small(self.get(id).items.len())
     }
 
-    /// How long it was after a commit. O(log length).
+    /// The length of a list after a commit. O(log length).
     pub(crate) fn len_at(&self, id: ListId, commit: Commit) -> u32 {
         small(self.get(id).commits.partition_point(|c| *c <= commit))
     }
 
-    /// The commits that its items from `len` on came with.
+    /// The commits of the items from `len` on.
     pub(crate) fn commits_from(&self, id: ListId, len: u32) -> &[Commit] {
         &self.get(id).commits[index(len)..]
     }
 }
 
-/// Lists can be locked: others may read them, but not append.
+/// Locks: other transactions may read a locked list, but not append to it.
 impl Lists {
-    /// Whether a transaction other than this one holds the lock.
+    /// Returns true if another transaction than this one holds the lock.
     pub(crate) fn locked_to(&self, id: ListId, slot: Slot) -> bool {
         self.get(id).lock.is_some_and(|owner| owner != slot)
     }
 
-    /// Locks a list for a transaction, unless another has it.
+    /// Locks a list for a transaction, unless another one holds the lock. Returns true if it is locked.
     pub(crate) fn lock(&mut self, id: ListId, slot: Slot) -> bool {
         if self.locked_to(id, slot) {
             return false;
@@ -174,12 +174,12 @@ impl Lists {
         true
     }
 
-    /// Whether this transaction holds the lock.
+    /// Returns true if this transaction holds the lock.
     pub(crate) fn holds(&self, id: ListId, slot: Slot) -> bool {
         self.get(id).lock == Some(slot)
     }
 
-    /// Ends this transaction's lock, if it has one.
+    /// Releases the lock of this transaction, if it holds it.
     pub(crate) fn unlock(&mut self, id: ListId, slot: Slot) {
         if self.holds(id, slot) {
             self.get_mut(id).lock = None;

@@ -1,4 +1,4 @@
-//! The micro-operations of a transaction: what it asks for, and what its reads saw.
+//! The micro-operations of a transaction: its requests, and the results of its reads.
 
 use super::{ListId, Lists};
 use crate::ids::index;
@@ -11,19 +11,19 @@ pub(crate) struct Asked {
     pub(crate) action: Action,
 }
 
-/// What a micro-operation does with its list.
+/// The effect of a micro-operation on its list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Action {
     Append(i64),
     Read(Seen),
 }
 
-/// What a read saw.
+/// The result of a read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Seen {
-    /// So many items of the list as it is.
+    /// This number of items of the current list.
     Prefix(u32),
-    /// These of the transaction's copies: the list may have changed since.
+    /// These items of the transaction's copies, because the list may have changed since.
     Copy { from: u32, to: u32 },
 }
 
@@ -60,7 +60,7 @@ pub struct Mops<'a> {
     pub(crate) asked: &'a [Asked],
     pub(crate) lists: &'a Lists,
     pub(crate) copies: &'a [i64],
-    /// Whether to show what reads saw.
+    /// Whether to show the results of reads.
     pub(crate) shown: bool,
 }
 

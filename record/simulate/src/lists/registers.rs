@@ -1,4 +1,4 @@
-//! What a transaction over registers shows: of each key the last value only.
+//! Transactions over registers: of each list, only the last value is shown.
 
 use super::mops::{Mop, Mops};
 use std::fmt;

@@ -48,7 +48,7 @@ struct Row {
     bug: LogBug,
     name: &'static str,
     summary: &'static str,
-    /// How many of the operations it applies to, unless the user says otherwise.
+    /// The share of operations to which it applies by default.
     rate: f64,
 }
 
@@ -56,7 +56,7 @@ const fn row(bug: LogBug, name: &'static str, rate: f64, summary: &'static str) 
     Row { bug, name, summary, rate }
 }
 
-/// In the order of the variants.
+/// One row per bug, in the order of the variants.
 const TABLE: [Row; 16] = [
     row(LogBug::None, "none", 0.0, "no bug"),
     row(LogBug::AbortedRead, "aborted-read", 1.0, "messages of failed operations are stored"),
@@ -89,7 +89,7 @@ const TABLE: [Row; 16] = [
 named!(LogBug, UnknownLogBug, bug, "bug of logs", "A name that no bug of logs has.", also | _ | None);
 
 impl LogBug {
-    /// How many of the operations it applies to, unless the user says otherwise.
+    /// The share of operations to which it applies by default.
     pub(crate) fn rate(self) -> f64 {
         self.row().rate
     }

@@ -1,4 +1,4 @@
-//! The logs, and what clients do with them: each operation at one instant.
+//! The logs, and the operations of clients on them, each at one instant.
 
 use super::bug::LogBug;
 use crate::ids::index;
@@ -8,7 +8,7 @@ use crate::rng::{Chance, Purpose, Rng};
 use crate::simulation::system::{Intent, Progress, System};
 use crate::slot::Slot;
 
-/// Messages that one poll takes from a log, at most; at the end there is no limit.
+/// The maximum number of messages that one poll returns of a log; at the end there is no limit.
 const POLLED_MAX: usize = 8;
 
 /// An offset with its message.
@@ -19,9 +19,9 @@ struct Log {
     entries: Vec<Entry>,
     /// The next offset.
     end: i64,
-    /// The last value given out.
+    /// The last value assigned to a message.
     value: i64,
-    /// A message that is visible before anybody sent it.
+    /// A message that is visible before a client sends it.
     early: Option<Entry>,
 }
 
@@ -34,13 +34,13 @@ impl Log {
     }
 }
 
-/// What an operation is there for.
+/// The purpose of an operation.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Task {
     Assign,
     #[default]
     Work,
-    /// To poll all there is.
+    /// Polls all remaining messages.
     Drain,
 }
 
@@ -49,22 +49,22 @@ struct Flight {
     client: u32,
     task: Task,
     bitten: bool,
-    /// Whether its messages are in the log.
+    /// Whether its messages are stored in the log.
     stored: bool,
     mops: Vec<LogMop>,
-    /// Where it leaves its client, by key, once the client knows.
+    /// By key: the position of its client after the op, once the client gets the answer.
     positions: Vec<(usize, usize)>,
 }
 
 struct Client {
     has_assigned: bool,
-    /// By key: the place in the log of the next message to poll.
+    /// By key: the position in the log of the next message to poll.
     positions: Vec<usize>,
-    /// A message that is stored with the next one.
+    /// A message that is stored together with the next one.
     held: Option<(u32, i64)>,
 }
 
-/// What is asked of a store.
+/// The parameters of a store.
 pub(super) struct Asked {
     pub(super) seed: u64,
     pub(super) clients: u32,
@@ -75,7 +75,7 @@ pub(super) struct Asked {
     pub(super) bug_rate: f64,
 }
 
-/// Logs, and the clients that work on them.
+/// The logs, and the clients that use them.
 pub(super) struct LogStore {
     bug: LogBug,
     bites: Chance,
@@ -108,7 +108,7 @@ impl LogStore {
         }
     }
 
-    /// Chooses what the next op asks for. Whether it must succeed.
+    /// Chooses the next operation. Returns true if it must succeed.
     fn choose(&mut self, slot: Slot) -> bool {
         let flight = &mut self.flights[index(slot)];
         if self.ending {
@@ -139,7 +139,7 @@ impl LogStore {
         must
     }
 
-    /// Stores what an op sends.
+    /// Stores the messages that an operation sends.
     fn store(&mut self, slot: Slot) {
         let LogStore { flights, logs, clients, bug, .. } = self;
         let flight = &mut flights[index(slot)];
@@ -157,7 +157,7 @@ impl LogStore {
             let LogMop::Send { key, value, offset } = &mut flight.mops[at] else { continue };
             let log = &mut logs[index(*key)];
             if offset.is_some() {
-                // It is there already.
+                // The message is stored already.
                 continue;
             }
             if holds && held.is_none() {
@@ -179,7 +179,7 @@ impl LogStore {
             }
         }
         if count > 1 {
-            // What ends a transaction takes an offset of each log that it wrote.
+            // The marker that ends a transaction takes an offset of each log that it wrote.
             for mop in &flight.mops {
                 if let LogMop::Send { key, .. } = mop {
                     logs[index(*key)].end += i64::from(!reverses);
@@ -188,7 +188,7 @@ impl LogStore {
         }
     }
 
-    /// Polls what an op asks for.
+    /// Performs the polls of an operation.
     fn poll(&mut self, slot: Slot) {
         let LogStore { flights, logs, clients, bug, .. } = self;
         let flight = &mut flights[index(slot)];
@@ -229,7 +229,7 @@ impl LogStore {
         flight.positions.extend(positions.into_iter().enumerate());
     }
 
-    /// What goes wrong beside the op at hand.
+    /// Applies the bugs that affect other data than that of the current operation.
     fn disturb(&mut self, slot: Slot) {
         if !self.flights[index(slot)].bitten {
             return;
@@ -259,13 +259,13 @@ impl LogStore {
     }
 }
 
-/// One of so many keys.
+/// A random key below `keys`.
 fn key_below(rng: &mut Rng, keys: usize) -> u32 {
     let end = u64::try_from(keys).unwrap_or(u64::MAX);
     u32::try_from(rng.below(end)).unwrap_or(u32::MAX)
 }
 
-/// Plans a send. Whether it must succeed: it is of a message that is already visible.
+/// Plans a send. Returns true if it must succeed, because its message is already visible.
 fn send(log: &mut Log, key: u32, mops: &mut Vec<LogMop>) -> bool {
     let early = log.early.take();
     let value = early.map_or_else(
@@ -349,7 +349,7 @@ impl System for LogStore {
         let client = &mut self.clients[index(flight.client)];
         match kind {
             Kind::Ok => flight.positions.iter().for_each(|(key, position)| client.positions[*key] = *position),
-            // Another process goes on in its place.
+            // Another process continues in place of this one.
             Kind::Info => client.has_assigned = false,
             Kind::Fail | Kind::Invoke => {}
         }

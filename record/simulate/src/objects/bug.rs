@@ -45,7 +45,7 @@ struct Row {
     bug: ObjectBug,
     name: &'static str,
     summary: &'static str,
-    /// How many of the operations it applies to, from 0 to 1, unless the user says otherwise.
+    /// The share of operations to which it applies by default, from 0 to 1.
     rate: f64,
 }
 
@@ -53,7 +53,7 @@ const fn row(bug: ObjectBug, name: &'static str, rate: f64, summary: &'static st
     Row { bug, name, summary, rate }
 }
 
-/// In the order of the variants.
+/// One row per bug, in the order of the variants.
 const TABLE: [Row; 14] = [
     row(ObjectBug::None, "none", 0.0, "no bug"),
     row(ObjectBug::StaleRead, "stale-read", 0.1, "reads see an old state"),
@@ -96,7 +96,8 @@ impl ObjectBug {
             ObjectBug::WrongRead => !object.is_lock(),
             ObjectBug::SplitBrain => matches!(object, Object::CasRegister | Object::VersionedRegister),
             ObjectBug::DoubleAcquire => object.is_lock(),
-            // Who dequeues in no order cannot distinguish a lost element from one that has not come yet.
+            // If elements are dequeued in no order, a lost element cannot be distinguished from one that was not
+            // dequeued yet.
             ObjectBug::LostElement => ordered || matches!(object, Object::PriorityQueue | Object::Set),
             ObjectBug::DuplicateElement => object.is_sequence(),
             ObjectBug::ReorderedElement => ordered,
@@ -105,7 +106,7 @@ impl ObjectBug {
         }
     }
 
-    /// Those of one of Jepsen's workloads that is not an object of its own: what its checker can find.
+    /// The bugs of one of Jepsen's workloads that is not an object of its own: those that its checker can find.
     fn of_workload(object: Object) -> Option<&'static [ObjectBug]> {
         Some(match object {
             Object::Bank => &[ObjectBug::WrongRead, ObjectBug::ReadSkew, ObjectBug::HalfTransfer],

@@ -1,4 +1,4 @@
-//! The simulation that parameters describe: which model an object follows, and the parameters of that model.
+//! Creates the simulation for given parameters: chooses the model of an object, and the parameters of that model.
 
 use super::flight::Ask;
 use super::models::Model;
@@ -25,8 +25,8 @@ use crate::rng::Chance;
 use crate::simulation::Simulation;
 use crate::simulation::system::System;
 
-/// Keys for each client that a store remembers of those that are written once: while one client waits for an answer,
-/// another is answered some fifty times at the most.
+/// The number of keys per client that a store keeps of keys that are written once. While one client waits for an
+/// answer, another one is answered at most about fifty times.
 const ROOM_PER_CLIENT: i64 = 256;
 
 impl Objects {

@@ -1,4 +1,4 @@
-//! An operation in flight: what was asked, and what came of it.
+//! An operation in flight: its request and its result.
 
 use super::keys::ObjectId;
 use super::wrong_read::Overwriters;
@@ -6,7 +6,7 @@ use crate::lists::registers::RegisterMop;
 use crate::op::Kind;
 use crate::op::object::{ObjectKey, ObjectOp, ObjectValue, WriteId};
 
-/// What a client asks for.
+/// The request of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Ask {
     #[default]
@@ -16,7 +16,7 @@ pub(super) enum Ask {
         old: i64,
         new: i64,
     },
-    /// In `mops`.
+    /// The micro-operations are in `mops`.
     Txn,
     Acquire,
     Release,
@@ -79,71 +79,72 @@ impl Ask {
     }
 }
 
-/// The id of each version, from its number.
+/// The id of each version, computed from its number.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Versions {
-    /// Makes the ids of another seed others.
+    /// Makes the ids different for each seed.
     pub(super) salt: u64,
 }
 
 impl Versions {
-    /// Number 0 is there before every write. No two numbers below 2^62 have one id.
+    /// The id of a version. Number 0 is the version before every write. Different numbers below 2^62 have different
+    /// ids.
     pub(super) fn id(self, number: u64) -> WriteId {
         if number == 0 {
             return WriteId::INITIAL;
         }
         const MASK: u64 = (1 << 62) - 1;
-        // Each step can be undone within 62 bits, so ids differ where numbers do.
+        // Each step is invertible within 62 bits, so different numbers have different ids.
         let n = (number ^ self.salt) & MASK;
         let n = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) & MASK;
         let n = (n ^ (n >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9) & MASK;
         let low = n ^ (n >> 31);
         let high = (low ^ self.salt.rotate_left(32)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        // The bits that say "a random UUID".
+        // The bits that mark a random UUID.
         let high = (high & !0xf000) | 0x4000;
         WriteId(u128::from(high) << 64 | u128::from(low | 1 << 63))
     }
 }
 
-/// An operation, from when it is drawn until it is not needed any more. Reused for another one then.
+/// An operation, from its draw until it is no longer needed. It is then reused for another operation.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     pub(super) object: ObjectId,
     pub(super) key: i64,
     pub(super) client: u32,
     pub(super) ask: Ask,
-    /// Chance for whatever the object leaves to chance.
+    /// A random number for the choices of the object.
     pub(super) pick: u64,
     /// Whether the object's bug applies to it.
     pub(super) spoilt: bool,
-    /// Whether it was refused without being looked at.
+    /// Whether it was refused without being processed.
     pub(super) aborted: bool,
-    /// How often it found the lock taken.
+    /// The number of times that it found the lock held.
     pub(super) waits: u32,
-    /// Its place among all operations that were asked for.
+    /// Its position among all operations that were requested.
     pub(super) number: u64,
-    /// What was read, or taken.
+    /// The value that was read or removed.
     pub(super) seen: Option<i64>,
     pub(super) items: Vec<i64>,
     pub(super) text: String,
     pub(super) mops: Vec<RegisterMop>,
-    /// The version read; of a write, the new one.
+    /// The version that was read; for a write, the new version.
     pub(super) version: u64,
     /// The version to be replaced.
     pub(super) prev_version: u64,
-    /// When it was invoked, on the clock of the store.
+    /// The time of its invocation, on the clock of the store.
     pub(super) invoked: u64,
-    /// What had been overwritten by then.
+    /// The last writes that had completed at its invocation.
     pub(super) overwriters: Overwriters,
 }
 
 impl Flight {
-    /// Whether it takes an element out.
+    /// Returns true if it removes an element.
     pub(super) fn is_take(&self) -> bool {
         matches!(self.ask, Ask::Dequeue | Ask::Pop | Ask::PopFront | Ask::PopBack | Ask::DeleteMin)
     }
 
-    /// Makes it a new operation, keeping what memory it has.
+    /// Turns it into a new operation, and reuses its memory.
     pub(super) fn begin(&mut self, client: u32, number: u64, pick: u64) {
         (self.client, self.number, self.pick) = (client, number, pick);
         (self.aborted, self.spoilt, self.waits, self.seen) = (false, false, 0, None);
@@ -152,7 +153,7 @@ impl Flight {
         self.mops.clear();
     }
 
-    /// Whether it changes nothing, whatever it finds.
+    /// Returns true if it changes nothing, whatever it finds.
     pub(super) fn is_read(&self) -> bool {
         match self.ask {
             Ask::Read | Ask::Get | Ask::ReadSubkeys(_) => true,
@@ -161,7 +162,7 @@ impl Flight {
         }
     }
 
-    /// Whether its result depends on the object.
+    /// Returns true if its result depends on the object.
     pub(super) fn is_observation(&self) -> bool {
         self.is_take()
             || matches!(self.ask, Ask::Read | Ask::Get)
@@ -176,7 +177,7 @@ impl Flight {
         }
     }
 
-    /// The argument, or, for `Ok`, the result.
+    /// The argument or, for `Ok`, the result.
     pub(super) fn op(&self, shape: &Shape, kind: Kind) -> ObjectOp<'_> {
         let shown = kind == Kind::Ok;
         let int = |seen: Option<i64>| seen.filter(|_| shown).map_or(ObjectValue::Nil, ObjectValue::Int);
@@ -220,7 +221,7 @@ impl Flight {
     }
 }
 
-/// What reads give.
+/// The form of the results of reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reads {
     /// One value.
@@ -232,12 +233,12 @@ pub(super) enum Reads {
     Groups,
 }
 
-/// How the ops of an object look.
+/// The form of the ops of an object.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) key: Option<fn(i64) -> ObjectKey>,
     pub(super) versions: Option<Versions>,
-    /// The ids that are given, if any are.
+    /// The ids that the object generates, if it does.
     pub(super) ids: Option<Versions>,
     pub(super) reads: Reads,
     /// Whether ops name their owner.
@@ -253,7 +254,7 @@ mod tests {
     fn ids_differ_where_numbers_or_seeds_do() {
         let ids = |salt: u64| (0..20_000).map(move |number| Versions { salt }.id(number));
         let all: HashSet<WriteId> = ids(1).chain(ids(2)).collect();
-        // The initial version is the same in all.
+        // The initial version is the same for all seeds.
         assert_eq!(all.len(), 39_999);
         assert_eq!(Versions { salt: 3 }.id(0), WriteId::INITIAL);
         assert!(ids(7).skip(1).all(|id| &id.text()[14..15] == b"4" && b"89ab".contains(&id.text()[19])));

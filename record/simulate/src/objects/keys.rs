@@ -1,5 +1,4 @@
-//! The objects that there are, by key: each retired after its share of operations, and forgotten once no operation uses
-//! it.
+//! The objects by key: each is retired after its share of operations, and discarded once no operation uses it.
 
 use super::wrong_read::Tracker;
 use crate::ids::{index, small};
@@ -7,7 +6,7 @@ use crate::key_distribution::{KeyDistribution, Popularity};
 use crate::rng::Rng;
 use std::collections::VecDeque;
 
-/// Which of the objects in memory.
+/// The place of an object in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ObjectId(u32);
 
@@ -16,13 +15,13 @@ pub(super) struct ObjectId(u32);
 pub(super) struct Entry<S> {
     pub(super) key: i64,
     pub(super) state: S,
-    /// Its last states, oldest first, where a bug needs them.
+    /// Its last states, the oldest first, if a bug needs them.
     pub(super) past: VecDeque<S>,
-    /// What is known of the writes to it, where a bug needs that.
+    /// The writes to it, if a bug needs them.
     pub(super) tracker: Option<Tracker>,
-    /// Operations asked for so far.
+    /// The number of operations requested so far.
     ops: u64,
-    /// Operations in flight, clients bound to it, and one while it is live.
+    /// The number of operations in flight and of clients bound to it, plus one while it is live.
     holders: u32,
 }
 
@@ -35,7 +34,7 @@ pub(super) struct Keys<S> {
     popularity: Popularity,
     /// 0 if objects are never replaced.
     ops_per_key: u64,
-    /// Those that are yet to be asked once more when all else is over, if any are; they are held until then.
+    /// Objects that still get a final operation at the end, if the model has one. They are held until then.
     last: Option<VecDeque<ObjectId>>,
 }
 
@@ -72,12 +71,12 @@ impl<S> Keys<S> {
         id
     }
 
-    /// How many are yet to be asked once more.
+    /// The number of objects that still get a final operation.
     pub(super) fn last_count(&self) -> usize {
         self.last.as_ref().map_or(0, VecDeque::len)
     }
 
-    /// The next one that is to be asked once more; it is held already.
+    /// The next object that gets its final operation; it is already held.
     pub(super) fn choose_last(&mut self) -> Option<ObjectId> {
         self.last.as_mut()?.pop_front()
     }
@@ -90,7 +89,7 @@ impl<S> Keys<S> {
         &mut self.entries[index(id.0)]
     }
 
-    /// Keeps an object in memory until it is let go.
+    /// Keeps an object in memory until it is released by `let_go`.
     pub(super) fn hold(&mut self, id: ObjectId) {
         self.get_mut(id).holders += 1;
     }
@@ -121,7 +120,7 @@ impl<S> Keys<S> {
         id
     }
 
-    /// How many objects there is memory for.
+    /// The number of objects that fit the allocated memory.
     #[cfg(test)]
     pub(super) fn room(&self) -> usize {
         self.entries.len()

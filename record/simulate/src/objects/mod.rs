@@ -1,8 +1,9 @@
 //! Objects of which every operation takes effect at one instant: linearizable by construction, or broken in a chosen
 //! way.
 //!
-//! An operation is drawn when a client asks, and done in one step some time later, before the client is answered. What
-//! an object does is a [`models::Model`], one a file; [`store`] brings keys, failures and bugs to all of them alike.
+//! An operation is drawn when a client sends a request. It is performed in one step some time later, before the client
+//! gets the answer. The behaviour of an object is a [`models::Model`], one per file; [`store`] adds keys, failures and
+//! bugs to all of them.
 
 mod bug;
 mod choose;

@@ -2,7 +2,7 @@
 
 use crate::named::named;
 
-/// Subkeys of a key of [`Object::Sequential`] at the most: a bit each.
+/// The maximum number of subkeys of a key of [`Object::Sequential`]: each is one bit.
 pub(super) const SUBKEYS_MAX: u32 = 64;
 
 /// What clients work on.
@@ -65,8 +65,7 @@ struct Row {
     object: Object,
     name: &'static str,
     summary: &'static str,
-    /// How many keys there are, how many operations each of them has, and how many values there are, unless the user
-    /// says otherwise.
+    /// The defaults of the number of keys, of operations per key, and of values.
     keys: u32,
     ops_per_key: u64,
     values: u32,
@@ -76,7 +75,7 @@ const fn row(object: Object, name: &'static str, values: u32, summary: &'static 
     Row { object, name, summary, keys: 1, ops_per_key: 0, values }
 }
 
-/// In the order of the variants.
+/// One row per object, in the order of the variants.
 const TABLE: [Row; 24] = [
     row(Object::Register, "register", 5, "Reads and writes of a register"),
     row(Object::CasRegister, "cas-register", 5, "Reads, writes and compare-and-sets of a register"),
@@ -149,12 +148,12 @@ impl Object {
         matches!(self, Object::MultiRegister | Object::Kv | Object::LongFork | Object::Sequential)
     }
 
-    /// Whether operations are about several keys at a time, so that all keys are one object.
+    /// Returns true if operations concern several keys at a time, so that all keys are one object.
     pub(super) fn joins_keys(self) -> bool {
         self.has_keys() && self != Object::Kv
     }
 
-    /// Whether it is one register.
+    /// Returns true if it is one register.
     pub(super) fn is_register(self) -> bool {
         matches!(self, Object::Register | Object::CasRegister)
     }
@@ -165,7 +164,7 @@ impl Object {
             Object::Counter => (1, 1_000_000),
             Object::Bank | Object::LongFork => (2, 1000),
             Object::Sequential => (2, SUBKEYS_MAX),
-            // An element that comes twice would be another workload.
+            // An element that is added twice would be another workload.
             Object::SetFull | Object::Queue | Object::TotalQueue | Object::UniqueIds | Object::Comments => (0, 0),
             _ => (0, 1_000_000),
         }

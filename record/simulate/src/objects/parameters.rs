@@ -1,4 +1,4 @@
-//! What is to be simulated: clients that ask for operations on an object.
+//! The parameters of a simulation of clients that use an object.
 
 use super::bug::ObjectBug;
 use super::object::Object;
@@ -92,7 +92,7 @@ pub struct Objects {
     pub nemesis: bool,
 }
 
-/// Where in the history the bug comes that comes once.
+/// The default position in the history of the bug that occurs once.
 const BUG_AT: f64 = 0.9;
 
 impl Objects {
@@ -113,7 +113,7 @@ impl Objects {
             cas_fraction: 0.5,
             put_fraction: 0.2,
             ops_per_txn_max: 3,
-            // What a checker takes a semaphore for.
+            // The default of checkers for a semaphore.
             permits: if object == Object::Semaphore { 1 } else { 2 },
             capacity: 32,
             empty_ok: false,
@@ -136,12 +136,12 @@ impl Objects {
             info: Chance::new(self.info_rate),
             lost: Chance::new(self.lost_rate),
             nemesis: self.nemesis,
-            // Never at the very instant of the answer, so that it is clear to everybody which came first.
+            // The next request is never at the instant of the answer, so that their order is unambiguous.
             think: Delay(1, (2 * self.think_ns).max(1)),
         }
     }
 
-    /// Where in the history the bug comes that comes once.
+    /// The position in the history of the bug that occurs once.
     pub(crate) fn bug_at_or_default(&self) -> f64 {
         self.bug_at.unwrap_or(BUG_AT)
     }

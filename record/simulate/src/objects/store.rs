@@ -1,4 +1,4 @@
-//! What clients talk to: objects by key, and what goes wrong with them, whichever model they follow.
+//! The store: objects by key, and the bugs that apply to them, for any model.
 
 use super::bug::ObjectBug;
 use super::flight::{Ask, Flight, Reads, Shape, Versions};
@@ -14,38 +14,38 @@ use crate::rng::{Chance, Purpose, Rng};
 use crate::simulation::system::{Intent, Progress, System};
 use crate::slot::Slot;
 
-/// How often an operation finds a lock taken until it is refused.
+/// The number of times that an operation may find a lock held before it is refused.
 const WAITS_MAX: u32 = 40;
-/// How many past states a bug can fall back on.
+/// The maximum number of past states that are kept for bugs.
 const PAST_MAX: usize = 8;
-/// By how much a wrong sum is wrong at most.
+/// The maximum error of a wrong sum.
 const OFF_MAX: u64 = 9;
 
-/// What a step comes to when the operation does not happen.
+/// The result of a step if the operation does not happen.
 const REFUSED: Progress = Progress::Answer { ok: false, more: false };
-/// What a step comes to when the operation is done.
+/// The result of a step if the operation is done.
 const DONE: Progress = Progress::Answer { ok: true, more: false };
 
-/// Objects that follow a model, and the operations they are asked for.
+/// The objects of a model, and their operations in flight.
 pub(super) struct Store<M: Model> {
     model: M,
     shape: Shape,
     keys: Keys<M::State>,
     flights: Vec<Flight>,
-    /// For each client the object that its next operation must be on, if there is one.
+    /// By client: the object that its next operation must use, if there is one.
     bound: Vec<Option<ObjectId>>,
-    /// What is asked for.
+    /// Random numbers for requests.
     plans: Rng,
-    /// Where the bug bites.
+    /// Random numbers for the bug.
     rng: Rng,
     bug: ObjectBug,
     bug_rate: Chance,
-    /// When the bug comes that comes once.
+    /// The plan for the bug that occurs once.
     wrong_read: Option<Plan>,
-    /// How many different values are written to a register, if wrong reads are to be among them.
+    /// The number of different values that are written to a register, if the bug is a wrong read.
     tracked: Option<u32>,
     asked: u64,
-    /// Whether all else is over.
+    /// Whether all operations except the final ones are finished.
     ending: bool,
     /// Counts invocations and completions, from 1.
     clock: u64,
@@ -76,7 +76,7 @@ impl<M: Model> Store<M> {
         }
     }
 
-    /// Does an operation, or spoils it.
+    /// Performs an operation, with the bug if it applies.
     fn execute(&mut self, slot: Slot) -> Progress {
         let Store { model, keys, flights, rng, bug, .. } = self;
         let flight = &mut flights[index(slot)];
@@ -125,7 +125,7 @@ impl<M: Model> Store<M> {
         progress
     }
 
-    /// Does an operation, and spoils what comes after.
+    /// Performs an operation, and applies bugs that affect what follows.
     fn apply(&mut self, slot: Slot, bug: ObjectBug) -> Progress {
         let Store { model, keys, flights, rng, .. } = self;
         let flight = &mut flights[index(slot)];
@@ -137,7 +137,7 @@ impl<M: Model> Store<M> {
                 return Progress::Again;
             }
             _ if bug == ObjectBug::SplitBrain => {
-                // What is newest is most like what clients expect.
+                // The newest state that accepts the operation is closest to what clients expect.
                 let accepts = |past: &M::State| {
                     let mut past = past.clone();
                     (model.apply(&mut past, flight) == Outcome::Done).then_some(past)
@@ -148,7 +148,7 @@ impl<M: Model> Store<M> {
             _ => return REFUSED,
         }
         match bug {
-            // A lock that someone has without knowing stays locked, and nothing more happens.
+            // If a client held a lock without knowing it, the lock would stay held and nothing more would happen.
             ObjectBug::FalseFail if !flight.is_read() && flight.ask != Ask::Acquire => return REFUSED,
             ObjectBug::DuplicateElement if changes(flight) => model.double(&mut entry.state, flight),
             ObjectBug::HalfTransfer => model.halve(&mut entry.state, flight),
@@ -163,12 +163,13 @@ impl<M: Model> Store<M> {
         DONE
     }
 
-    /// Whether past states are needed.
+    /// Returns true if past states are needed.
     fn remembers(&self) -> bool {
         matches!(self.bug, ObjectBug::StaleRead | ObjectBug::SplitBrain | ObjectBug::ReadSkew | ObjectBug::RepeatedId)
     }
 
-    /// Makes an answer wrong if it is the one to be wrong. Every operation at the same time has been invoked by now.
+    /// Replaces the result by a wrong one, if this is the operation that must be wrong. Every concurrent operation has
+    /// been invoked by now.
     fn distort(&mut self, slot: Slot) {
         let Some(plan) = &mut self.wrong_read else { return };
         let flight = &mut self.flights[index(slot)];
@@ -185,8 +186,8 @@ impl<M: Model> Store<M> {
     }
 }
 
-/// How the ops of this kind of object look, each object under a key of its own if it is `keyed`. `ids` salts what
-/// identifies writes.
+/// The form of the ops of an object; each object has its own key if it is `keyed`. `ids` provides the salt for the ids
+/// of writes.
 fn shape(object: Object, keyed: bool, ids: &mut Rng) -> Shape {
     let key: Option<fn(i64) -> ObjectKey> = match object {
         Object::Kv => Some(ObjectKey::NamedField),
@@ -210,7 +211,7 @@ fn shape(object: Object, keyed: bool, ids: &mut Rng) -> Shape {
     }
 }
 
-/// Whether it adds or writes something, rather than reading, taking or releasing.
+/// Returns true if an operation adds or writes something, and does not read, remove or release.
 fn changes(flight: &Flight) -> bool {
     match flight.ask {
         Ask::Drain | Ask::Acquire | Ask::Release => false,
@@ -330,7 +331,7 @@ mod tests {
         }
     }
 
-    /// Runs to the end: how many objects and how many operations there was memory for.
+    /// Runs a simulation to its end. Returns the number of objects and of operations that fit the allocated memory.
     fn room<M: Model>(parameters: &Objects, model: M) -> (usize, usize) {
         parameters.validate().unwrap();
         let mut store = Store::new(parameters, model);

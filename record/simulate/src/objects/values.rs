@@ -8,7 +8,7 @@ pub(super) const UNWRITTEN: i64 = -1;
 /// Draws values to write.
 #[derive(Debug)]
 pub(super) struct Values {
-    /// How many there are; 0 if each is new.
+    /// The number of values; 0 if each is new.
     count: u64,
     next: i64,
 }
@@ -18,12 +18,12 @@ impl Values {
         Values { count: count.into(), next: 0 }
     }
 
-    /// Whether no value is drawn twice.
+    /// Returns true if no value is drawn twice.
     pub(super) fn are_new(&self) -> bool {
         self.count == 0
     }
 
-    /// Not negative.
+    /// Draws a value, which is not negative.
     pub(super) fn draw(&mut self, rng: &mut Rng) -> i64 {
         if self.count > 0 {
             return rng.below(self.count).cast_signed();

@@ -1,19 +1,18 @@
-//! One read that cannot be: when it comes, and which value a register cannot have.
+//! One impossible read: when it occurs, and which value a register cannot have.
 //!
-//! A value cannot be read by R if every write of it was over before some other write W began that was done and over
-//! before R began: in any order that respects real time, W comes between all writes of the value and R. A write whose
-//! outcome of unknown outcome is never over. Whoever reads such a value, the history is not linearizable.
+//! An operation R cannot read a value if every write of it ended before some other write W began, and W took effect and
+//! ended before R began: in any order that respects real time, W is between all writes of the value and R. A write of
+//! unknown outcome never ends. If a read returns such a value, the history is not linearizable.
 
 use super::values::UNWRITTEN;
 use crate::ids::{index, wide};
 use crate::rng::Rng;
 use std::collections::BTreeMap;
 
-/// Values of which a register's history is kept. Larger ones overwrite, but are never chosen.
+/// The number of values whose writes are tracked. Larger values overwrite others, but are never chosen.
 const TRACKED_MAX: u32 = 256;
 
-/// Of the writes that are done and over, those that began last: of two different values, so that one of them is not a
-/// given value.
+/// The completed writes that began last, of two different values: at least one of them differs from a given value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Overwriters([Option<(u64, i64)>; 2]);
 
@@ -31,25 +30,25 @@ impl Overwriters {
         }
     }
 
-    /// When the last write of another value began.
+    /// The beginning of the last write of another value.
     fn of_others(&self, value: i64) -> Option<u64> {
         self.0.iter().flatten().find(|(_, of)| *of != value).map(|(invoked, _)| *invoked)
     }
 }
 
-/// What was written when, of one value.
+/// The writes of one value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
-    /// Writes that are not over, and those of unknown outcome.
+    /// The number of writes that have not ended, or have an unknown outcome.
     open: u32,
-    /// When the last of the others was over; 0 if there is none.
+    /// The end of the last of the other writes; 0 if there is none.
     over: u64,
 }
 
-/// What is known of the writes to a register.
+/// The writes to a register.
 #[derive(Clone, Debug)]
 pub(super) struct Tracker {
-    /// How many values there are; 0 if each is new.
+    /// The number of values; 0 if each is new.
     count: i64,
     written: BTreeMap<i64, Written>,
     overwriters: Overwriters,
@@ -61,16 +60,16 @@ impl Tracker {
         Tracker { count: values.into(), written, overwriters: Overwriters::default() }
     }
 
-    /// What an operation that is invoked now can rely on.
+    /// The completed writes that an operation which is invoked now follows.
     pub(super) fn overwriters(&self) -> Overwriters {
         self.overwriters
     }
 
-    /// A write is invoked.
+    /// Records the invocation of a write.
     pub(super) fn open(&mut self, value: i64) {
         if self.count == 0 {
             if self.written.len() == index(TRACKED_MAX) {
-                // Each value is written once, so one that is forgotten stays forgotten.
+                // Each value is written once, so a value that is removed cannot occur again.
                 self.written.pop_first();
             }
             self.written.insert(value, Written::default());
@@ -80,7 +79,7 @@ impl Tracker {
         }
     }
 
-    /// A write is over, and it is known whether it was done.
+    /// Records the end of a write whose outcome is known.
     pub(super) fn close(&mut self, value: i64, invoked: u64, now: u64, done: bool) {
         if let Some(written) = self.written.get_mut(&value) {
             written.open -= 1;
@@ -93,8 +92,8 @@ impl Tracker {
         }
     }
 
-    /// A value that the register cannot have had since an operation was invoked that could rely on `overwriters`. To be
-    /// asked when that operation is over.
+    /// A value that the register cannot have had since the invocation of an operation that followed `overwriters`. To
+    /// be called at the end of this operation.
     pub(super) fn impossible(&self, overwriters: Overwriters, rng: &mut Rng) -> Option<i64> {
         let is_impossible = |(value, written): &(&i64, &Written)| {
             let overwritten = overwriters.of_others(**value).is_some_and(|invoked| invoked > written.over);
@@ -105,12 +104,12 @@ impl Tracker {
     }
 }
 
-/// When the wrong read comes.
+/// The time of the wrong read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
-    /// The first operation that may be it.
+    /// The first operation that may be wrong.
     first: u64,
-    /// The last that can be it, and takes what it can get.
+    /// The last operation that may be wrong. It uses an unwritten value if no impossible one is found.
     last: u64,
     done: bool,
 }
@@ -123,17 +122,17 @@ impl Plan {
         Plan { first: first.min(last), last, done: false }
     }
 
-    /// Whether this operation must be a read.
+    /// Returns true if this operation must be a read.
     pub(super) fn wants_read(&self, number: u64) -> bool {
         !self.done && (number == self.first || number == self.last)
     }
 
-    /// Whether this read may be the wrong one.
+    /// Returns true if this read may be the wrong one.
     pub(super) fn is_due(&self, number: u64) -> bool {
         !self.done && number >= self.first
     }
 
-    /// The value to be read instead, if it is to be done now.
+    /// The value to be returned instead, if this is the wrong read.
     pub(super) fn value(
         &mut self,
         tracker: &Tracker,
@@ -146,7 +145,7 @@ impl Plan {
         value
     }
 
-    /// It was done.
+    /// Records that the wrong read occurred.
     pub(super) fn finish(&mut self) {
         self.done = true;
     }
@@ -191,7 +190,7 @@ mod tests {
         tracker.close(1, 2, 3, true);
         tracker.close(0, 1, 4, true);
         assert_eq!(impossible(&tracker, tracker.overwriters()), [2]);
-        // The same value overwrites nothing of its own.
+        // A write does not overwrite its own value.
         tracker.open(0);
         tracker.close(0, 5, 6, true);
         assert_eq!(impossible(&tracker, tracker.overwriters()), [1, 2]);

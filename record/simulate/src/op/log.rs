@@ -1,4 +1,4 @@
-//! What an op on logs says, borrowed from the simulation.
+//! The content of an op on logs, borrowed from the simulation.
 
 /// An operation on logs.
 #[derive(Clone, Copy, Debug)]

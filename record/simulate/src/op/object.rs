@@ -1,4 +1,4 @@
-//! What an op on an object says, borrowed from the simulation.
+//! The content of an op on an object, borrowed from the simulation.
 
 use crate::lists::registers::RegisterMop;
 use std::fmt;
@@ -90,7 +90,7 @@ impl WriteId {
     /// Before every write.
     pub const INITIAL: WriteId = WriteId(0);
 
-    /// Its 36 characters.
+    /// The 36 characters of the id.
     pub(crate) fn text(self) -> [u8; 36] {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut text = [b'-'; 36];

@@ -1,8 +1,8 @@
-//! Clients: each asks, waits for its answer, thinks, and asks again, until enough was asked.
+//! Clients: each sends a request, waits for the answer, pauses, and sends the next one, until all requests were sent.
 //!
 //! A client is one thread. Its request takes time to reach the store, the store takes steps at later instants, and the
-//! answer takes time to come back. Some requests fail, and some answers never come: then the client gives up after a
-//! while and continues as a new process, and the store may do what it was asked before that, after it, or never.
+//! answer takes time to return. Some requests fail, and some answers never arrive: then the client gives up after a
+//! while and continues as a new process, and the store may process the request before that, after it, or never.
 
 use super::nemesis::Nemesis;
 use super::schedule::{Delay, Schedule};
@@ -30,7 +30,7 @@ pub trait Observer {
     }
 }
 
-/// How many clients there are, how much they ask, and how often things go wrong.
+/// The number of clients and of their requests, and the rates of failures.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) seed: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Load {
     pub(crate) info: Chance,
     pub(crate) lost: Chance,
     pub(crate) nemesis: bool,
-    /// From an answer until the client asks again.
+    /// The time from an answer until the next request of the client.
     pub(crate) think: Delay,
 }
 
@@ -48,12 +48,12 @@ const START: Delay = Delay(0, 100_000);
 const REQUEST: Delay = Delay(1_000, 60_000);
 const WORK: Delay = Delay(1_000, 40_000);
 const REPLY: Delay = Delay(1_000, 60_000);
-/// Until a client that gets no answer gives up.
+/// The time after which a client without an answer gives up.
 const PATIENCE: Delay = Delay(100_000, 500_000);
-/// Until a request whose answer will not come reaches the store.
+/// The time that a request without an answer takes to reach the store.
 const STRAGGLE: Delay = Delay(1_000, 1_000_000);
 
-/// Fields are in an order that nothing depends on: no two events of one instant are compared.
+/// The order of the fields does not matter: no two events of one instant are compared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A client is ready to ask.
@@ -68,13 +68,13 @@ enum Event {
     Nemesis,
 }
 
-/// What becomes of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Ok,
     Fail,
     Info,
-    /// Like `Info`, but the client does not even record that it gave up.
+    /// As `Info`, but the client does not record that it gave up.
     Lost,
 }
 
@@ -84,11 +84,11 @@ struct InFlight {
     process: i64,
     invoked: u64,
     fate: Fate,
-    /// Whether the store has steps to take.
+    /// Whether the store still has steps to take.
     stepping: bool,
-    /// Whether the client waits.
+    /// Whether the client is waiting.
     awaited: bool,
-    /// What the client will receive.
+    /// The answer that the client will receive.
     answer: Kind,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct Clients {
     load: Load,
     timing: Rng,
     fates: Rng,
-    /// The nemesis and its chance, if there is one.
+    /// The nemesis and its random numbers, if there is one.
     nemesis: Option<(Nemesis, Rng)>,
     schedule: Schedule<Event>,
     processes: Vec<i64>,
@@ -126,7 +126,7 @@ impl Clients {
         }
     }
 
-    /// Runs to the end.
+    /// Runs the simulation to its end.
     pub(crate) fn run(mut self, system: &mut dyn System, observer: &mut dyn Observer) -> io::Result<()> {
         for client in 0..self.load.clients {
             self.after(0, &START, Event::Idle(client));
@@ -146,7 +146,7 @@ impl Clients {
         Ok(())
     }
 
-    /// Goes on until nothing more is to happen.
+    /// Processes events until there are no more.
     fn events(&mut self, system: &mut dyn System, observer: &mut dyn Observer) -> io::Result<()> {
         while let Some((now, event)) = self.schedule.next() {
             self.now = now;
@@ -186,7 +186,7 @@ impl Clients {
         let slot = self.free.pop().unwrap_or(self.flights.len() as Slot);
         let drawn = self.fate();
         let fate = if system.plan(slot, client) { Fate::Ok } else { drawn };
-        // Of the requests that are never answered half are never heard of either.
+        // Half of the requests without an answer never reach the store.
         let answered = matches!(fate, Fate::Ok | Fate::Fail);
         let arrives = answered || self.fates.below(2) == 0;
         let process = self.processes[index(client)];
@@ -218,7 +218,7 @@ impl Clients {
         if swallowed { Fate::Info } else { Fate::Ok }
     }
 
-    /// The nemesis acts, for as long as clients have something to ask, and then mends what it broke.
+    /// Lets the nemesis act as long as clients have requests, and finally repair the network.
     fn disturb(&mut self, now: u64, observer: &mut dyn Observer) -> io::Result<()> {
         let Some((nemesis, rng)) = &mut self.nemesis else { return Ok(()) };
         if nemesis.is_at_rest() && self.asked == self.load.ops {
@@ -272,7 +272,7 @@ impl Clients {
         observer.op(&op)
     }
 
-    /// The client is done with an operation, and thinks about the next.
+    /// Ends the client's wait for an operation, and schedules its next request.
     fn go_on(&mut self, now: u64, slot: Slot, system: &mut dyn System) {
         let flight = &mut self.flights[index(slot)];
         flight.awaited = false;

@@ -1,18 +1,18 @@
-//! The nemesis: now and then it cuts the network, and heals it a while later.
+//! The nemesis: it cuts the network from time to time, and repairs it a while later.
 
 use super::schedule::Delay;
 use crate::rng::{Chance, Rng};
 
-/// While the network is whole.
+/// The time during which the network works.
 const HEALTHY: Delay = Delay(1_000_000, 5_000_000);
-/// While it is cut.
+/// The time during which it is cut.
 const CUT: Delay = Delay(500_000, 2_000_000);
-/// How long cutting and healing take.
+/// The time that cutting or repairing takes.
 const ACT: Delay = Delay(1_000, 100_000);
-/// How many of the requests sent while it is cut are never answered.
+/// The share of requests that get no answer if they are sent while the network is cut.
 const UNANSWERED: f64 = 0.25;
 
-/// What the nemesis does next.
+/// The next step of the nemesis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Cut,
@@ -21,7 +21,7 @@ enum Phase {
     HealDone,
 }
 
-/// Takes the network apart and mends it, over and over. Each act is two ops: it begins, and it is done.
+/// Cuts the network and repairs it, repeatedly. Each action is two ops: its beginning and its end.
 pub(crate) struct Nemesis {
     next: Phase,
     unanswered: Chance,
@@ -32,12 +32,12 @@ impl Nemesis {
         Nemesis { next: Phase::Cut, unanswered: Chance::new(UNANSWERED) }
     }
 
-    /// When it acts first, in nanoseconds since the test began.
+    /// The time of its first action, in nanoseconds since the test began.
     pub(crate) fn first(rng: &mut Rng) -> u64 {
         HEALTHY.draw(rng)
     }
 
-    /// Does what is next: the name of it, and how long until the one after that, in nanoseconds.
+    /// Performs the next step. Returns its name, and the time until the following step in nanoseconds.
     pub(crate) fn act(&mut self, rng: &mut Rng) -> (&'static str, u64) {
         let (f, wait, next) = match self.next {
             Phase::Cut => ("start-partition", &ACT, Phase::CutDone),
@@ -49,12 +49,12 @@ impl Nemesis {
         (f, wait.draw(rng))
     }
 
-    /// Whether it has nothing to mend or to report.
+    /// Returns true if there is nothing to repair or to report.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.next == Phase::Cut
     }
 
-    /// Whether a request sent now is lost in the network.
+    /// Returns true if a request sent now is lost.
     pub(crate) fn swallows(&self, rng: &mut Rng) -> bool {
         matches!(self.next, Phase::Heal | Phase::HealDone) && rng.happens(self.unanswered)
     }

@@ -4,9 +4,9 @@ use crate::rng::Rng;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Events to come; the earliest first, and of those at one instant the one that was planned first.
+/// Events to come, ordered by time. Events at one instant are in the order in which they were planned.
 ///
-/// O(log events) to plan and to take.
+/// Planning an event and taking it are O(log events).
 pub(crate) struct Schedule<E> {
     heap: BinaryHeap<Reverse<(u64, u64, E)>>,
     planned: u64,
@@ -17,20 +17,20 @@ impl<E: Ord> Schedule<E> {
         Schedule { heap: BinaryHeap::new(), planned: 0 }
     }
 
-    /// Plans an event for an instant, in nanoseconds since the test began.
+    /// Plans an event at a time in nanoseconds since the test began.
     pub(crate) fn at(&mut self, time_ns: u64, event: E) {
         // `planned` is unique, so events themselves are never compared.
         self.heap.push(Reverse((time_ns, self.planned, event)));
         self.planned += 1;
     }
 
-    /// Takes the next event, and when it happens.
+    /// Takes the next event, with its time.
     pub(crate) fn next(&mut self) -> Option<(u64, E)> {
         self.heap.pop().map(|Reverse((time_ns, _, event))| (time_ns, event))
     }
 }
 
-/// How long something takes, in nanoseconds: from the first to the second, both included, all equally likely.
+/// A random duration in nanoseconds: uniform from the first number to the second one, both included.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delay(pub(crate) u64, pub(crate) u64);
 

@@ -1,59 +1,60 @@
-//! What clients talk to: a store together with the operations that are asked of it.
+//! The interface between clients and a store, with the operations that they request.
 
 use crate::op::{Kind, Payload};
 use crate::slot::Slot;
 
-/// A store under simulation, and the workload that is put on it.
+/// A simulated store, with its workload.
 pub(crate) trait System {
     /// The name of the function that an operation calls.
     fn f(&self, slot: Slot) -> &'static str;
 
-    /// Decides what the next operation asks for. Its slot is new or was released. Whether it must succeed, come what
-    /// may.
+    /// Decides what the next operation requests. Its slot is new or was released. Returns true if the operation must
+    /// succeed.
     fn plan(&mut self, slot: Slot, client: u32) -> bool;
 
-    /// Nothing is in flight any more, and clients have asked for all they wanted. How many operations are still to be
-    /// asked for.
+    /// Called when no operation is in flight and all requests were sent. Returns the number of further operations to be
+    /// requested.
     fn end(&mut self) -> u64 {
         0
     }
 
-    /// Goes on with an operation, all at one instant.
+    /// Continues an operation by one step, at one instant.
     fn step(&mut self, slot: Slot, intent: Intent) -> Progress;
 
-    /// The operation's argument, or, for `Ok`, its result.
+    /// The argument of the operation or, for `Ok`, its result.
     fn payload(&self, slot: Slot, kind: Kind) -> Payload<'_>;
 
-    /// The client learns how an operation ended; it is recorded next. `Info` if it gave up waiting, recorded or not.
+    /// Called when the client gets the outcome of an operation, which is recorded next. `Info` if it gave up waiting,
+    /// whether or not that is recorded.
     fn hear(&mut self, slot: Slot, kind: Kind) {
         let _ = (slot, kind);
     }
 
-    /// Forgets an operation: its client was answered or went away, and it takes no more steps.
+    /// Discards an operation: its client got the answer or gave up, and the operation takes no more steps.
     fn release(&mut self, slot: Slot);
 }
 
-/// How an operation is to end, if the store can help it.
+/// The intended outcome of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
-    /// It happens.
+    /// It takes effect.
     Commit,
-    /// It does not.
+    /// It does not take effect.
     Abort,
 }
 
-/// How far a step got.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// More steps are needed before the client can be answered.
     Again,
     /// The client can be answered.
     Answer {
-        /// Whether the answer is that it happened.
+        /// Whether the answer is that the operation happened.
         ok: bool,
-        /// Whether the store has more to do for this operation.
+        /// Whether the store still has steps to take for this operation.
         more: bool,
     },
-    /// What was left to do after the answer is done.
+    /// The steps after the answer are finished.
     End,
 }

@@ -73,11 +73,11 @@ pub enum Bug {
 struct Row {
     bug: Bug,
     name: &'static str,
-    /// The level of isolation that this is, if it goes by another name.
+    /// The level of isolation that the store keeps, if its name differs from that of the bug.
     level: Option<&'static str>,
     summary: &'static str,
-    /// How many of the transactions it applies to, from 0 to 1, unless the user says otherwise: all of them where it is
-    /// a way of isolating, few where it is a mishap.
+    /// The share of transactions to which it applies by default, from 0 to 1: all of them if the bug is a kind of
+    /// isolation, few if it is a single fault.
     rate: f64,
 }
 
@@ -89,7 +89,7 @@ const fn level(level: &'static str, row: Row) -> Row {
     Row { level: Some(level), ..row }
 }
 
-/// In the order of the variants.
+/// One row per bug, in the order of the variants.
 const TABLE: [Row; 22] = [
     level("strict-serializable", row(Bug::None, "none", 0.0, "no bug")),
     level("serializable", row(Bug::StaleRead, "stale-read", 0.1, "read-only transactions read an old state")),
@@ -154,7 +154,7 @@ impl Bug {
         W::HOLDS == Holds::Lists || self != Bug::ReorderedAppend
     }
 
-    /// Whether it is done once, to the first and the last transaction, and not to a share of them.
+    /// Returns true if it is applied once, to the first and the last transaction, and not to a share of them.
     pub(crate) fn is_planted(self) -> bool {
         matches!(self, Bug::PlantedG1c | Bug::PlantedGSingle)
     }

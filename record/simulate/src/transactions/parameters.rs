@@ -1,4 +1,4 @@
-//! What is to be simulated: clients that ask for transactions over lists or registers.
+//! The parameters of a simulation of clients that request transactions over lists or registers.
 
 use super::bug::Bug;
 use super::workload::{OverLists, OverRegisters, Workload};
@@ -8,7 +8,7 @@ use crate::rng::Chance;
 use crate::simulation::clients::Load;
 use crate::simulation::schedule::Delay;
 
-/// How long clients think between two transactions.
+/// The pause of a client between two transactions.
 const THINK: Delay = Delay(1_000, 30_000);
 
 /// A history of transactions over lists, as Elle's `list-append` has them.

@@ -1,7 +1,7 @@
-//! The store: which way each transaction goes.
+//! The store: processes each transaction in the way that its bug requires.
 //!
-//! For each key it keeps the list of values written to it. Where keys hold registers, clients are shown the last of
-//! them: a register is a list of which reads return only the last item. So every bug is written once.
+//! For each key it stores the list of values written to it. If keys hold registers, reads return only the last item of
+//! the list. So every bug is implemented once.
 
 mod at_once;
 mod by_key;
@@ -32,35 +32,35 @@ struct Txn {
     /// What reads saw of lists that may change.
     copies: Vec<i64>,
     client: u32,
-    /// What goes wrong with it.
+    /// The bug that applies to it.
     bug: Bug,
-    /// How many steps it took that got it on.
+    /// The number of steps that advanced it.
     steps: usize,
-    /// How many steps it waited for locks.
+    /// The number of steps in which it waited for locks.
     waits: u32,
-    /// The commit whose state it reads, if it reads one.
+    /// The commit whose state it reads, if it reads an earlier one.
     snapshot: Commit,
 }
 
 impl Txn {
-    /// Whether it appends nothing.
+    /// Returns true if it appends nothing.
     fn is_read_only(&self) -> bool {
         !self.asked.iter().any(|asked| asked.is_append())
     }
 
-    /// How many of its first `until` micro-operations append to a list.
+    /// The number of its first `until` micro-operations that append to a list.
     fn appends_to(&self, list: ListId, until: usize) -> u32 {
         small(self.asked[..until].iter().filter(|asked| asked.list == list && asked.is_append()).count())
     }
 }
 
-/// A store of lists, and the transactions it is asked for.
+/// A store of lists, with the transactions in flight.
 pub(crate) struct Store {
     lists: Lists,
     txns: Vec<Txn>,
     bug: Bug,
     rng: Rng,
-    /// For each client the last commit that it can know of.
+    /// By client: the last commit that it can have observed.
     seen: Vec<Commit>,
     sites: Sites,
     plant: Option<Plant>,
@@ -69,9 +69,9 @@ pub(crate) struct Store {
     bug_rate: Chance,
 }
 
-/// What a step comes to when the store refuses the transaction.
+/// The result of a step if the store refuses the transaction.
 const REFUSED: Progress = Progress::Answer { ok: false, more: false };
-/// What a step comes to when the transaction is done.
+/// The result of a step if the transaction is done.
 const DONE: Progress = Progress::Answer { ok: true, more: false };
 
 impl Store {
@@ -93,14 +93,14 @@ impl Store {
         }
     }
 
-    /// What a read sees of the list as it is now. Copied if it may be taken back or reordered before the client gets
-    /// it.
+    /// The result of a read of the current list. It is copied if items may be removed or reordered before the client
+    /// gets the answer.
     fn see(&mut self, slot: Slot, list: ListId) -> Seen {
         if self.lists.locked_to(list, slot) || self.bug == Bug::ReorderedAppend {
             let copies = &mut self.txns[index(slot)].copies;
             let from = small(copies.len());
             let items = &self.lists.get(list).items[..];
-            // Of a register only the last item is returned.
+            // A read of a register returns only the last item.
             let shown = if self.holds == Holds::Registers { items.len().saturating_sub(1) } else { 0 };
             copies.extend_from_slice(&items[shown..]);
             return Seen::Copy { from, to: small(copies.len()) };
@@ -108,7 +108,7 @@ impl Store {
         Seen::Prefix(self.lists.len(list))
     }
 
-    /// Appends all that a transaction wants appended, as one commit.
+    /// Performs all appends of a transaction as one commit.
     fn append_all(&mut self, slot: Slot) {
         self.lists.next_commit();
         for asked in &self.txns[index(slot)].asked {
@@ -118,7 +118,7 @@ impl Store {
         }
     }
 
-    /// Takes back what the first `until` micro-operations appended. The lists must be locked.
+    /// Removes the items that the first `until` micro-operations appended. The lists must be locked.
     fn take_back(&mut self, slot: Slot, until: usize) {
         for asked in &self.txns[index(slot)].asked[..until] {
             if asked.is_append() {

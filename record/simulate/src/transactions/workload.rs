@@ -1,4 +1,4 @@
-//! What the keys of a store hold: lists, or registers.
+//! The content of the keys of a store: lists or registers.
 
 use std::fmt::Debug;
 
@@ -24,21 +24,21 @@ impl Workload for OverRegisters {
     const NAME: &'static str = "rw-register";
 }
 
-/// The same, for code that has it at hand as a value.
+/// The workload as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// All values that were written.
     Lists,
-    /// The last of them.
+    /// Only the value that was written last.
     Registers,
 }
 
 pub(crate) mod sealed {
     use super::{Holds, OverLists, OverRegisters};
 
-    /// Keeps others from adding workloads that the store does not know.
+    /// Prevents other crates from adding workloads that the store does not support.
     pub trait Sealed {
-        /// What clients get to see of a key.
+        /// The content of a key that clients observe.
         const HOLDS: Holds;
     }
 

@@ -1,4 +1,4 @@
-//! An op as text: the same in EDN and in JSON, but for some signs.
+//! An op as text: the same in EDN and in JSON, except for some symbols.
 
 use super::Text;
 use crate::lists::mops::{Mop, Mops};
@@ -7,7 +7,7 @@ use crate::op::log::{LogMop, LogOp};
 use crate::op::object::{ObjectKey, ObjectOp, ObjectValue};
 use crate::op::{Payload, Process, SimOp};
 
-/// The signs of a notation. Those of an op's fields are what is before their values.
+/// The symbols of a notation. For the fields of an op, the text before the value.
 pub(super) struct Notation {
     index: &'static [u8],
     kind: &'static [u8],
@@ -18,31 +18,31 @@ pub(super) struct Notation {
     end: &'static [u8],
     nemesis: &'static [u8],
     nil: &'static [u8],
-    /// How an append begins.
+    /// The start of an append.
     append: &'static [u8],
-    /// How a write begins.
+    /// The start of a write.
     write: &'static [u8],
-    /// How a read begins.
+    /// The start of a read.
     read: &'static [u8],
-    /// How a write begins where its name is not short.
+    /// The start of a write with its long name.
     write_in_full: &'static [u8],
-    /// How a read begins where its name is not short.
+    /// The start of a read with its long name.
     read_in_full: &'static [u8],
-    /// How a send to a log begins, and a poll.
+    /// The start of a send to a log, and of a poll.
     log: [&'static [u8]; 2],
-    /// Around the elements of a set.
+    /// The text around the elements of a set.
     set: [&'static [u8]; 2],
-    /// Around the owner of a lock.
+    /// The text around the owner of a lock.
     owner: [&'static [u8]; 2],
-    /// Around the accounts of a bank, around and after each of them, and between one and the next.
+    /// The text around the accounts of a bank, between the name and the balance of each, and between accounts.
     balances: [&'static [u8]; 3],
-    /// Before the accounts of a transfer, its amount, and after it.
+    /// The text before each account of a transfer, before its amount, and after it.
     transfer: [&'static [u8]; 4],
-    /// Before what an op says in addition to its value.
+    /// The text before the fields that an op has in addition to its value.
     key: &'static [u8],
     write_id: &'static [u8],
     prev_write_id: &'static [u8],
-    /// Between the items of a list.
+    /// The character between the items of a list.
     between: u8,
 }
 
@@ -206,7 +206,7 @@ impl Notation {
                 text.ints(elements, self.between);
                 text.put(self.set[1]);
             }
-            // Made of digits, commas and signs: nothing needs to be escaped.
+            // The text consists of digits, commas and signs: nothing needs to be escaped.
             ObjectValue::Text(string) => quoted(text, string.as_bytes()),
             ObjectValue::Piece(n) => {
                 text.put(b"\"");
@@ -243,8 +243,8 @@ impl Notation {
         text.put(b"]");
     }
 
-    /// Writes and reads of registers; `names` are those of the two. What a read returned is only `shown` if it is
-    /// known.
+    /// Writes the reads and writes of registers; `names` are the names of the two. The result of a read is written only
+    /// if it is `shown`, because otherwise it is unknown.
     fn object_mops(&self, text: &mut Text, mops: &[RegisterMop], shown: bool, names: [&[u8]; 2]) {
         let [write, read] = names;
         self.all(text, mops.iter(), |text, mop| match *mop {
@@ -308,7 +308,7 @@ impl Notation {
         });
     }
 
-    /// A list of what `one` writes, which leaves the closing brackets to be written here.
+    /// Writes a list. `one` writes each item, without the closing brackets.
     fn all<M>(&self, text: &mut Text, mops: impl Iterator<Item = M>, one: impl Fn(&mut Text, M)) {
         text.put(b"[");
         for (i, mop) in mops.enumerate() {

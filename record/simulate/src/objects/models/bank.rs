@@ -5,15 +5,15 @@ use crate::ids::{index, small};
 use crate::objects::flight::{Ask, Flight};
 use crate::rng::{Chance, Rng};
 
-/// What every account holds at first.
+/// The initial balance of every account.
 const OPENING: i64 = 100;
 /// The largest amount of a transfer.
 const AMOUNT_MAX: u64 = 50;
 
-/// A bank whose accounts all hold the same at first.
+/// A bank whose accounts all have the same initial balance.
 pub(in crate::objects) struct Bank {
     pub(in crate::objects) reads: Chance,
-    /// At least two.
+    /// The number of accounts, at least two.
     pub(in crate::objects) accounts: u32,
 }
 

@@ -4,12 +4,12 @@ use super::{Model, Outcome, Want};
 use crate::objects::flight::{Ask, Flight};
 use crate::rng::{Chance, Rng};
 
-/// A counter that is at 0 at first.
+/// A counter that starts with 0.
 pub(in crate::objects) struct Counter {
     pub(in crate::objects) reads: Chance,
     /// The largest amount.
     pub(in crate::objects) amount_max: u64,
-    /// All that was ever asked to be added, to any counter.
+    /// The sum of all requested additions, to any counter.
     pub(in crate::objects) asked: i64,
 }
 

@@ -4,11 +4,11 @@ use super::{Model, Outcome, Want};
 use crate::objects::flight::{Ask, Flight};
 use crate::rng::Rng;
 
-/// Gives an id to whoever asks, each once.
+/// Returns a new id to each request.
 pub(in crate::objects) struct Ids;
 
 impl Model for Ids {
-    /// How many were given.
+    /// The number of ids that were generated.
     type State = i64;
 
     fn fresh(&self) -> i64 {

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 pub(in crate::objects) struct Kv {
     pub(in crate::objects) values: Values,
     pub(in crate::objects) reads: Chance,
-    /// How many of what is not a get are puts. They keep strings short.
+    /// The share of operations other than gets that are puts. Puts keep strings short.
     pub(in crate::objects) puts: Chance,
 }
 

@@ -1,4 +1,4 @@
-//! Locks: mutexes that know their owner or do not, can be taken again or cannot, and semaphores.
+//! Locks: mutexes with or without an owner, reentrant or not, and semaphores.
 
 use super::{Model, Outcome, Want};
 use crate::ids::index;
@@ -7,30 +7,30 @@ use crate::objects::object::Object;
 use crate::op::Kind;
 use crate::rng::{Chance, Rng};
 
-/// A lock, free at first.
+/// A lock, which is initially free.
 ///
-/// The lock knows who holds it, whatever kind it is, so that a client releases nothing of others. A client that does
-/// not know whether it holds the lock releases it to be sure; what it asked for before that and has not come yet is
-/// refused then, so that a client knows of it.
+/// The model records the holder for every kind of lock, so that a client cannot release the lock of another one. A
+/// client that is unsure whether it holds the lock releases it. Its earlier requests that have not arrived by then are
+/// refused, so that the client knows its state.
 pub(in crate::objects) struct Lock {
     pub(in crate::objects) object: Object,
-    /// How many permits there are; of a reentrant mutex, how often its owner can hold it.
+    /// The number of permits; for a reentrant mutex, how often its owner can hold it.
     pub(in crate::objects) permits: u32,
     pub(in crate::objects) clients: Vec<Belief>,
 }
 
-/// What a client thinks of the lock.
+/// A client's assumption about the lock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::objects) struct Belief {
-    /// How often it holds it.
+    /// The number of times that the client holds it.
     held: u32,
     /// Whether that may be wrong.
     unsure: bool,
-    /// The last of its operations that came to the lock.
+    /// The client's last operation that reached the lock.
     arrived: u64,
 }
 
-/// Who holds it, and how often.
+/// The holders, each with the number of times that it holds the lock.
 pub(in crate::objects) type Holders = Vec<(u32, u32)>;
 
 fn held_by(state: &Holders, client: u32) -> u32 {
@@ -90,7 +90,7 @@ impl Model for Lock {
         match (kind, flight.ask) {
             (Kind::Info, _) => belief.unsure = true,
             (Kind::Ok, Ask::Acquire) => belief.held += 1,
-            // One that can be held several times is released until there is nothing left.
+            // A lock that can be held several times is released until the client does not hold it any more.
             (Kind::Ok, _) => {
                 belief.held = belief.held.saturating_sub(1);
                 belief.unsure &= reentrant;
@@ -112,5 +112,5 @@ impl Model for Lock {
     }
 }
 
-/// How often the owner of a reentrant mutex acquires it once more rather than releasing it.
+/// The probability that the owner of a reentrant mutex acquires it again instead of releasing it.
 const AGAIN: Chance = Chance::HALF;

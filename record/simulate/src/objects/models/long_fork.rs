@@ -1,4 +1,4 @@
-//! Keys in groups: each is written once, and all of a group are read at once.
+//! Keys in groups: each key is written once, and all keys of a group are read at once.
 
 use super::{Model, Outcome, Want};
 use crate::ids::{index, wide};
@@ -7,25 +7,25 @@ use crate::objects::flight::{Ask, Flight};
 use crate::rng::{Chance, Rng};
 use std::collections::BTreeSet;
 
-/// Groups before the last one that are still read.
+/// The number of groups before the last one that are still read.
 const GROUPS_READ: u64 = 4;
 
-/// What is written to every key.
+/// The value that is written to every key.
 const WRITTEN: i64 = 1;
 
-/// Registers that are nil at first.
+/// Registers that are initially nil.
 pub(in crate::objects) struct LongFork {
     pub(in crate::objects) reads: Chance,
-    /// Keys of a group, at least two.
+    /// The number of keys of a group, at least two.
     pub(in crate::objects) group_size: u32,
     /// The next key to be written.
     pub(in crate::objects) next: i64,
-    /// Keys that are remembered: more than anyone who waits for an answer may read.
+    /// The number of keys that are kept: more than a client that waits for an answer may read.
     pub(in crate::objects) room: i64,
 }
 
 impl Model for LongFork {
-    /// The keys that were written, as far back as anyone reads.
+    /// The keys that were written, as far back as clients read.
     type State = BTreeSet<i64>;
 
     fn fresh(&self) -> BTreeSet<i64> {

@@ -1,4 +1,4 @@
-//! Models: what an object does, one operation after another. One a file.
+//! Models: the sequential behaviour of objects. One per file.
 
 pub(super) mod bank;
 pub(super) mod counter;
@@ -18,94 +18,95 @@ use super::values::UNWRITTEN;
 use crate::op::Kind;
 use crate::rng::Rng;
 
-/// What came of an operation.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It happened.
     Done,
-    /// It cannot happen now, and the object says so.
+    /// It cannot happen now, and the object reports that.
     Refused,
     /// It cannot happen now, but may a little later.
     Busy,
 }
 
-/// What a client is to ask for.
+/// The kind of request that a client is to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
-    /// Whatever comes to mind.
+    /// Any operation.
     Anything,
-    /// Something with a result that depends on the object.
+    /// An operation with a result that depends on the object.
     Read,
 }
 
-/// What an object does.
+/// The behaviour of an object.
 pub(super) trait Model {
-    /// What it remembers.
+    /// The state of the object.
     type State: Clone;
 
-    /// The state at the start.
+    /// The initial state.
     fn fresh(&self) -> Self::State;
 
-    /// Draws what a client asks for next: the ask of a flight that has just begun.
+    /// Draws the next request of a client: the `ask` of a flight that has just begun.
     fn draw(&mut self, state: &Self::State, flight: &mut Flight, want: Want, rng: &mut Rng);
 
-    /// Does what is asked, at one instant. The state stays as it is unless it is done.
+    /// Performs an operation at one instant. The state does not change unless the operation is done.
     fn apply(&mut self, state: &mut Self::State, flight: &mut Flight) -> Outcome;
 
-    /// Makes a result that cannot be: nothing like it was ever written.
+    /// Replaces the result by an impossible one: a value that was never written.
     fn distort(&self, flight: &mut Flight) {
         flight.seen = Some(UNWRITTEN);
     }
 
-    /// The client learns how an operation ended.
+    /// Called when the client gets the outcome of an operation.
     fn hear(&mut self, state: &mut Self::State, flight: &Flight, kind: Kind) {
         let _ = (state, flight, kind);
     }
 
-    /// Whether a client's next operation must be on the same object.
+    /// Returns true if a client's next operation must be on the same object.
     fn is_bound(&self, client: u32) -> bool {
         let _ = client;
         false
     }
 
-    /// Whether the operation is to be refused as one that comes too late.
+    /// Returns true if the operation must be refused because it arrives too late.
     fn is_late(&mut self, flight: &Flight) -> bool {
         let _ = flight;
         false
     }
 
-    /// Does what is asked, though the object should refuse.
+    /// Performs an operation although the object should refuse it.
     fn force(&mut self, state: &mut Self::State, flight: &mut Flight) {
         let _ = (state, flight);
     }
 
-    /// Shows parts of what was read as they were in a past state, each as chance has it.
+    /// Replaces random parts of a result by those of a past state.
     fn skew(&self, past: &Self::State, flight: &mut Flight, rng: &mut Rng) {
         let _ = (past, flight, rng);
     }
 
-    /// Does once more what was just done.
+    /// Performs the last operation again.
     fn double(&mut self, state: &mut Self::State, flight: &mut Flight) {
         self.apply(state, flight);
     }
 
-    /// Undoes a part of what was just done.
+    /// Undoes a part of the last operation.
     fn halve(&self, state: &mut Self::State, flight: &Flight) {
         let _ = (state, flight);
     }
 
-    /// What is asked of each object when all else is over, if anything is.
+    /// The operation that is requested of each object after all others, if there is one.
     fn last(&self) -> Option<Ask> {
         None
     }
 
-    /// Whether the operation must be answered: clients could not know the state of the object if it were not.
+    /// Returns true if the operation must be answered, because clients could not determine the object's state
+    /// otherwise.
     fn is_sure(&self, flight: &Flight) -> bool {
         let _ = flight;
         false
     }
 
-    /// Exchanges what came last with what came before that.
+    /// Exchanges the last element with the one before it.
     fn disorder(&mut self, state: &mut Self::State) {
         let _ = state;
     }

@@ -8,7 +8,7 @@ use crate::objects::flight::{Ask, Flight};
 use crate::objects::values::{UNWRITTEN, Values};
 use crate::rng::{Chance, Rng};
 
-/// Where the state has a key's value. Keys are places, and not negative.
+/// The position of a key's value in the state. Keys are positions, so they are not negative.
 fn place(key: i64) -> usize {
     index(key.unsigned_abs())
 }

@@ -1,4 +1,4 @@
-//! A register: reads, writes and, if it has it, compare-and-set.
+//! A register: reads, writes and, if it supports it, compare-and-set.
 
 use super::{Model, Outcome, Want};
 use crate::objects::flight::{Ask, Flight};
@@ -9,7 +9,7 @@ use crate::rng::{Chance, Rng};
 pub(in crate::objects) struct Register {
     pub(in crate::objects) values: Values,
     pub(in crate::objects) reads: Chance,
-    /// How many of what is not a read are compare-and-sets.
+    /// The share of operations other than reads that are compare-and-sets.
     pub(in crate::objects) cas: Chance,
 }
 
@@ -24,8 +24,8 @@ impl Model for Register {
         flight.ask = if want == Want::Read || rng.happens(self.reads) {
             Ask::Read
         } else if rng.happens(self.cas) {
-            // Of values that are all new, one drawn blindly would never be there. Nil is there until something is
-            // written.
+            // If all values are new, a value drawn at random would never match. The register holds nil until something
+            // is written.
             let old = if self.values.are_new() { *state } else { state.map(|_| self.values.draw(rng)) };
             let new = self.values.draw(rng);
             old.map_or(Ask::Write(new), |old| Ask::Cas { old, new })

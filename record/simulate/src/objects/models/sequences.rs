@@ -1,5 +1,5 @@
-//! Queues, stacks, deques and priority queues: elements are put in and taken out, in an order that depends on which it
-//! is.
+//! Queues, stacks, deques and priority queues: elements are inserted, and removed in an order that depends on the
+//! object.
 
 use super::{Model, Outcome, Want};
 use crate::ids::{index, wide};
@@ -9,22 +9,22 @@ use crate::objects::values::Values;
 use crate::rng::{Chance, Rng};
 use std::collections::VecDeque;
 
-/// A queue, a stack or a deque, empty at first. A deque from front to back.
+/// A queue, a stack or a deque (from front to back), initially empty.
 pub(in crate::objects) struct Sequence {
     pub(in crate::objects) object: Object,
     pub(in crate::objects) values: Values,
-    /// How many operations take an element out.
+    /// The share of operations that remove an element.
     pub(in crate::objects) takes: Chance,
-    /// From how many elements on clients stop adding.
+    /// The number of elements from which on clients insert no more.
     pub(in crate::objects) capacity: u32,
-    /// Whether a take that finds nothing returns so, and does not fail.
+    /// Whether a take that finds nothing succeeds with nil, and does not fail.
     pub(in crate::objects) empty_ok: bool,
 }
 
 impl Sequence {
-    /// An element of a priority queue. New ones come in no order.
+    /// An element of a priority queue. New elements are not in order.
     fn priority(&mut self, rng: &mut Rng) -> i64 {
-        /// Odd, so that different numbers stay different modulo a power of two; Knuth's.
+        /// An odd number (Knuth's), so that different numbers remain different modulo a power of two.
         const FACTOR: i64 = 2_654_435_761;
         let element = self.values.draw(rng);
         if self.values.are_new() { element.wrapping_mul(FACTOR) & ((1 << 31) - 1) } else { element }
@@ -47,7 +47,7 @@ impl Sequence {
 }
 
 impl Model for Sequence {
-    /// Oldest first.
+    /// The elements, oldest first.
     type State = VecDeque<i64>;
 
     fn fresh(&self) -> VecDeque<i64> {
@@ -96,7 +96,7 @@ impl Model for Sequence {
         (self.object == Object::TotalQueue).then_some(Ask::Drain)
     }
 
-    /// What is taken by someone who does not say so is lost.
+    /// An element is lost if it is removed by an operation without a known result.
     fn is_sure(&self, flight: &Flight) -> bool {
         self.object == Object::TotalQueue && matches!(flight.ask, Ask::Dequeue | Ask::Drain)
     }

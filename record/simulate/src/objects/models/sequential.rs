@@ -1,4 +1,4 @@
-//! Subkeys: a client writes those of a key one after another, and others read all of a key in reverse.
+//! Subkeys: a client writes the subkeys of a key one after another, and other clients read all of them in reverse.
 
 use super::{Model, Outcome, Want};
 use crate::ids::{index, wide};
@@ -8,21 +8,21 @@ use crate::op::Kind;
 use crate::rng::{Chance, Rng};
 use std::collections::BTreeMap;
 
-/// Keys that clients write, each its own.
+/// Keys that clients write; each client has its own.
 pub(in crate::objects) struct Sequential {
     pub(in crate::objects) reads: Chance,
     /// At most [`SUBKEYS_MAX`](crate::objects::object::SUBKEYS_MAX).
     pub(in crate::objects) subkeys: u32,
-    /// For each client the key that it writes, and the next subkey.
+    /// By client: the key that it writes, and the next subkey.
     pub(in crate::objects) clients: Vec<Option<(i64, u32)>>,
-    /// The next key that is not written yet.
+    /// The next key that was not written yet.
     pub(in crate::objects) next: i64,
-    /// Keys that are remembered: more than anyone who waits for an answer may read or write.
+    /// The number of keys that are kept: more than a client that waits for an answer may read or write.
     pub(in crate::objects) room: i64,
 }
 
 impl Model for Sequential {
-    /// Of each key that someone may still read, the subkeys that were written.
+    /// The subkeys that were written, of each key that a client may still read.
     type State = BTreeMap<i64, u64>;
 
     fn fresh(&self) -> BTreeMap<i64, u64> {
@@ -64,14 +64,14 @@ impl Model for Sequential {
 
     fn hear(&mut self, _: &mut BTreeMap<i64, u64>, flight: &Flight, kind: Kind) {
         if let Ask::WriteSubkey { key, subkey } = flight.ask {
-            // Whoever does not know whether a subkey is there writes none after it.
+            // A client that does not know whether a subkey was written writes none after it.
             let goes_on = kind == Kind::Ok && subkey + 1 < self.subkeys;
             self.clients[index(flight.client)] = goes_on.then_some((key, subkey + 1));
         }
     }
 
-    /// Each subkey is written long after another, so that hardly two fit into the states that are remembered: any may
-    /// be missing.
+    /// Subkeys are written at such intervals that hardly two are among the states that are kept. So any of them may be
+    /// missing.
     fn skew(&self, _: &BTreeMap<i64, u64>, flight: &mut Flight, rng: &mut Rng) {
         for item in &mut flight.items {
             if rng.happens(Chance::HALF) {

@@ -9,14 +9,14 @@ use crate::rng::{Chance, Rng};
 pub(in crate::objects) struct Set {
     pub(in crate::objects) values: Values,
     pub(in crate::objects) reads: Chance,
-    /// Whether elements are written rather than added.
+    /// Whether the operation that adds an element is called `write`, not `add`.
     pub(in crate::objects) writes: bool,
-    /// What is asked of it when all else is over.
+    /// The operation that is requested after all others, if there is one.
     pub(in crate::objects) last: Option<Ask>,
 }
 
 impl Model for Set {
-    /// In increasing order.
+    /// The elements in increasing order.
     type State = Vec<i64>;
 
     fn fresh(&self) -> Vec<i64> {

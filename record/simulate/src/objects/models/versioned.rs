@@ -10,16 +10,16 @@ use crate::rng::{Chance, Rng};
 pub(in crate::objects) struct Versioned {
     pub(in crate::objects) values: Values,
     pub(in crate::objects) reads: Chance,
-    /// How many versions were proposed; the next is one more.
+    /// The number of versions that were proposed. The next version has the next number.
     pub(in crate::objects) proposed: u64,
 }
 
-/// What the register holds.
+/// The content of the register.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::objects) struct Version {
     number: u64,
     value: i64,
-    /// The version that some client heard of last; all of them replace that one.
+    /// The version that some client observed last. All writes replace this version.
     heard_of: u64,
 }
 

@@ -1,4 +1,5 @@
-//! Transactions done all at one instant, which makes them strict serializable; and the mishaps that spoil some of them.
+//! Transactions that are performed at one instant, which makes them strict serializable; and the faults that affect
+//! some of them.
 
 use super::{DONE, REFUSED, Store, Txn};
 use crate::ids::{index, small, wide};
@@ -8,15 +9,16 @@ use crate::simulation::system::{Intent, Progress};
 use crate::slot::Slot;
 use crate::transactions::bug::Bug;
 
-/// How far after a stale read is at most, in commits for each client: several times as long as a transaction takes, so
-/// that it misses some that were over before it began.
+/// The maximum age of a stale read, in commits per client: several times the duration of a transaction, so that the
+/// read misses some that had ended before it began.
 const STALE_COMMITS_MAX: u64 = 4;
 
-/// How many items a read with a past of its own lacks at most: some, so that however many keys there are, what is
-/// missed reaches back over more transactions than lie between those that share a key.
+/// The maximum number of items that a read with its own past state lacks: enough so that, for any number of keys, the
+/// missing items reach back over more transactions than there are between those that share a key.
 const STALE_ITEMS_MAX: u32 = 8;
 
-/// Steps until a retry does everything again: longer than an answer takes, so that clients can have built on it.
+/// The number of steps until a retry performs everything again: longer than an answer takes, so that clients may
+/// already depend on the first result.
 const RETRY_STEPS: usize = 8;
 
 impl Store {
@@ -29,7 +31,7 @@ impl Store {
         if intent == Intent::Abort {
             return REFUSED;
         }
-        // Others may be about to take back what they appended.
+        // Other transactions may still remove the items that they appended.
         if txn.asked.iter().any(|asked| asked.is_append() && self.lists.locked_to(asked.list, slot)) {
             return Progress::Again;
         }
@@ -50,7 +52,7 @@ impl Store {
         }
     }
 
-    /// What some bugs do a while after the transaction.
+    /// Performs the later effects of some bugs.
     fn step_after(&mut self, slot: Slot, bug: Bug) -> Progress {
         match bug {
             Bug::DuplicateWrite if self.txns[index(slot)].steps < RETRY_STEPS => {
@@ -70,7 +72,7 @@ impl Store {
         }
     }
 
-    /// All micro-operations, one after another, at this instant.
+    /// Performs all micro-operations, one after another, at this instant.
     fn execute(&mut self, slot: Slot, bug: Bug, read_only: bool) {
         let past = self.past(slot, bug, read_only);
         let now = self.lists.next_commit();
@@ -82,7 +84,7 @@ impl Store {
                     let seen = match (past, bug) {
                         (Some(past), _) => Seen::Prefix(self.lists.len_at(list, past)),
                         (None, Bug::FutureRead) if appends_later(&self.txns[index(slot)], i) => {
-                            // The next item of the list will be its own, within this very instant.
+                            // The next item of the list will be its own, at the same instant.
                             Seen::Prefix(self.lists.len(list) + 1)
                         }
                         (None, Bug::StaleKeys) => self.see_of_its_own(slot, i, list),
@@ -97,20 +99,20 @@ impl Store {
         *seen = past.unwrap_or(now).max(*seen);
     }
 
-    /// The commit whose state a transaction reads, if not the latest.
+    /// The commit whose state a transaction reads, if it is not the latest one.
     pub(super) fn past(&mut self, slot: Slot, bug: Bug, read_only: bool) -> Option<Commit> {
         let seen = self.seen[index(self.txns[index(slot)].client)];
         match bug {
             Bug::StaleRead | Bug::SnapshotIsolation if read_only => Some(self.stale_commit()),
             Bug::SessionStale | Bug::SessionSnapshotIsolation if read_only => Some(self.stale_commit().max(seen)),
-            // What came before the transaction's own commit.
+            // The state before the transaction's own commit.
             Bug::Internal => Some(self.lists.commit()),
             _ => None,
         }
     }
 
-    /// What the i-th micro-operation reads of a list in a past that no other list shares: what it read before of the
-    /// same list, or, if it also appends to it, what is there, so that it does not contradict itself.
+    /// The result of the i-th micro-operation if each list has its own past state: what the transaction read of the
+    /// same list before or, if it also appends to the list, the current items, so that it does not contradict itself.
     fn see_of_its_own(&mut self, slot: Slot, i: usize, list: ListId) -> Seen {
         let txn = &self.txns[index(slot)];
         if txn.appends_to(list, txn.asked.len()) > 0 {
@@ -123,12 +125,12 @@ impl Store {
         }
         let len = self.lists.len(list);
         let len = len - small(self.rng.below(u64::from(len.min(STALE_ITEMS_MAX)) + 1));
-        // Of one commit all is read or nothing.
+        // Either all items of a commit are read or none.
         let whole = |before: u32| self.lists.len_at(list, self.lists.commits_from(list, before)[0]);
         Seen::Prefix(len.checked_sub(1).map_or(0, whole))
     }
 
-    /// A commit that may be over for longer than a transaction takes.
+    /// A commit that may have ended longer ago than a transaction takes.
     fn stale_commit(&mut self) -> Commit {
         let clients = wide(self.seen.len());
         self.lists.commit().saturating_sub(self.rng.between(1, STALE_COMMITS_MAX * clients))
@@ -137,7 +139,7 @@ impl Store {
     fn append_or_not(&mut self, slot: Slot, bug: Bug, i: usize, list: ListId, value: i64) {
         let last = i + 1 == self.txns[index(slot)].asked.len();
         if bug == Bug::DroppedWrite && last {
-            // No read of its own can follow, so only others can see it.
+            // No read of its own can follow, so only other transactions can observe this.
             return;
         }
         self.lists.append(list, value);
@@ -147,7 +149,7 @@ impl Store {
     }
 }
 
-/// Whether a transaction appends to the list of its i-th micro-operation after that.
+/// Returns true if a transaction appends to the list of its i-th micro-operation after this one.
 fn appends_later(txn: &Txn, i: usize) -> bool {
     let list = txn.asked[i].list;
     txn.asked[i + 1..].iter().any(|asked| asked.list == list && asked.is_append())

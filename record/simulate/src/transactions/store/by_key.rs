@@ -1,4 +1,5 @@
-//! Transactions done key by key: all that one asks of a key happens at one instant, but others come between its keys.
+//! Transactions that are performed key by key: all micro-operations on one key happen at one instant, with other
+//! transactions between the keys.
 
 use super::{DONE, REFUSED, Store};
 use crate::ids::index;
@@ -11,7 +12,7 @@ impl Store {
         if intent == Intent::Abort {
             return REFUSED;
         }
-        // `steps` is the first micro-operation on a list that was not done yet.
+        // `steps` is the position of the first micro-operation on a list that is not finished.
         let at = self.txns[index(slot)].steps;
         let count = self.txns[index(slot)].asked.len();
         let list = self.txns[index(slot)].asked[at].list;

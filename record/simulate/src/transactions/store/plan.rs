@@ -1,4 +1,4 @@
-//! What clients ask for: transactions over a few live keys, each retired after its share of appends.
+//! The requests of clients: transactions over a few live keys, each of which is retired after its share of appends.
 
 use crate::ids::{index, wide};
 use crate::key_distribution::Popularity;
@@ -7,12 +7,12 @@ use crate::lists::{ListId, Lists};
 use crate::rng::{Chance, Purpose, Rng};
 use crate::transactions::parameters::Transactions;
 
-/// A key that clients choose.
+/// A key that clients use.
 struct LiveKey {
     list: ListId,
-    /// Appends asked for so far. Values count from 1.
+    /// The number of appends requested so far. Values count from 1.
     appends: u64,
-    /// Appends after which the next one goes to a new key.
+    /// The number of appends after which the key is replaced by a new one.
     appends_max: u64,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Planner {
     writes_per_key: (u64, u64),
     reads: Chance,
     reuse: Chance,
-    /// Where among the live keys the transaction's are.
+    /// The positions of the transaction's keys among the live ones.
     places: Vec<usize>,
 }
 
@@ -48,7 +48,7 @@ impl Planner {
         planner
     }
 
-    /// Draws a transaction into `asked`, which is empty.
+    /// Draws a transaction into `asked`, which must be empty.
     pub(crate) fn plan(&mut self, lists: &mut Lists, asked: &mut Vec<Asked>) {
         assert!(asked.is_empty());
         self.places.clear();
@@ -62,7 +62,7 @@ impl Planner {
         }
     }
 
-    /// Which of the live keys is next.
+    /// The position of the next key among the live ones.
     fn place(&mut self) -> usize {
         let place = if !self.places.is_empty() && self.rng.happens(self.reuse) {
             self.places[index(self.rng.below(wide(self.places.len())))]
@@ -73,7 +73,7 @@ impl Planner {
         place
     }
 
-    /// An append to the key at this place, or to a new one there, if that one has had its share.
+    /// An append to the key at this position. If the key has had its share of appends, a new one replaces it.
     fn append(&mut self, place: usize, lists: &mut Lists) -> Action {
         if self.live[place].appends == self.live[place].appends_max {
             lists.retire(self.live[place].list);

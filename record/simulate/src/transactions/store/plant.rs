@@ -1,7 +1,7 @@
-//! A planted cycle: the last transaction comes before one of the first, on a key that only these two name.
+//! A planted cycle: the last transaction precedes one of the first, through a key that only these two use.
 //!
-//! All else that transactions depend on leads from the first to the last, so nearly all of them end up in one
-//! component, which a single read closes. Without it the history is strict serializable.
+//! All other dependencies lead from earlier to later transactions. So a single read puts nearly all transactions into
+//! one strongly connected component. Without it the history is strict serializable.
 
 use super::{Store, Txn};
 use crate::ids::{index, small};
@@ -10,17 +10,17 @@ use crate::lists::{ListId, Lists};
 use crate::slot::Slot;
 use crate::transactions::bug::Bug;
 
-/// The key: unlike those of the workload, which count from 0, so that these are as they would be without.
+/// The key. Those of the workload count from 0, so it does not change them.
 const KEY: i64 = -1;
-/// The one value that is written to the key.
+/// The only value that is written to the key.
 const VALUE: i64 = 1;
 
-/// The key, and how far the two transactions that name it are.
+/// The key, and the progress towards the two transactions that use it.
 pub(super) struct Plant {
     list: ListId,
-    /// Transactions that are still to be planned.
+    /// The number of transactions that are still to be planned.
     left: u64,
-    /// Whether there was a first one.
+    /// Whether the first of the two was planned.
     begun: bool,
 }
 
@@ -29,10 +29,11 @@ impl Plant {
         Plant { list: lists.create_for(KEY), left: txns, begun: false }
     }
 
-    /// Adds to the first transaction that writes, and to the last of all, what they do to the key: one reads it, the
-    /// other writes it. The reader keeps its bug; nothing is wrong with any other. Whether this is one of the two.
+    /// Adds the micro-operation on the key to the first transaction that writes, and to the last transaction: one reads
+    /// the key, the other writes it. The reader keeps its bug; all other transactions are correct. Returns true if this
+    /// is one of the two.
     ///
-    /// The first one must write because otherwise only a read that was overwritten could lead on from it.
+    /// The first one must write: otherwise only an overwritten read could lead from it to later transactions.
     pub(super) fn plan(&mut self, txn: &mut Txn, lists: &mut Lists) -> bool {
         let bug = std::mem::take(&mut txn.bug);
         self.left -= 1;
@@ -54,7 +55,8 @@ impl Plant {
 }
 
 impl Store {
-    /// What the transaction with the planted bug reads: of the planted key the contrary of what is there.
+    /// The result of a read by the transaction with the planted bug: for the planted key, the opposite of the current
+    /// state.
     pub(super) fn see_planted(&mut self, slot: Slot, list: ListId) -> Seen {
         if self.plant.as_ref().is_none_or(|plant| plant.list != list) {
             return self.see(slot, list);

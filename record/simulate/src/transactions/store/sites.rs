@@ -1,9 +1,9 @@
 //! Two sites, each with half of the clients, that exchange their transactions late.
 //!
-//! A transaction reads and commits at its client's site, at one instant: it sees what committed there, and what
-//! committed at the other site up to the last time that the two spoke. It fails if the other site has appended to a
-//! list of its own that it cannot see. This is parallel snapshot isolation: transactions of one site are ordered, but
-//! clients of different sites may see two transactions in different orders.
+//! A transaction reads and commits at its client's site, at one instant: it observes the commits of this site, and
+//! those of the other site up to the last exchange. It fails if the other site has appended to one of its lists and the
+//! appended items are not visible to it. This is parallel snapshot isolation: transactions of one site are ordered, but
+//! clients of different sites may observe two transactions in different orders.
 
 use super::{DONE, REFUSED, Store};
 use crate::ids::{index, small};
@@ -12,20 +12,20 @@ use crate::lists::{Commit, ListId};
 use crate::simulation::system::{Intent, Progress};
 use crate::slot::Slot;
 
-/// One transaction in so many brings its site up to date.
+/// One of this number of transactions brings its site up to date.
 const LAG: u64 = 16;
 
-/// Which site committed what, and what each knows of the other.
+/// The site of each commit, and the commits that each site has received from the other.
 #[derive(Default)]
 pub(super) struct Sites {
-    /// For each site, up to which commit it has heard of those of the other.
+    /// By site: the last commit up to which it has received those of the other site.
     heard: [Commit; 2],
     /// Commits after the older of `heard`, with their sites; ascending.
     recent: Vec<(Commit, usize)>,
 }
 
 impl Sites {
-    /// This site hears of all commits up to the last.
+    /// Records that this site has received all commits up to the last one.
     fn hear(&mut self, site: usize, commit: Commit) {
         self.heard[site] = commit;
         let old = self.heard[0].min(self.heard[1]);
@@ -69,7 +69,7 @@ impl Store {
         DONE
     }
 
-    /// A transaction that the bug does not apply to: both sites are brought up to date with it.
+    /// Performs a transaction to which the bug does not apply: both sites are up to date with it.
     pub(super) fn step_at_both_sites(&mut self, slot: Slot, intent: Intent) -> Progress {
         let progress = self.step_at_once(slot, intent);
         for site in [0, 1] {
@@ -78,8 +78,8 @@ impl Store {
         progress
     }
 
-    /// How much of a list this site sees. Whoever appends sees all that is there, so this is all of its commits up to
-    /// the first hidden one.
+    /// The length of a list that this site observes. A transaction appends only to lists that it observes completely,
+    /// so these are all commits up to the first one that is not visible.
     fn seen_at(&self, site: usize, list: ListId) -> u32 {
         let heard = self.lists.len_at(list, self.sites.heard[site]);
         let later = self.lists.commits_from(list, heard);

@@ -1,17 +1,16 @@
-//! Transactions done step by step, with others in between, and isolated from them too little.
+//! Transactions that are performed step by step, with other transactions in between, and with too little isolation.
 //!
-//! - Snapshot isolation: reads see the state at the first step; at the last, the transaction fails if one of its lists
-//!   has grown since (first committer wins). If it is not strong, transactions that only read may get an older
-//!   snapshot.
-//! - Read committed: reads see what is committed. An append locks its list until the end, so that nobody else's
-//!   appends come between a transaction's own.
-//! - Cursor stability: the same, and so does a read of a list that the transaction appends to.
-//! - Lost update: as read committed, but lists that the transaction has not appended to yet are read as at its first
+//! - Snapshot isolation: reads return the state at the first step. At the last step, the transaction fails if one of
+//!   its lists has grown since (first committer wins). If the level is not strong, transactions that only read may get
+//!   an older snapshot.
+//! - Read committed: reads return the committed state. An append locks its list until the end, so that no other
+//!   transaction's appends come between those of one transaction.
+//! - Cursor stability: as read committed, and a read of a list that the transaction appends to also locks it.
+//! - Lost update: as read committed, but lists to which the transaction has not appended yet are read as at its first
 //!   step, as some databases do under the name of repeatable read.
-//! - Read uncommitted: the same locks, but appends are in the list at once, and are taken back if the transaction
-//!   fails.
+//! - Read uncommitted: the same locks, but appends are visible at once, and are removed if the transaction fails.
 //!
-//! Two transactions may wait for each other's locks; whoever waits too long fails.
+//! Two transactions may wait for each other's locks; a transaction that waits too long fails.
 
 use super::{DONE, REFUSED, Store};
 use crate::ids::index;
@@ -21,7 +20,7 @@ use crate::simulation::system::{Intent, Progress};
 use crate::slot::Slot;
 use crate::transactions::bug::Bug;
 
-/// Steps that a transaction waits for locks before it fails.
+/// The maximum number of steps in which a transaction waits for locks before it fails.
 const WAITS_MAX: u32 = 16;
 
 impl Store {
@@ -49,7 +48,7 @@ impl Store {
             return DONE;
         };
         if let Action::Read(_) = action {
-            // Should this commit, the items after the snapshot are its own.
+            // If the transaction commits, the items after the snapshot are its own.
             let len = self.lists.len_at(list, snapshot) + txn.appends_to(list, at);
             txn.asked[at].action = Action::Read(Seen::Prefix(len));
         }
@@ -87,7 +86,7 @@ impl Store {
         Progress::Again
     }
 
-    /// What the micro-operation at `at` reads of a list.
+    /// The result of the micro-operation at `at`, a read of a list.
     fn see_unisolated(&mut self, slot: Slot, list: ListId, at: usize) -> Seen {
         let txn = &self.txns[index(slot)];
         let own = txn.appends_to(list, at);
