@@ -1,12 +1,12 @@
-//! Feeds recorded histories op by op, and compares what is known after each with the batch verdict on that prefix.
+//! Feeds recorded histories op by op, and compares the outcome after each op with the batch verdict on that prefix.
 //!
-//! `cargo run --release -p check-online --example prefixes -- MODEL FILE...`. Of a history of more than 400 ops some
-//! 200 prefixes are compared, each after its own op. Exits with 1 if any differs.
+//! `cargo run --release -p check-online --example prefixes -- MODEL FILE...`. For a history of more than 400 ops, about
+//! 200 prefixes are compared, each after its last op. Exits with 1 if any differs.
 
 use history_core::{Budget, Checker, History, HistoryError, Op, Options, Run, Verdict};
 use std::process::ExitCode;
 
-/// Prefixes of one history that are compared, about.
+/// The approximate number of prefixes of one history that are compared.
 const PREFIXES: usize = 200;
 
 fn main() -> ExitCode {

@@ -79,7 +79,7 @@ impl Service {
             return *found;
         }
         let found = self.store.lock().await.get(&key).copied().unwrap_or(0);
-        // The bug: by now a put may have come between, and what is put into the cache is stale.
+        // The bug: a put may have happened since, and then the value that is inserted into the cache is stale.
         tokio::task::yield_now().await;
         self.cache.lock().await.insert(key, found);
         found
@@ -120,7 +120,7 @@ async fn client(
             Request::Get(key, service.get(key).await)
         };
         let mut span = Span::new(client, start, clock.now(), op);
-        // To wait for the checker without holding up other tasks.
+        // Waits for the checker without blocking other tasks.
         while let Some(back) = checker.try_feed(span)? {
             span = back;
             tokio::task::yield_now().await;

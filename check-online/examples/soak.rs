@@ -9,13 +9,13 @@ use check_register::models::{CasRegister, FifoQueue, Kv, KvAction, KvOp, PlainRe
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// Resident memory in bytes; 0 where the system does not report it.
+/// Resident memory in bytes; 0 if the system does not report it.
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
 }
 
-/// Numbers that look random: Knuth's multiplier; the upper bits are the good ones.
+/// Pseudo-random numbers from Knuth's multiplier; the upper bits are the best ones.
 struct Random(u64);
 
 impl Random {
@@ -29,13 +29,13 @@ impl Random {
 trait Object {
     type Model: OnlineModel;
     fn model() -> Self::Model;
-    /// What happens next.
+    /// The next operation.
     fn next(&mut self, random: &mut Random) -> <Self::Model as Model>::Op;
 }
 
 type SpanOf<O> = Span<<<O as Object>::Model as Model>::Op>;
 
-/// How many a second.
+/// The number per second.
 fn rate(count: u64, since: Instant) -> u128 {
     u128::from(count) * 1_000_000_000 / since.elapsed().as_nanos().max(1)
 }
@@ -120,18 +120,18 @@ impl Object for Map {
     }
 }
 
-/// Spans of clients that work back to back, each with an instant at which it takes effect.
+/// Spans of clients without pauses, each with an instant at which it takes effect.
 struct Source<O: Object> {
     object: O,
     random: Random,
-    /// By client: when its operation takes effect, when it began, when it will end.
+    /// By client: when its operation takes effect, when it began, and when it will end.
     clients: Vec<(u64, u64, u64)>,
 }
 
 impl<O: Object> Source<O> {
     fn plan(&mut self, client: usize, from: u64) {
         let clients = self.clients.len() as u64;
-        // Distinct times: each client has its own remainder.
+        // All times are different: each client has its own remainder.
         let mut at = |least: u64| (least / clients + 1 + self.random.below(1000)) * clients + client as u64;
         let start = at(from);
         let effect = at(start);
@@ -187,7 +187,7 @@ impl<O: Object> Sink<O> for Sorted<O> {
             return true;
         }
         self.waiting.sort_by_key(|(time, _, _)| *time);
-        // Spans are at most 3,000 times the clients apart.
+        // Spans are at most 3,000 times the number of clients apart.
         for (time, is_return, span) in self.waiting.drain(..512) {
             let call = &mut self.calls[span.client as usize];
             if !is_return {
@@ -244,7 +244,7 @@ fn latency(rounds: usize) {
         for span in &spans {
             handle.feed(*span).expect("spans in order");
         }
-        // Everything before has been judged when this is answered.
+        // When this is answered, everything before has been checked.
         let end = 2 + spans.iter().map(|span| span.finish).max().unwrap_or(0);
         for client in 0..4 {
             handle.idle(client, end).expect("it runs");

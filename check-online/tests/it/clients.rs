@@ -1,4 +1,4 @@
-//! Clients that come and go, and limits that end in words rather than in a verdict.
+//! Clients that join and leave, and limits that lead to an unknown outcome.
 
 use RegisterOp::{Read, Write};
 use check_online::{Events, FeedError, Online, Outcome, Reason, Settings, Span};
@@ -10,7 +10,7 @@ fn online(clients: u32) -> Online<PlainRegister> {
     Online::new(PlainRegister::starting_with(0), clients)
 }
 
-/// What the outcome refuses: client and start.
+/// The operation that the outcome refuses: client and start.
 fn refused<O>(outcome: Outcome<O>) -> Option<(i64, u64)> {
     match outcome {
         Outcome::Violation(violation) => Some((violation.refused.client, violation.refused.start)),
@@ -42,7 +42,7 @@ fn clients_join_and_go_on() {
     assert_eq!(online.feed(Span::new(0, 10, 20, Write(1))), Ok(Outcome::Ok));
     assert_eq!(online.join(19), Err(FeedError::Late { at: 19, judged: 20 }));
     assert_eq!(online.join(20), Ok(1));
-    // From here on it is waited for.
+    // From here on, the checker waits for it.
     assert_eq!(online.feed(Span::new(0, 30, 40, Read(2))), Ok(Outcome::Ok));
     assert_eq!(online.feed(Span::new(1, 25, 45, Write(2))), Ok(Outcome::Ok));
     assert_eq!(online.pause(1), Ok(Outcome::Ok));
@@ -74,7 +74,7 @@ fn what_cannot_be_is_named_and_changes_nothing() {
 #[test]
 fn a_crashed_operation_takes_effect_late_or_never() {
     let read = |start, value| Span::new(0, start, start + 5, Read(value));
-    // A put whose outcome is unknown does not let any value through afterwards.
+    // A write with an unknown outcome permits no other values after it.
     let feed = |values: &[i64]| {
         let mut online = online(2);
         assert_eq!(online.crash(1, 1, Write(8)), Ok(Outcome::Ok));
@@ -85,7 +85,7 @@ fn a_crashed_operation_takes_effect_late_or_never() {
     assert_eq!(feed(&[0, 0, 8, 8]), None);
     assert_eq!(feed(&[8, 8, 0]), Some((0, 30)), "what has happened cannot be undone");
     assert_eq!(feed(&[0, 7]), Some((0, 20)));
-    // Two that are equal happen twice at the most.
+    // Two equal operations happen at most twice.
     let mut online = online(3);
     online.crash(1, 1, Write(8)).unwrap();
     online.crash(2, 2, Write(8)).unwrap();
@@ -109,7 +109,7 @@ fn a_client_that_lags_too_far_behind_ends_in_unknown() {
     assert_eq!((online.waiting(), online.finish()), (0, Outcome::Unknown(Reason::Behind { client: 1 })));
 }
 
-/// Puts of 0, 1, 2, ... at once, then takes one after another. A client a put.
+/// Concurrent puts of 0, 1, 2, ..., and then takes one after another. Each put has its own client.
 fn queue(count: u32, order: impl Iterator<Item = i64>) -> (Vec<Span<QueueOp>>, Vec<Operation<QueueOp>>) {
     let put = |at: u32| Span::new(at, 1 + u64::from(at), 1_000 + u64::from(at), QueueOp::Put(at.into()));
     let take =
@@ -183,15 +183,15 @@ fn an_operation_that_never_ends_is_passed_over() {
         let read = events.invoke(0, 20_000, None);
         refused(events.complete(read, 20_001, Some(&Read(value))))
     };
-    // As long as it has no end the answer is known, and if it may have happened.
+    // As long as the operation has not ended, and if it may have happened, the answer is known.
     let (mut events, stuck) = begin(Some(&Write(7)));
     assert_eq!(events.crash(stuck, Some(&Write(7))), Outcome::Ok);
     assert_eq!(wrong(&mut events, 7), None);
-    // It was not made use of, so it does not matter that it did not happen.
+    // The operation was not used, so it does not matter that it did not happen.
     let (mut events, stuck) = begin(Some(&Write(7)));
     assert_eq!(events.fail(stuck), Outcome::Ok);
     assert_eq!(wrong(&mut events, 7), Some((0, 20_000)));
-    // When it happened is not known any more; but what is wrong is wrong.
+    // It is not known any more when the operation took effect, but a violation remains one.
     let (mut events, stuck) = begin(Some(&Write(7)));
     assert_eq!(events.complete(stuck, 15_000, Some(&Write(7))), Outcome::Unknown(Reason::Lag));
     assert_eq!(wrong(&mut events, 8), Some((0, 20_000)));
@@ -212,14 +212,14 @@ fn crashed_operations_that_nobody_sees_cost_nothing() {
         assert_eq!(online.feed(Span::new(0, now + 4, now + 5, Read(at))), Ok(Outcome::Ok));
     }
     assert!(online.configurations() < 10);
-    // Any of them may still be seen.
+    // Each of them may still be observed.
     assert_eq!(online.feed(Span::new(0, now + 10, now + 11, Read(-777))), Ok(Outcome::Ok));
     assert_eq!(online.finish(), Outcome::Ok);
 }
 
 #[test]
 fn puts_that_crashed_rest_until_they_are_seen() {
-    // Thirty of them could be in a queue in more orders than anyone can look at.
+    // Thirty of them can be in a queue in more orders than can be searched.
     let mut events = Events::new(FifoQueue::default());
     let mut at = 0;
     for value in 0..30 {

@@ -1,11 +1,12 @@
-//! A checker on a thread of its own, fed by several.
+//! A checker on a separate thread, fed by several threads.
 
 use check_online::{FeedError, Online, Outcome, Span};
 use check_register::models::{PlainRegister, RegisterOp};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread;
 
-/// Clients on a register that is read and written at one instant each; one of them lies once, if it is told when.
+/// Clients that read and write a register at single instants; one of them records one wrong value, if `lie_at` is
+/// given.
 fn run(lie_at: Option<u64>) -> Outcome<RegisterOp> {
     const CLIENTS: u32 = 3;
     let handle = Online::new(PlainRegister::starting_with(0), CLIENTS).spawn(16);
@@ -55,7 +56,7 @@ fn errors_come_back_and_clients_come_and_go() {
     handle.feed(Span::new(0, 11, 12, RegisterOp::Read(2))).unwrap();
     assert_eq!(handle.join(12), Ok(2));
     assert_eq!(handle.outcome(), Outcome::Ok);
-    // Out of order: known when it is judged, so at the latest after a question that waits.
+    // The error for a span out of order is known once the span is checked: at the latest after a call that waits.
     let late = FeedError::OutOfOrder { client: 0, start: 3, last: 12 };
     handle.feed(Span::new(0, 3, 4, RegisterOp::Read(2))).unwrap();
     _ = handle.join(100);

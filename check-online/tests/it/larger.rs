@@ -1,4 +1,4 @@
-//! Histories too large for trying every order: what is known online against the batch search.
+//! Histories too large for trying every order: compares the online checker with the batch search.
 
 use check_online::{Events, Online, OnlineLinearizable, Outcome, Span};
 use check_register::models::{CasRegister, FifoQueue, QueueOp, RegisterOp, Removed, Spec};
@@ -7,8 +7,8 @@ use history_core::{Budget, Checker, History, Options, Run, Verdict};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
-/// A step of a history: what, with which value, how long before and after it was in flight, how it ends, whether it
-/// lies.
+/// A step of a history: the kind, the value, how long it is in flight before and after, its end, and whether its result
+/// is wrong.
 type Step = (u8, i64, u64, u64, u8, bool);
 
 fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
@@ -16,13 +16,13 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((0..3u8, 0..100i64, 0..400u64, 0..400u64, 0..16u8, lies), 1..count)
 }
 
-/// Each operation happens at its position, and was in flight a while before and after. Some crash, and some of these
-/// never happened.
+/// Each operation takes effect at its position, and is in flight for a while before and after. Some crash, and some of
+/// these never take effect.
 fn operations<O>(steps: &[Step], mut happens: impl FnMut(&Step) -> O) -> Vec<Operation<O>> {
     let operation = |(at, step): (u32, &Step)| {
         let (_, _, before, after, fate, _) = *step;
         let now = 1_000 * u64::from(at) + 500_000;
-        // Distinct times.
+        // All times are different.
         let (call, ret) = (now - 10 * before, now + 10 * after + 5);
         let op = happens(step);
         match fate {
@@ -56,7 +56,7 @@ fn register(steps: &[Step], values: i64) -> Vec<Operation<RegisterOp>> {
             1 => RegisterOp::Cas(held, value),
             _ => return RegisterOp::Read(if *lies { value } else { held }),
         };
-        // Of those that crash some never happen.
+        // Some of the crashed operations never take effect.
         if *fate > 0 || value % 2 == 0 {
             held = value;
         }
@@ -95,7 +95,7 @@ fn by_time<O>(operations: &[Operation<O>]) -> Vec<(bool, &Operation<O>)> {
     all.into_iter().map(|(_, is_return, operation)| (is_return, operation)).collect()
 }
 
-/// By events, where those that crash are either in flight to the end or known to have crashed at once.
+/// Feeds events. Crashed operations are either in flight to the end, or known to have crashed immediately.
 fn by_events<M: check_online::OnlineModel + Clone>(
     model: &M,
     operations: &[Operation<M::Op>],
@@ -128,7 +128,7 @@ fn call_of<O>(outcome: Outcome<O>) -> Option<u64> {
     }
 }
 
-/// By spans, each operation a client of its own.
+/// Feeds spans; each operation has its own client.
 fn by_spans<M: check_online::OnlineModel + Clone>(model: &M, operations: &[Operation<M::Op>]) -> Option<u64> {
     let mut online = Online::new(model.clone(), operations.len() as u32);
     for (at, operation) in (0..).zip(operations) {
@@ -160,7 +160,7 @@ proptest! {
     #[test]
     fn queues(steps in steps(40)) {
         let model = FifoQueue::default();
-        // Crashed dequeues may have taken anything, so they crash as what they did.
+        // Crashed dequeues may have removed any value, so they crash with the effect that they had.
         let operations = queue(&steps);
         let expected = refused(&model, &operations);
         let open = |op: &QueueOp| Some(*op);
@@ -168,7 +168,7 @@ proptest! {
         prop_assert_eq!(by_spans(&model, &operations), expected);
     }
 
-    /// Recorded ops: the online checker breaks off at the first prefix that the batch checker refuses.
+    /// Recorded ops: the online checker ends at the first prefix that the batch checker refuses.
     #[test]
     fn recorded_ops(steps in steps(24), initial in 0..2i64) {
         let operations = register(&steps, 3);

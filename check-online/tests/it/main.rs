@@ -1,4 +1,4 @@
-//! What is known online, tested against what is known of the same history afterwards.
+//! Compares the results of online checks with those of batch checks of the same history.
 
 mod clients;
 mod handle;
@@ -13,8 +13,8 @@ mod vacuous;
 
 #[test]
 fn whatever_can_be_checked_can_be_watched() {
-    // `linearizable` is these by an option, and answers at the end; `linearizable-register` is one of them by key, and
-    // `versioned-register` watches by itself.
+    // `linearizable` selects one of these by an option, and decides only at the end; `linearizable-register` is one of
+    // them by key, and `versioned-register` watches by itself.
     let mut names: Vec<String> = check_register::checkers().iter().map(|checker| checker.name().to_owned()).collect();
     names.retain(|name| !["linearizable", "linearizable-register", "versioned-register"].contains(&name.as_str()));
     let online: Vec<String> = check_online::checkers().iter().map(|checker| checker.name().to_owned()).collect();

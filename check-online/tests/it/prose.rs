@@ -1,4 +1,4 @@
-//! What users read.
+//! The texts for users.
 
 use check_online::{Online, OnlineLinearizable, Outcome, Reason, Span};
 use check_register::models::{

@@ -1,4 +1,5 @@
-//! Histories that hold nothing to check: no run that watches them says that they are linearizable, and a note says why.
+//! Histories without anything to check: no run that watches them reports that they are linearizable, and a note gives
+//! the reason.
 
 use crate::hidden::{
     self, assert_doubts_what_hidden_transactions_explain, assert_ignores_undecodable_reads, assert_ignores_what_failed,

@@ -1,4 +1,4 @@
-//! The engines against each other on histories too large for trying every order, correct ones and damaged ones.
+//! Compares the engines on histories too large for trying every order, correct ones and damaged ones.
 
 use check_register::models::{CasRegister, FifoQueue, PlainRegister, QueueOp, RegisterOp, Removed, Stack};
 use check_register::{Engine, Model, Operation, Outcome, Settings, check, check_with, explain_refusal};
@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 const SEARCHING: [Engine; 3] = [Engine::Portfolio, Engine::JustInTime, Engine::WingGong];
 
-/// A linearizable history: each operation happens at its position, and was in flight a while before and after. Some
-/// have crashed; of these, some never happened.
+/// A linearizable history: each operation takes effect at its position, and is in flight for a while before and after.
+/// Some operations crash, and some of these never take effect.
 fn history<O: Clone>(happens: &[(O, u64, u64, u8)]) -> Vec<Operation<O>> {
     let mut operations = Vec::new();
     for (at, (op, before, after, fate)) in (0_i64..).zip(happens) {
@@ -22,7 +22,7 @@ fn history<O: Clone>(happens: &[(O, u64, u64, u8)]) -> Vec<Operation<O>> {
     operations
 }
 
-/// Reads what the register holds, but for some that read anything.
+/// Operations on a register, whose reads return its value, except for some that return another value.
 fn register_ops(steps: Vec<(u8, i64, u64, u64, u8, bool)>, values: i64) -> Vec<Operation<RegisterOp>> {
     let mut held = 0;
     let happens: Vec<(RegisterOp, u64, u64, u8)> = steps
@@ -78,13 +78,14 @@ proptest! {
         prop_assert_eq!(explain_refusal(&CasRegister::starting_with(0), &operations), None);
     }
 
-    /// No value twice: zones decide, whatever is in flight.
+    /// If no value is written twice, zones decide, however many operations are in flight.
     #[test]
     fn zones_agree_with_the_search(steps in steps(60)) {
         let mut operations = register_ops(steps, 40);
         let mut next = 100;
         for operation in &mut operations {
-            // Every write writes a value of its own, which whoever would have read the old one then reads.
+            // Every write writes a different value, and the reads of the old value are replaced by reads of the new
+            // one.
             if let RegisterOp::Write(_) | RegisterOp::Cas(..) = operation.op {
                 next += 1;
                 operation.op = RegisterOp::Write(next);
@@ -92,7 +93,7 @@ proptest! {
                 operation.op = RegisterOp::Read(if value % 5 == 0 { value } else { next });
             }
         }
-        // A thousand more in flight keep the portfolio from searching.
+        // A thousand more operations in flight, so that the portfolio does not search.
         let busy = (0..1_100).map(|at| Operation::new(at, RegisterOp::Write(10_000 + at), at.cast_unsigned(), 1_000_000 + at.cast_unsigned()));
         let crowded: Vec<Operation<RegisterOp>> = operations.iter().copied().chain(busy).collect();
         let model = PlainRegister::starting_with(0);
@@ -106,7 +107,7 @@ proptest! {
     }
 }
 
-/// Puts in 0, 1, 2, ... at once, then takes them out one after another in `order`.
+/// Inserts 0, 1, 2, ... at the same time, then removes them one after another in `order`.
 fn queue(order: impl Iterator<Item = i64>, count: i64) -> Vec<Operation<QueueOp>> {
     let put = |value| Operation::new(value, QueueOp::Put(value), value.cast_unsigned(), 10_000 + value.cast_unsigned());
     let take = |(at, value): (usize, i64)| {
@@ -118,7 +119,8 @@ fn queue(order: impl Iterator<Item = i64>, count: i64) -> Vec<Operation<QueueOp>
 
 #[test]
 fn one_engine_knows_where_the_other_has_too_much_to_look_at() {
-    // Twenty elements pushed at once may lie in any order: far more than a search of all configurations can hold.
+    // Twenty elements that were pushed at the same time may be in any order: far more than a search of all
+    // configurations can hold.
     let operations = queue((0..20).rev(), 20);
     let settings = |engine| Settings { engine, configurations_max: 100_000 };
     let by = |engine| check_with(&Stack::default(), &operations, settings(engine), &Budget::default());
@@ -147,7 +149,7 @@ fn a_budget_ends_the_search() {
     }
 }
 
-/// A model whose first step takes for ever, unless it is told to stop.
+/// A model whose first step does not end until the budget is cancelled.
 struct Slow(Cancel);
 
 impl Model for Slow {
@@ -160,7 +162,7 @@ impl Model for Slow {
     }
 
     fn step(&self, _: &u8, _: &u8, budget: &Budget) -> Option<u8> {
-        // Someone else gives up while the step is under way.
+        // Another thread cancels while the step is running.
         self.0.cancel();
         while budget.check(0, 0).is_ok() {}
         None
@@ -177,7 +179,7 @@ fn a_long_step_sees_that_the_budget_is_spent() {
 
 #[test]
 fn crashed_writes_that_nobody_sees_cost_nothing() {
-    // Ten thousand crashed writes, and a read of each value that is not theirs.
+    // Ten thousand crashed writes, and after each a read of another value.
     let mut operations = Vec::new();
     for at in 0..10_000_i64 {
         let now = 10 * at.cast_unsigned();
@@ -200,7 +202,7 @@ fn every_width_of_concurrency_is_decided() {
             Operation::new(at, RegisterOp::Write(value(at)), at.cast_unsigned(), 10_000 + at.cast_unsigned())
         })
     };
-    // One read that began when all had returned.
+    // A read that began after all writes returned.
     let read = |value| Operation::new(0, RegisterOp::Read(value), 30_000, 30_001);
     let outcome = |operations: Vec<_>| {
         let mut answer = check_with(&PlainRegister::default(), &operations, Settings::default(), &Budget::default());
@@ -210,7 +212,7 @@ fn every_width_of_concurrency_is_decided() {
         let same = |at| outcome(all_at_once(width, |_| 5).chain([read(at)]).collect()).verdict();
         assert_eq!((same(5), same(7)), (Verdict::Valid, Verdict::Invalid), "{width}");
     }
-    // Beyond what the engines can hold zones still decide, where no value is written twice.
+    // Beyond the limit of the engines, zones still decide if no value is written twice.
     assert_eq!(outcome(all_at_once(9_000, |at| at).chain([read(17)]).collect()).verdict(), Verdict::Valid);
     let too_many = outcome(all_at_once(9_000, |at| at % 7).chain([read(1)]).collect());
     assert_eq!(too_many, Outcome::Unknown(check_register::Reason::InFlight));
@@ -218,7 +220,7 @@ fn every_width_of_concurrency_is_decided() {
 
 #[test]
 fn what_nobody_can_have_written_is_refused_at_once() {
-    // 65 writes of 7 values at once, and a read of an eighth while they are in flight.
+    // 65 writes of 7 values at the same time, and a read of an eighth value while they are in flight.
     let writes = (0..65)
         .map(|at: i64| Operation::new(at, RegisterOp::Write(at % 7), at.cast_unsigned(), 1_000 + at.cast_unsigned()));
     let operations: Vec<_> = writes.chain([Operation::new(99, RegisterOp::Read(7), 100, 500)]).collect();
@@ -231,7 +233,8 @@ fn what_nobody_can_have_written_is_refused_at_once() {
     }
 }
 
-/// Rounds of seven writes at once, of three values, and a read of what the one wrote that returned last.
+/// Rounds of seven writes of three values at the same time, each followed by a read of the value that was written by
+/// the last write to return.
 fn crowds() -> Vec<Operation<RegisterOp>> {
     let round = |now: u64| {
         let writes = (0..7_i64).map(move |at| {
@@ -256,7 +259,8 @@ fn where_all_is_well_the_search_goes_straight_on() {
 
 #[test]
 fn a_search_that_takes_too_much_memory_leaves_it_to_the_other() {
-    // One client, and five values: nothing has to be chosen, but depth first all that was met is remembered.
+    // One client and five values: nothing has to be chosen, but the depth-first search stores every configuration that
+    // it reached.
     let operations: Vec<_> = (0..20_000_i64)
         .map(|at| {
             let now = 10 * at.cast_unsigned();
@@ -276,7 +280,7 @@ fn a_search_that_takes_too_much_memory_leaves_it_to_the_other() {
 fn the_search_goes_straight_on_up_to_what_nobody_can_have_written() {
     let operations: Vec<_> =
         crowds().into_iter().chain([Operation::new(0, RegisterOp::Read(9), 60_000, 60_001)]).collect();
-    // What it could have come to is found by looking at everything, within a limit of its own.
+    // The states before the refusal are found by a search of all configurations, within a separate limit.
     let steps = Budget::default().with_states_max(24_000);
     let answer = check_with(&PlainRegister::default(), &operations, Settings::default(), &steps);
     let Outcome::Refused(refusal) = &answer.parts[0].outcome else { panic!("{answer:?}") };
@@ -285,7 +289,7 @@ fn the_search_goes_straight_on_up_to_what_nobody_can_have_written() {
 
 #[test]
 fn puts_at_one_time_and_crashed_takes_cost_a_queue_nothing() {
-    // A hundred elements put in at once, of which every tenth is taken by one of a hundred crashed takes.
+    // A hundred elements inserted at the same time, of which a hundred crashed takes remove every tenth.
     let crash = (0..100).map(|at| Operation::crashed(at, QueueOp::Take(Removed::Unknown), 15_000));
     let kept = queue((0..100).filter(|at| at % 10 > 0), 100);
     let nothing = Operation::new(0, QueueOp::Take(Removed::Nothing), 100_000, 100_001);

@@ -1,8 +1,8 @@
-//! Operations that may have happened and do not say what they changed: no violation is certain beside them.
+//! Operations that may have happened and do not record what they changed: other violations are then not certain.
 
 use history_core::{Budget, Checker, Options, Reader, Report, Verdict};
 
-/// Judges a history, as a checker of whole histories or one that watches does.
+/// Checks a history, with a checker of whole histories or with one that watches.
 pub(crate) type Judge = fn(&dyn Checker, &str) -> Report;
 
 pub(crate) fn judge(checker: &dyn Checker, text: &str) -> Report {
@@ -10,7 +10,8 @@ pub(crate) fn judge(checker: &dyn Checker, text: &str) -> Report {
     history_core::check(run, &mut Reader::new(text.as_bytes()), &Budget::default()).unwrap()
 }
 
-/// A transaction without micro-ops may have written what another one read, unless it failed, or says what it did.
+/// A transaction without micro-operations may have written a value that another one read, unless it failed or records
+/// its writes.
 pub(crate) fn assert_doubts_what_hidden_transactions_explain(checkers: &[Box<dyn Checker>], judge: Judge) {
     let checker = checkers.iter().find(|checker| checker.name() == "multi-register").unwrap();
     let invoked = "{:process 0, :type :invoke, :f :txn}";
@@ -29,7 +30,7 @@ pub(crate) fn assert_doubts_what_hidden_transactions_explain(checkers: &[Box<dyn
         (format!("{invoked} {}", read.replace(":x 5", ":x nil")), Verdict::Valid),
     ];
     for (text, expected) in texts {
-        // Something that shows that there is a history at all.
+        // Another operation, so that there is something to check.
         let text = format!(
             "{{:process 2, :type :invoke, :f :txn, :value [[:write :y 1]]}}
              {{:process 2, :type :ok, :f :txn, :value [[:write :y 1]]}}
@@ -44,13 +45,13 @@ pub(crate) fn assert_doubts_what_hidden_transactions_explain(checkers: &[Box<dyn
     }
 }
 
-/// A history, the verdict on it, and a part of some note.
+/// A checker, a history, its verdict, and a part of some note.
 type Case = (&'static str, &'static str, Verdict, &'static str);
 
 const INVALID: Verdict = Verdict::Invalid;
 const UNKNOWN: Verdict = Verdict::Unknown;
 
-/// A violation that was complete before the first operation that hides what it did.
+/// Violations that were complete before the first operation whose effect is not recorded.
 const BEFORE_HIDDEN: &[Case] = &[
     (
         "multi-register",
@@ -62,17 +63,17 @@ const BEFORE_HIDDEN: &[Case] = &[
     ("multi-register", "1i W1 1k W1 2i R 2k R2 9i nil 9k nil", INVALID, "covers only the ops before the op at index 4"),
     ("multi-register", "1i W1 1k W1 2i R 2k R2 9i nil 9k :j", INVALID, "covers only the ops before the op at index 4"),
     ("multi-register", "1i W1 1k W1 2i R 2k R2 9i :j", INVALID, "covers only the ops before the op at index 4 ("),
-    // It was called before the read returned, and may have written what that shows.
+    // It was called before the read returned, and may have written the value of the read.
     ("multi-register", "1i W1 1k W1 2i R 9i nil 2k R2", UNKNOWN, "because of the op at index 3: it may have"),
     ("multi-register", "1i W1 1k W1 2i R 9i :j 2k R2", UNKNOWN, "because of the op at index 3 ("),
-    // The first read is wrong whatever happened; the second one may be right.
+    // The first read is wrong in any case; the second one may be right.
     (
         "multi-register",
         "1i W1 1k W1 2i R 2k R2 9i nil 3i R 3k R4",
         INVALID,
         "covers only the ops before the op at index 4",
     ),
-    // What was in flight then counts as what it turned out to be, or did not happen.
+    // An operation in flight at that point counts with its final outcome, or as one that did not happen.
     ("multi-register", "1i W1 2i R 2k R2 9i nil 1k W1", INVALID, "covers only the ops before the op at index 3"),
     ("multi-register", "1i W2 2i R 2k R2 9i nil 3i R 1k W2 3k R5", UNKNOWN, "because of the op at index 3"),
 ];
@@ -106,7 +107,7 @@ fn assert_case(
     let checker = checkers.iter().find(|checker| checker.name() == name).unwrap();
     let report = judge(checker.as_ref(), text);
     assert_eq!(report.verdict, expected, "{name}: {text}: {:?}", report.notes);
-    // A checker that watches does not read what follows a violation.
+    // A checker that watches does not read the ops after a violation.
     let is_over = expected == INVALID && note.contains("covers only") && report.notes.is_empty();
     let is_noted = report.notes.iter().any(|known| known.contains(note));
     assert!(is_noted || note.is_empty() || is_over, "{name}: {text}: {:?}", report.notes);
@@ -119,8 +120,8 @@ pub(crate) fn assert_keeps_what_was_certain_before(checkers: &[Box<dyn Checker>]
     }
 }
 
-/// By checker: ops that cannot be decoded; and a history that is right, and a wrong one, as `f value f value ...` with
-/// an invocation and an `ok` each.
+/// By checker: ops that cannot be decoded; and a valid and an invalid history, as `f value f value ...`, where each
+/// operation has an invocation and an `ok`.
 const OBJECTS: &[(&str, &[&str], &str, &str)] = &[
     ("register", &[":drop nil"], "write 1, read 1", "write 1, read 2"),
     ("cas-register", &[":drop nil", ":cas nil", ":cas [1]"], "write 1, read 1", "write 1, read 2"),
@@ -141,7 +142,7 @@ const OBJECTS: &[(&str, &[&str], &str, &str)] = &[
     ),
 ];
 
-/// One after another, each by process 0.
+/// The ops of sequential operations, all by process 0.
 fn completed(ops: &str) -> String {
     let op = |op: &str| {
         let (f, value) = op.split_once(' ').unwrap();
@@ -153,7 +154,7 @@ fn completed(ops: &str) -> String {
     ops.split(", ").map(op).collect()
 }
 
-/// What failed did not happen, so that nothing depends on whether it can be decoded.
+/// A failed operation did not happen, so it does not matter whether it can be decoded.
 pub(crate) fn assert_ignores_what_failed(checkers: &[Box<dyn Checker>], judge: Judge) {
     for (name, undecodable, right, wrong) in OBJECTS {
         for op in *undecodable {
@@ -168,20 +169,20 @@ pub(crate) fn assert_ignores_what_failed(checkers: &[Box<dyn Checker>], judge: J
             case(&format!("{invoked}{failed}{wrong}"), Verdict::Invalid, ignored);
             case(&format!("{invoked}{wrong}{failed}"), Verdict::Invalid, ignored);
             case(&format!("{wrong}{invoked}{failed}"), Verdict::Invalid, "");
-            // Everything that may have happened is as before.
+            // Operations that may have happened still make the verdict unknown.
             for ended in ["", &op("info"), &op("ok")] {
                 case(&format!("{invoked}{right}{ended}"), Verdict::Unknown, "because of the op at index 0 (");
                 case(&format!("{invoked}{wrong}{ended}"), Verdict::Unknown, "because of the op at index 0 (");
                 case(&format!("{right}{invoked}{ended}"), Verdict::Unknown, "because of the op at index ");
                 case(&format!("{wrong}{invoked}{ended}"), Verdict::Invalid, "covers only the ops before the op at");
             }
-            // All ops are of another form.
+            // All ops belong to another workload.
             case(&format!("{invoked}{failed}{invoked}{failed}"), Verdict::Unknown, "because of the op at index 0 (");
         }
     }
 }
 
-/// A read changes nothing: without one whose result cannot be decoded, a violation is one.
+/// A read changes nothing: if its result cannot be decoded, a violation by the other ops remains one.
 pub(crate) fn assert_ignores_undecodable_reads(checkers: &[Box<dyn Checker>], judge: Judge) {
     let unread = completed("read :j");
     for name in ["linearizable-set", "linearizable-counter"] {

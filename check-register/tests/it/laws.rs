@@ -1,4 +1,4 @@
-//! The built-in models keep the laws of models.
+//! The built-in models obey the laws of models.
 
 use check_register::assert_model_laws;
 use check_register::models::{

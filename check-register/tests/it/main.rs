@@ -1,4 +1,4 @@
-//! Linearizability, tested against trying all orders, and against what the words of each checker mean.
+//! Tests of linearizability: comparisons with trying all orders, and with the definition of each checker.
 
 mod brute;
 mod engines;

@@ -1,17 +1,17 @@
-//! Histories of objects that hold nothing to check: for checkers of whole histories, and for those that watch them.
+//! Histories of objects without anything to check: for checkers of whole histories, and for those that watch.
 
 use history_core::{Budget, Checker, Options, Reader, Report, Verdict};
 
-/// Ops that end with ok, each as it is invoked and as it completes.
+/// Ops that end with ok, each with the fields of its invocation and of its completion.
 type Ops = &'static [(&'static str, &'static str)];
 
-/// An object, and a history that it can be judged by.
+/// An object, and a history by which it can be checked.
 struct Row {
     name: &'static str,
-    /// Ops that end with ok: what in addition to type and process is in an invocation, and in its completion. The first
-    /// one can be done at the start; the last one has an answer that could be wrong.
+    /// Ops that end with ok: the fields of the invocation besides type and process, and those of the completion. The
+    /// first op is possible in the initial state; the last one has a result that could be wrong.
     ops: Ops,
-    /// What a note says is missing where there is no such answer.
+    /// The text that a note gives as missing if there is no such result.
     missing: &'static str,
 }
 
@@ -87,7 +87,7 @@ fn op((invoked, completed): (&str, &str), kind: &str) -> String {
     format!("{{:process 0, :type :invoke, {invoked}}} {{:process 0, :type :{kind}, {completed}}}\n")
 }
 
-/// Histories in which there is nothing for the object to look at, and what a note says of each.
+/// Histories without anything to check for the object, and the text of a note for each.
 fn table(row: &Row) -> Vec<(&'static str, String, &'static str)> {
     let nobody = "no op of a client, so there was nothing to check";
     let nemesis = "{:process :nemesis, :type :info, :f :start} {:process :nemesis, :type :info, :f :stop}";
@@ -106,7 +106,7 @@ fn table(row: &Row) -> Vec<(&'static str, String, &'static str)> {
         ),
     ];
     if right.contains(":value") && row.name != "versioned-register" {
-        // Nothing else than what changes the object; and answers without what they answer.
+        // Only operations that change the object; and results without values.
         table.push(("no answer", op(first, "ok"), row.missing));
         table.push(("values under another name", right.replace(":value", ":val"), "alue"));
         let answer = op(last, "ok");
@@ -115,7 +115,7 @@ fn table(row: &Row) -> Vec<(&'static str, String, &'static str)> {
     table
 }
 
-/// What is wrong with a checker's answers.
+/// The errors in a checker's results.
 pub(crate) fn faults(checker: &dyn Checker, judge: impl Fn(&dyn Checker, &str) -> Report) -> Vec<String> {
     let row = row_of(checker);
     let mut faults = Vec::new();
@@ -133,16 +133,16 @@ pub(crate) fn faults(checker: &dyn Checker, judge: impl Fn(&dyn Checker, &str) -
     faults
 }
 
-/// A checker that says valid of everything is caught by each case.
+/// Each case must detect a checker that always returns valid.
 pub(crate) fn assert_catches_a_stamp(checker: &dyn Checker) {
     let stamp = |checker: &dyn Checker, _: &str| Report::new(checker.name().to_owned(), Verdict::Valid);
     assert_eq!(faults(checker, stamp).len(), table(row_of(checker)).len(), "{}", checker.name());
 }
 
-/// Histories in which all or most answers are nil: the checker, the ops that end with ok, one after another, and how
-/// often something was observed; unknown if never.
+/// Histories in which all or most results are nil: the checker, sequential ops that end with ok, and the number of
+/// observations. The verdict is unknown if there are none.
 const NILS: &[(&str, Ops, u64)] = &[
-    // Nil before anything was written is what should be there; after it, it says nothing.
+    // A read of nil before any write is evidence; after a write, it is none.
     ("register", &[(":f :read", ":f :read"), WRITE], 1),
     ("register", &[WRITE, (":f :read", ":f :read"), (":f :read", ":f :read")], 0),
     ("register", &[WRITE, (":f :read", ":f :read"), READ], 1),
@@ -175,7 +175,7 @@ const NILS: &[(&str, Ops, u64)] = &[
     ("semaphore", &[(":f :acquire, :value 0", ":f :acquire, :value 0")], 0),
 ];
 
-/// Judges [`NILS`] by the checkers that have these names.
+/// Checks [`NILS`] with the checkers of these names.
 pub(crate) fn assert_nil_is_no_answer(checkers: &[Box<dyn Checker>]) {
     for (name, ops, observed) in NILS {
         let checker = checkers.iter().find(|checker| checker.name() == *name).unwrap();

@@ -1,4 +1,4 @@
-//! What recorded ops represent: histories as clients write them, with little said or with more than was asked.
+//! The meaning of recorded ops: histories as clients write them, with few fields or with more than necessary.
 
 use check_register::Linearizable;
 use check_register::models::{
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 fn verdict<S: Spec + Clone + Default + 'static>(ops: &str) -> Verdict {
     let history = History::parse(ops).expect("a history");
     let report = Linearizable::<S>::default().check(&history).expect("a history of a size");
-    // Nothing was unreadable; what a refusal rests on may be told.
+    // All ops were decoded. A note may state the assumption of a refusal.
     assert!(report.verdict == Verdict::Invalid || report.notes.is_empty(), "{:?}", report.notes);
     report.verdict
 }
@@ -47,7 +47,7 @@ fn the_reason_of_an_info_is_no_number_of_permits() {
 
 #[test]
 fn what_a_lock_answers_is_not_its_owner() {
-    // A fenced lock tells a token with each acquisition, and nothing when it is given back.
+    // A fenced lock returns a token with each acquisition, and no value on release.
     let ops = |releaser: u32| {
         format!(
             "{{:process 0, :type :invoke, :f :acquire, :value nil}}
@@ -75,7 +75,7 @@ fn a_client_that_goes_on_under_another_name_still_owns_the_lock() {
             let own = ops(unknown, client);
             assert_eq!(verdict::<OwnerMutex>(&own), Verdict::Valid, "{own}");
             assert_eq!(verdict::<ReentrantMutex>(&own), Verdict::Valid, "{own}");
-            // What is written and read again says the same.
+            // The same history, written in another format and read again, gives the same verdict.
             let history = History::parse(&own).unwrap();
             let mut intervals = IntervalWriter::new(Vec::new());
             history.ops().for_each(|op| intervals.write(&op).unwrap());
@@ -145,7 +145,7 @@ fn a_mutex_may_be_held_at_the_start() {
     }
 }
 
-/// A client named by digits is that number, and so is the owner; also of whom the lock belongs to at first.
+/// A client named by digits is the client with this number, also as an owner and as the initial holder.
 #[test]
 fn an_owner_is_one_however_it_is_written() {
     let text = r#"{"process":"3","type":"invoke","f":"acquire","value":null} {"process":"3","type":"ok","f":"acquire"}
@@ -164,7 +164,7 @@ fn an_owner_is_one_however_it_is_written() {
     }
 }
 
-/// A refusal says what each operation did, and to whom.
+/// A refusal names the operation, the owner and the key.
 #[test]
 fn a_refusal_names_owners_and_keys() {
     fn told<S: Spec + Clone + Default + 'static>(ops: &str) -> String {
@@ -182,8 +182,8 @@ fn a_refusal_names_owners_and_keys() {
     assert!(said.contains("= write of 1 under 4") && said.contains("= read of 2 under 4"), "{said}");
 }
 
-/// What was invoked and what completed differ in more than a result. If the completion decided, a prefix could be false
-/// and the whole true: nothing could be said while a history is being written.
+/// The invocation and the completion differ in more than a result. If the completion decided, a prefix could be invalid
+/// and the whole valid: there could be no verdict while a history is being written.
 #[test]
 fn a_completion_that_contradicts_its_invocation_says_nothing() {
     fn told<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str) -> String {
@@ -252,7 +252,7 @@ fn no_set_shows_an_element_twice() {
 
 #[test]
 fn a_completion_adds_what_it_found() {
-    // With another operation after it, so that there is something to check.
+    // Another operation follows, so that there is something to check.
     fn holds<S: Spec + Clone + Default + 'static>(invoked: &str, completed: &str, then: &str) {
         let text = format!(
             "{{:process 0, :type :invoke, {invoked}}}\n{{:process 0, :type :ok, {completed}}}
@@ -268,7 +268,7 @@ fn a_completion_adds_what_it_found() {
         ":f :txn, :value [[:write 1 1] [:read 1 1] [:read 2 nil]]",
         ":f :txn, :value [[:read 1 1]]",
     );
-    // One of the results alone.
+    // A completion with only one of the results.
     holds::<MultiRegister>(
         ":f :txn, :value [[:write 1 1] [:read 1 nil] [:read 2 nil]]",
         ":f :txn, :value [[:write 1 1] [:read 1 1]]",
@@ -292,20 +292,21 @@ fn what_cannot_be_read_takes_back_no_violation() {
     let note = "The verdict covers only the ops before the op at index 2 (line 1): cas-register has no operation :foo; \
                 expected :read value, :write value, :cas [old new].";
     assert_eq!(report.notes, [note]);
-    // The write is in flight all the time: whatever its completion means, it may have been what was read.
+    // The write is in flight all the time: its completion cannot be decoded, so it may have written the value that was
+    // read.
     let open = "{:process 1, :type :invoke, :f :write, :value 7}";
     let text = format!("{open} {STALE} {{:process 1, :type :ok, :f :write, :value 8}}");
     let report = Linearizable::<CasRegister>::default().check(&History::parse(&text).unwrap()).unwrap();
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].starts_with("No verdict, because of the op at index 3 (line 1): "), "{report:?}");
-    // An operation of which only the end is known may have begun before the read.
+    // An operation without an invocation may have begun before the read.
     let report = judge("{:type :ok, :f :write, :value 7}");
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains("the completion has no invocation"), "{report:?}");
     assert_eq!(judge("{:type :invoke, :f :write, :value 7}").verdict, Verdict::Invalid);
 }
 
-/// By key.
+/// Checks a history by key.
 fn keyed(text: &str) -> Report {
     let checker = Linearizable::<CasRegister>::default();
     let run = Keyed::start(&checker, &Options::new()).unwrap();
@@ -325,7 +326,7 @@ fn what_cannot_be_read_of_one_key_takes_back_no_violation_of_another() {
     assert_eq!(verdicts, [("2".to_owned(), Verdict::Unknown), ("1".to_owned(), Verdict::Invalid)]);
     let report = keyed(&format!("{valid} {{:process 0, :type :invoke, :f :read}}"));
     assert_eq!(report.verdict, Verdict::Unknown);
-    // A key of which nothing can be said, before and after.
+    // A key without a verdict, before and after.
     let foo = "{:process 1, :type :invoke, :f :foo, :value [3 nil]}";
     for text in [format!("{foo} {stale}"), format!("{stale} {foo}")] {
         let report = keyed(&text);
@@ -336,8 +337,8 @@ fn what_cannot_be_read_of_one_key_takes_back_no_violation_of_another() {
 
 #[test]
 fn a_key_that_is_not_linearizable_ends_the_search_of_the_others() {
-    // Twenty elements pushed at once, the first and the last equal, and popped in some order, the last one twice: there
-    // are 20!/2 orders to look at.
+    // Twenty elements pushed at the same time, of which the first and the last are equal, and popped in some order, the
+    // last one twice: there are 20!/2 orders to search.
     let mut text = String::new();
     let mut op = |process: usize, kind: &str, f: &str, key: usize, value: usize| {
         _ = writeln!(text, "{{:process {process}, :type :{kind}, :f :{f}, :value [{key} {value}]}}");

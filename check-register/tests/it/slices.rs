@@ -1,4 +1,5 @@
-//! Parts in slices: a part that is not linearizable decides, and what is said of the others does not depend on threads.
+//! Slices: a part that is not linearizable decides the verdict, and the results for the others do not depend on
+//! threads.
 
 use check_register::models::{Kv, KvAction, KvOp};
 use check_register::{Engine, Operation, Outcome, PartAnswer, Reason, Settings, check_with};
@@ -8,7 +9,7 @@ fn op(key: i64, action: KvAction) -> KvOp {
     KvOp { key, action }
 }
 
-/// Appends of so many letters to a key at once, and then gets that find these.
+/// Concurrent appends of this number of letters to a key, and then gets with these results.
 fn appended(key: i64, letters: u8, found: &[&str]) -> Vec<Operation<KvOp>> {
     let letter = |at: u8| char::from(b'a' + at).to_string();
     let append = |at: u8| {
@@ -22,12 +23,13 @@ fn appended(key: i64, letters: u8, found: &[&str]) -> Vec<Operation<KvOp>> {
     (0..letters).map(append).chain((0..).zip(found).map(get)).collect()
 }
 
-/// A key to which twenty letters were appended at once, in an order that nobody finds soon, and then another one.
+/// A key to which twenty letters were appended at the same time, whose order takes long to find, and which is read in
+/// two different orders.
 fn endless(key: i64) -> Vec<Operation<KvOp>> {
     appended(key, 20, &["tsrqponmlkjihgfedcba", "abcdefghijklmnopqrst"])
 }
 
-/// A key that held what nobody put there.
+/// A key whose value was never written.
 fn stale(key: i64) -> Vec<Operation<KvOp>> {
     appended(key, 1, &["a", "b"])
 }
@@ -49,7 +51,7 @@ fn one_part_that_is_refused_leaves_the_others() {
     use Verdict::{Invalid, Unknown};
     assert_eq!(verdicts(&of_few), [Unknown, Unknown, Invalid, Unknown, Invalid]);
     assert!([0, 1, 3].iter().all(|at| of_few[*at].outcome == Outcome::Unknown(Reason::OtherPart)), "{of_few:?}");
-    // With so much more that several threads take parts.
+    // With so many more operations that several threads process parts.
     let busy = (0..22_000).map(|at| {
         let at_ns = 100_000 + 10 * at;
         Operation::new(0, op(5, KvAction::Put("a".into())), at_ns, at_ns + 5)
@@ -62,11 +64,11 @@ fn one_part_that_is_refused_leaves_the_others() {
 
 #[test]
 fn parts_that_take_more_than_a_slice_are_decided() {
-    // More than 100,000 configurations each, which one engine looks at one and all.
+    // More than 100,000 configurations each, all of which one engine visits.
     let slow = |key| appended(key, 8, &["hgfedcba"]);
     let parts = judge(&[slow(0), slow(1)].concat(), Engine::JustInTime);
     assert_eq!(verdicts(&parts), [Verdict::Valid; 2]);
-    // A part is refused in a later slice, in which the others come to their ends as well.
+    // A part is refused in a later slice, in which the others are decided too.
     let wrong = appended(1, 8, &["hgfedcbb"]);
     let parts = judge(&[slow(0), wrong, slow(2), endless(3)].concat(), Engine::JustInTime);
     assert_eq!(verdicts(&parts), [Verdict::Valid, Verdict::Invalid, Verdict::Valid, Verdict::Unknown]);

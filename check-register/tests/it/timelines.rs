@@ -6,9 +6,9 @@ use history_core::figure::{Bar, BarStatus, Content, Timeline};
 use history_core::{Budget, History, Verdict};
 use std::fmt::Write as _;
 
-/// For each of eight values, a crashed write of it and a crashed cas to it: whoever reads it saw one of the two, which
-/// makes 2^8 ways, and with ten writes at once too many to go through. Each value is read before a read of 99, which
-/// nobody wrote, and once more after it.
+/// For each of eight values, a crashed write of it and a crashed cas to it. A read of the value observed one of the
+/// two, so there are 2^8 possibilities, which are too many to search with ten concurrent writes. Each value is read
+/// before a read of 99, which was never written, and once more after it.
 fn ambiguous() -> String {
     const VALUES: i64 = 8;
     let mut text = String::new();
@@ -57,7 +57,7 @@ fn timeline(text: &str) -> (Timeline, String) {
     }
 }
 
-/// For each status of operations that returned (or of crashed ones), how many have it.
+/// By status: the number of operations that returned, or crashed, and have this status.
 fn drawn(timeline: &Timeline) -> Vec<(bool, BarStatus, usize)> {
     let statuses = [BarStatus::Placed, BarStatus::Pending, BarStatus::Refused, BarStatus::After, BarStatus::Failed];
     let kinds = [false, true].into_iter().flat_map(|returned| statuses.map(|status| (returned, status)));
@@ -71,7 +71,7 @@ fn drawn(timeline: &Timeline) -> Vec<(bool, BarStatus, usize)> {
 #[test]
 fn what_was_placed_is_drawn_as_placed_where_not_all_ways_can_be_counted() {
     let (timeline, told) = timeline(&ambiguous());
-    // A write and a read of each value, each with a crashed operation that it saw.
+    // A write and a read of each value, and a crashed operation that each read observed.
     assert_eq!(
         drawn(&timeline),
         [
@@ -89,7 +89,7 @@ fn what_was_placed_is_drawn_as_placed_where_not_all_ways_can_be_counted() {
 
 #[test]
 fn what_can_be_placed_is_drawn_as_placed_where_no_order_is_known() {
-    // More writes at once than the search begins with, none of them of what is read.
+    // More concurrent writes than the search accepts, none of them of the value that is read.
     let mut text = String::new();
     for kind in ["invoke", "ok"] {
         for at in 0..1_100 {

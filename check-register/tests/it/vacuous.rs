@@ -1,4 +1,4 @@
-//! Histories that hold nothing to check: no checker says that they are linearizable, and a note says why.
+//! Histories without anything to check: no checker reports that they are linearizable, and a note gives the reason.
 
 use crate::hidden::{
     self, assert_doubts_what_hidden_transactions_explain, assert_ignores_undecodable_reads, assert_ignores_what_failed,
@@ -11,7 +11,7 @@ use history_core::{Checker, Verdict};
 
 fn checkers() -> Vec<Box<dyn Checker>> {
     let mut all = check_register::checkers();
-    // It has an option for which of the others it is, or takes their histories by key.
+    // These select one of the others by an option, or split histories by key.
     all.retain(|checker| !["linearizable", "linearizable-register"].contains(&checker.name()));
     all
 }
@@ -34,7 +34,7 @@ fn nil_is_no_answer_unless_nothing_was_there() {
     assert_nil_is_no_answer(&checkers());
 }
 
-/// A failed write leaves nothing that a read of nil could have missed.
+/// After a failed write there is nothing that a read of nil could have missed.
 #[test]
 fn what_failed_fills_nothing() {
     let text = |kind: &str| {
@@ -48,7 +48,7 @@ fn what_failed_fills_nothing() {
         let report = judge(&register, &text(kind));
         assert_eq!(report.verdict, verdict, "{kind}: {:?}", report.notes);
     }
-    // An operation that began before a write returned may have been before it.
+    // An operation that began before a write returned may have taken effect before the write.
     let overlaps = "{:process 0, :type :invoke, :f :write, :value 1} {:process 1, :type :invoke, :f :read}
                     {:process 0, :type :ok, :f :write, :value 1} {:process 1, :type :ok, :f :read}";
     assert_eq!(judge(&register, overlaps).verdict, Verdict::Valid);
@@ -78,7 +78,7 @@ fn nil_answers_are_counted_beside_others() {
     assert_eq!((report.verdict, report.notes.len()), (Verdict::Valid, 1), "{:?}", report.notes);
     let note = "1 ok result is nil or contains nil, of an operation that began after a write had returned.";
     assert!(report.notes[0].starts_with(note), "{:?}", report.notes);
-    // Of several registers one is lost.
+    // One of several registers is lost.
     let text = "{:process 0, :type :invoke, :f :txn, :value [[:write :x 1] [:write :y 5]]}
                 {:process 0, :type :ok, :f :txn, :value [[:write :x 1] [:write :y 5]]}
                 {:process 0, :type :invoke, :f :txn, :value [[:read :x nil] [:read :y nil]]}
@@ -88,7 +88,7 @@ fn nil_answers_are_counted_beside_others() {
     assert!(report.notes[0].starts_with(note), "{:?}", report.notes);
 }
 
-/// Who got `false` has not got the lock.
+/// A client that got `false` does not hold the lock.
 #[test]
 fn an_attempt_that_returned_false_is_not_understood() {
     let text = |answer: &str| {
@@ -108,7 +108,7 @@ fn an_attempt_that_returned_false_is_not_understood() {
     }
 }
 
-/// An `ok` of another function says neither that what was invoked happened, nor that what it names did.
+/// An `ok` with another function shows neither that the invoked operation happened, nor that the named one did.
 #[test]
 fn an_ok_with_another_function_than_its_invocation_is_not_understood() {
     let text = "{:process 0, :type :invoke, :f :acquire} {:process 0, :type :ok, :f :release}

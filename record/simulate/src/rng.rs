@@ -90,7 +90,7 @@ impl Chance {
         Chance((probability * 9_007_199_254_740_992.0) as u64)
     }
 
-    /// Whether a ticket is among the winning ones; if not, the ticket less those.
+    /// Returns `Ok` if a ticket is below the probability, and otherwise the ticket minus the probability.
     pub(crate) fn wins(self, ticket: u64) -> Result<(), u64> {
         if ticket < self.0 { Ok(()) } else { Err(ticket - self.0) }
     }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_stream_is_pinned() {
-        // Computed apart from this crate. Were these to change, every seed written down would mean another history.
+        // Computed without this crate. If these numbers changed, every recorded seed would mean another history.
         let mut rng = Rng::new(42, Purpose::Plan);
         let drawn = [rng.next(), rng.next(), rng.next()];
         assert_eq!(drawn, [9_042_489_003_664_762_152, 8_991_947_896_070_359_125, 16_115_993_858_538_105_016]);

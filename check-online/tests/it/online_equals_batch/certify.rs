@@ -1,10 +1,10 @@
-//! Re-derives what a violation says without the search.
+//! Derives the content of a violation again, without the search.
 
 use super::oracle::{admits, replay};
 use check_online::{Next, OnlineModel, Step, Violation};
 use check_register::Operation;
 
-/// Holds each configuration of a violation to the operations that were known.
+/// Compares each configuration of a violation with the operations that were known.
 pub(crate) fn certify<M: OnlineModel>(model: &M, known: &[Operation<M::Op>], violation: &Violation<M::Op>) {
     let told = || format!("{violation:#?} of {known:#?}");
     let find = |step: &Step<M::Op>| {
@@ -14,7 +14,7 @@ pub(crate) fn certify<M: OnlineModel>(model: &M, known: &[Operation<M::Op>], vio
     assert!(!violation.configurations.is_empty(), "{}", told());
     let refused = find(&violation.refused);
     let until = known[refused].ret.unwrap_or_else(|| panic!("what is refused returned: {}", told()));
-    // What was known when it was to return.
+    // The operations as known at the return of the refused one.
     let before =
         |operation: &Operation<M::Op>| Operation { ret: operation.ret.filter(|ret| *ret < until), ..operation.clone() };
     let open: Vec<Operation<M::Op>> = known.iter().map(before).collect();

@@ -1,4 +1,4 @@
-//! Events: after each one the verdict, and the operation that is refused, are those of the batch search on the prefix.
+//! Events: after each one, the verdict and the refused operation are those of the batch search on the prefix.
 
 use super::oracle::linearizable;
 use super::{Random, certify, refused, without_result, world};
@@ -6,7 +6,7 @@ use check_online::{Call, Events, OnlineModel, Outcome, Settings};
 use check_register::models::Spec;
 use check_register::{Model, Operation};
 
-/// How an operation ends that has an end.
+/// The end of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Ok,
@@ -16,7 +16,7 @@ enum End {
 
 const TWO_ENDS: [End; 3] = [End::Ok, End::Fail, End::Info];
 
-/// The history as it stood at `until`, of which the online checker knows just as much.
+/// The history up to `until`, with the data that the online checker has at that time.
 fn prefix<M: Model>(
     model: &M,
     operations: &[Operation<M::Op>],
@@ -41,7 +41,7 @@ where
     operations.iter().enumerate().filter_map(known).collect()
 }
 
-/// Feeds a history event by event. Whether it is linearizable.
+/// Feeds a history event by event. Returns true if it is linearizable.
 fn hold<M: OnlineModel + Clone>(model: &M, operations: &[Operation<M::Op>], ends: &[End], lag_max: usize) -> bool
 where
     M::Op: 'static,
@@ -85,7 +85,7 @@ where
                 }
                 return false;
             }
-            // Nothing may be said wrong, and nothing said at all only where the past had to be forgotten.
+            // No result may be wrong, and it may be unknown only if past events had to be discarded.
             Outcome::Unknown(_) => {
                 assert!(lag_max < 100, "{}", told());
                 is_unknown = true;
@@ -107,7 +107,7 @@ where
     let (mut valid, mut invalid) = (0, 0);
     let mut count = |linearizable: bool| if linearizable { valid += 1 } else { invalid += 1 };
     world::enumerate(3, ops, |operations| {
-        // All ends of two operations would be too many; each has each somewhere.
+        // There are too many combinations of all ends of two operations; each operation has each end in some history.
         let ends: Vec<End> = operations.iter().map(|_| TWO_ENDS[random.below(8).saturating_sub(5) as usize]).collect();
         count(hold(&model, operations, &ends, 1_000));
     });
@@ -121,8 +121,8 @@ where
     assert!(valid > 500 && invalid > 500, "{}: {valid} valid, {invalid} invalid: too few to learn from", M::NAME);
 }
 
-/// A put that is passed over, taken out by somebody, and forgotten for that: when it fails, its element came from
-/// nowhere.
+/// A put that is passed over and whose value is removed by a take is discarded. If the put then fails, its value has no
+/// origin.
 #[test]
 fn what_was_used_and_forgotten_may_fail() {
     use check_register::models::{FifoQueue, QueueOp, Removed};

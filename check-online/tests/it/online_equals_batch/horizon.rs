@@ -1,8 +1,8 @@
 //! "The earliest span that proves it", by definition: the first with which no continuation is linearizable.
 //!
-//! A continuation is any number of operations of clients that run, each after what its client has come to. On a
-//! register it is enough to look at writes of the slowest client, at any instants after the time it has come to; and a
-//! write at some instant after it does what a write called then does that crashes.
+//! A continuation is any number of operations of running clients, each after the time that its client has reached. For
+//! a register it is enough to consider writes of the slowest client, at any instants after the time that it has
+//! reached; and a write at some later instant has the same effect as a write that is called at that time and crashes.
 
 use super::{Random, refused};
 use check_online::{Online, Outcome, Span};
@@ -11,10 +11,10 @@ use check_register::models::{CasRegister, RegisterOp};
 
 const VALUES: i64 = 3;
 
-/// Whether what is known can be continued to something linearizable.
+/// Returns true if the known operations have a linearizable continuation.
 fn can_go_on(model: &CasRegister, fed: &[Operation<RegisterOp>], last: &[Option<u64>]) -> bool {
     let Some(slowest) = last.iter().flatten().min() else { return refused(model, fed).is_none() };
-    // No more than one write before each operation makes a difference.
+    // At most one write before each operation makes a difference.
     let writes = (0..VALUES).flat_map(|value| fed.iter().map(move |_| value));
     let write = |value| Operation::crashed(99, RegisterOp::Write(value), 2 * slowest + 1);
     let twice = |operation: &Operation<RegisterOp>| Operation {
@@ -35,7 +35,7 @@ fn a_violation_is_found_at_the_earliest_span_that_proves_it() {
         let clients = 2 + random.below(2) as usize;
         let mut online = Online::new(model.clone(), clients as u32);
         let mut fed = Vec::new();
-        // Times are distinct: each client has its own remainder.
+        // All times are different: each client has its own remainder.
         let mut last = vec![Some(0); clients];
         let mut refused_at = None;
         for step in 0..8 {
@@ -66,7 +66,7 @@ fn a_violation_is_found_at_the_earliest_span_that_proves_it() {
                 break;
             }
         }
-        // Did it take others to prove what the last span of all said already?
+        // Counts whether the refused span came last, or others after it were needed.
         match refused_at {
             Some(step) if step + 1 == fed.len() => at_once += 1,
             Some(_) => later += 1,

@@ -1,4 +1,4 @@
-//! What is known online against what is known of the same prefix afterwards: on every history of up to three operations
+//! Compares the online results with the batch results for the same prefix: on every history of up to three operations
 //! of each model, and on random ones of up to seven.
 
 mod certify;
@@ -36,7 +36,7 @@ fn refused<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> Option<usize
     refusals.min_by_key(|op| operations[*op].ret)
 }
 
-/// What is known of an operation as long as it has no result: `None` if that says nothing.
+/// The known effect of an operation without a result: `None` if there is none.
 fn without_result<M: Model>(model: &M, op: &M::Op) -> Option<M::Op>
 where
     M::Op: 'static,
@@ -48,7 +48,7 @@ where
     (!model.shortcuts().reads_only(op)).then(|| op.clone())
 }
 
-/// Numbers that look random: Knuth's multiplier; the upper bits are the good ones.
+/// Pseudo-random numbers from Knuth's multiplier; the upper bits are the best ones.
 struct Random(u64);
 
 impl Random {
@@ -58,7 +58,7 @@ impl Random {
     }
 }
 
-/// Both ways to feed, on each model.
+/// Feeds events and spans, for each model.
 fn hold_model<M: Spec + OnlineModel + Default + Clone>(ops: &[M::Op])
 where
     M::Op: 'static,

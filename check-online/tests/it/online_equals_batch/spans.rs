@@ -1,12 +1,12 @@
-//! Spans, fed in any order that keeps each client's: what is known is what the batch search says of all that happened
-//! up to the time that the slowest client has come to.
+//! Spans, fed in any order that keeps the order of each client: the result is that of the batch search on everything up
+//! to the time that the slowest client has reached.
 
 use super::{Random, certify, refused};
 use check_online::{Online, OnlineModel, Outcome, Span};
 use check_register::Operation;
 use check_register::models::Spec;
 
-/// What a client does next.
+/// The next step of a client.
 #[derive(Clone, Debug)]
 enum Step<O> {
     Span(u64, u64, O),
@@ -19,7 +19,7 @@ enum Step<O> {
 fn plan<O: Clone>(random: &mut Random, ops: &[O], clients: usize) -> Vec<Vec<Step<O>>> {
     let client = |at: usize, random: &mut Random| {
         let mut steps = Vec::new();
-        // Distinct times: each client has its own remainder.
+        // All times are different: each client has its own remainder.
         let mut now = 0;
         let mut later = |random: &mut Random| {
             now += 1 + random.below(6);
@@ -43,11 +43,11 @@ fn plan<O: Clone>(random: &mut Random, ops: &[O], clients: usize) -> Vec<Vec<Ste
     (0..clients).map(|at| client(at, random)).collect()
 }
 
-/// Feeds the plans in a random order. Whether a violation was found.
+/// Feeds the plans in a random order. Returns true if a violation was found.
 fn hold<M: OnlineModel + Clone>(model: &M, plans: &[Vec<Step<M::Op>>], random: &mut Random) -> bool {
     let mut online = Online::new(model.clone(), plans.len() as u32);
     let mut next = vec![0; plans.len()];
-    // What each has come to; `None` if it is not waited for.
+    // The time that each client has reached; `None` if the checker does not wait for it.
     let mut last = vec![Some(0); plans.len()];
     let mut fed: Vec<Operation<M::Op>> = Vec::new();
     loop {
@@ -55,7 +55,7 @@ fn hold<M: OnlineModel + Clone>(model: &M, plans: &[Vec<Step<M::Op>>], random: &
         if left.is_empty() {
             break;
         }
-        // A client that continues must be back before the others go past it.
+        // A client that is resumed must be fed before the others get past its time.
         let resumes = left.iter().find(|at| matches!(plans[**at][next[**at]], Step::Resume(_)));
         let client = resumes.copied().unwrap_or(left[random.below(left.len() as u64) as usize]);
         let number = client as u32;
@@ -73,7 +73,7 @@ fn hold<M: OnlineModel + Clone>(model: &M, plans: &[Vec<Step<M::Op>>], random: &
                 online.crash(number, start, op).unwrap();
             }
             Step::Resume(at) => {
-                // All others may have gone on while it was away.
+                // All other clients may have continued while it was paused.
                 if online.resume(number, at).is_err() {
                     next[client] = plans[client].len();
                     continue;
@@ -93,7 +93,7 @@ fn hold<M: OnlineModel + Clone>(model: &M, plans: &[Vec<Step<M::Op>>], random: &
     hold_prefix(model, &online.finish(), &fed, u64::MAX)
 }
 
-/// Holds an outcome to what happened up to the horizon. Whether it is a violation.
+/// Compares an outcome with the operations up to the horizon. Returns true if it is a violation.
 fn hold_prefix<M: OnlineModel>(model: &M, outcome: &Outcome<M::Op>, fed: &[Operation<M::Op>], horizon: u64) -> bool {
     let cut = |operation: &Operation<M::Op>| Operation {
         ret: operation.ret.filter(|ret| *ret <= horizon),

@@ -1,4 +1,4 @@
-//! Histories with an op that cannot be read: what is said online is what the batch search says.
+//! Histories with an op that cannot be decoded: the online result is that of the batch search.
 
 use super::recorded::{Unread, each_unread, events, record, transactions};
 use super::world;
@@ -15,12 +15,12 @@ fn hold<S: Spec + OnlineModel<State: 'static> + Clone + Default + 'static>(ops: 
             let Some(history) = record(&model, operations, unread) else { continue };
             let batch = Linearizable::<S>::default().check(&history).unwrap();
             let mut run = OnlineLinearizable::<S>::default().start(&Options::new()).unwrap();
-            // Whoever does not heed that it breaks off gets the same answer.
+            // A caller that ignores the `Break` gets the same result.
             let mut broke = false;
             for op in history.ops() {
                 broke |= run.observe(&op).unwrap().is_break();
             }
-            // What is in flight may still fail, and a read is no more than one that is missing.
+            // An operation in flight may still fail, and an omitted read does not end the check.
             let may_go_on = matches!(
                 unread,
                 Unread::Invocation(_) | Unread::Hidden(_) | Unread::Ended(.., OpKind::Fail) | Unread::Result(_)

@@ -1,5 +1,5 @@
-//! Registers of distinct writes with so much in flight that only their own algorithm decides, against all orders of the
-//! few operations that matter.
+//! Compares registers of distinct writes with all orders of the few operations that matter. So many operations are in
+//! flight that only the algorithm for distinct writes decides.
 
 use super::oracle::linearizable;
 use super::world;
@@ -7,10 +7,10 @@ use check_register::models::{PlainRegister, RegisterOp};
 use check_register::{Operation, Outcome, check};
 use history_core::{Budget, Interner, Verdict};
 
-/// More writes in flight than the searches begin with; nobody reads what they wrote.
+/// More writes in flight than the searches accept; their values are never read.
 const CROWD: i64 = 1_100;
 
-/// The operations, and a crowd of writes that were in flight all the time.
+/// The operations, and many writes that are in flight all the time.
 fn crowded(few: &[Operation<RegisterOp>]) -> Vec<Operation<RegisterOp>> {
     let write = |value| Operation::new(100 + value, RegisterOp::Write(100 + value), 0, 1_000);
     few.iter().copied().chain((0..CROWD).map(write)).collect()
@@ -28,7 +28,7 @@ fn reads_of_nil_before_any_write() {
     assert_eq!(refusal.op, 1);
 }
 
-/// The operation at whose return there first is not a linearization, by trying all orders.
+/// The operation at whose return there is no linearization for the first time, found by trying all orders.
 fn first_refused(operations: &[Operation<RegisterOp>]) -> Option<usize> {
     let mut returns: Vec<(u64, usize)> =
         operations.iter().enumerate().filter_map(|(at, operation)| Some((operation.ret?, at))).collect();

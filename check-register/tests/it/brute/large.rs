@@ -1,7 +1,7 @@
-//! Long histories of distinct values by many clients without pauses, of which only the monitors decide most.
+//! Long histories of distinct values by many clients without pauses, most of which only the monitors decide.
 //!
-//! `HISTCHECK_OPERATIONS=1000000 cargo test --release -p check-register --test it brute::large` has as many operations
-//! as that.
+//! `HISTCHECK_OPERATIONS=1000000 cargo test --release -p check-register --test it brute::large` sets the number of
+//! operations.
 
 use check_register::models::{
     Deque, DequeOp, End, FifoQueue, PriorityQueue, QueueOp, Removed, Spec, Stack, UnorderedQueue,
@@ -10,22 +10,22 @@ use check_register::{Conflict, Operation, Outcome, check};
 use history_core::{Budget, Verdict};
 use std::collections::VecDeque;
 
-/// How many operations a history has.
+/// The number of operations of a history.
 fn operations() -> usize {
     std::env::var("HISTCHECK_OPERATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000)
 }
 
-/// What a client is at.
+/// The state of a client.
 #[derive(Clone, Copy)]
 enum Client {
     Idle,
-    /// Its operation, by position, with the value that it puts in.
+    /// Its operation, by position, with the value that it inserts.
     Called(usize, Option<i64>),
-    /// It took effect.
+    /// Its operation took effect.
     Done(usize),
 }
 
-/// A history of a collection. `act` puts a value in, or takes one out, and says what was done; it gets a random number.
+/// A history of a collection. `act` inserts a value or removes one, and returns the operation; it gets a random number.
 fn simulate<O: Copy>(
     clients: u64,
     unknown: O,
@@ -33,14 +33,14 @@ fn simulate<O: Copy>(
 ) -> Vec<Operation<O>> {
     let mut seed = clients;
     let mut below = move |end: u64| {
-        // Knuth's multiplier; the upper bits are the good ones.
+        // Knuth's multiplier; the upper bits are the best ones.
         seed = u64::wrapping_add(u64::wrapping_mul(seed, 6_364_136_223_846_793_005), 1_442_695_040_888_963_407);
         (seed >> 33) % end
     };
     let mut history: Vec<Operation<O>> = Vec::with_capacity(operations());
     let (mut held, mut now, mut value) = (VecDeque::new(), 0, 0);
     let mut at_work = vec![Client::Idle; usize::try_from(clients).unwrap()];
-    // In the end all that is in flight returns.
+    // At the end, all operations in flight return.
     let is_idle = |client: &Client| matches!(client, Client::Idle);
     while history.len() < operations() || !at_work.iter().all(is_idle) {
         let process = below(clients);
@@ -67,7 +67,7 @@ fn simulate<O: Copy>(
     history
 }
 
-/// The same where what is taken is what `take` takes.
+/// A history of a collection from which `take` removes values.
 fn simulate_queue(take: fn(&mut VecDeque<i64>, u64) -> Option<i64>) -> Vec<Operation<QueueOp>> {
     simulate(20, QueueOp::Take(Removed::Unknown), |held, put, chance| {
         if let Some(value) = put {
@@ -82,7 +82,7 @@ fn hold<S: Spec<Op = QueueOp> + Default>(take: fn(&mut VecDeque<i64>, u64) -> Op
     let mut history = simulate_queue(take);
     let model = S::default();
     assert_eq!(check(&model, &history, &Budget::default()).verdict(), Verdict::Valid, "{}", S::NAME);
-    // Near the end somebody takes what was taken long ago.
+    // Near the end, a take returns a value that was removed long before.
     let is_taken = |operation: &&Operation<QueueOp>| matches!(operation.op, QueueOp::Take(Removed::Value(_)));
     let first = history.iter().find(is_taken).unwrap().op;
     let wrong = history.len() - history.len() / 10;
@@ -96,7 +96,7 @@ fn hold<S: Spec<Op = QueueOp> + Default>(take: fn(&mut VecDeque<i64>, u64) -> Op
         .collect();
     let [refusal] = refusals[..] else { panic!("{}: {} parts are refused", S::NAME, refusals.len()) };
     assert!(refusal.is_first, "{}", S::NAME);
-    // What it took instead may be missed while it is in flight.
+    // The value that the take really removed may be missed while the take is in flight.
     let (ret, wrong) = (history[refusal.op].ret, &history[wrong]);
     assert!(ret <= wrong.ret && ret > Some(wrong.call), "{}: {refusal:?}", S::NAME);
     let is_known = matches!(refusal.conflict, None | Some(Conflict::TakenTwice { .. } | Conflict::Values { .. }));
@@ -121,7 +121,7 @@ fn unordered_queues() {
     });
 }
 
-/// Values leave by something else than by when they came.
+/// A priority that differs from the order of insertion.
 fn priority(value: i64) -> i64 {
     value.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed())
 }
@@ -134,7 +134,7 @@ fn take_least(held: &mut VecDeque<i64>, _: u64) -> Option<i64> {
 #[test]
 fn priority_queues() {
     hold::<PriorityQueue>(take_least);
-    // Every hundredth take crashes, and what it took is not known.
+    // Every hundredth take crashes, and its value is unknown.
     let mut history = simulate(20, QueueOp::Take(Removed::Unknown), |held, put, chance| {
         if let Some(value) = put.map(priority) {
             held.push_back(value);
@@ -165,7 +165,7 @@ fn deques() {
     });
     let verdict = |history: &[_]| check(&Deque::default(), history, &Budget::default()).verdict();
     assert_eq!(verdict(&history), Verdict::Valid);
-    // Near the end a value is taken at the other end, where others are in front of it.
+    // Near the end, a value is removed at the other end, where others are in front of it.
     let is_taken = |operation: &Operation<DequeOp>| matches!(operation.op, DequeOp::Pop(_, Removed::Value(_)));
     let near_end = history.len() - history.len() / 10;
     for wrong in (near_end..near_end + 200).filter(|at| is_taken(&history[*at])).collect::<Vec<_>>() {

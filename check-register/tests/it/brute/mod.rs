@@ -1,5 +1,5 @@
-//! Every engine against trying all orders, on every history of up to three operations of each model, and on random ones
-//! of up to six.
+//! Compares every engine with trying all orders, on every history of up to three operations of each model, and on
+//! random ones of up to six.
 
 mod distinct;
 mod large;
@@ -18,7 +18,7 @@ use oracle::{admits, linearizable};
 
 const ENGINES: [Engine; 3] = [Engine::Portfolio, Engine::JustInTime, Engine::WingGong];
 
-/// Holds every engine to the oracle on one history. Returns whether it is linearizable.
+/// Compares every engine with the oracle on one history. Returns true if it is linearizable.
 fn hold<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> bool {
     let of_part = |part: &Vec<usize>| part.iter().map(|at| operations[*at].clone()).collect::<Vec<_>>();
     let expected = parts(model, operations).iter().all(|part| linearizable(model, &of_part(part)));
@@ -49,7 +49,7 @@ fn hold<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> bool {
     expected
 }
 
-/// The operations of each part, as positions; those that say nothing are omitted.
+/// The operations of each part, as positions; operations without a known effect or result are omitted.
 fn parts<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> Vec<Vec<usize>> {
     let says = |at: &usize| operations[*at].ret.is_some() || !model.shortcuts().reads_only(&operations[*at].op);
     let all: Vec<usize> = (0..operations.len()).filter(says).collect();
@@ -69,11 +69,11 @@ fn part_of<M: Model>(model: &M, operations: &[Operation<M::Op>], one: Option<usi
     all.into_iter().find(|part| one.is_some_and(|one| part.contains(&one))).unwrap_or_default()
 }
 
-/// Re-derives what a refusal says without the search.
+/// Derives the content of a refusal again, without the search.
 fn certify<M: Model>(model: &M, operations: &[Operation<M::Op>], refusal: &Refusal) {
     let told = || format!("{refusal:#?} of {operations:#?}");
     let mine = part_of(model, operations, Some(refusal.op));
-    // The history before the return of the refused operation: what returned later is in flight.
+    // The history before the return of the refused operation: operations that return later are in flight.
     let until = operations[refusal.op].ret.expect("what is refused returned");
     let cut = |keep: bool| -> Vec<Operation<M::Op>> {
         let cut = |at: &usize| {
@@ -96,7 +96,7 @@ fn certify<M: Model>(model: &M, operations: &[Operation<M::Op>], refusal: &Refus
         assert!(admits(model, &before, &open, &end.order), "an end that cannot be: {}", told());
         let states = oracle::replay(model, operations, &end.order);
         assert!(states.iter().any(|state| model.describe_state(state) == end.state), "{}", told());
-        // From none of them the operation can be placed next.
+        // The operation cannot be placed next from any of them.
         if !end.order.contains(&refusal.op) {
             let mut order = end.order.clone();
             order.push(refusal.op);
@@ -126,7 +126,7 @@ fn hold_model<M: Spec + Default>(ops: &[M::Op]) {
     let mut count = |linearizable: bool| if linearizable { valid += 1 } else { invalid += 1 };
     world::enumerate(3, ops, |operations| count(hold(&model, operations)));
     world::random(6, ops, (4_000, 6), |operations| count(hold(&model, operations)));
-    // Half of them crashed.
+    // Half of the operations crashed.
     world::random(7, ops, (4_000, 2), |operations| count(hold(&model, operations)));
     assert!(valid > 500 && invalid > 500, "{}: {valid} valid, {invalid} invalid: too few to learn from", M::NAME);
 }

@@ -1,4 +1,4 @@
-//! A test a model: its operations, few enough to be enumerated and enough to disagree.
+//! One test per model: operations that are few enough to be enumerated and can contradict each other.
 
 use super::hold_model;
 use check_register::models::*;
@@ -35,7 +35,7 @@ fn multi_register() {
         [write(1, 2)].into(),
         [read(1, 2)].into(),
     ]);
-    // Each on one key: the keys are parts.
+    // Each transaction on one key, so that the keys are parts.
     hold_model::<MultiRegister>(&[
         [write(0, 1)].into(),
         [read(0, 1), write(0, 2)].into(),
@@ -78,7 +78,7 @@ fn fifo_queue() {
 #[test]
 fn unordered_queue() {
     hold_model::<UnorderedQueue>(&queue_ops());
-    // Without these the values are parts.
+    // Without takes of unknown result, the values are parts.
     hold_model::<UnorderedQueue>(&queue_ops()[..4]);
 }
 
@@ -100,7 +100,7 @@ fn deque() {
         Pop(Back, Removed::Nothing),
         Pop(Back, Removed::Unknown),
     ]);
-    // Of one end, so that the monitors decide what they can.
+    // Operations at one end, so that the monitors decide what they can.
     let of_queue = queue_ops().into_iter().map(|op| match op {
         QueueOp::Put(value) => Push(Front, value),
         QueueOp::Take(removed) => Pop(Back, removed),

@@ -1,8 +1,8 @@
-//! Monitors against trying all orders, and against the search: collections of distinct values, some of whose operations
-//! crashed.
+//! Compares monitors with trying all orders, and with the search: collections of distinct values, some of whose
+//! operations crashed.
 //!
-//! `HISTCHECK_HISTORIES=100000 cargo test --release -p check-register --test it brute::monitors` looks at so many of
-//! each kind; `HISTCHECK_SMALL=6` looks at every history of up to so many operations.
+//! `HISTCHECK_HISTORIES=100000 cargo test --release -p check-register --test it brute::monitors` sets the number of
+//! histories of each kind; `HISTCHECK_SMALL=6` sets the number of operations up to which every history is checked.
 
 use super::oracle::{admits, linearizable};
 use super::world;
@@ -13,21 +13,21 @@ use check_register::{Conflict, Engine, Handling, Held, Operation, Outcome, Reaso
 use history_core::{Budget, History};
 use std::collections::BTreeSet;
 
-/// A collection's operations, as made from numbers.
+/// The operations of a collection, created from numbers.
 pub(crate) struct Kind<S: Spec> {
     put: fn(i64) -> S::Op,
     take: fn(Removed) -> S::Op,
-    /// Of so many histories the monitor may leave one to the search. Where it always knows, unless takes of known
-    /// values crashed as well, a thousand.
+    /// Of this number of histories, the monitor may leave one undecided. A thousand if it always decides unless takes
+    /// of known values crashed.
     unknown_in: u64,
 }
 
-/// How many random histories to look at.
+/// The number of random histories.
 fn histories() -> u64 {
     std::env::var("HISTCHECK_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(400)
 }
 
-/// How many were decided which way.
+/// The numbers of histories by result.
 #[derive(Default, Debug)]
 struct Seen {
     valid: u64,
@@ -51,7 +51,7 @@ fn decide<S: Spec>(model: &S, operations: &[Operation<S::Op>], engine: Engine) -
     answer.parts.into_iter().map(|part| part.outcome).collect()
 }
 
-/// Holds a monitor to the search and, where it is short, to all orders.
+/// Compares a monitor with the search and, if the history is short, with all orders.
 fn hold<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], seen: &mut Seen) {
     let model: S = with_initial(initial);
     let searched = decide(&model, operations, Engine::JustInTime);
@@ -60,7 +60,7 @@ fn hold<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], see
     assert_eq!(searched.len(), monitored.len(), "{}", told());
     for (searched, monitored) in searched.iter().zip(&monitored) {
         match (searched, monitored) {
-            // The monitor is right where the search gives up; the shorter histories show that.
+            // If the search gives up, the monitor is not verified here; the shorter histories verify it.
             (Outcome::Unknown(Reason::Full), _) => {}
             (_, Outcome::Unknown(Reason::NoMonitor)) => seen.unknown += 1,
             (Outcome::Linearizable(_), Outcome::Linearizable(order)) => {
@@ -92,12 +92,12 @@ fn hold<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], see
     }
 }
 
-/// The parts of operations; `None` if they are about the whole.
+/// The parts of operations; `None` if some operation concerns the whole object.
 fn parts<S: Spec>(model: &S, operations: &[Operation<S::Op>]) -> Option<BTreeSet<u64>> {
     operations.iter().map(|operation| model.shortcuts().part(&operation.op)).collect()
 }
 
-/// Re-derives a conflict from its operations alone.
+/// Derives a conflict again, from its operations alone.
 fn certify<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], refusal: &Refusal) {
     let Some(conflict) = &refusal.conflict else { return };
     let until = operations[refusal.op].ret.unwrap();
@@ -144,7 +144,7 @@ fn certify<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], 
                     .filter(|at| matches!(model.shortcuts().handling(&operations[*at].op), Some(Handling::Any)));
                 let all: BTreeSet<usize> = moved.chain(nothing).chain(crashed).collect();
                 let from_start = values.iter().filter(|held| held.put.is_none());
-                // In the order in which they were there.
+                // In the order in which they were present.
                 let taken: Vec<i64> = from_start.filter_map(|held| held.take).map(value).collect();
                 let from_start = initial.iter().copied().filter(|value| taken.contains(value)).collect();
                 (from_start, all.iter().filter(|at| operations[**at].call <= until).map(cut).collect())
@@ -185,11 +185,11 @@ fn certify<S: Spec + Default>(initial: &[i64], operations: &[Operation<S::Op>], 
     }
 }
 
-/// Random histories in which no value is put in twice: so many operations, one in so many of them crashed.
+/// Random histories in which no value is inserted twice, with `len` operations, of which one in `crash_one_in` crashed.
 fn random<S: Spec>(kind: &Kind<S>, (len, crash_one_in): (u64, u64), mut f: impl FnMut(&[i64], &[Operation<S::Op>])) {
     let mut seed = len * 1_000 + crash_one_in;
     let mut below = move |end: u64| {
-        // Knuth's multiplier; the upper bits are the good ones.
+        // Knuth's multiplier; the upper bits are the best ones.
         seed = u64::wrapping_add(u64::wrapping_mul(seed, 6_364_136_223_846_793_005), 1_442_695_040_888_963_407);
         (seed >> 33) % end
     };
@@ -197,7 +197,7 @@ fn random<S: Spec>(kind: &Kind<S>, (len, crash_one_in): (u64, u64), mut f: impl 
         let mut initial: Vec<i64> = (0..below(4).saturating_sub(1)).map(|at| 10 + at.cast_signed() * 7 % 5).collect();
         initial.dedup();
         let (span, most) = (4 + below(24), 1 + below(len));
-        // Values are put in out of order, and some of those taken are not those put in.
+        // Values are inserted out of order, and some of the removed values were never inserted.
         let values: Vec<i64> = (0..most.cast_signed()).map(|at| at * 7 % 17 + 20).collect();
         let (mut to_put, mut to_take) = (values.clone(), [&initial[..], &values[..]].concat());
         let mut history = Vec::new();
@@ -212,7 +212,7 @@ fn random<S: Spec>(kind: &Kind<S>, (len, crash_one_in): (u64, u64), mut f: impl 
                 }
                 7..=12 if !crashed || below(4) == 0 => {
                     let value = to_take.remove(below(to_take.len() as u64) as usize);
-                    // Seldom a value is taken twice.
+                    // Rarely, a value is removed twice.
                     if below(12) == 0 || to_take.is_empty() {
                         to_take.push(value);
                     }
@@ -226,9 +226,9 @@ fn random<S: Spec>(kind: &Kind<S>, (len, crash_one_in): (u64, u64), mut f: impl 
             history.push(Operation {
                 process: at.cast_signed(),
                 op,
-                // No two events at one time.
+                // All events have different times.
                 call: 64 * begin + 2 * at,
-                // What crashed and found nothing says nothing.
+                // A crashed operation that found nothing has no result.
                 ret: (!crashed && !is_unknown || is_nothing).then_some(64 * end + 2 * at + 1),
             });
         }
@@ -273,7 +273,7 @@ fn priority_queues() {
     hold_kind::<PriorityQueue>(&queue(4));
 }
 
-/// Where all values come in at one end, and leave at one end.
+/// Deques of which only one end is used for insertions, and only one for removals.
 #[test]
 fn deques() {
     let front = |value| DequeOp::Push(End::Front, value);
@@ -286,7 +286,8 @@ fn deques() {
     hold_kind::<Deque>(&Kind { put: back, take: from_back, unknown_in: 40 });
 }
 
-/// A take of a higher value comes upon a lower one, which a crashed take that was called meanwhile may have taken.
+/// A take of a higher value observes a lower one, which a crashed take that was called in the meantime may have
+/// removed.
 #[test]
 fn a_crashed_take_may_come_late() {
     let put = |value| QueueOp::Put(value);
@@ -296,7 +297,7 @@ fn a_crashed_take_may_come_late() {
             operation(put(1), 0, Some(1)),
             operation(put(2), 2, Some(3)),
             operation(QueueOp::Take(Removed::Value(2)), 4, Some(8)),
-            // Without them the first moment of the take would be its last one, too.
+            // Without them, the first moment of the take would also be its last one.
             operation(put(3), 5, Some(6)),
             operation(QueueOp::Take(Removed::Unknown), crashed_at, None),
         ]
@@ -306,7 +307,7 @@ fn a_crashed_take_may_come_late() {
     assert!(matches!(outcome(9), Outcome::Refused(refusal) if refusal.op == 2), "{:?}", outcome(9));
 }
 
-/// Where values come and go at both ends the monitor knows most answers, though not all.
+/// If values are inserted and removed at both ends, the monitor decides most histories, but not all.
 #[test]
 fn deques_of_both_ends() {
     let end = |is_front| if is_front { End::Front } else { End::Back };
@@ -342,7 +343,7 @@ fn deques_of_both_ends() {
     assert_eq!(conflict, Some(Conflict::Values { values }));
 }
 
-/// Two takes of a value are in flight, at different ends: until one returns, either may be it.
+/// Two takes of a value are in flight, at different ends: until one returns, either may have removed it.
 #[test]
 fn a_value_of_a_deque_that_two_take() {
     let pop = |end, value, call, ret| Operation {
@@ -366,16 +367,16 @@ fn a_value_of_a_deque_that_two_take() {
     assert_eq!(seen.invalid, 2, "{seen:?}");
 }
 
-/// Up to how many operations to look at every history.
+/// The number of operations up to which every history is checked.
 fn small() -> usize {
     std::env::var("HISTCHECK_SMALL").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
 }
 
-/// Histories of more operations are looked at only if each value is put in, no value is taken out twice, and all
-/// operations returned.
+/// Histories with more operations than this are checked only if each value is inserted, no value is removed twice, and
+/// all operations returned.
 const WHOLE: usize = 3;
 
-/// Calls `f` with every sequence of operations in which values have numbers in the order in which they come.
+/// Calls `f` with every sequence of operations in which values are numbered in the order of their first occurrence.
 fn plans(count: usize, plan: &mut Vec<QueueOp>, values: i64, f: &mut impl FnMut(&[QueueOp], i64)) {
     let has = |op: QueueOp| plan.contains(&op);
     if plan.len() == count {
@@ -408,7 +409,7 @@ fn permutations(count: i64) -> Vec<Vec<i64>> {
     })
 }
 
-/// Every small history of distinct values. Only where values have priorities does it matter which is which.
+/// Every small history of distinct values. Which value is which matters only if values have priorities.
 fn enumerate<S: Spec<Op = QueueOp> + Default>(unknown_in: u64, has_priorities: bool) {
     let mut seen = Seen::default();
     for count in 1..=small() {

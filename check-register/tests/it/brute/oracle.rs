@@ -1,9 +1,9 @@
-//! Linearizability by its definition: some order of the operations that the model admits and that respects real time.
+//! Linearizability by its definition: an order of the operations that the model admits and that respects real time.
 
 use check_register::{Model, Operation};
 use history_core::Budget;
 
-/// Whether `operations` are linearizable, by trying every order. Not for more than a handful.
+/// Returns true if `operations` are linearizable, by trying every order. Only for a few operations.
 pub(crate) fn linearizable<M: Model>(model: &M, operations: &[Operation<M::Op>]) -> bool {
     let mut left: Vec<&Operation<M::Op>> = operations.iter().collect();
     extend(model, &mut left, &[model.init()])
@@ -17,7 +17,7 @@ fn extend<M: Model>(model: &M, left: &mut Vec<&Operation<M::Op>>, states: &[M::S
         return true;
     }
     for at in 0..left.len() {
-        // What returned before this was called must come first.
+        // Operations that returned before this one was called must come first.
         if left.iter().any(|other| other.ret.is_some_and(|ret| ret < left[at].call)) {
             continue;
         }
@@ -40,8 +40,8 @@ pub(crate) fn replay<M: Model>(model: &M, operations: &[Operation<M::Op>], order
     order.iter().fold(vec![model.init()], |states, at| step(model, &states, &operations[*at].op))
 }
 
-/// Whether `order` is a linearization of the operations at `mine`: each at most once, all that returned among them,
-/// none before one that had returned when it was called, and all admitted by the model.
+/// Returns true if `order` is a linearization of the operations at `mine`: it contains each at most once and all that
+/// returned, none precedes one that had returned when it was called, and the model admits them all.
 pub(crate) fn admits<M: Model>(model: &M, mine: &[usize], operations: &[Operation<M::Op>], order: &[usize]) -> bool {
     let once = (0..order.len()).all(|at| !order[..at].contains(&order[at]) && mine.contains(&order[at]));
     let all = mine.iter().all(|at| operations[*at].ret.is_none() || order.contains(at));

@@ -1,4 +1,4 @@
-//! Priorities that differ from the values: of `[priority value]`, where several values may have one priority, and of
+//! Priorities that differ from the values: `[priority value]`, of which several may have the same priority, and
 //! integers that are no codes.
 
 use super::hold;
@@ -7,7 +7,7 @@ use check_register::models::{PriorityQueue, QueueOp, Removed, Spec};
 use check_register::{Engine, Linearizable, Settings, check_with};
 use history_core::{Budget, History, Verdict};
 
-/// A model that knows these values, and their codes.
+/// A model that has codes for these values, and the codes.
 fn knowing(values: &[&str]) -> (PriorityQueue, Vec<i64>) {
     let mut model = PriorityQueue::default();
     let insert = |(process, value)| format!("{{:process {process}, :type :invoke, :f :insert, :value {value}}}\n");
@@ -20,7 +20,7 @@ fn knowing(values: &[&str]) -> (PriorityQueue, Vec<i64>) {
     (model, codes)
 }
 
-/// The monitor as well as the search, against trying all orders.
+/// Compares the monitor and the search with trying all orders.
 #[test]
 fn values_of_one_priority() {
     let (model, codes) = knowing(&["[2 :a]", "[1 :b]", "[2 :c]"]);
@@ -40,7 +40,7 @@ fn values_of_one_priority() {
     assert!(valid > 500 && invalid > 500, "{valid} valid, {invalid} invalid: too few to learn from");
 }
 
-/// What a history of one client is, that inserts the first values and then takes out the others.
+/// The verdict on a history of one client that inserts the first values and then removes the others.
 fn verdict(inserted: &[&str], deleted: &[&str]) -> Verdict {
     let op = |kind: &str, f: &str, value: &str| format!("{{:process 0, :type :{kind}, :f :{f}, :value {value}}}\n");
     let inserts = inserted.iter().map(|value| op("invoke", "insert", value) + &op("ok", "insert", value));
@@ -55,7 +55,7 @@ fn of_one_priority_any_leaves_first() {
         assert_eq!(verdict(&["[2 :a]", "[1 :b]", "[1 :c]"], &deleted), Verdict::Valid, "{deleted:?}");
     }
     assert_eq!(verdict(&["[2 :a]", "[1 :b]", "[1 :c]"], &["[1 :b]", "[2 :a]"]), Verdict::Invalid);
-    // Put in twice, so that the search decides.
+    // A value is inserted twice, so that the search decides.
     assert_eq!(verdict(&["[1 :b]", "[1 :b]", "[1 :c]"], &["[1 :b]", "[1 :c]", "[1 :b]"]), Verdict::Valid);
     assert_eq!(verdict(&["[1 :b]", "[1 :b]", "[2 :a]"], &["[1 :b]", "[2 :a]"]), Verdict::Invalid);
 }

@@ -1,25 +1,25 @@
-//! Operations as recorded histories, with an op in them that cannot be read.
+//! Operations as recorded histories, with one op that cannot be decoded.
 
 use check_register::Operation;
 use check_register::models::{RegisterAccess, Spec};
 use history_core::{Datum, History, HistoryBuilder, NewOp, OpKind};
 
-/// What cannot be read.
+/// The op that cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unread {
-    /// One more op is invoked before this event, of a function that no object has.
+    /// An additional op, with an unknown function, is invoked before this event.
     Invocation(usize),
-    /// The same, and it ends before that other event.
+    /// The same, and it ends before the other event.
     Ended(usize, usize, OpKind),
-    /// The completion that is this event, if it is one, says that it was another function.
+    /// The completion at this event, if it is one, has another function.
     Completion(usize),
-    /// The read that this event completes, if it does, has a result that no set and no counter has.
+    /// The read that completes at this event, if it is one, has a result that no set and no counter has.
     Result(usize),
-    /// One more transaction of no known micro-ops is invoked before this event.
+    /// An additional transaction without micro-operations is invoked before this event.
     Hidden(usize),
 }
 
-/// The calls and returns of operations in order: when, the operation, and whether it returns.
+/// The calls and returns of operations in order: the time, the operation, and whether it returns.
 pub(crate) fn events<O>(operations: &[Operation<O>]) -> Vec<(u64, usize, bool)> {
     let mut events: Vec<(u64, usize, bool)> = Vec::new();
     for (at, operation) in operations.iter().enumerate() {
@@ -30,7 +30,7 @@ pub(crate) fn events<O>(operations: &[Operation<O>]) -> Vec<(u64, usize, bool)> 
     events
 }
 
-/// Every op that cannot be read, of a history of so many events.
+/// Every op that cannot be decoded, for a history with this number of events.
 pub(crate) fn each_unread<S: Spec>(events: usize) -> impl Iterator<Item = Unread> {
     let kinds = [OpKind::Fail, OpKind::Info, OpKind::Ok];
     let ended = move |event| (event..=events).flat_map(move |end| kinds.map(|kind| Unread::Ended(event, end, kind)));
@@ -44,7 +44,7 @@ pub(crate) fn each_unread<S: Spec>(events: usize) -> impl Iterator<Item = Unread
     })
 }
 
-/// The recorded history of operations, with an op that cannot be read; `None` if there is none such.
+/// The recorded history of operations, with an op that cannot be decoded; `None` if there is no such op.
 pub(crate) fn record<S: Spec>(model: &S, operations: &[Operation<S::Op>], unread: Unread) -> Option<History> {
     let mut builder = HistoryBuilder::new();
     let strange = |kind, process: usize| NewOp::new(kind, i64::from(process as u32)).f("frobnicate");
@@ -83,8 +83,8 @@ pub(crate) fn record<S: Spec>(model: &S, operations: &[Operation<S::Op>], unread
     is_there.then(|| builder.build())
 }
 
-/// Transactions of two registers. None reads and writes: what one that is in flight reads says whether it may have
-/// written yet, which those who watch learn too late.
+/// Transactions of two registers. None both reads and writes: the reads of a transaction in flight would show whether
+/// it may have written yet, which a checker that watches learns too late.
 pub(crate) fn transactions() -> Vec<Box<[RegisterAccess]>> {
     let read = |key, value| RegisterAccess::Read { key, value };
     let write = |key, value| RegisterAccess::Write { key, value };

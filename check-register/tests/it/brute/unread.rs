@@ -1,5 +1,5 @@
-//! Histories with an op that cannot be read: false exactly if what came before it is not linearizable, else unknown. If
-//! it failed, or read, that is so of the history without it.
+//! Histories with an op that cannot be decoded: invalid exactly if the ops before it are not linearizable, otherwise
+//! unknown. If the op failed, or is a read, the verdict is that of the history without it.
 
 use super::oracle::linearizable;
 use super::recorded::{Unread, each_unread, events, record, transactions};
@@ -10,7 +10,7 @@ use check_register::models::{
 use check_register::{Linearizable, Operation, Settings};
 use history_core::{OpKind, Verdict};
 
-/// The operations as they are before an event: what was called, and has returned if that came before.
+/// The operations as they are before an event: those that were called, with the returns before the event.
 fn before<O: Clone>(operations: &[Operation<O>], event: usize) -> Vec<Operation<O>> {
     let events = events(operations);
     let Some((now, ..)) = events.get(event) else { return operations.to_vec() };
@@ -19,7 +19,7 @@ fn before<O: Clone>(operations: &[Operation<O>], event: usize) -> Vec<Operation<
     operations.iter().filter(|operation| operation.call < *now).map(so_far).collect()
 }
 
-/// The operations without the one that returns with an event.
+/// The operations except for the one that returns at an event.
 fn without<O: Clone>(operations: &[Operation<O>], event: usize) -> Vec<Operation<O>> {
     let (_, unread, _) = events(operations)[event];
     operations.iter().enumerate().filter(|(at, _)| *at != unread).map(|(_, operation)| operation.clone()).collect()

@@ -1,9 +1,9 @@
-//! Small worlds: all histories of a few operations, and random ones of some more.
+//! Small worlds: all histories of a few operations, and random histories of more.
 
 use check_register::Operation;
 
-/// Calls `f` with every history of up to `len` of these operations: every way in which their calls and returns can
-/// follow each other, and every one of them crashed or not.
+/// Calls `f` with every history of up to `len` of these operations: with every order of their calls and returns, and
+/// each operation crashed or not.
 pub(crate) fn enumerate<O: Clone>(len: usize, ops: &[O], mut f: impl FnMut(&[Operation<O>])) {
     for count in 1..=len {
         let mut history = Vec::new();
@@ -31,8 +31,8 @@ pub(crate) fn orders(count: usize, mut f: impl FnMut(&[(u64, Option<u64>)])) {
     events(count, &mut Vec::new(), 0, &mut f);
 }
 
-/// All orders of `count` calls with returns after them or none. Operations are called in order, for names do not
-/// matter.
+/// All orders of `count` calls, each with a return after it or none. Operations are called in order, because their
+/// names do not matter.
 fn events(count: usize, history: &mut Vec<(u64, Option<u64>)>, now: u64, f: &mut impl FnMut(&[(u64, Option<u64>)])) {
     if history.len() == count {
         returns(history, now, f);
@@ -50,7 +50,7 @@ fn events(count: usize, history: &mut Vec<(u64, Option<u64>)>, now: u64, f: &mut
     }
 }
 
-/// All are called: the rest return in any order, or never do.
+/// All operations were called: the others return in any order, or never.
 fn returns(history: &mut Vec<(u64, Option<u64>)>, now: u64, f: &mut impl FnMut(&[(u64, Option<u64>)])) {
     f(history);
     for at in 0..history.len() {
@@ -62,7 +62,7 @@ fn returns(history: &mut Vec<(u64, Option<u64>)>, now: u64, f: &mut impl FnMut(&
     }
 }
 
-/// Calls `f` with random histories of up to `len` of these operations, some of them at once, of which one in
+/// Calls `f` with random histories of up to `len` of these operations, some of them concurrent, of which one in
 /// `crash_one_in` crashed.
 pub(crate) fn random<O: Clone>(
     len: u64,
@@ -72,7 +72,7 @@ pub(crate) fn random<O: Clone>(
 ) {
     let mut seed = 0x5EED;
     let mut below = move |end: u64| {
-        // Knuth's multiplier; the upper bits are the good ones.
+        // Knuth's multiplier; the upper bits are the best ones.
         seed = u64::wrapping_add(u64::wrapping_mul(seed, 6_364_136_223_846_793_005), 1_442_695_040_888_963_407);
         (seed >> 33) % end
     };
@@ -85,7 +85,7 @@ pub(crate) fn random<O: Clone>(
                 Operation {
                     process: at.cast_signed(),
                     op: ops[below(ops.len() as u64) as usize].clone(),
-                    // No two events at once.
+                    // All events have different times.
                     call: 16 * begin + 2 * at,
                     ret: (below(crash_one_in) > 0).then_some(16 * end + 2 * at + 1),
                 }

@@ -1,4 +1,4 @@
-//! Cases: the smallest history of each kind of violation, and the corners where a checker could go wrong.
+//! Cases: the smallest history of each kind of violation, and boundary cases.
 
 use super::certify::certify;
 use check_register::versioned_register::{VersionedRegister, check};
@@ -19,7 +19,7 @@ fn valid(text: &str) {
     assert_eq!((report.verdict, report.notes), (Verdict::Valid, vec![]), "{text}");
 }
 
-/// The one kind of anomaly in a history, its witnesses certified.
+/// The only kind of anomaly in a history, with certified witnesses.
 fn one(report: &Report, text: &str) -> String {
     assert_eq!(report.verdict, Verdict::Invalid, "{text}");
     let history = History::parse(text).unwrap();
@@ -36,8 +36,8 @@ fn note(report: &Report) -> &str {
     note
 }
 
-/// `p w b a` invokes a write of b over a by process p, its value the id's place in the alphabet; `p r` a read. `p ok`
-/// and the like complete it; `p ok b` or `p ok b 7` say what was read.
+/// `p w b a` invokes a write of b that replaces a by process p, with the position of the id in the alphabet as its
+/// value; `p r` invokes a read. `p ok` and similar complete it; `p ok b` or `p ok b 7` give the result of a read.
 fn ops(lines: &str) -> String {
     let mut text = String::new();
     let mut writes = std::collections::BTreeMap::new();
@@ -105,7 +105,7 @@ fn each_kind_has_its_smallest_history_and_explanation() {
 fn what_is_found_where_more_happened() {
     let mut told = String::new();
     for (name, lines) in [
-        // Nobody saw b; c is known since index 4, and b with it.
+        // No op observed b. c is known since index 4, and so is b.
         ("stale-read", "0 w b a, 1 w c b, 2 r, 0 info, 2 ok c, 3 r, 3 ok a"),
         ("lost-update", "0 w b a, 1 w c b, 2 w d a, 3 w e d, 1 ok, 4 r, 4 ok e"),
         // The initial version was never read.
@@ -130,16 +130,17 @@ fn what_is_found_where_more_happened() {
 #[test]
 fn valid_corners() {
     for lines in [
-        // Crashed writes may happen later, or be seen by nobody but the one after.
+        // Crashed writes may happen later, or be observed only by the write that replaces them.
         "0 w b a, 0 info, 1 r, 1 ok a, 1 r, 1 ok b",
         "0 w b a, 0 info, 1 w c b, 1 ok",
-        // Guessed ids: c was asked for before anyone had proposed b.
+        // Guessed ids: c was proposed before b.
         "0 w c b, 1 w b a, 0 ok, 1 ok",
-        // A read may show what came after it began, and overlapping reads anything between.
+        // A read may return a version that was written after it began; overlapping reads may return any version
+        // between.
         "0 r, 1 w b a, 1 ok, 2 r, 2 ok b, 0 ok a",
-        // A failed attempt may be made again under its id, over another version.
+        // A failed write may be repeated with its id, replacing another version.
         "0 w c a, 0 fail, 1 w b a, 1 ok, 2 w c b, 2 ok, 3 r, 3 ok c",
-        // Nobody saw a failed write or one over an unknown version, or a circle.
+        // A failed write, a write of an unknown version, and a cycle: no op observed them.
         "0 w b z, 0 fail, 1 w c d, 2 w d c, 3 r, 3 ok a",
         "0 r, 0 fail, 1 r, 1 info, 2 r, 3 r, 3 ok a",
     ] {
@@ -257,16 +258,16 @@ fn the_times_decide_where_all_ops_have_one() {
         let write = ":process 0, :f :write, :value 0, :write-id 1, :prev-write-id 0";
         format!("{{:type :invoke, {write} {begin}}} {{:type :ok, {write} {end}}}")
     };
-    // In the file the read comes after the write.
+    // In the file, the read comes after the write.
     valid(&format!("{} {}", write(":time 20", ":time 30"), read(":time 10", "0")));
     let stale = format!("{} {}", write(":time 20", ":time 30"), read("", "0"));
     assert_eq!(one(&judge(&stale), &stale), "stale-read", "not all have times: the file's order holds");
     let report = judge(&format!("{} {}", read(":time 40", "0"), write(":time 20", ":time 30")));
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["stale-read"]);
-    // It is in order, and so are ops of one time.
+    // The file is in order, and so are ops at equal times.
     let tied = format!("{} {}", write(":time 20", ":time 20"), read(":time 20", "0"));
     assert_eq!(one(&judge(&tied), &tied), "stale-read");
-    // It is not, and the two may overlap.
+    // The file is not in order, so the two ops may overlap.
     let tied = format!("{} {}", tied, read(":time 10", "0").replace(":process 1", ":process 2"));
     assert!(note(&judge(&tied)).starts_with("Some ops begin at the same time as others end."));
     let back = format!("{} {}", read(":time 40", "0"), read(":time 30", "0"));
@@ -282,7 +283,8 @@ fn keys_may_stand_in_front_of_values() {
         let ids = ":write-id 1, :prev-write-id 0";
         pair(p, "write", "invoke", &format!("[{key} 5]"), ids) + &pair(p, "write", "ok", &format!("[{key} 5]"), ids)
     };
-    // As plain values, id 1 was proposed twice; as keys, each register has its own. Nothing tells.
+    // As plain values, id 1 was proposed twice; with keys, each register has its own id 1. The history does not decide
+    // which is right.
     let both = writes(1, 0) + &writes(2, 1);
     assert!(
         note(&judge(&both)).starts_with("Every value is a pair. If its first element is a key, the verdict is true")
@@ -296,7 +298,7 @@ fn keys_may_stand_in_front_of_values() {
     assert!(
         note(&judge(&wrong)).starts_with("Every value is a pair. If its first element is a key, the verdict is true")
     );
-    // One value that is not a pair, and all of them are plain.
+    // If one value is not a pair, all values are plain.
     let wrong = wrong + &pair(3, "write", "invoke", "7", ":write-id 2, :prev-write-id 1");
     assert_eq!(one(&judge(&wrong), &wrong), "wrong-value");
 }
@@ -310,18 +312,18 @@ fn a_window_forgets_and_says_so() {
     assert_eq!(one(&judge_with(&text, &forget(3)), &text), "stale-read");
     let report = judge_with(&text, &forget(2));
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["unknown-version"]);
-    // It began when a was.
+    // The read began when a was known.
     let text = ops(&format!("1 r, {chain}, 1 ok b"));
     assert_eq!(judge_with(&text, &forget(3)).verdict, Verdict::Valid);
     assert!(
         note(&judge_with(&text, &forget(2)))
             .starts_with("The read at index 7 shows version \"b\", which is unknown or was forgotten")
     );
-    // Its own write is in flight all the time.
+    // The write of b is in flight all the time.
     let text = ops("0 w b a, 1 w c b, 1 ok, 1 w d c, 1 ok, 1 w e d, 1 ok, 0 fail");
     let report = judge_with(&text, &forget(1));
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["failed-write-observed"]);
-    // Sorted it must be, and named.
+    // With a window, the history must be sorted, and its ops must have processes.
     let out_of_order = text.clone() + "{:process 9, :time 0, :type :invoke, :f :read}";
     assert!(note(&judge_with(&out_of_order, &forget(1))).contains("With --forget a history must be sorted by time"));
     let nameless = text + "{:time 99, :type :invoke, :f :read}";
@@ -380,7 +382,7 @@ fn all_are_counted_and_the_first_of_each_key_is_shown() {
     assert_eq!(counts, expected);
 }
 
-/// A path of 200,000 versions is walked without recursion, and each version once.
+/// A path of 200,000 versions is processed without recursion, and each version once.
 #[test]
 fn a_long_path_is_accepted_at_once() {
     let mut builder = history_core::HistoryBuilder::new();
@@ -400,7 +402,7 @@ fn a_long_path_is_accepted_at_once() {
     assert!(report.counts.contains(&("accepted-write-count".into(), n.unsigned_abs())));
 }
 
-/// A read changes nothing, so that a violation without one that does not say what it read is one.
+/// A read changes nothing, so a violation remains one without a read that does not record its version.
 #[test]
 fn a_read_without_an_id_hides_no_violation() {
     let unread = "{:process 2, :type :invoke, :f :read}\n{:process 2, :type :ok, :f :read, :value 1}\n";

@@ -1,4 +1,4 @@
-//! Certification: each step of a witness, derived again from the ops as they were recorded.
+//! Certification: derives each step of a witness again from the recorded ops.
 
 use history_core::{Anomaly, Datum, History, OpKind, Pair, Value, Witness};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ struct Shown {
     is_read: bool,
 }
 
-/// What a history of one register says, by index. Its order is that of the indices.
+/// The ops of a history of one register, by index. The order is that of the indices.
 struct Log {
     writes: Vec<(Datum, Write)>,
     shown: BTreeMap<u64, Shown>,
@@ -57,7 +57,7 @@ impl Log {
         self.writes.iter().find(|(other, _)| other == id).map(|(_, write)| write)
     }
 
-    /// Whether `newer` is `older`, or was written over it, or over what was, and so on.
+    /// Returns true if `newer` is `older`, or replaced it directly or through other versions.
     fn leads_to(&self, newer: &Datum, older: &Datum) -> bool {
         let mut at = newer.clone();
         for _ in 0..=self.writes.len() {
@@ -84,7 +84,7 @@ fn list(datum: Option<&Datum>) -> &[Datum] {
     }
 }
 
-/// Why an anomaly's witnesses do not prove it, if they do not.
+/// Returns why an anomaly's witnesses do not prove it, if they do not.
 pub(crate) fn certify(history: &History, anomaly: &Anomaly) -> Result<(), String> {
     let log = Log::of(history);
     anomaly.witnesses.iter().try_for_each(|witness| {
@@ -149,7 +149,7 @@ fn holds(log: &Log, name: &str, witness: &Witness) -> bool {
         ("wrong-value", [(_, other), (_, read)]) => {
             other.is_read && read.is_read && Some(&read.id) == id && other.id == read.id && other.value != read.value
         }
-        // One that was never written is the initial version, whose value was given.
+        // A version that was never written is the initial one, whose value was given.
         ("wrong-value", [(_, read)]) => {
             let written = log.write(&read.id).map(|write| &write.value);
             read.is_read && Some(&read.id) == id && written.is_none_or(|value| *value != read.value)

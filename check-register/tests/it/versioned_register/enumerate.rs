@@ -1,8 +1,8 @@
-//! Every history of small worlds, judged by the checker and by the definition.
+//! Compares the checker with the definition on every history of small worlds.
 //!
-//! One process for each operation; processes that do several only take orders away. Ids of writes are 1, 2, 3 in the
-//! order of their invocations; they replace, and reads show, any of these, the initial 0, and where `strangers` a 9
-//! that was never written.
+//! Each operation has its own process; processes with several operations would only remove orders. The ids of writes
+//! are 1, 2, 3 in the order of their invocations. Writes replace, and reads return, any of these, the initial 0, and
+//! with `strangers` a 9 that was never written.
 
 use super::certify::certify;
 use super::oracle::{Before, in_order, is_linearizable, never, writes_only};
@@ -16,7 +16,7 @@ struct World {
     calls: &'static str,
     fates: &'static [Fate],
     strangers: bool,
-    /// Whether reads may show values that were not written.
+    /// Whether reads may return values that were not written.
     liars: bool,
 }
 
@@ -48,7 +48,7 @@ fn orders(n: usize) -> Vec<Vec<(i64, i64)>> {
     all
 }
 
-/// Calls `see` for every history, or each `stride`th; how many that were.
+/// Calls `see` for every history, or for each `stride`th one. Returns the number of these.
 fn each(world: &World, stride: usize, mut see: impl FnMut(&[Operation])) -> usize {
     let mut ids: Vec<i64> = (INITIAL..).take(1 + world.calls.matches('w').count()).collect();
     if world.strangers {
@@ -104,8 +104,8 @@ fn judge(operations: &[Operation], form: Form, initial: Option<i64>, forget: u32
     check(&history(operations, form, 1), &settings(initial, forget)).unwrap()
 }
 
-/// Judges a history in every form. How often (with a window too small for a read that is long in flight) the verdict
-/// was unknown with a window.
+/// Checks a history in every form. Returns how often the verdict was unknown because a window was too small for a long
+/// read.
 fn agree(operations: &[Operation]) -> usize {
     let mut unknown = 0;
     for initial in [None, Some(INITIAL)] {
@@ -122,21 +122,21 @@ fn agree(operations: &[Operation]) -> usize {
             unknown += usize::from(got != expected);
             assert!(got == expected || got == Verdict::Unknown, "{got:?} {forget} {operations:#?} {initial:?}");
         }
-        // One other key before all shows that there are keys; reads say theirs only when they answer.
+        // An op on another key at the start shows that there are keys. Reads have their key only in their completions.
         let keyed = keyed(&[(1, &[ELSEWHERE]), (2, operations)], Place::FieldOfAnswers);
         for forget in 0..=1 {
             let got = check(&keyed, &settings(initial, forget)).unwrap().verdict;
             assert!(got == expected || forget == 1 && got == Verdict::Unknown, "{got:?} {forget} {operations:#?}");
         }
-        // Nobody can say of these when they began.
+        // It is unknown when these operations began.
         let before: Before = never;
         let completed: Vec<Operation> =
             operations.iter().copied().filter(|operation| operation.fate != Fate::Open).collect();
         if !completed.is_empty() {
-            // So it is with ops that do not say whose they are.
+            // The same holds for ops without processes.
             if completed.len() == operations.len() {
                 let expected = verdict_on(operations, is_linearizable(operations, initial, writes_only));
-                // Which of them failed is unknown.
+                // It is unknown which of them failed.
                 let expected = if expected == Verdict::Valid { Verdict::Unknown } else { expected };
                 let report = judge(operations, Form::Nameless, initial, 0);
                 assert_eq!(report.verdict, expected, "{operations:#?} {initial:?} {report:#?}");
@@ -201,7 +201,7 @@ fn three_writes_and_two_reads() {
     assert_eq!(all, (5_224, 282));
 }
 
-/// All of them. Minutes, in a debug build.
+/// All histories. Takes minutes in a debug build.
 #[test]
 #[ignore = "minutes: run it with --ignored after a change of what is decided"]
 fn everything() {

@@ -1,4 +1,4 @@
-//! The linear fold against the general search: a versioned register is a register of ids that is compared and set.
+//! Compares the linear fold with the general search: a versioned register is a compare-and-set register of ids.
 
 use super::properties::{Damage, damage, harm, run, steps, verdict};
 use super::world::{Call, Fate, Form, INITIAL, Operation, history, verdict_on};
@@ -7,7 +7,7 @@ use check_register::{check, explain_refusal};
 use history_core::{Budget, Verdict};
 use proptest::prelude::*;
 
-/// The same operations on ids alone. What failed did not happen, and a read that did not return says nothing.
+/// The same operations on ids alone. Failed operations did not happen, and reads that did not return have no result.
 fn on_ids(operations: &[Operation]) -> Vec<check_register::Operation<RegisterOp>> {
     let translate = |operation: &Operation| {
         let op = match operation.call {
@@ -30,7 +30,7 @@ proptest! {
     #[test]
     fn the_fold_agrees_with_the_search(steps in steps(120), lies in prop::collection::vec(damage(), 0..3)) {
         let mut operations = run(&steps);
-        // On ids alone a wrong value cannot be seen.
+        // A wrong value is not visible on ids alone.
         let lies: Vec<_> = lies.into_iter().filter(|(_, lie)| !matches!(lie, Damage::Value)).collect();
         harm(&mut operations, &lies);
         let folded = verdict(&history(&operations, Form::Timed, 1), true, 0);

@@ -1,4 +1,4 @@
-//! The versioned-register checker, held against what its words mean.
+//! Tests of the versioned-register checker, compared with its definition.
 
 mod cases;
 mod certify;

@@ -1,28 +1,27 @@
-//! The definition, tried out: some order of the operations that the object allows.
+//! The definition, by trying: some order of the operations that the object permits.
 
 use super::world::{Call, Fate, INITIAL, Operation};
 use std::collections::BTreeSet;
 
-/// When operations are known to have been apart.
+/// Returns true if one operation is known to precede another.
 pub(crate) type Before = fn(&Operation, &Operation) -> bool;
 
-/// As recorded.
+/// The order as recorded.
 pub(crate) fn in_order(a: &Operation, b: &Operation) -> bool {
     a.fate != Fate::Open && a.completed < b.invoked
 }
 
-/// It is unknown when operations began. A write that is known only from its completion began before that was shown,
-/// whenever.
+/// It is unknown when operations began. A write whose invocation is unknown began before its version was observed.
 pub(crate) fn never(_: &Operation, _: &Operation) -> bool {
     false
 }
 
-/// Nobody knows whose an op is: writes are known by their ids, reads may have begun at any time.
+/// The processes of ops are unknown: writes are identified by their ids, and reads may have begun at any time.
 pub(crate) fn writes_only(a: &Operation, b: &Operation) -> bool {
     in_order(a, b) && matches!(b.call, Call::Write(..))
 }
 
-/// Whether a history is linearizable; the initial version is `Some`, or any that no write proposes.
+/// Returns true if a history is linearizable. The initial version is given, or any one that no write proposes.
 pub(crate) fn is_linearizable(operations: &[Operation], initial: Option<i64>, before: Before) -> bool {
     let mut proposed = BTreeSet::new();
     let mut named = BTreeSet::from([-1]);
@@ -47,7 +46,7 @@ pub(crate) fn is_linearizable(operations: &[Operation], initial: Option<i64>, be
     })
 }
 
-/// The object. Nobody has said what the initial version holds until it is read.
+/// The state of the object. The value of the initial version is unknown until it is read.
 #[derive(Clone, Copy)]
 struct State {
     id: i64,
@@ -63,7 +62,7 @@ fn step(state: State, call: Call) -> Option<State> {
     }
 }
 
-/// Whether the operations not yet in `placed` can follow.
+/// Returns true if the operations not in `placed` can follow.
 fn place(operations: &[Operation], placed: u32, state: State, before: Before) -> bool {
     let must = |at: usize| operations[at].fate == Fate::Ok && placed & 1 << at == 0;
     if !(0..operations.len()).any(must) {
@@ -74,7 +73,7 @@ fn place(operations: &[Operation], placed: u32, state: State, before: Before) ->
         let may = placed & 1 << at == 0
             && operation.fate != Fate::Fail
             && (operation.fate == Fate::Ok || matches!(operation.call, Call::Write(..)))
-            // Only what surely happened has to come first.
+            // Only operations that certainly happened have to come first.
             && !(0..operations.len()).any(|other| must(other) && before(&operations[other], operation));
         may && step(state, operation.call).is_some_and(|next| place(operations, placed | 1 << at, next, before))
     })

@@ -1,4 +1,4 @@
-//! Laws of longer histories: of runs of a correct register, whole, damaged, scattered, and of several keys.
+//! Laws of longer histories: of runs of a correct register, whole, damaged, out of order, and with several keys.
 
 use super::certify::certify;
 use super::oracle::{Before, in_order, is_linearizable};
@@ -8,14 +8,14 @@ use history_core::{Anomaly, Datum, History, HistoryBuilder, NewOp, OpKind, Proce
 use proptest::prelude::*;
 use std::num::NonZeroU32;
 
-/// What one client does next.
+/// The next step of a client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// It reads, or writes over the version it saw last, or over the newest.
+    /// It begins a read, or a write that replaces the version that it observed last, or the newest one.
     Begin { writes: bool, knows: bool },
-    /// What it asked for happens.
+    /// Its operation takes effect.
     Happen,
-    /// It learns of it, or does not.
+    /// It gets the result, or crashes.
     End { crashes: bool },
 }
 
@@ -28,11 +28,11 @@ pub(crate) fn steps(max: usize) -> impl Strategy<Value = Vec<(usize, Step)>> {
     prop::collection::vec((0..4_usize, step), 0..max)
 }
 
-/// What a correct register makes of it; each operation by a client of its own.
+/// The operations of a correct register for these steps; each operation has its own client.
 pub(crate) fn run(steps: &[(usize, Step)]) -> Vec<Operation> {
     #[derive(Clone, Copy)]
     struct Client {
-        /// Its operation in flight, and whether that happened.
+        /// Its operation in flight, and whether it took effect.
         open: Option<(usize, bool)>,
         last: i64,
     }
@@ -85,7 +85,7 @@ pub(crate) fn run(steps: &[(usize, Step)]) -> Vec<Operation> {
     operations
 }
 
-/// A small lie about one operation.
+/// A small error in one operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Damage {
     Reads(i64),
@@ -118,7 +118,7 @@ pub(crate) fn harm(operations: &mut [Operation], lies: &[(usize, Damage)]) {
             (Damage::Over(other), Call::Write(_, prev, _)) => *prev = other,
             (Damage::Fails, Call::Write(..)) if operation.fate == Fate::Ok => operation.fate = Fate::Fail,
             (Damage::Succeeds, Call::Write(..)) if operation.fate == Fate::Fail => operation.fate = Fate::Ok,
-            // Moments of others are whole numbers below 1,000.
+            // The moments of other operations are whole numbers below 1,000.
             (Damage::EndsLater, _) if operation.fate == Fate::Ok => operation.completed += 1_000,
             _ => {}
         }
@@ -143,10 +143,10 @@ fn expected(operations: &[Operation], initial: bool, before: Before) -> Verdict 
     verdict_on(operations, is_valid)
 }
 
-/// The same history by a few clients, none of which does two things at once.
+/// The same history with few clients, none of which does two things at the same time.
 fn by_few(history: &History) -> History {
     let mut builder = HistoryBuilder::new();
-    // For each client the operation that it is at, or was at when it crashed.
+    // By client: the current operation, or the one at which it crashed.
     let mut clients: Vec<Option<Process<'_>>> = Vec::new();
     for op in history.ops() {
         let at = clients.iter().position(|operation| *operation == Some(op.process));
@@ -159,7 +159,7 @@ fn by_few(history: &History) -> History {
     builder.build()
 }
 
-/// The ops of one client after another.
+/// The ops sorted by client.
 fn client_by_client(history: &History) -> History {
     let mut ops: Vec<_> = history.ops().map(|op| NewOp::from(&op)).collect();
     ops.sort_by_key(|op| match op.process {
@@ -181,7 +181,7 @@ fn names(anomalies: &[Anomaly]) -> Vec<(&str, u64)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// What a correct register does is valid, in every form, with every window.
+    /// The history of a correct register is valid, in every form, with every window.
     #[test]
     fn a_correct_register_is_valid(steps in steps(300), forget in 1..4_u32) {
         let operations = run(&steps);
@@ -194,7 +194,7 @@ proptest! {
         }
     }
 
-    /// Damaged histories get the verdict of the definition, and their witnesses hold.
+    /// Damaged histories get the verdict of the definition, and their witnesses are correct.
     #[test]
     fn damage_is_judged_as_defined(
         steps in steps(60), lies in prop::collection::vec(damage(), 1..4), initial: bool, forget in 1..4_u32,
@@ -212,7 +212,7 @@ proptest! {
         prop_assert!(with_window == report.verdict || with_window == Verdict::Unknown, "{:?}", with_window);
     }
 
-    /// The order of the file does not matter where the times tell the order, nor who did what.
+    /// If the times determine the order, neither the order of the file nor the processes matter.
     #[test]
     fn times_order_the_file(steps in steps(300), lies in prop::collection::vec(damage(), 0..3), initial: bool) {
         let mut operations = run(&steps);
@@ -224,15 +224,15 @@ proptest! {
         }
     }
 
-    /// Where times are coarse and the file is in disorder, a verdict is given if it is the same however ties are
-    /// broken.
+    /// If times are coarse and the file is not in order, there is a verdict only if it is the same for every order of
+    /// ops at equal times.
     #[test]
     fn ties_are_not_guessed(
         steps in steps(50), lies in prop::collection::vec(damage(), 0..3), initial: bool, tick in 2..6_i64,
     ) {
         let mut operations = run(&steps);
         operations.truncate(9);
-        // Then the file is in disorder whatever comes before.
+        // This op puts the file out of order, whatever precedes it.
         operations.push(Operation { call: Call::Read(-7, 0), fate: Fate::Open, invoked: -100, completed: i64::MAX });
         harm(&mut operations, &lies);
         operations.last_mut().unwrap().fate = Fate::Open;
@@ -245,7 +245,7 @@ proptest! {
             Verdict::Unknown if verdict_on(&ticks, true) == Verdict::Unknown => {
                 prop_assert_eq!(expected(&ticks, initial, in_order), Verdict::Unknown);
             }
-            // What overlaps where it touches is valid, and not what is in the order of the file.
+            // The history is valid if ops at equal times overlap, and invalid if they are in the order of the file.
             Verdict::Unknown => {
                 prop_assert_eq!(expected(&ticks, initial, in_order), Verdict::Valid);
                 prop_assert_eq!(expected(&operations_of(&ticks), initial, in_order), Verdict::Invalid);
@@ -253,7 +253,7 @@ proptest! {
         }
     }
 
-    /// Several registers in one history are as good as each on its own.
+    /// Several registers in one history get the same verdicts as each of them alone.
     #[test]
     fn keys_are_apart(
         one in steps(80), two in steps(80), lies in prop::collection::vec(damage(), 0..2), initial: bool,
@@ -263,18 +263,18 @@ proptest! {
         harm(&mut one, &lies);
         prop_assume!(!one.is_empty() && !two.is_empty());
         let reads = |operations: &[Operation]| operations.iter().any(|operation| matches!(operation.call, Call::Read(..)));
-        // If the first op does not show that there are keys in a field, later ones come as a surprise.
+        // If the first op does not show that there are keys in a field, later keys are an error.
         let first = if one[0].invoked <= two[0].invoked { &one[0] } else { &two[0] };
         prop_assume!(place != Place::FieldOfAnswers || matches!(first.call, Call::Write(..)));
         let apart = [&one, &two].map(|operations| {
             check(&history(operations, Form::Untimed, 1), &settings(initial, 0)).unwrap()
         });
         let together = check(&keyed(&[(5, &one[..]), (6, &two[..])], place), &settings(initial, 0)).unwrap();
-        // A key of which nothing was observed is omitted, unless both are like that.
+        // A key without observations is omitted, unless both are without.
         let observed = apart.iter().filter(|report| !report.notes.iter().any(|note| note.contains("no ok op")));
         let expected = observed.map(|report| report.verdict).reduce(Verdict::and).unwrap_or(Verdict::Unknown);
         if place == Place::ValueOfAnswers || place == Place::Value && !reads(&one) && !reads(&two) {
-            // Nothing shows that the values are not plain.
+            // There is no evidence that the values are not plain.
             prop_assert!(together.verdict == expected || together.verdict == Verdict::Unknown);
             return Ok(());
         }
@@ -288,7 +288,7 @@ proptest! {
     }
 }
 
-/// Of ops at once, those of the earlier lines come first: an operation's two ops stand side by side.
+/// At equal times, ops of earlier lines come first: the two ops of an operation are adjacent.
 fn operations_of(ticks: &[Operation]) -> Vec<Operation> {
     let place = |at: i64, line: i64| at.saturating_mul(1000).saturating_add(line);
     let spread = |(number, operation): (i64, &Operation)| Operation {

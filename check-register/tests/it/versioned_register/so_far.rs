@@ -1,4 +1,4 @@
-//! Violated so far: what is certain is known at the op that proves it, and nothing that comes next takes it back.
+//! Violations so far: an anomaly that is certain is known at the op that proves it, and remains whatever follows.
 
 use super::oracle::{in_order, is_linearizable};
 use super::properties::{damage, harm, run, steps};
@@ -27,8 +27,8 @@ fn judge(checker: &VersionedRegister, ops: &[NewOp<'static>]) -> Report {
     run.finish(&Budget::default()).unwrap()
 }
 
-/// After how many ops it is certain that the history is invalid. What was certain before must be so after each further
-/// op, and at the end.
+/// The number of ops after which it is certain that the history is invalid. An anomaly that is certain must remain so
+/// after each further op, and at the end.
 fn certain(checker: &VersionedRegister, ops: &[NewOp<'static>]) -> Option<usize> {
     let mut run = start(checker);
     assert!(!run.is_violated() && run.violation().is_none(), "nothing has happened");
@@ -56,7 +56,7 @@ fn holds(before: &Report, after: &Report) {
     assert_eq!((before.verdict, after.verdict), (Verdict::Invalid, Verdict::Invalid), "{before:#?}\n{after:#?}");
     assert!(!before.anomalies.is_empty(), "{before:#?}");
     let count = |report: &Report, name: &str| report.anomaly(name).map_or(0, |anomaly| anomaly.count);
-    // What nobody had proposed may be proposed later.
+    // A version that was not proposed may be proposed later.
     let reads = |report: &Report| count(report, "garbage-read") + count(report, "future-read");
     assert!(reads(before) <= reads(after), "{before:#?}\n{after:#?}");
     for anomaly in before.anomalies.iter().filter(|anomaly| anomaly.name != "garbage-read") {
@@ -73,14 +73,14 @@ fn checker(initial: bool, forget: u32) -> VersionedRegister {
     }
 }
 
-/// In the order in which they were recorded.
+/// The ops in the order in which they were recorded.
 fn recorded(operations: &[Operation], timed: bool) -> Vec<NewOp<'static>> {
     let mut ops = ops(operations);
     ops.sort_by_key(|(at, _)| *at);
     ops.into_iter().map(|(at, op)| if timed { op.time_ns(at) } else { op }).collect()
 }
 
-/// The operations as they are after so many of their ops.
+/// The operations as they are after the first `len` of their ops.
 fn beginning(operations: &[Operation], len: usize) -> Vec<Operation> {
     let mut moments: Vec<i64> = operations.iter().map(|operation| operation.invoked).collect();
     moments.extend(
@@ -96,7 +96,7 @@ fn beginning(operations: &[Operation], len: usize) -> Vec<Operation> {
     begun.map(so_far).collect()
 }
 
-/// By other clients, so that they may follow any beginning.
+/// The same ops by other clients, so that they can follow any prefix.
 fn by_others(ops: &[NewOp<'static>]) -> Vec<NewOp<'static>> {
     let other = |op: &NewOp<'static>| match op.process {
         Process::Client(process) => NewOp { process: Process::Client(process + 100_000), ..op.clone() },
@@ -131,11 +131,11 @@ proptest! {
                 prop_assert_eq!(is_known, !is_valid, "after {} of {:#?}", len, ops);
             }
         }
-        // The same beginning, and an end that may contradict it: its writes propose what others have.
+        // The same prefix, and other ops at the end that may contradict it: their writes propose ids that others have.
         let mut mixed = ops[..cut.index(ops.len() + 1)].to_vec();
         mixed.extend(by_others(&recorded(&run(&others), timed)));
         certain(&checker, &mixed);
-        // While later ops may turn out to be earlier, nothing is certain.
+        // While later ops may have earlier times, nothing is certain.
         if timed {
             prop_assert_eq!(certain(&VersionedRegister { in_order: false, ..checker }, &ops), None);
         }
@@ -144,7 +144,7 @@ proptest! {
 
 #[test]
 fn random_histories_are_violated_now_and_then() {
-    // Without this, the law above could hold of nothing.
+    // Without violations, the law above would hold trivially.
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut violated = 0;
     for _ in 0..100 {
@@ -166,7 +166,7 @@ fn read(process: i64, id: i64) -> [NewOp<'static>; 2] {
     [NewOp::new(OpKind::Invoke, process).f("read"), ok]
 }
 
-/// Two writes replace version 0.
+/// Two writes that replace version 0.
 fn lost_update() -> Vec<NewOp<'static>> {
     let both = |id: i64| [write(OpKind::Invoke, id, id, 0), write(OpKind::Ok, id, id, 0)];
     [both(1), both(2)].concat()
@@ -192,7 +192,7 @@ fn it_is_known_at_the_op_that_proves_it_whatever_comes_next() {
         assert!(report.notes[0].starts_with(start) && report.notes[0].contains(reason), "{:?}", report.notes);
         assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["lost-update"]);
         ops.pop();
-        // If nothing was found by then, nothing can be said.
+        // If nothing was found by then, there is no verdict.
         let report = judge(&checker(false, 0), &[&ops[..3], &[strange.clone(), ops[3].clone()]].concat());
         assert!(report.verdict != Verdict::Invalid || strange.process == Process::Unknown, "{report:?}");
     }
@@ -206,7 +206,7 @@ fn times_keep_it_open_until_some_op_has_none() {
     // From here on the order is that of the file.
     let open = NewOp::new(OpKind::Invoke, 7).f("read");
     assert_eq!(certain(&checker(false, 0), &[&ops[..], &[open]].concat()), Some(5));
-    // An earlier op proposes a version for the second time: who replaced which of the two?
+    // An op with an earlier time proposes a version for the second time: it is unknown which of the two was replaced.
     let earlier = write(OpKind::Invoke, 7, 1, 9).time_ns(1);
     let ops = [&ops[..], &[earlier]].concat();
     assert_eq!(judge(&checker(false, 0), &ops).verdict, Verdict::Unknown);
@@ -223,7 +223,7 @@ fn what_cannot_be_read_takes_back_no_violation_of_a_timed_history() {
     assert_eq!(report.verdict, Verdict::Invalid);
     assert!(report.notes[0].starts_with("The verdict covers only the ops before the op at index 4: "), "{report:?}");
     assert_eq!(report.anomaly_types().collect::<Vec<_>>(), ["lost-update"]);
-    // Whatever comes later does not change it, but what turns out to have been earlier may.
+    // Ops with later times do not change the verdict, but an op with an earlier time may.
     let followed = |op: NewOp<'static>| judge(&[&found[..], &[op]].concat());
     let invoke = || write(OpKind::Invoke, 8, 1, 9);
     assert_eq!(followed(invoke().time_ns(91)).verdict, Verdict::Invalid);
@@ -231,7 +231,7 @@ fn what_cannot_be_read_takes_back_no_violation_of_a_timed_history() {
     let report = followed(invoke().time_ns(5));
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].starts_with("No verdict, because of the op at index 4: "), "{report:?}");
-    // It may itself be of an earlier time, or have begun at any.
+    // The op itself may have an earlier time, or may have begun at any time.
     let strange = NewOp::new(OpKind::Invoke, 7).f("increment").time_ns(5);
     assert_eq!(judge(&[timed(&lost_update()), vec![strange]].concat()).verdict, Verdict::Unknown);
     let nameless = NewOp { process: Process::Unknown, ..NewOp::new(OpKind::Ok, 7).f("increment").time_ns(90) };
@@ -253,7 +253,7 @@ fn what_cannot_be_read_takes_back_no_violation_wherever_keys_stand() {
 
 #[test]
 fn a_wrong_value_is_wrong_in_any_order() {
-    // Client 3 goes back in time, so that nobody knows the order; but version 1 held 1, and was read as 5.
+    // The times of client 3 decrease, so the order is unknown. But version 1 had value 1, and was read as 5.
     let [invoke, ok] = read(3, 1);
     let wrong = NewOp { value: 5.into(), ..ok };
     let first = [write(OpKind::Invoke, 1, 1, 0).time_ns(10), write(OpKind::Ok, 1, 1, 0).time_ns(20)];

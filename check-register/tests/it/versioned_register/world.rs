@@ -1,16 +1,16 @@
-//! Small histories as plain data, and the many ways to write one down.
+//! Small histories as plain data, and the forms in which they can be written.
 
 use history_core::{Datum, History, HistoryBuilder, NewOp, OpKind, Process, Verdict};
 
-/// The id of the initial version, with value 0. Writes take 1, 2, 3; no write takes 9.
+/// The id of the initial version, with value 0. Writes have the ids 1, 2, 3; no write has 9.
 pub(crate) const INITIAL: i64 = 0;
 pub(crate) const NOBODYS: i64 = 9;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Call {
-    /// Of a version and its value.
+    /// A read of a version and its value.
     Read(i64, i64),
-    /// Of a version, over another, with a value.
+    /// A write of a version that replaces another one, with a value.
     Write(i64, i64, i64),
 }
 
@@ -22,28 +22,28 @@ pub(crate) enum Fate {
     Open,
 }
 
-/// One operation. Its moments are places in the history's order.
+/// One operation. Its moments are positions in the order of the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Operation {
     pub(crate) call: Call,
     pub(crate) fate: Fate,
     pub(crate) invoked: i64,
-    /// When it completed, with whatever fate but `Open`.
+    /// The moment of its completion, unless its fate is `Open`.
     pub(crate) completed: i64,
 }
 
-/// How a history is written down.
+/// The form in which a history is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
     /// In order, without times.
     Untimed,
-    /// In order, the times tell the same.
+    /// In order, with times in the same order.
     Timed,
-    /// An operation after another, the times tell the order.
+    /// One operation after another; the times give the order.
     Scattered,
     /// In order, completions only.
     Completions,
-    /// In order, no op says whose it is.
+    /// In order, without processes.
     Nameless,
 }
 
@@ -56,7 +56,7 @@ fn op(operation: &Operation, process: i64, kind: OpKind) -> NewOp<'static> {
     }
 }
 
-/// The history's ops with their moments, in the order in which they would be recorded.
+/// The ops of a history with their moments, in the order in which they would be recorded.
 pub(crate) fn ops(operations: &[Operation]) -> Vec<(i64, NewOp<'static>)> {
     let mut ops = Vec::new();
     for (process, operation) in (0_i64..).zip(operations) {
@@ -72,7 +72,7 @@ pub(crate) fn ops(operations: &[Operation]) -> Vec<(i64, NewOp<'static>)> {
     ops
 }
 
-/// A history in some form; `tick` of its moments have one time.
+/// A history in some form; `tick` moments have the same time.
 pub(crate) fn history(operations: &[Operation], form: Form, tick: i64) -> History {
     let mut ops = ops(operations);
     if form != Form::Scattered {
@@ -91,18 +91,18 @@ pub(crate) fn history(operations: &[Operation], form: Form, tick: i64) -> Histor
     builder.build()
 }
 
-/// Where a key stands.
+/// The place of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     Field,
-    /// In a field, but a read's invocation has none.
+    /// In a field, except for invocations of reads.
     FieldOfAnswers,
     Value,
-    /// Before its value, but a read's invocation has nil.
+    /// Before the value, except for invocations of reads, which have nil.
     ValueOfAnswers,
 }
 
-/// Several histories as one, each op with its key.
+/// Several histories as one; each op has the key of its history.
 pub(crate) fn keyed(parts: &[(i64, &[Operation])], place: Place) -> History {
     let mut all = Vec::new();
     for (key, operations) in parts {
@@ -129,7 +129,7 @@ pub(crate) fn keyed(parts: &[(i64, &[Operation])], place: Place) -> History {
     builder.build()
 }
 
-/// The verdict on operations: that they are linearizable is said only if one of them returned.
+/// The verdict on operations. They are valid only if one of them returned.
 pub(crate) fn verdict_on(operations: &[Operation], is_linearizable: bool) -> Verdict {
     let is_observed = operations.iter().any(|operation| operation.fate == Fate::Ok);
     match (is_linearizable, is_observed) {

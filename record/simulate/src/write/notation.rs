@@ -34,7 +34,7 @@ pub(super) struct Notation {
     set: [&'static [u8]; 2],
     /// The text around the owner of a lock.
     owner: [&'static [u8]; 2],
-    /// The text around the accounts of a bank, between the name and the balance of each, and between accounts.
+    /// The text before an account of a bank, between it and its balance, and before the next account.
     balances: [&'static [u8]; 3],
     /// The text before each account of a transfer, before its amount, and after it.
     transfer: [&'static [u8]; 4],
@@ -334,7 +334,7 @@ impl Notation {
     }
 }
 
-/// Text in which nothing needs to be escaped.
+/// Writes text in quotes; nothing in it needs to be escaped.
 fn quoted(text: &mut Text, bytes: &[u8]) {
     text.put(b"\"");
     text.put(bytes);
