@@ -1,4 +1,4 @@
-//! Witnesses proved by the history alone: nothing of the inference is used.
+//! Verifies witnesses with the history alone: no code of the inference is used.
 
 use history_core::{Datum, History, OpKind, Witness, WitnessOp};
 
@@ -19,7 +19,7 @@ fn pair(datum: &Datum) -> Pair {
     }
 }
 
-/// The messages of a key that an op's value sends, or polls.
+/// The messages of a key that an op's value sends or polls.
 fn messages(value: &Datum, key: &Datum, f: &str) -> Vec<Pair> {
     let mut all = Vec::new();
     for mop in seq(value) {
@@ -62,7 +62,7 @@ impl Case<'_> {
         messages(&op.value, &self.key, "poll").iter().any(|(_, polled)| polled == value)
     }
 
-    /// Offsets at which the ops of the witness show a value.
+    /// The offsets at which the ops of the witness show a value.
     fn offsets(&self, value: &Datum) -> Vec<i64> {
         let all = |op: &WitnessOp| {
             let sends = messages(&op.value, &self.key, "send");
@@ -87,7 +87,7 @@ fn ensure(holds: bool, why: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(why.to_owned()) }
 }
 
-/// Proves a witness, or says what is missing.
+/// Verifies a witness. The error is what is missing.
 pub(crate) fn certify(history: &History, anomaly: &str, witness: &Witness) -> Result<(), String> {
     for op in &witness.ops {
         let recorded = history.ops().find(|recorded| recorded.index == op.index).ok_or("no such op")?;
@@ -182,7 +182,7 @@ fn steps(history: &History, witness: &Witness) -> Result<(), String> {
     ensure(witness.steps.iter().enumerate().all(|(at, step)| step.from == at), "the steps are not in order")
 }
 
-/// A value without empty polls, which say nothing.
+/// The micro-operations of a value, without empty lists of polls.
 fn squeezed(value: &Datum) -> Vec<Datum> {
     let squeeze = |mop: &Datum| match seq(mop) {
         [name, Datum::Map(polled)] if polled.is_empty() => Datum::Vector(vec![name.clone()]),

@@ -1,4 +1,4 @@
-//! Single cases: what is said, and why.
+//! Single cases: the verdict, and its explanation.
 
 use check_log::Kafka;
 use history_core::{Budget, Checker, History, Options, Reader, Report, Verdict};
@@ -13,7 +13,7 @@ fn types(report: &Report) -> Vec<&str> {
     report.anomaly_types().collect()
 }
 
-/// An op without overlap.
+/// An operation without concurrent ones.
 fn op(process: u32, kind: &str, f: &str, asked: &str, got: &str) -> String {
     format!(
         "{{:process {process}, :type :invoke, :f :{f}, :value {asked}}}\n{{:process {process}, :type :{kind}, :f :{f}, :value {got}}}\n"
@@ -64,12 +64,12 @@ fn a_message_of_an_open_send_may_be_polled() {
     assert_eq!(judge(&text, &[]).verdict, Verdict::Valid);
     let report = judge(&(send(1, 0) + &poll(1, "[[0 1] [1 2]]")), &[]);
     assert_eq!((report.verdict, types(&report)), (Verdict::Invalid, vec!["phantom-message"]));
-    // Polled before its send was even invoked.
+    // The message was polled before its send was invoked.
     let text = send(1, 0) + &poll(1, "[[0 1] [1 2]]") + open;
     assert_eq!(types(&judge(&text, &[])), ["G1c-realtime"]);
 }
 
-/// A crashed op may have results of a part only: the others stay where the invocation has them.
+/// A crashed op may have results for only some of its sends: the others are at their positions in the invocation.
 #[test]
 fn results_of_a_part_keep_the_order_of_the_sends() {
     let log = poll(1, "[[0 1] [1 2] [2 3]]");
@@ -85,7 +85,7 @@ fn results_of_a_part_keep_the_order_of_the_sends() {
             assert_eq!(types(&report), expected, "{kind} {got}");
         }
     }
-    // A poll between two sends stays behind the first of them.
+    // A poll between two sends stays after the first of them.
     let asked = "[[:send :x 1] [:poll] [:send :x 2]]";
     let got = "[[:poll {}] [:send :x [1 2]]]";
     assert_eq!(judge(&(op(0, "info", "txn", asked, got) + &poll(1, "[[0 1] [1 2]]")), &[]).verdict, Verdict::Valid);
@@ -119,7 +119,7 @@ fn a_cycle_of_polls_is_a_violation_in_either_mode() {
             "{witness:?}"
         );
     }
-    // One step is of the order of x.
+    // One step depends on the order of x.
     let text = "
         {:process 0, :type :invoke, :f :txn, :value [[:send :x 2] [:send :y 1]]}
         {:process 1, :type :invoke, :f :txn, :value [[:send :x 1] [:poll]]}
@@ -160,7 +160,7 @@ fn what_cannot_be_decoded_is_unknown_and_named() {
         let report = judge(&text, &[]);
         assert_eq!(report.verdict, Verdict::Unknown, "{bad}");
         assert!(report.notes[0].contains(&format!("at index 5 (line 6): {why}")), "{bad}: {}", report.notes[0]);
-        // What the other ops show is so all the same.
+        // The anomalies that the other ops show remain.
         let text = text + &poll(3, "[[0 1] [1 1]]");
         let report = judge(&text, &[]);
         assert_eq!(
@@ -178,7 +178,7 @@ fn a_message_that_is_sent_twice_ends_what_can_be_said() {
     let report = judge(&text, &[]);
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains("1 is sent to :x a second time"), "{}", report.notes[0]);
-    // After a failure it may be tried again.
+    // After a failure, the message may be sent again.
     let failed = op(0, "fail", "send", "[[:send :x 1]]", "[[:send :x 1]]");
     assert_eq!(judge(&(failed.clone() + &send(1, 0) + &poll(1, "[[0 1]]")), &[]).verdict, Verdict::Valid);
     // But not after it was polled.
@@ -223,7 +223,7 @@ fn all_errors_shows_all() {
     assert_eq!((count(&[]), count(&[("all-errors", "true")])), (32, 39));
 }
 
-/// Sends of 1 to 100, each `step` offsets after the one before.
+/// Sends of 1 to 100, each `step` offsets after the previous one.
 fn hundred(step: u64) -> (String, Vec<String>) {
     let sends = (1..=100).map(|at| send(at, step * u64::from(at))).collect();
     (sends, (1..=100).map(|at: u64| format!("[{} {at}]", step * at)).collect())
@@ -231,7 +231,7 @@ fn hundred(step: u64) -> (String, Vec<String>) {
 
 #[test]
 fn what_many_consumers_poll_is_compared_message_by_message() {
-    // Next to each other, with gaps, and too far apart for one word.
+    // Adjacent messages, messages with gaps, and messages too far apart for one word.
     for step in [1, 3, 40] {
         let (sends, list) = hundred(step);
         let all = |list: &[String]| format!("[{}]", list.join(" "));
@@ -251,7 +251,7 @@ fn what_many_consumers_poll_is_compared_message_by_message() {
             swapped.swap(at, at - 1);
             let report = judge(&(valid.clone() + &poll(7, &all(&swapped))), &[]);
             assert_eq!(types(&report), ["int-nonmonotonic-poll", "int-poll-skip"], "{step} {at}");
-            // Another message at its offset.
+            // Another message is at its offset.
             let mut wrong = list.clone();
             wrong[at] = format!("[{} 100]", step * (u64::try_from(at).unwrap() + 1));
             let report = judge(&(valid.clone() + &poll(7, &all(&wrong))), &[]);
@@ -263,7 +263,7 @@ fn what_many_consumers_poll_is_compared_message_by_message() {
 
 #[test]
 fn a_message_that_is_known_late_parts_what_was_polled_before() {
-    // Nobody knew of message 3 at offset 2 when the others were polled twice.
+    // Message 3 at offset 2 was unknown when the others were polled twice.
     let known = send(1, 0) + &send(2, 1) + &send(4, 3) + &send(5, 4);
     let polls = poll(1, "[[0 1] [1 2] [3 4] [4 5]]") + &poll(2, "[[0 1] [1 2] [3 4] [4 5]]");
     let late = op(4, "ok", "send", "[[:send :x 3]]", "[[:send :x [2 3]]]");
@@ -274,7 +274,7 @@ fn a_message_that_is_known_late_parts_what_was_polled_before() {
 
 #[test]
 fn a_failed_send_of_what_had_been_polled_counts_as_well() {
-    // Completions only: nothing says that a message is sent a second time.
+    // There are only completions, so it is unknown that a message is sent a second time.
     let text = "
         {:process 0, :type :ok, :f :send, :value [[:send :x [0 1]] [:send :x [1 2]]]}
         {:process 1, :type :ok, :f :poll, :value [[:poll {:x [[0 1] [1 2]]}]]}
@@ -289,7 +289,7 @@ fn a_message_whose_every_send_failed_is_aborted() {
     let polled = poll(1, "[[0 1] [1 2]]");
     let text = send(1, 0) + &failed(2) + &failed(3) + &polled;
     assert_eq!(types(&judge(&text, &[])), ["G1a"]);
-    // The second of them was under way, or is the one that was polled.
+    // The second send was in progress, or its message is the one that was polled.
     let second = op(3, "ok", "send", "[[:send :x 2]]", "[[:send :x [1 2]]]");
     assert_eq!(judge(&(send(1, 0) + &failed(2) + &second + &polled), &[]).verdict, Verdict::Valid);
     assert_eq!(types(&judge(&(send(1, 0) + &failed(2) + &polled + &second), &[])), ["G1a", "G1c-realtime"]);
@@ -297,8 +297,8 @@ fn a_message_whose_every_send_failed_is_aborted() {
 
 #[test]
 fn a_message_that_another_op_sent_as_well_depends_on_that() {
-    // The completion without a process took the message of the one in flight; process 1 polls it, and process 0 polls
-    // what that sent.
+    // The completion without a process shows the message of the operation in flight at an offset. Process 1 polls this
+    // message, and process 0 polls a message that process 1 sent.
     let text = "
         {:process 0, :type :invoke, :f :txn, :value [[:send 0 1] [:poll]]}
         {:type :ok, :f :send, :value [[:send 0 [0 1]]]}
@@ -322,7 +322,7 @@ fn what_an_op_that_is_not_understood_may_have_sent_is_not_aborted() {
         let report = judge(&(failed.repeat(times) + &odd + &polled), &[]);
         assert_eq!((report.verdict, types(&report)), (Verdict::Unknown, vec![]), "{times}");
     }
-    // What was polled before it is certain.
+    // Messages that were polled before are certain.
     assert_eq!(types(&judge(&(failed + &polled + &odd), &[])), ["G1a"]);
 }
 
@@ -336,19 +336,19 @@ fn an_invocation_without_a_value_is_known_by_its_completion() {
         let text = invoked(f) + &ended(kind, f, value) + &polled;
         assert_eq!(verdict(&text), Verdict::Valid, "{text}");
     }
-    // It began before the poll, and sent what was polled, though that was known later only.
+    // It began before the poll and sent the polled message, although that became known only later.
     assert_eq!(verdict(&(invoked("send") + &polled + &ended("ok", "send", "[[:send 0 [0 1]]]"))), Verdict::Valid);
     assert_eq!(types(&judge(&(invoked("send") + &ended("fail", "send", "[[:send 0 1]]") + &polled), &[])), ["G1a"]);
-    // Nobody knows what these sent, or whether they did.
+    // It is unknown what these operations sent, or whether they did.
     for hidden in
         [invoked("send"), invoked("txn") + &ended("info", "txn", "nil"), invoked("txn") + &ended("ok", "txn", "nil")]
     {
         assert_eq!(verdict(&(hidden.clone() + &polled)), Verdict::Unknown, "{hidden}");
         let failed = op(1, "fail", "send", "[[:send 0 1]]", "[[:send 0 1]]");
         assert_eq!(verdict(&(hidden.clone() + &failed + &polled)), Verdict::Unknown, "{hidden}");
-        // What was polled before is no message of theirs.
+        // A message that was polled before was not sent by them.
         assert_eq!(types(&judge(&(failed + &polled + &hidden), &[])), ["G1a"], "{hidden}");
-        // All that was polled is another op's; what was acknowledged may be lost.
+        // Another op sent everything that was polled; an acknowledged message may be lost.
         let sent = op(1, "ok", "send", "[[:send 0 1]]", "[[:send 0 [0 1]]]");
         let expected = if hidden.contains(":ok") { Verdict::Unknown } else { Verdict::Valid };
         assert_eq!(verdict(&(hidden.clone() + &sent + &polled)), expected, "{hidden}");
@@ -384,7 +384,7 @@ fn nothing_is_certain_while_senders_are_unknown() {
     assert_eq!(types(&judge(text, &[])), [""; 0]);
 }
 
-/// What is certain while an invocation says nothing is not who sent what was polled.
+/// While an invocation does not record what it sends, the sender of a polled message is not certain.
 #[test]
 fn a_violation_says_nothing_of_messages_that_an_op_in_flight_may_have_sent() {
     let text = "
@@ -422,7 +422,7 @@ fn a_misspelled_function_may_have_sent_what_was_polled() {
         let reason = format!("expected :send, :poll or :txn as the function of micro-ops, found :{f}");
         assert!(report.notes.iter().any(|note| note.contains(&reason)), "{:?}", report.notes);
     }
-    // What has no micro-ops sends none.
+    // An op without micro-operations sends nothing.
     let text = op(1, "ok", "list-topics", "nil", "[0 1]") + &polled;
     assert_eq!(types(&judge(&text, &[])), ["phantom-message"]);
 }
@@ -430,17 +430,17 @@ fn a_misspelled_function_may_have_sent_what_was_polled() {
 #[test]
 fn what_says_nothing_of_itself_is_unknown() {
     let note = |report: &Report, what: &str| report.notes.iter().any(|note| note.contains(what));
-    // The client's position is not known any more: it may poll again what it had polled.
+    // The position of the client is unknown: it may poll messages again.
     let twice = send(1, 0) + &poll(1, "[[0 1]]");
     for f in ["assign", "subscribe"] {
         let report = judge(&(twice.clone() + &op(1, "ok", f, "nil", "nil") + &poll(1, "[[0 1]]")), &[]);
         assert_eq!(report.verdict, Verdict::Unknown, "{f}");
         assert!(note(&report, "expected a vector of keys, found nil"), "{:?}", report.notes);
-        // One that failed changed nothing.
+        // An assignment that failed changed nothing.
         let report = judge(&(twice.clone() + &op(1, "fail", f, "nil", "nil") + &poll(1, "[[0 1]]")), &[]);
         assert_eq!(types(&report), ["nonmonotonic-poll"], "{f}");
     }
-    // It may have sent what is lost, and polled anything.
+    // It may have sent the missing messages, and polled any.
     let seen = send(2, 1) + &poll(1, "[[1 2]]");
     for (f, asked) in [("send", "nil"), ("txn", "nil"), ("poll", "nil"), ("poll", "[[:poll]]")] {
         let report = judge(&(seen.clone() + &op(2, "ok", f, asked, "nil")), &[]);
@@ -459,7 +459,7 @@ fn without_invocations_real_time_is_unknown() {
         assert_eq!(report.verdict, Verdict::Unknown, "{text}");
         assert!(report.notes.iter().any(|note| note.contains("The invocation of the op at index 0 is unknown")));
     }
-    // What is wrong whenever it happened stays so.
+    // An anomaly that does not depend on real time remains.
     let report = judge(&(sent.to_owned() + "{:process 1, :type :ok, :f :poll, :value [[:poll {:x [[0 2]]}]]}"), &[]);
     assert_eq!(report.verdict, Verdict::Invalid);
 }

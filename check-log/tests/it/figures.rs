@@ -1,4 +1,4 @@
-//! What a report shows over time.
+//! The figures of a report over time.
 
 use check_log::Kafka;
 use history_core::figure::{Content, LogCell, Series, Unit};
@@ -10,7 +10,7 @@ fn judge(text: &str, figures: bool) -> Report {
     history_core::check(run, &mut Reader::new(text.as_bytes()), &budget).unwrap()
 }
 
-/// An op that takes a nanosecond.
+/// An op that takes one nanosecond.
 fn op(process: u32, f: &str, time: i64, asked: &str, got: &str) -> String {
     let half = |kind: &str, value: &str, time: i64| {
         format!("{{:process {process}, :type :{kind}, :f :{f}, :value {value}, :time {time}}}\n")
@@ -26,8 +26,8 @@ fn poll(key: &str, list: &str, time: i64) -> String {
     op(1, "poll", time, "[[:poll]]", &format!("[[:poll {{:{key} {list}}}]]"))
 }
 
-/// Two messages of x and one of y are sent; a poll comes when there are none yet, one sees the first of x, the last one
-/// the others.
+/// Two messages of x and one of y are sent. A poll returns nothing before the first one, another returns the first
+/// message of x, and the last one returns the others.
 fn run() -> String {
     send("x", 1, 0, 4)
         + &poll("x", "[]", 6)
@@ -59,7 +59,7 @@ fn unseen_messages_are_counted_until_they_are_polled() {
 #[test]
 fn lag_is_the_time_since_the_next_message_was_there() {
     let lag = series(&judge(&run(), true), "realtime-lag");
-    // Message 1 of x was there at 5, and message 2 at 9; y's one at 13.
+    // Message 1 of x was known at 5, and message 2 at 9; the message of y at 13.
     let points = &lag.lines.iter().find(|line| line.name == "key :x" || lag.lines.len() == 1).unwrap().points;
     assert_eq!(points[..2], [(7, 1), (11, 1)]);
 }
@@ -75,7 +75,7 @@ fn figures_are_made_only_where_someone_draws_them() {
 #[test]
 fn the_log_around_an_anomaly_is_shown() {
     let sent: String = (0..8).map(|at: u32| send("x", at, (10 * at).into(), i64::from(at) * 10)).collect();
-    // Message 7 stands at offset 70; this poll shows 9 there.
+    // Message 7 is at offset 70; this poll shows 9 there.
     let report = judge(&(sent + &poll("x", "[[50 5] [60 6] [70 9]]", 100)), true);
     let figure = report.figures.iter().find(|figure| figure.name == "inconsistent-offsets/0").unwrap();
     let Content::Log(part) = &figure.content else { panic!("no part of a log") };

@@ -1,4 +1,4 @@
-//! Logs against their definitions.
+//! Compares the checker of logs with its definitions.
 
 mod certify;
 mod examples;

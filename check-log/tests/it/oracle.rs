@@ -1,4 +1,4 @@
-//! The definitions, each written down as it stands, with loops over everything and no thought for speed.
+//! The definitions, implemented directly, with loops over everything and without optimization.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ pub(crate) enum Kind {
 /// An offset and a value.
 pub(crate) type Pair = (Option<i64>, i64);
 
-/// A part of an op: key, and offset and value of each message.
+/// A part of an op: the key, and the offset and value of each message.
 #[derive(Clone, Debug)]
 pub(crate) enum Part {
     Send(u8, Option<i64>, i64),
@@ -28,7 +28,7 @@ pub(crate) struct Event {
     pub(crate) parts: Vec<Part>,
 }
 
-/// A history: ops in the order of their completions, and for each the number of completions before it was invoked.
+/// A history: ops in the order of their completions, and for each op the number of completions before its invocation.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) events: Vec<Event>,
@@ -108,7 +108,7 @@ fn value(event: &Event, result: bool) -> String {
 }
 
 impl World {
-    /// These events; a client goes on as another process after an `info`.
+    /// Creates a history of these events; after an `info`, a client continues as another process.
     pub(crate) fn new(mut events: Vec<Event>, invoked_after: Vec<usize>) -> World {
         for at in 0..events.len() {
             let base = events[at].process % 10;
@@ -118,7 +118,7 @@ impl World {
         World { events, invoked_after }
     }
 
-    /// As EDN.
+    /// The history as EDN.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         for done in 0..=self.events.len() {
@@ -161,13 +161,13 @@ impl World {
         event.kind == Kind::Ok || event.kind == Kind::Info && event.sends().iter().any(seen)
     }
 
-    /// For each offset of a log its values, with the first event that shows each.
+    /// By offset of a log: its values, in the order of the first events that show them.
     fn log(&self, key: u8) -> BTreeMap<i64, Vec<i64>> {
         let mut log: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
         for event in &self.events {
             let sends = if self.is_committed(event) { event.sends() } else { Vec::new() };
-            // Of one op the smaller message is chosen; in these worlds messages come up in the order of their values,
-            // or are compared only where no offset has two.
+            // Of one op, the smaller message is chosen. In these worlds messages occur in the order of their values, or
+            // are compared only if no offset has two.
             for (k, offset, value) in sends.into_iter().chain(event.polls()) {
                 if let Some(offset) = offset.filter(|_| k == key) {
                     let values = log.entry(offset).or_default();
@@ -185,12 +185,12 @@ impl World {
         self.events.iter().rposition(sends)
     }
 
-    /// Whether some offset has two values: which of them counts is then a matter of choice.
+    /// Returns true if some offset has two values: any of them may then be chosen.
     pub(crate) fn is_loose(&self) -> bool {
         self.keys().into_iter().any(|key| self.log(key).values().any(|values| values.len() > 1))
     }
 
-    /// The types of anomalies, and how many of each; of cycles only whether there is one.
+    /// The types of anomalies, with the number of each; for cycles only whether there is one.
     pub(crate) fn anomalies(&self) -> BTreeMap<&'static str, usize> {
         let mut found: BTreeMap<&'static str, usize> = BTreeMap::new();
         for key in self.keys() {
@@ -292,7 +292,7 @@ impl World {
         }
     }
 
-    /// Reachability by all paths: of polls alone, and with real time.
+    /// Finds cycles by computing reachability over all paths: of polls alone, and with real time.
     fn cycles(&self, found: &mut BTreeMap<&'static str, usize>) {
         let count = self.events.len();
         let mut wr = vec![vec![false; count]; count];

@@ -1,4 +1,4 @@
-//! Simulated logs: without a bug they are valid, and each bug is found as what it is.
+//! Simulated logs: without a bug they are valid, and each bug is found with its own type of anomaly.
 
 use crate::certify::certify;
 use check_log::Kafka;

@@ -1,4 +1,4 @@
-//! Ops that cannot be decoded: what is certain beside them, and what is not.
+//! Ops that cannot be decoded: which anomalies are still certain, and which are not.
 
 use history_core::{Budget, Checker, History, Options, Report, Verdict};
 
@@ -47,10 +47,10 @@ fn assert_judged(text: &str, expected: (Verdict, &[&str]), note: &str) {
 const INVALID: Verdict = Verdict::Invalid;
 const UNKNOWN: Verdict = Verdict::Unknown;
 
-/// What a message shows that was passed by for good.
+/// The types of anomalies for a message that consumers have passed.
 const LOST: &[&str] = &["lost-write", "unseen"];
 
-/// Both forms of an op that may have polled or sent anything, and of one that only assigns.
+/// The functions of ops that may have polled or sent anything, and of those that only assign.
 const ODD: &[(&str, bool)] = &[("poll", true), ("send", true), ("txn", true), ("assign", false), ("subscribe", false)];
 
 #[test]
@@ -68,32 +68,33 @@ fn positions_of_other_processes_stay_known() {
     for (name, text, last) in &cases {
         for (f, _) in ODD {
             let odd = both(9, f, ":j", ":j");
-            // In front of all, between the two ops, and at the end.
+            // Before all ops, between the two, and at the end.
             for text in [format!("{odd}{text}{last}"), format!("{text}{odd}{last}"), format!("{text}{last}{odd}")] {
                 assert_judged(&text, (INVALID, &[name]), "The verdict ignores the op at index ");
             }
         }
     }
-    // Its own position is lost between the two, and only there.
+    // The position of its own process is lost between the two ops, and only there.
     let (name, text, last) = &cases[0];
     for (f, _) in ODD {
         let odd = both(1, f, ":j", ":j");
         assert_judged(&format!("{text}{odd}{last}"), (UNKNOWN, &[]), "No verdict, because of the op at");
         assert_judged(&format!("{odd}{text}{last}"), (INVALID, &[name]), "The verdict ignores the op at");
         assert_judged(&format!("{text}{last}{odd}"), (INVALID, &[name]), "The verdict ignores the op at");
-        // It is not known whose op it was.
+        // The process of the op is unknown.
         let nameless = odd.replace(":process 1, ", "");
         assert_judged(&format!("{text}{nameless}{last}"), (UNKNOWN, &[]), "No verdict, because of the op");
     }
 }
 
-/// What is sent by an op whose completion is not understood has its place in the order of its process no more.
+/// Messages that were sent by an op whose completion is not understood have no place in the order of its process any
+/// more.
 #[test]
 fn sends_with_an_odd_completion_are_not_compared() {
     let odd = ops(&["1i send [[:send :x 1]]", "1k send :j"]);
     let text = odd + &both(1, "send", "[[:send :x 2]]", "[[:send :x [1 2]]]") + &polled(2, "[0 1] [1 2]");
     assert_judged(&text, (UNKNOWN, &[]), "No verdict, because of the op at index 1");
-    // The same if its function is another one: the process went on behind it.
+    // The same for a completion with another function: the process continued after it.
     for completion in
         ["frob [[:send :x [0 1]]]", "poll [[:poll {:x [[0 1]]}]]", "assign [:x]", "txn [[:send :x [0 1]]]"]
     {
@@ -121,14 +122,14 @@ fn what_failed_need_not_be_decoded() {
             assert_judged(&format!("{invoked}{failed}{text}"), expected, "kafka ignored 2 of ");
             assert_judged(&format!("{invoked}{text}{failed}"), expected, "kafka ignored 2 of ");
         }
-        // It may have happened.
+        // The operation may have happened.
         for ended in [String::new(), failed.replace(":fail", ":info"), failed.replace(":fail", ":ok")] {
             assert_judged(&format!("{invoked}{right}{ended}"), (UNKNOWN, &[]), "No verdict, because of the op at");
         }
-        // There is nothing else.
+        // There are no other ops.
         assert_judged(&format!("{invoked}{failed}"), (UNKNOWN, &[]), "No verdict, because of the op at index 0 (");
     }
-    // What it was to send is known by its invocation, and failed.
+    // The messages that it was to send are known from its invocation, and were not sent.
     for failed in ["0x send :j", "0x send [[:send :x 7]]", "0x sned [[:send :x 7]]"] {
         let text = ops(&["0i send [[:send :x 1]]", failed]) + &polled(1, "[0 1]");
         assert_judged(&text, (INVALID, &["G1a"]), "kafka ignored 1 of ");
@@ -156,7 +157,7 @@ fn what_only_assigns_sends_and_polls_nothing() {
             }
         }
     }
-    // An assignment by name only.
+    // Only the completion is an assignment.
     let odd = ops(&["9i send [[:send :x 7]]", "9k assign [:x]"]);
     assert_judged(&(odd + &phantom), (UNKNOWN, &[]), "No verdict, because of the op at");
 }

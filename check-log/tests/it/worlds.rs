@@ -1,4 +1,5 @@
-//! Small worlds: every history of two producers and a consumer, and many others, as the definitions judge them.
+//! Small worlds: compares the checker with the definitions on every history of two producers and a consumer, and on
+//! many others.
 
 use crate::certify::certify;
 use crate::oracle::{Event, Kind, Part, World};
@@ -44,7 +45,7 @@ fn check(world: &World) {
     watch(&history, &report, &text);
 }
 
-/// What is said to be certain before the end is so at the end.
+/// Anomalies that are certain before the end remain at the end.
 fn watch(history: &History, report: &Report, text: &str) {
     let mut run = Kafka::default().start(&history_core::Options::new()).unwrap();
     let mut since = None;
@@ -59,7 +60,7 @@ fn watch(history: &History, report: &Report, text: &str) {
                 _ = early.observe(&op).unwrap();
             }
             for said in [violation, early.finish_early(&history_core::Budget::default()).unwrap()] {
-                // Only the end shows these.
+                // These are known only at the end.
                 let is_of_the_end = |name: &str| ["lost-write", "unseen"].contains(&name);
                 assert_eq!(said.verdict, Verdict::Invalid, "{text}");
                 assert!(!said.anomaly_types().any(is_of_the_end), "at {since:?}\n{text}");
@@ -78,14 +79,14 @@ fn poll(process: u8, kind: Kind, list: Vec<(Option<i64>, i64)>) -> Event {
     Event { process, kind, parts: vec![Part::Poll(vec![(0, list)])] }
 }
 
-/// Ops that may come next; `value` is the next one to send.
+/// The possible next ops; `value` is the next message to send.
 fn menu(value: i64, large: bool) -> Vec<Event> {
     let mut menu = Vec::new();
     let offsets: &[Option<i64>] = if large { &[None, Some(0), Some(1), Some(2)] } else { &[None, Some(value - 1)] };
     for process in [0, 1] {
         for kind in [Kind::Ok, Kind::Info, Kind::Fail] {
             for offset in offsets {
-                // The first producer may crash, the second one fail.
+                // The first producer may crash, and the second one may fail.
                 let known = offset.is_some();
                 let small = [(0, Kind::Ok, true), (0, Kind::Info, false), (1, Kind::Ok, true), (1, Kind::Fail, true)];
                 if large || small.contains(&(process, kind, known)) {
@@ -133,7 +134,8 @@ fn each_world(events: &mut Vec<Event>, length: usize, large: bool, count: &mut u
     }
 }
 
-/// Every history that begins with one of these: [`each_world`], on as many threads as there are processors.
+/// Checks every history that begins with one of these, as [`each_world`] does, on as many threads as there are
+/// processors.
 fn each_world_from(starts: &[Event], length: usize) -> u64 {
     let (next, count) = (AtomicUsize::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
@@ -163,7 +165,7 @@ fn every_history_of_two_ops_and_all_offsets_is_judged_by_the_definitions() {
     assert!(count > 5_000, "{count}");
 }
 
-/// A generator of numbers that is the same everywhere.
+/// A random number generator that is the same on every machine.
 struct Chance(u64);
 
 impl Chance {
@@ -177,7 +179,7 @@ impl Chance {
     }
 }
 
-/// Transactions on two keys that overlap, most of which see what is there.
+/// Random transactions on two keys that overlap; most of them return the current messages.
 fn random_world(chance: &mut Chance) -> World {
     let count = 2 + chance.below(9);
     let mut logs: [Vec<(i64, i64)>; 2] = [Vec::new(), Vec::new()];
@@ -223,7 +225,7 @@ fn random_world(chance: &mut Chance) -> World {
                 }
             }
         }
-        // A process does one thing after another.
+        // A process performs one operation after another.
         let earliest = events.iter().rposition(|event| event.process == process).map_or(0, |last| last + 1);
         let span = u64::try_from(at - earliest).unwrap() + 1;
         invoked_after.push(earliest + usize::try_from(chance.below(span)).unwrap());

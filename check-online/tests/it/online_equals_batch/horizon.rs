@@ -66,7 +66,7 @@ fn a_violation_is_found_at_the_earliest_span_that_proves_it() {
                 break;
             }
         }
-        // Counts whether the refused span came last, or others after it were needed.
+        // Counts violations after steps that were all spans, and violations after a client had stopped.
         match refused_at {
             Some(step) if step + 1 == fed.len() => at_once += 1,
             Some(_) => later += 1,

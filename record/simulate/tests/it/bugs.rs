@@ -1,11 +1,11 @@
-//! Every bug does what its name says, and nothing worse.
+//! Every bug has the effect of its name, and no worse one.
 
 use crate::common::graph::{Edge, Graph, is_internally_wrong};
 use crate::common::{Did, Recorded, Txn, assert_bites};
 use record_simulate::{Bug, Kind, ListAppend};
 use std::collections::{HashMap, HashSet};
 
-/// What can be seen to be wrong with a history.
+/// A kind of error in a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Wrong {
     /// A cycle of ww edges.
@@ -65,11 +65,11 @@ const ALL: [Wrong; 16] = [
 const CYCLES: [Wrong; 9] =
     [G0, G1c, GSingle, GNonadjacent, NonadjacentProcess, NonadjacentRealTime, G2, G2Process, G2RealTime];
 
-/// Behind a lost update what is wrong without one.
+/// The errors that a lost update can cause, which cannot occur without one.
 const SKEWS: [Wrong; 9] =
     [LostUpdate, GSingle, GNonadjacent, NonadjacentProcess, NonadjacentRealTime, G2, G2Process, G2RealTime, Internal];
 
-/// For each bug what must be wrong with a history of some thousand transactions, and what may be besides.
+/// By bug: the errors that a history of some thousand transactions must have, and the errors that it may have too.
 fn expected(bug: Bug) -> (Vec<Wrong>, Vec<Wrong>) {
     let (must, may): (&[Wrong], &[Wrong]) = match bug {
         Bug::None => (&[], &[]),
@@ -85,7 +85,7 @@ fn expected(bug: Bug) -> (Vec<Wrong>, Vec<Wrong>) {
         Bug::ReadUncommitted => (&ALL[1..12], &[LostUpdate]),
         Bug::StaleKeys | Bug::PlantedGSingle => (&CYCLES[2..], &[]),
         Bug::AbortedRead | Bug::FalseFail => (&[Aborted], &[]),
-        // Its other appends may show, and the dropped one may be one of two to a key.
+        // The other appends of a transaction may be visible, and the dropped one may be one of two to a key.
         Bug::DroppedWrite => (
             &[NonadjacentRealTime, G2RealTime],
             &[NonadjacentProcess, G0, G1c, GSingle, GNonadjacent, G2, G2Process, Intermediate, LostUpdate],
@@ -93,8 +93,8 @@ fn expected(bug: Bug) -> (Vec<Wrong>, Vec<Wrong>) {
         Bug::DuplicateWrite => (&[Duplicate], &ALL),
         Bug::ReorderedAppend => (&[Incompatible], &ALL[..13]),
         Bug::Internal => (&[Internal], &[]),
-        // The list that was read too early another may read in time, and append to it; and where a transaction appends
-        // twice it can read the second before the first.
+        // Another transaction may read the list at the right time and append to it. If a transaction appends twice, it
+        // can read the second item before the first.
         Bug::FutureRead => (&[Future], &[LostUpdate, Internal]),
         Bug::DirtyWrite => (&CYCLES, &[LostUpdate]),
         Bug::PlantedG1c => (&CYCLES[1..], &[]),
@@ -194,7 +194,8 @@ fn loses_update(history: &Recorded) -> bool {
 }
 
 fn history(bug: Bug, seed: u64) -> Recorded {
-    // Few keys, so that transactions meet; short lists, for speed; every op answered, so that the definitions suffice.
+    // Few keys, so that transactions share keys; short lists, for speed; and every op is answered, so that the
+    // definitions are sufficient.
     let (writes_per_key_min, writes_per_key_max) = (8, 32);
     let few = ListAppend { keys: 8, writes_per_key_min, writes_per_key_max, info_rate: 0.0, ..ListAppend::default() };
     let parameters = ListAppend { txns: 2000, seed, bug, ..few };
@@ -214,7 +215,7 @@ fn each_bug_bites_and_does_nothing_else() {
 
 #[test]
 fn a_bug_that_applies_to_nothing_does_nothing() {
-    // A planted one is done once or not asked for.
+    // A planted bug is applied once or not at all.
     let takes_no_rate = [Bug::None, Bug::PlantedG1c, Bug::PlantedGSingle];
     for bug in Bug::ALL.into_iter().filter(|bug| !takes_no_rate.contains(bug)) {
         let parameters =

@@ -1,4 +1,4 @@
-//! A history reads back as it was written, in every format; and it is the same history in all of them.
+//! A history can be read back in every format, and is the same history in all of them.
 
 use history_core::{Datum, History, Op, OpKind};
 use record_simulate::{
@@ -15,7 +15,7 @@ fn text<W: Workload>(parameters: &Transactions<W>, format: Format) -> String {
     String::from_utf8(parameters.simulation().unwrap().write(Vec::new(), format).unwrap()).unwrap()
 }
 
-/// What the reader should make of an op.
+/// The value that the reader should return for an op.
 fn datum(op: &SimOp<'_>) -> Datum {
     let ints = |list: &[i64]| Datum::Vector(list.iter().copied().map(Datum::from).collect());
     let of_lists = |mop| match mop {
@@ -34,7 +34,7 @@ fn datum(op: &SimOp<'_>) -> Datum {
     Datum::Vector(mops.into_iter().map(|mop| Datum::Vector(mop.into())).collect())
 }
 
-/// EDN's keywords as the strings that JSON has in their place.
+/// Replaces EDN's keywords by the strings that JSON has instead.
 fn as_strings(datum: Datum) -> Datum {
     match datum {
         Datum::Keyword(name) => Datum::Str(name),

@@ -1,6 +1,6 @@
-//! Equal parameters give equal bytes, on every machine and in every version: these are written down here.
+//! Equal parameters give equal bytes, on every machine and in every version: the expected bytes are recorded here.
 //!
-//! A change that fails a test here changes what every `--seed` means. Where that is meant, it is news for the
+//! A change that fails a test here changes the meaning of every `--seed`. If that is intended, it belongs in the
 //! changelog.
 
 use record_simulate::{
@@ -304,7 +304,7 @@ const OBJECTS_JSON_LINES: &str = r#"{"index":40,"type":"ok","process":6,"f":"rea
 {"index":41,"type":"ok","process":8,"f":"read","value":89,"key":1,"write-id":"dbbef44d-c074-479c-9e7b-edcfd8d5c5c7","time":339618}
 "#;
 
-/// An answer of each function of each object, and of some with keys.
+/// A completion of each function of each object, and of some with keys.
 fn answers(format: Format) -> String {
     let ok = if format == Format::Edn { ":ok" } else { "\"ok\"" };
     let plain = Object::ALL.map(|object| Objects { seed: 42, ..Objects::of(object) });

@@ -1,4 +1,4 @@
-//! Tests of simulated histories: what is generated, which bugs show, and how it is written.
+//! Tests of simulated histories: their content, the visible bugs, and the formats.
 
 mod bugs;
 mod common;

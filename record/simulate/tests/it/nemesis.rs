@@ -1,4 +1,4 @@
-//! The nemesis cuts the network and heals it, in turn, and while it is cut more requests stay without an answer.
+//! The nemesis cuts and repairs the network in turn. While it is cut, more requests get no answer.
 
 use crate::common::Recorded;
 use record_simulate::{Kind, ListAppend};
@@ -20,7 +20,7 @@ fn it_cuts_and_heals_in_turn_and_leaves_the_network_whole() {
 #[test]
 fn requests_go_unanswered_while_the_network_is_cut_and_only_then() {
     let history = Recorded::of(&parameters());
-    // From when the network has been cut to when it is being healed.
+    // From the end of the cut to the beginning of the repair.
     let cuts: Vec<_> = history.nemesis.chunks(4).map(|round| (round[1].0, round[2].0)).collect();
     let (mut asked, mut unanswered) = (0, 0);
     for txn in &history.txns {

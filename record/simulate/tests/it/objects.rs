@@ -1,4 +1,4 @@
-//! Objects are linearizable: the order in which operations took effect is a proof. With a bug they are not, for some
+//! Objects are linearizable: the order in which operations took effect proves it. With a bug they are not, for some
 //! seed.
 
 use crate::common::object::{Recorded, Said, State, fresh, is_linearizable, step};
@@ -6,13 +6,13 @@ use record_simulate::{Kind, Object, ObjectBug, Objects};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Many crashes, and many clients at once.
+/// Many crashes, and many concurrent clients.
 fn rough(object: Object) -> Objects {
     let (info_rate, lost_rate) = (0.05, 0.05);
     Objects { ops: 3000, think_ns: 5000, info_rate, lost_rate, nemesis: true, ..Objects::of(object) }
 }
 
-/// The same, several of them, and none for long.
+/// The same with several objects, each of which is replaced soon.
 fn keyed(object: Object) -> Objects {
     let keyed = !object.has_keys();
     if !keyed && object != Object::Kv {
@@ -21,8 +21,8 @@ fn keyed(object: Object) -> Objects {
     Objects { keyed, keys: 4, ops_per_key: 150, ..rough(object) }
 }
 
-/// Every operation took effect once, between its invocation and its completion, if it did, and in that order each
-/// answer is right.
+/// Every operation takes effect at most once, between its invocation and its completion, and in the order of effects
+/// each result is right.
 #[track_caller]
 fn assert_replays(parameters: &Objects) {
     let recorded = Recorded::of(parameters);
@@ -52,7 +52,7 @@ fn assert_replays(parameters: &Objects) {
     }
 }
 
-/// Looks at every object, at as many at a time as there are processors.
+/// Calls `look` for every object, for as many at a time as there are processors.
 fn each_object(look: impl Fn(Object) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -101,7 +101,7 @@ fn a_take_of_nothing_is_ok_where_that_is_asked_for() {
     }
 }
 
-/// Of crashed operations some took effect before their client gave up, some later, and some never.
+/// Some crashed operations took effect before their client gave up, some later, and some never.
 #[test]
 fn crashed_operations_take_effect_early_late_or_never() {
     for object in Object::ALL {
@@ -111,9 +111,9 @@ fn crashed_operations_take_effect_early_late_or_never() {
         let late = crashed.iter().filter(|did| did.effect.as_ref().is_some_and(|(at, _)| *at > did.completed.unwrap()));
         let late = late.count();
         let early = crashed.len() - never - late;
-        // A lock refuses what comes late, or waits for others until it does.
+        // A lock refuses late operations, or they wait for other holders until they are late.
         let few = if object.is_lock() { 1 } else { 50 };
-        // Of a queue that is drained nothing crashes but enqueues.
+        // For a queue that is drained, only enqueues crash.
         let enough = if object == Object::TotalQueue { 50 } else { 100 };
         assert!(never > enough && late >= few && early > 10, "{object}: {early} early, {late} late, {never} never");
     }
@@ -131,7 +131,7 @@ fn a_process_that_crashed_goes_on_under_another_number() {
     assert!(last.values().all(|process| *process > 100), "each client crashed now and then: {last:?}");
 }
 
-/// Small enough for the definition, with what makes bugs show.
+/// Parameters that are small enough for the definition, and for which bugs show.
 fn small(object: Object, bug: ObjectBug, seed: u64) -> Objects {
     let (ops, clients, info_rate) = (80, 4, 0.02);
     let bug_rate = (bug != ObjectBug::None && bug != ObjectBug::WrongRead).then_some(0.2);
@@ -161,7 +161,7 @@ fn each_bug_bites_for_some_seed() {
     });
 }
 
-/// Whatever crashed, whatever is written at once: nobody can have read that value.
+/// Whatever crashed and whatever was written concurrently, no operation can have read that value.
 #[test]
 fn a_wrong_read_always_bites_even_if_its_value_was_there_once() {
     for object in [Object::Register, Object::CasRegister] {
@@ -214,7 +214,7 @@ fn keys_are_replaced_after_their_share_of_operations() {
     assert!((50..=55).contains(&ops.len()), "{} keys", ops.len());
 }
 
-/// What clients ask for stays within bounds, however long the history.
+/// The size of objects is bounded, however long the history is.
 #[test]
 fn objects_do_not_grow() {
     for object in [
@@ -251,7 +251,7 @@ fn values_are_as_many_as_asked_for() {
 fn clients_that_do_not_think_ask_at_once() {
     let busy = |think_ns: u64| {
         let recorded = Recorded::of(&Objects { think_ns, info_rate: 0.0, ..Objects::of(Object::Register) });
-        // How many are in flight when another is invoked, on average.
+        // The average number of operations in flight at an invocation.
         let in_flight: usize = recorded
             .ops
             .iter()

@@ -1,4 +1,4 @@
-//! What no simulation can be run with is refused, in a sentence that says what would be right.
+//! Parameters that no simulation accepts are rejected, with an error that gives the valid values.
 
 use record_simulate::{
     Bug, KeyDistribution, Kind, ListAppend, Object, ObjectBug, Objects, OverRegisters, RwRegister, Simulation,

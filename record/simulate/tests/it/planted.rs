@@ -1,4 +1,4 @@
-//! A planted cycle is one bad read, and nearly all transactions are in the component that it closes.
+//! A planted cycle is one wrong read, and nearly all transactions are in the component that it closes.
 
 use crate::common::graph::{Edge, Graph};
 use crate::common::{Did, Recorded, Txn};
@@ -18,7 +18,7 @@ fn largest_component(parameters: &ListAppend) -> usize {
     Graph::of(&history).component_of(0)
 }
 
-/// Takes the planted micro-operation away.
+/// Removes the planted micro-operation.
 fn mend(txn: &mut Txn) {
     assert_eq!(txn.asked.len(), txn.did.len());
     txn.asked.pop();
@@ -61,7 +61,7 @@ fn the_first_reads_what_the_last_writes_or_the_last_misses_what_the_first_wrote(
 
 #[test]
 fn the_cycle_is_of_the_kind_it_is_named_for() {
-    // With the other seed the first transaction only reads, so that one that comes later has to begin the cycle.
+    // With the other seed, the first transaction only reads, so a later one has to begin the cycle.
     for seed in [SEED, 3] {
         let history = |bug| Recorded::of(&ListAppend { seed, ..parameters(bug) });
         let cycle = |bug, kinds: &[Edge]| Graph::of(&history(bug)).has_cycle(kinds);

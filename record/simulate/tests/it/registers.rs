@@ -1,15 +1,15 @@
-//! Registers are lists of which only the last element shows; and what that leaves to be seen of each bug.
+//! Registers are lists of which only the last element is visible; and the errors by which each bug is then visible.
 
 use crate::common::{Did, Recorded, Txn, assert_bites};
 use record_simulate::{Bug, Kind, ListAppend, OverRegisters, RwRegister};
 use std::collections::{HashMap, HashSet};
 
-/// What can be seen to be wrong with a history without knowing in which order values were written.
+/// A kind of error in a history that is visible without the order in which values were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Wrong {
     /// An ok read shows a write of a failed transaction.
     Aborted,
-    /// An ok read shows a write that its transaction has followed with another.
+    /// An ok read shows a write that is not the last one of its transaction to the key.
     Intermediate,
     /// A read contradicts its own transaction.
     Internal,
@@ -27,9 +27,9 @@ use Wrong::*;
 
 const ALL: [Wrong; 7] = [Aborted, Intermediate, Internal, Future, Unborn, LostUpdate, Stale];
 
-/// For each bug what must be seen in a history of some thousand transactions, and what may be besides.
+/// By bug: the errors that a history of some thousand transactions must have, and the errors that it may have too.
 ///
-/// That is nothing for write skew and for G0, which only an order of the writes shows; there is one in `bugs.rs`.
+/// There are none for write skew and for G0, which are visible only with an order of the writes; `bugs.rs` has one.
 fn expected(bug: Bug) -> (&'static [Wrong], &'static [Wrong]) {
     match bug {
         Bug::None | Bug::StrongSnapshotIsolation => (&[], &[]),
@@ -45,7 +45,7 @@ fn expected(bug: Bug) -> (&'static [Wrong], &'static [Wrong]) {
         Bug::ReadCommitted => (&[LostUpdate, Internal], &[]),
         Bug::ReadUncommitted => (&[Aborted, Intermediate, Internal], &[LostUpdate]),
         Bug::AbortedRead | Bug::FalseFail => (&[Aborted], &[]),
-        // What is dropped, or done again, may be one of two writes of a transaction to a key.
+        // The dropped or repeated write may be one of two writes of a transaction to a key.
         Bug::DroppedWrite | Bug::DuplicateWrite => (&[Stale], &[Intermediate, LostUpdate]),
         Bug::FutureRead => (&[Future], &[LostUpdate, Internal]),
         Bug::DirtyWrite => (&[], &[LostUpdate]),
@@ -54,7 +54,7 @@ fn expected(bug: Bug) -> (&'static [Wrong], &'static [Wrong]) {
     }
 }
 
-/// A value as it was written, and by whom.
+/// The transaction that wrote each value of a key.
 struct Writes<'h>(HashMap<(i64, i64), &'h Txn>);
 
 impl<'h> Writes<'h> {
@@ -66,8 +66,8 @@ impl<'h> Writes<'h> {
         self.0[&(key, value)]
     }
 
-    /// Whether `old` had been overwritten when `new` was there: both are certain, and one was over before the other
-    /// began.
+    /// Returns true if `old` had certainly been overwritten when `new` was certainly present: the one ended before the
+    /// other began.
     fn is_older(&self, key: i64, old: Option<i64>, new: i64) -> bool {
         let new = self.by(key, new);
         let Some(old) = old else { return new.is_ok() };
@@ -80,7 +80,7 @@ fn ok(history: &Recorded) -> impl Iterator<Item = &Txn> {
     history.txns.iter().filter(|txn| txn.is_ok())
 }
 
-/// The reads of values, each with its key.
+/// The values that a transaction read, each with its key.
 fn values(txn: &Txn) -> impl Iterator<Item = (i64, i64)> {
     txn.reads().filter_map(|(key, list)| list.last().map(|value| (key, *value)))
 }
@@ -120,7 +120,7 @@ fn contradicts_itself(txn: &Txn) -> bool {
     })
 }
 
-/// What a transaction read of each key before it did anything else to it.
+/// The values that a transaction read of each key before any other micro-operation on it.
 fn external_reads(txn: &Txn) -> Vec<(i64, Option<i64>)> {
     let mut touched = HashSet::new();
     let first = txn.did.iter().filter(|did| touched.insert(*did.key()));
@@ -141,7 +141,7 @@ fn loses_update(history: &Recorded) -> bool {
 }
 
 fn shows_stale(history: &Recorded, writes: &Writes<'_>) -> bool {
-    // What is there when a transaction completes: what it read or wrote of each key last.
+    // By key: the values present when transactions completed, which are the last ones that they read or wrote.
     let mut there: HashMap<i64, Vec<(u64, i64)>> = HashMap::new();
     for txn in ok(history) {
         let last: HashMap<i64, i64> = txn.did.iter().filter_map(|did| Some((*did.key(), did.value()?))).collect();
@@ -163,7 +163,7 @@ fn parameters(bug: Bug, seed: u64) -> RwRegister {
     RwRegister { txns: 2000, seed, bug, ..few }
 }
 
-/// The same parameters, of lists.
+/// The same parameters for lists.
 fn of_lists(parameters: &RwRegister) -> ListAppend {
     let p = parameters.clone();
     ListAppend {

@@ -1,11 +1,11 @@
-//! The correct store is strict serializable: done one after another in the order of its commits, the transactions read
-//! the same, and each committed between its invocation and its completion.
+//! The correct store is strict serializable: executed one after another in the order of their commits, the transactions
+//! read the same values, and each committed between its invocation and its completion.
 
 use crate::common::{Did, Recorded};
 use record_simulate::{KeyDistribution, Kind, ListAppend};
 use std::collections::HashMap;
 
-/// What is wrong with a history, given the order it claims.
+/// The error in a history, for the order of its commits.
 fn replay(history: &Recorded) -> Result<(), String> {
     let mut lists: HashMap<i64, Vec<i64>> = HashMap::new();
     let mut committed = vec![false; history.txns.len()];

@@ -1,11 +1,11 @@
-//! Which transaction depends on which, and whether in a circle: the textbook's definitions, written for clarity.
+//! The dependencies between transactions, and their cycles: the textbook's definitions, written for clarity.
 //!
-//! Good for histories of a few thousand transactions in which every op has a completion and none is `info`.
+//! For histories of a few thousand transactions in which every op has a completion and none is `info`.
 
 use super::{Did, Recorded, Txn};
 use std::collections::{HashMap, HashSet};
 
-/// Why one transaction comes before another.
+/// The reason why one transaction precedes another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Edge {
     Ww,
@@ -18,8 +18,8 @@ pub enum Edge {
 /// The dependencies of a history.
 pub struct Graph<'h> {
     txns: &'h [Txn],
-    /// Nodes are transactions, and after them one moment for each op of the history: a transaction that completes
-    /// before a moment comes before it, and so do later moments, and transactions invoked then.
+    /// The nodes are the transactions, followed by one moment per op of the history. A transaction that completes
+    /// before a moment precedes it; a moment precedes later moments, and the transactions invoked at it.
     nodes: usize,
     edges: HashSet<(usize, usize, Edge)>,
 }
@@ -41,7 +41,7 @@ impl<'h> Graph<'h> {
         for t in (0..txns.len()).filter(happened) {
             writer.extend(txns[t].appends().map(|append| (append, t)));
         }
-        // What failed does not count as a version.
+        // A failed append does not count as a version.
         let versions = |key: i64, list: &[i64]| -> Vec<i64> {
             list.iter().copied().filter(|value| writer.contains_key(&(key, *value))).collect()
         };
@@ -60,7 +60,7 @@ impl<'h> Graph<'h> {
                 unread.entry(key).or_default().push(t);
             }
         }
-        // Who wrote what comes after a version of a key.
+        // The writers of the next version of a key.
         let next = |key: i64, version: Option<i64>| -> Vec<usize> {
             let list = &order[&key];
             let at = version.map_or(0, |v| list.iter().position(|x| *x == v).map_or(list.len(), |at| at + 1));
@@ -97,16 +97,16 @@ impl<'h> Graph<'h> {
         }
     }
 
-    /// Whether edges of these kinds close a cycle.
+    /// Returns true if edges of these kinds contain a cycle.
     pub fn has_cycle(&self, kinds: &[Edge]) -> bool {
         let edges = self.edges.iter().filter(|(_, _, kind)| kinds.contains(kind));
         is_cyclic(self.nodes, edges.map(|(t, u, _)| (*t, *u)))
     }
 
-    /// Whether there is a cycle of edges of these kinds and rw in which no two rw edges follow each other; snapshot
-    /// isolation forbids those of ww and wr, and if it is strong, of real time too.
+    /// Returns true if there is a cycle of edges of these kinds and rw edges in which no two rw edges are adjacent.
+    /// Snapshot isolation forbids those of ww and wr and, if it is strong, those with real time.
     pub fn has_cycle_of_lone_rw(&self, kinds: &[Edge]) -> bool {
-        // Two nodes for each: come to by an rw edge, or by another.
+        // There are two nodes for each node: reached by an rw edge, or by another edge.
         let split = self.edges.iter().flat_map(|&(t, u, kind)| match kind {
             Edge::Rw => vec![(2 * t, 2 * u + 1)],
             _ if kinds.contains(&kind) => vec![(2 * t, 2 * u), (2 * t + 1, 2 * u)],
@@ -115,9 +115,9 @@ impl<'h> Graph<'h> {
         is_cyclic(2 * self.nodes, split)
     }
 
-    /// Whether there is a cycle with a single rw edge.
+    /// Returns true if there is a cycle with exactly one rw edge.
     pub fn has_cycle_of_one_rw(&self) -> bool {
-        // It would be one of lone rw edges; those are found faster.
+        // Such a cycle is also one of lone rw edges, and those are found faster.
         if !self.has_cycle_of_lone_rw(&[Edge::Ww, Edge::Wr]) {
             return false;
         }
@@ -145,7 +145,7 @@ impl<'h> Graph<'h> {
 }
 
 impl Graph<'_> {
-    /// How many transactions can be reached from this one and lead back to it, by ww, wr and rw edges.
+    /// The number of transactions that can be reached from this one and lead back to it, by ww, wr and rw edges.
     pub fn component_of(&self, txn: usize) -> usize {
         let reached = |forward: bool| {
             let mut after = vec![Vec::new(); self.nodes];
@@ -165,7 +165,7 @@ impl Graph<'_> {
     }
 }
 
-/// Whether something is left when nodes that nothing leads to are taken away again and again.
+/// Returns true if some nodes remain after nodes without incoming edges were removed repeatedly.
 fn is_cyclic(nodes: usize, edges: impl Iterator<Item = (usize, usize)>) -> bool {
     let (mut after, mut before) = (vec![Vec::new(); nodes], vec![0; nodes]);
     for (t, u) in edges {
@@ -186,9 +186,9 @@ fn is_cyclic(nodes: usize, edges: impl Iterator<Item = (usize, usize)>) -> bool 
     taken < nodes
 }
 
-/// Whether a transaction's reads contradict what it itself did or read before.
+/// Returns true if a transaction's reads contradict its own earlier reads or writes.
 pub fn is_internally_wrong(txn: &Txn) -> bool {
-    // Either all of a list, or what it ends in.
+    // Whether the whole list is known, and the list or its known end.
     let mut known: HashMap<i64, (bool, Vec<i64>)> = HashMap::new();
     txn.did.iter().any(|did| match did {
         Did::Append(key, value) => {

@@ -1,4 +1,4 @@
-//! A simulated history held in memory, for tests to look at.
+//! A simulated history in memory, for tests.
 #![allow(unreachable_pub, reason = "tests have no users outside")]
 
 pub mod graph;
@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::io;
 
-/// A micro-operation that owns what it read. Of a register that is a list of at most one value, and a write is an
+/// A micro-operation that owns its result. For a register, this is a list of at most one value, and a write is an
 /// append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Did {
@@ -18,7 +18,7 @@ pub enum Did {
     Read(i64, Option<Vec<i64>>),
 }
 
-/// Of what can be wrong with a history, all that a bug must bring was found, and nothing that it must not.
+/// Verifies that all required errors were found in a history with a bug, and no forbidden ones.
 #[track_caller]
 pub fn assert_bites<W: Copy + Debug + Eq + Hash>(bug: Bug, seed: u64, found: &HashSet<W>, must: &[W], may: &[W]) {
     let missing: Vec<_> = must.iter().filter(|wrong| !found.contains(wrong)).collect();
@@ -32,7 +32,7 @@ impl Did {
         key
     }
 
-    /// What it wrote, or the last of what it read.
+    /// The value that it wrote, or the last value that it read.
     pub fn value(&self) -> Option<i64> {
         match self {
             Did::Append(_, value) => Some(*value),
@@ -46,13 +46,13 @@ impl Did {
 pub struct Txn {
     pub process: i64,
     pub invoked: u64,
-    /// Invocation and completion; the end of time if it has none.
+    /// The times of the invocation and of the completion; without a completion, the end of time.
     pub time_ns: (u64, u64),
     pub completed: Option<u64>,
-    /// `Info` while it has no completion.
+    /// `Info` if it has no completion.
     pub kind: Kind,
     pub asked: Vec<Did>,
-    /// The completion's micro-operations; the invocation's, if it has none.
+    /// The micro-operations of the completion; of the invocation, if there is no completion.
     pub did: Vec<Did>,
 }
 
@@ -61,7 +61,7 @@ impl Txn {
         self.kind == Kind::Ok
     }
 
-    /// What it read and could tell.
+    /// The keys and lists that it read with known results.
     pub fn reads(&self) -> impl Iterator<Item = (i64, &[i64])> {
         self.did.iter().filter_map(|did| match did {
             Did::Read(key, Some(list)) => Some((*key, &list[..])),
@@ -84,11 +84,11 @@ impl Txn {
     }
 }
 
-/// All transactions by invocation, and the order they took effect in.
+/// All transactions by invocation, and the order in which they took effect.
 #[derive(Default)]
 pub struct Recorded {
     pub txns: Vec<Txn>,
-    /// The transaction (its place in `txns`) and when.
+    /// The position of the transaction in `txns`, and the time.
     pub commits: Vec<(usize, u64)>,
     pub nemesis: Vec<(u64, &'static str)>,
     open: HashMap<i64, usize>,

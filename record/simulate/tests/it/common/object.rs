@@ -1,5 +1,5 @@
-//! What each object may do, and whether a history is one of it: definitions, written for clarity and apart from the
-//! simulation.
+//! The permitted behaviour of each object, and whether a history obeys it: definitions, written for clarity and
+//! independently of the simulation.
 
 use record_simulate::{
     Kind, Object, ObjectKey, ObjectOp, ObjectValue, Objects, Observer, Payload, Process, RegisterMop, SimOp,
@@ -7,7 +7,7 @@ use record_simulate::{
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
-/// An argument or a result that owns what it says.
+/// An argument or a result that owns its content.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     Nothing,
@@ -19,7 +19,7 @@ pub enum Said {
     Id(u128),
     Mops(Vec<RegisterMop>),
     Owner(i64),
-    /// A value with the version it is, and for a write the version it replaces.
+    /// A value with its version and, for a write, the version that it replaces.
     Version(Option<i64>, Option<u128>, Option<u128>),
 }
 
@@ -61,16 +61,16 @@ pub struct Did {
     pub process: i64,
     pub invoked: u64,
     pub completed: Option<u64>,
-    /// `Info` while it has no completion.
+    /// `Info` if it has no completion.
     pub kind: Kind,
     pub asked: Said,
-    /// Of what is `ok`.
+    /// The result of an `ok` operation.
     pub answer: Option<Said>,
-    /// How many ops had been recorded when it took effect, and the result.
+    /// The number of ops that had been recorded when it took effect, and the result.
     pub effect: Option<(u64, Said)>,
 }
 
-/// All operations by invocation, and the order they took effect in.
+/// All operations by invocation, and the order in which they took effect.
 #[derive(Default)]
 pub struct Recorded {
     pub ops: Vec<Did>,
@@ -121,24 +121,24 @@ impl Observer for Recorded {
     }
 }
 
-/// What an object remembers, in whatever way suits it.
+/// The state of an object; its form depends on the object.
 pub type State = Vec<i64>;
 
-/// How many permits semaphores have, and how often reentrant mutexes can be held.
+/// The number of permits of semaphores, and the number of times that reentrant mutexes can be held.
 const PERMITS: i64 = 1;
 const TIMES: i64 = 2;
 
-/// The state of an object that nobody has touched; registers hold -9 then.
+/// The initial state of an object; registers hold -9.
 pub fn fresh(object: Object) -> State {
     match object {
         Object::Register | Object::CasRegister => vec![NIL],
         Object::MultiRegister => vec![NIL; 3],
-        // Whose it is, and how often; of a semaphore, how many are left.
+        // The owner, and how often it holds the lock; for a semaphore, the number of free permits.
         Object::Mutex | Object::OwnerMutex | Object::ReentrantMutex => vec![NIL, 0],
         Object::Semaphore => vec![PERMITS],
         Object::Counter => vec![0],
         Object::Bank => vec![100; 8],
-        // The value, and the halves of the id.
+        // The value, and the two halves of the id.
         Object::VersionedRegister => vec![0, 0, 0],
         _ => vec![],
     }
@@ -150,12 +150,12 @@ fn id(id: u128) -> [i64; 2] {
     [(id >> 64) as i64, id as i64]
 }
 
-/// Where a multi-register has the value of a key.
+/// The position of a key's value in a multi-register.
 fn place(key: i64) -> usize {
     usize::try_from(key).unwrap()
 }
 
-/// The states after an operation with this result; none if it cannot have it.
+/// The states after an operation with this result; none if the result is not possible.
 pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> Vec<State> {
     let only = |holds: bool, state: State| if holds { vec![state] } else { vec![] };
     let same = |holds: bool| only(holds, state.clone());
@@ -164,7 +164,7 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
         change(&mut state);
         vec![state]
     };
-    // What is there is in order.
+    // The elements are stored in order.
     let and = |element: i64| {
         with(&|state| {
             if let Err(at) = state.binary_search(&element) {
@@ -187,7 +187,7 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
             after[to] += amount;
             only(after[from] >= 0, after)
         }
-        // Halves of the ids that were given, in order. It is unknown which id was not heard of.
+        // The halves of the generated ids, in order. If an operation has no result, its id is unknown.
         (Object::UniqueIds, "generate", _) => match result {
             Some(Said::Id(new)) => {
                 let new = id(*new);
@@ -196,7 +196,7 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
             }
             _ => same(true),
         },
-        // The numbers of keys that were written.
+        // The numbers of the keys that were written.
         (Object::LongFork, "write", Said::Mops(mops)) => match mops[..] {
             [RegisterMop::Write { key, value: 1 }] => and(key),
             _ => panic!("{did:?}"),
@@ -209,7 +209,7 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
             };
             mops.iter().all(sees)
         })),
-        // Of each key as many hundreds, and the number of a subkey that was written.
+        // For each subkey that was written: its number plus a hundred times the number of its key.
         (Object::Sequential, "write", Said::Cas(key, subkey)) => and(key * 100 + subkey),
         (Object::Sequential, "read", _) => same(result.is_none_or(|said| {
             let Said::Many(shown) = said else { panic!("{said:?}") };
@@ -257,7 +257,7 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
         (Object::Semaphore, "acquire", _) => only(state[0] > 0, vec![state[0] - 1]),
         (Object::Semaphore, "release", _) => only(state[0] < PERMITS, vec![state[0] + 1]),
         (_, "acquire" | "release", owner) => {
-            // A plain mutex does not look who it is.
+            // A plain mutex ignores the owner.
             let who = if let Said::Owner(who) = owner { *who } else { 0 };
             let (held, mine) = (state[1], state[0] == who);
             match (did.f, object) {
@@ -270,7 +270,7 @@ pub fn step(object: Object, state: &State, did: &Did, result: Option<&Said>) -> 
     }
 }
 
-/// Which key was read.
+/// The key that was read.
 fn said_key(said: &Said) -> i64 {
     let Said::Many(shown) = said else { panic!("{said:?}") };
     shown[0]
@@ -299,11 +299,10 @@ fn take(object: Object, f: &str, state: &State, result: Option<&Said>) -> Vec<St
     candidates.into_iter().filter(fits).map(without).collect()
 }
 
-/// Whether there is an order of the operations of each object that respects real time and in which every answer is
-/// right.
+/// Returns true if there is an order of the operations of each object that respects real time and in which every result
+/// is right.
 ///
-/// Goes through the history with all states that it may be in, each with the operations in flight that brought it
-/// about.
+/// Goes through the history with all possible states, each with the operations in flight that led to it.
 pub fn is_linearizable(object: Object, recorded: &Recorded) -> bool {
     let mut by_key: BTreeMap<String, Vec<&Did>> = BTreeMap::new();
     for did in recorded.ops.iter().filter(|did| did.kind != Kind::Fail) {
@@ -312,7 +311,7 @@ pub fn is_linearizable(object: Object, recorded: &Recorded) -> bool {
     by_key.values().all(|ops| is_linearizable_alone(object, ops))
 }
 
-/// A set of operations in flight, by their places: a bit of each.
+/// A set of operations in flight: one bit per operation, by position.
 type Done = u128;
 
 fn is_linearizable_alone(object: Object, ops: &[&Did]) -> bool {
@@ -332,7 +331,7 @@ fn is_linearizable_alone(object: Object, ops: &[&Did]) -> bool {
         }
         let mut stack: Vec<_> = worlds.iter().cloned().collect();
         while let Some((state, done)) = stack.pop() {
-            // Beyond the operation that completes now nothing needs to be done yet.
+            // Operations after the one that completes now need not take effect yet.
             if done >> at & 1 == 1 {
                 continue;
             }
