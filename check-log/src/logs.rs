@@ -33,8 +33,8 @@ pub(crate) struct Logs<'a> {
     order: Vec<MsgId>,
     /// By key: the end of its places in `order`.
     key_end: Vec<u32>,
-    /// Entries of places with several messages, or with a message that has its own place elsewhere; all of these
-    /// places. By place, then op, then message: the first one of a place is the one chosen.
+    /// The entries of all places with several messages, or with a message whose own place is elsewhere. Sorted by
+    /// place, then op, then message: the first entry of a place is the chosen one.
     odd: Vec<(u32, Entry)>,
     /// By message: the last index at which it is the chosen message of its offset, or [`NONE`].
     index: Vec<u32>,

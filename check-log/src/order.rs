@@ -102,7 +102,7 @@ struct Side {
     next_back: Jump,
     /// By key: the last op with a message of the key, and this message.
     last: Vec<(OpId, MsgId)>,
-    /// By the number of the process.
+    /// By number of the process: its position.
     positions: Vec<Position>,
     /// The last message of each segment of the current op.
     ends: Vec<(KeyId, MsgId)>,

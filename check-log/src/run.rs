@@ -291,7 +291,7 @@ impl LogRun {
         }
     }
 
-    /// Where it is open who sent what was polled, what does not say what it sent counts as not understood.
+    /// Counts ops that do not record what they sent as not understood, if the sender of a polled message is unknown.
     fn settle_hidden(&mut self) {
         let hidden = std::mem::take(&mut self.seen.hidden);
         let Some(first) = hidden.keys().next().copied() else { return };
@@ -301,11 +301,11 @@ impl LogRun {
         }
     }
 
-    /// Rows for what was never answered: it may have happened.
+    /// Adds rows for operations without a completion: they may have happened.
     fn push_unanswered(&mut self) {
         let mut rest: Vec<Open> = std::mem::take(&mut self.unanswered);
         rest.extend(std::mem::take(&mut self.open).into_iter().flatten());
-        // A nameless invocation belongs to the completion that sent the same, if there is one.
+        // An invocation without a process belongs to the completion that sent the same message, if there is one.
         let is_answered =
             |item: &Item| matches!(item, Item::Send { msg, .. } if self.seen.messages.writer(*msg).is_some());
         rest.retain(|open| {
@@ -316,7 +316,7 @@ impl LogRun {
         for open in &rest {
             self.excused.clear();
             if open.is_unread {
-                // Others of its process may have followed it.
+                // Other ops of its process may have followed it.
                 self.seen.lapses.push((OpId::new(self.seen.ops.len()), open.row.process));
             }
             self.enter(&open.row, &open.items);
@@ -324,15 +324,15 @@ impl LogRun {
     }
 }
 
-/// Whether an ok op says at one of its ends what it did: what was acknowledged may be lost, and a client's position is
-/// not known any more once it has done something unknown.
+/// Verifies that the invocation or the completion of an ok op records its content. Otherwise an acknowledged message
+/// may be lost, and the position of the client is unknown after the op.
 fn is_said(op: &Op<'_>, function: Function, invocation: Option<&Open>) -> Result<(), OpFault> {
     if op.kind != OpKind::Ok || !op.value.is_nil() {
         return Ok(());
     }
     let polls = |open: &Open| open.items.iter().any(|item| matches!(item, Item::Poll));
     let expected = match invocation {
-        // Not even what it polled is said by an invocation.
+        // An invocation does not contain the result of a poll.
         Some(open) if open.is_said && !polls(open) => return Ok(()),
         _ if function.is_assignment() => "a vector of keys",
         _ => "a vector of micro-ops",
@@ -345,8 +345,8 @@ fn sent(item: &Item) -> Option<MsgId> {
     if let Item::Send { msg, .. } = item { Some(*msg) } else { None }
 }
 
-/// Adds what the invocation sent and a completion does not mention. A crashed or failed op may have results of a part
-/// only.
+/// Adds the sends of the invocation that a completion omits. A crashed or failed op may have results for only some of
+/// its sends.
 fn add_unsaid_sends(items: &mut Vec<Item>, open: &Open, kind: OpKind) -> Result<(), OpFault> {
     if open.items.iter().filter_map(sent).eq(items.iter().filter_map(sent)) {
         return Ok(());
@@ -360,8 +360,8 @@ fn add_unsaid_sends(items: &mut Vec<Item>, open: &Open, kind: OpKind) -> Result<
     Ok(())
 }
 
-/// The items of a completion with what its invocation sent besides, in the order of the invocation. What stands between
-/// two sends stays behind the first of them. Nothing if the completion has other sends, or another order.
+/// The items of a completion, with the sends of its invocation that it omits, in the order of the invocation. Other
+/// items between two sends stay after the first of them. `None` if the completion has other sends, or another order.
 #[cold]
 fn with_unsaid_sends(said: &[Item], invoked: &[Item]) -> Option<Vec<Item>> {
     let mut all = Vec::new();
@@ -428,7 +428,8 @@ impl Run for LogRun {
         self.settle_all_unread();
         self.push_unanswered();
         self.settle_hidden();
-        // What may have polled or sent something may have polled what is missing, and sent what nobody did.
+        // An op that was not understood may have polled the messages that are missing, and sent those that no op is
+        // known to have sent.
         let is_whole = self.seen.first_undecoded.is_none();
         Ok(self.conclude(is_whole, budget))
     }
@@ -438,7 +439,7 @@ impl LogRun {
     fn conclude(&self, is_whole: bool, budget: &Budget) -> Report {
         let mut report = analysis::report(&self.seen, self.options, is_whole, budget);
         if self.seen.ignored_ops == self.seen.clients && report.verdict != Verdict::Invalid {
-            // They all are ops of something else.
+            // All ops belong to another workload.
             self.seen.ignored.conclude(&mut report);
         }
         self.seen.coverage.conclude(&EXPECTED, &mut report);
@@ -451,7 +452,7 @@ impl LogRun {
         report
     }
 
-    /// Why a history is unknown in which nothing is wrong.
+    /// The reasons why a history without violations is unknown.
     fn doubts(&self) -> impl Iterator<Item = String> {
         let unrelated = (!self.seen.related)
             .then(|| "No two ops are about the same log, so nothing could have been wrong.".to_owned());

@@ -12,9 +12,9 @@ use std::hash::Hash;
 /// An operation with its result, and when it was in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Operation<O> {
-    /// Who did it.
+    /// The process that called it.
     pub process: i64,
-    /// What was done.
+    /// The operation, with its result.
     pub op: O,
     /// When it was called; on the clock of all others. Any unit will do.
     pub call: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Columns<O> {
     pub(crate) calls: Calls,
 }
 
-/// When each operation was called and returned, and its class.
+/// The calls and returns of operations, and the class of each operation.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     ops: Vec<OpClass>,
@@ -147,7 +147,7 @@ impl<O: Eq + Hash> Columns<O> {
         self.classes.get_index(self.calls.ops[id.at()].class())
     }
 
-    /// Whether an operation returned.
+    /// Returns true if an operation returned.
     pub(crate) fn returns(&self, id: OpId) -> bool {
         self.calls.ops[id.at()].returns()
     }

@@ -1,4 +1,4 @@
-//! From operations to a result: part by part, each decided separately.
+//! Decides operations: each part of the object separately.
 
 use crate::history::{self, Columns, Operation};
 use crate::slices::Slices;
@@ -8,7 +8,7 @@ use history_core::{Budget, Verdict};
 /// How to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Which engine.
+    /// The engine.
     pub engine: Engine,
     /// The maximum number of configurations of an engine at a time. It may also not use more than 100 bytes for each of
     /// these (or 16 MiB), without heap memory of states. A configuration takes 60 to 120 bytes if at most 64 operations
@@ -57,12 +57,12 @@ pub struct PartAnswer {
 /// Whether operations are linearizable. Operations are given by their positions in the list that was checked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// They are: the model permits them in this order, which contains all that returned and, of the others, those that
-    /// it needs.
+    /// The operations are linearizable: the model permits them in this order, which contains all that returned and, of
+    /// the others, those that it needs.
     Linearizable(Vec<usize>),
-    /// They are not.
+    /// The operations are not linearizable.
     Refused(Refusal),
-    /// It could not be found out.
+    /// The result is unknown.
     Unknown(Reason),
 }
 

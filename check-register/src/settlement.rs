@@ -1,4 +1,4 @@
-//! Where operations took effect that states had stored.
+//! The report of a model about when the operations that its states stored took effect.
 
 use std::any::Any;
 
@@ -22,19 +22,19 @@ pub struct Settlement<'s, S, O> {
 /// The kind of a step of a linearization.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moment {
-    /// [`Shortcuts::pend`](crate::Shortcuts::pend) remembered a crashed operation.
+    /// [`Shortcuts::pend`](crate::Shortcuts::pend) stored a crashed operation.
     Pend,
-    /// [`Shortcuts::begin`](crate::Shortcuts::begin) remembered one under way.
+    /// [`Shortcuts::begin`](crate::Shortcuts::begin) stored an operation in progress.
     Begin {
-        /// Its number while it is under way.
+        /// Its number while it is in progress.
         flight: u32,
     },
-    /// [`Shortcuts::end`](crate::Shortcuts::end) was called because one has returned.
+    /// [`Shortcuts::end`](crate::Shortcuts::end) was called because an operation has returned.
     End {
         /// Its number.
         flight: u32,
     },
-    /// [`Model::step`](crate::Model::step) placed one.
+    /// [`Model::step`](crate::Model::step) placed an operation.
     Place,
     /// There are no more steps.
     Finish,

@@ -183,7 +183,7 @@ pub trait Shortcuts<S: Clone, O> {
     }
 }
 
-/// Those of a model that has none.
+/// The shortcuts of a model that has none.
 #[derive(Debug)]
 pub(crate) struct NoShortcuts;
 

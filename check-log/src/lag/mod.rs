@@ -40,7 +40,7 @@ struct Place {
 /// A process that consumes.
 #[derive(Debug, Default)]
 struct Consumer {
-    /// By key.
+    /// Its positions, by key.
     places: Vec<Place>,
     /// The last op that consumed, since the last assignment of keys.
     last: Option<Consumption>,

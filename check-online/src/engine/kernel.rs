@@ -60,16 +60,20 @@ pub(crate) struct WorldOf<R: ?Sized> {
 /// The world of an object of any model.
 pub(crate) type World<'m> = WorldOf<dyn Rules + 'm>;
 
-/// If more configurations of one state and mask do not cover each other, further ones seldom matter.
+/// The default of `width_min`. If more configurations of one state and mask do not cover each other, further ones
+/// seldom matter.
 const WIDTH_MIN: usize = 4;
 
-/// With this many, the part is given up if they refuse an operation: the time for an event grows with their square.
+/// The default of `width_max`. With this many, the part is given up if they refuse an operation: the time for an event
+/// grows with their square.
 const WIDTH_MAX: usize = 1 << 11;
 
-/// States that differ only in the order of operations that may have happened seldom matter either.
+/// The default of `crowd`. States that differ only in the order of operations that may have happened seldom matter
+/// either.
 const CROWD: usize = 1 << 8;
 
-/// About 100 bytes each, with the operations and linearizations that they refer to.
+/// The default of `basis_max`. Each event takes about 100 bytes, with the operations and linearizations that it refers
+/// to.
 const BASIS_MAX: usize = 1 << 18;
 
 impl<R> WorldOf<R> {
@@ -97,7 +101,7 @@ impl<R> WorldOf<R> {
 pub(crate) struct InFlight {
     pub(crate) op: OpIx,
     pub(crate) class: ClassId,
-    /// When it returns, as far as this determines which of two operations returns first.
+    /// The time of its return, as far as this determines which of two operations returns first.
     ret: u64,
 }
 

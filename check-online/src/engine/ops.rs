@@ -70,7 +70,7 @@ pub(crate) struct OpRow {
     pub(crate) in_flight: bool,
 }
 
-/// No time.
+/// Represents no time.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// The operations. Rows are reused: see [`Ops::collect`].

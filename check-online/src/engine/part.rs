@@ -20,12 +20,12 @@ use std::collections::VecDeque;
 /// A part of an object.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// After the last event.
+    /// The configurations after the last event.
     pub(crate) kernel: Kernel,
     pub(crate) pile: Pile,
     /// Calls and returns from the first checkpoint on; empty if there is none.
     pub(crate) log: VecDeque<Logged>,
-    /// In order. There is one at the call of each operation that is still needed.
+    /// The checkpoints in order: one at the call of each operation that is still needed.
     pub(crate) checkpoints: VecDeque<Checkpoint>,
     /// The point from which on the kernel and the checkpoints omit configurations; `None` if they omit none. The log
     /// goes back to this point.
@@ -55,10 +55,10 @@ pub(crate) struct Checkpoint {
     owner: OpIx,
 }
 
-/// Returns after which the uses of the pile are reduced.
+/// The number of returns after which the uses of the pile are reduced.
 const REDUCE_EVERY: u32 = 32;
 
-/// Kernels that are kept for later.
+/// The maximum number of unused kernels that are kept.
 const SPARE_MAX: usize = 64;
 
 impl Part {
@@ -350,7 +350,7 @@ impl Part {
         self.over = over;
     }
 
-    /// How many configurations there are now.
+    /// The current number of configurations.
     pub(crate) fn configurations(&self) -> usize {
         self.kernel.set.len()
     }

@@ -1,19 +1,19 @@
 //! Finds configurations of a set by their content: state and mask.
 //!
-//! A set is emptied at every event, most often of a handful; so the index is emptied in O(1), and below a handful the
-//! set is searched as a list.
+//! A set is cleared at every event, and usually contains only a few configurations. So the index is cleared in O(1),
+//! and a small set is searched as a list.
 
 use super::ids::{index, low_bits, number};
 
 /// A set of configurations, in the order in which they were found.
 pub trait Configurations {
-    /// How many there are.
+    /// The number of configurations.
     fn count(&self) -> usize;
 
-    /// A hash of the state and mask of one.
+    /// A hash of the state and mask of a configuration.
     fn hash(&self, at: usize) -> u64;
 
-    /// Whether two are of the same state and mask.
+    /// Returns true if two configurations have the same state and mask.
     fn is_like(&self, at: usize, other: usize) -> bool;
 }
 
@@ -22,16 +22,16 @@ pub trait Configurations {
 pub struct Index {
     /// For each configuration that was entered, the next one with the same state and mask; `NONE` if there is none.
     next: Vec<u32>,
-    /// The first one of its state and mask, by hash; with the generation in which it was put there. As long as a power
-    /// of two, and at most half full.
+    /// By hash: the first configuration with its state and mask, and the generation in which it was entered. The length
+    /// is a power of two, and at most half of the entries are used.
     table: Vec<(u32, u32)>,
-    /// That of the entries that count. Others are empty.
+    /// The generation of the valid entries. All other entries are empty.
     generation: u32,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// With so few a list is searched faster than a table.
+/// Up to this number of configurations, a list is searched faster than a table.
 const LIST_MAX: usize = 12;
 
 impl Index {
@@ -72,7 +72,7 @@ impl Index {
         true
     }
 
-    /// Where in the table the group of a configuration is, or belongs.
+    /// The place in the table where the group of a configuration is, or belongs.
     #[inline]
     fn find(&self, set: &impl Configurations, of: usize) -> usize {
         let last = self.table.len() - 1;
@@ -94,7 +94,7 @@ impl Index {
         self.table[place] = (number(self.next.len() - 1), self.generation);
     }
 
-    /// Enters all but the last one.
+    /// Enters all configurations except the last one.
     fn rebuild(&mut self, set: &impl Configurations) {
         let wanted = (4 * set.count()).next_power_of_two();
         if wanted > self.table.len() || self.generation == u32::MAX {
@@ -119,7 +119,7 @@ impl Index {
 mod tests {
     use super::*;
 
-    /// Of state `.0`, with uses `.1`. All hash alike.
+    /// Configurations with state `.0` and uses `.1`, of which many have the same hash.
     struct Few(Vec<(u32, u32)>);
 
     impl Configurations for Few {
@@ -143,7 +143,7 @@ mod tests {
             set.0.clear();
             index.start();
             for at in 0..200_u32 {
-                // Each state with falling uses and then with the same once more, which the last one covers.
+                // Each state with decreasing uses, and then with the last ones again, which are covered.
                 let (state, uses) = (at / 4, [3, 2, 1, 1][index_of(at)]);
                 set.0.push((state, uses));
                 let last = set.0.len() - 1;

@@ -19,13 +19,13 @@ pub trait Node: Copy {
     /// The root node, which is its own parent.
     const ROOT: Self;
 
-    /// The node of `parent`, one of `nodes`, and one more.
+    /// The node for `parent`, which is one of `nodes`, followed by one more operation.
     fn grow(nodes: &[Self], parent: PathId, placed: Self::Placed) -> Self;
 
     /// The operation that was placed last.
     fn placed(&self) -> Self::Placed;
 
-    /// The linearization before it.
+    /// The node of the linearization without its last operation.
     fn parent(&self) -> PathId;
 
     /// Moves the node to another parent.
@@ -124,7 +124,7 @@ impl<N: Node> Paths<N> {
                 at = index(self.nodes[at].parent().0);
             }
         }
-        // Nodes stand behind their parents, so one pass can move them and knows the parents' new places.
+        // Nodes are after their parents, so one pass can move them and update the ids of their parents.
         let mut kept = 1;
         for at in 1..self.nodes.len() {
             if ids[at] == DROPPED {

@@ -137,7 +137,7 @@ impl<T> Default for Rows<T> {
     }
 }
 
-/// Puts a row where its number is free, or behind all.
+/// Puts a row at its free number, or at the end.
 #[inline]
 fn put<T>(all: &mut Vec<Option<T>>, id: u32, row: T) {
     if index(id) == all.len() {

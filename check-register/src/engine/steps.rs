@@ -8,13 +8,13 @@ use super::rows::mix;
 pub enum Next {
     /// The model does not admit it.
     Nowhere,
-    /// The usual case.
+    /// The step leads to one state, which is the usual case.
     One(StateId),
-    /// [`Steps::choice`] of `first` and so on, this many: at least two.
+    /// The step leads to this number of states, at least two: [`Steps::choice`] of `first` and the following.
     Many {
-        /// The first of them.
+        /// The number of the first choice.
         first: u32,
-        /// How many.
+        /// The number of choices.
         count: u32,
     },
 }
@@ -27,13 +27,13 @@ struct Cached {
     next: Option<Next>,
 }
 
-/// Entries of the cache, as a power of two.
+/// The binary logarithm of the number of entries of the cache.
 const CACHE_BITS: u32 = 12;
 
 /// Steps by state and class.
 #[derive(Debug)]
 pub struct Steps {
-    /// By a hash of state and class; as many as `CACHE_BITS` can distinguish.
+    /// By a hash of state and class; `1 << CACHE_BITS` entries.
     cache: Box<[Cached]>,
     choices: Vec<StateId>,
 }

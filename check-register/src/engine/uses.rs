@@ -33,7 +33,7 @@ pub struct Uses {
 
 #[derive(Debug)]
 struct Row {
-    /// Key and count, in the order of the keys, which differ; counts are positive.
+    /// Keys with their counts, in the order of the keys, which are distinct; counts are positive.
     counts: Box<[(u32, u32)]>,
     /// The sum of the counts.
     total: u32,

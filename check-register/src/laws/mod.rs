@@ -99,7 +99,7 @@ fn broken_law<M: Model<State: Send>>(model: &M, states: &[M::State], ops: &[M::O
     })
 }
 
-/// How a law is broken.
+/// The description of a violated law.
 #[derive(Debug)]
 pub(crate) struct Broken {
     /// The method of [`Shortcuts`] or [`Model`].
@@ -220,7 +220,7 @@ impl<'m> World<'m> {
         self.model.describe_op(&op)
     }
 
-    /// An operation that only reads leaves every state as it is.
+    /// An operation that only reads changes no state.
     fn breaks_reads(&self) -> Option<Broken> {
         for state in self.states.iter().copied() {
             for op in self.which(|op| self.shortcuts.reads_only(op)) {

@@ -6,7 +6,7 @@ use crate::{Access, Model, Settlement, Shortcuts};
 use history_core::Budget;
 use std::cell::Cell;
 
-/// How the shortcuts of a [`Pair`] are wrong.
+/// The errors that the shortcuts of a [`Pair`] may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wrong {
     Nothing,

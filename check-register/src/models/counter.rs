@@ -1,4 +1,4 @@
-//! A counter: added to, and read.
+//! A counter, with add and read.
 
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::{Model, Shortcuts};

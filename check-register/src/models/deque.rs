@@ -188,7 +188,7 @@ impl Shortcuts<DequeState, DequeOp> for Deque {
         Some(Collection::Deque)
     }
 
-    /// From front to back.
+    /// The initial content, from front to back.
     fn contents(&self) -> Vec<i64> {
         self.initial.clone()
     }
@@ -269,7 +269,7 @@ impl Spec for Deque {
     }
 
     fn contradicts(invoked: Option<&DequeOp>, done: Option<&DequeOp>) -> bool {
-        /// What an operation asks for: its end, and what it pushes.
+        /// The request of an operation: its end, and the value that it pushes.
         fn asked(op: &DequeOp) -> (End, Option<i64>) {
             match *op {
                 DequeOp::Push(end, value) => (end, Some(value)),

@@ -88,7 +88,7 @@ pub(super) enum Source {
     Flying(u32),
     /// A crashed put of this value.
     Crashed(i64),
-    /// Nothing was taken.
+    /// No value was removed.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! A register: written, read, and compared and set.
+//! A register, with read, write and compare-and-set.
 
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};
 use crate::{Access, Model, Shortcuts};

@@ -1,4 +1,4 @@
-//! A set: added to, and read as a whole.
+//! A set, with add, and read of all values.
 
 use super::shared::sequence::{Item, Sequence};
 use super::spec::{Shows, Spec, bad_value, call, unknown_op};

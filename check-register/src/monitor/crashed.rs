@@ -82,7 +82,7 @@ fn assigned(moments: &Moments, collection: Collection) -> Option<Vec<u32>> {
     };
     assign(&moments.crashed, &deadlines)?;
     let mut chosen = possible(&alone, moments, &open, &deadlines).firsts(&alone)?;
-    // What was put in before a moment at which nothing was there must be gone by then.
+    // Values that were inserted before a moment at which the queue is empty must have been removed by then.
     chosen.sort_unstable();
     for (at, deadline) in open.iter().zip(&mut deadlines) {
         let next = chosen.partition_point(|moment| *moment < moments.values[*at].put_ret);

@@ -55,11 +55,11 @@ pub(super) struct CrashedTake {
 /// A prefix of a history.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Moments {
-    /// In the order of their puts' calls.
+    /// The values in the order of their puts' calls.
     pub(super) values: Vec<Value>,
-    /// In the order of their calls.
+    /// The operations that found nothing, in the order of their calls.
     pub(super) nothings: Vec<Nothing>,
-    /// In the order of their calls.
+    /// The crashed takes in the order of their calls.
     pub(super) crashed: Vec<CrashedTake>,
     /// The last moment, at which values that no operation removed are removed.
     pub(super) end: u32,

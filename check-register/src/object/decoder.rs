@@ -33,9 +33,10 @@ pub struct Decoder<O> {
     keys: UnreadKeys,
     /// The number of results that showed something.
     shown: Shown,
-    /// The number of operations in flight that leave open what they may change.
+    /// The number of operations in flight that do not record what they may change.
     hidden_in_flight: usize,
-    /// The index of the first such invocation without a completion that states it, if it may have happened.
+    /// The index of the first such invocation of an operation that may have happened, if its completion does not record
+    /// it either.
     hidden: Option<u64>,
     /// The first of these that cannot be decoded at all.
     fault: Option<Fault>,
@@ -58,7 +59,7 @@ struct Fault {
     place: String,
 }
 
-/// The number of results that show something.
+/// Counts of results that show something.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
     returned: u64,

@@ -40,7 +40,7 @@ impl<'a> Explainer<'a> {
         self.recorded.client(op).map_or_else(String::new, |process| format!(" by process {process}"))
     }
 
-    /// A refusal as a witness.
+    /// The witness of a refusal.
     pub(super) fn refusal(mut self, part: Option<&str>, refusal: &Refusal) -> Witness {
         let refused = self.name(refusal.op);
         let mut then = String::new();

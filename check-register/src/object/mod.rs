@@ -45,7 +45,7 @@ pub const NONLINEARIZABLE: &str = "nonlinearizable";
 pub struct Linearizable<S> {
     /// The object, at its start.
     pub model: S,
-    /// How to search.
+    /// The settings of the search.
     pub settings: Settings,
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct JustInTime<'p, const W: usize> {
     ended: usize,
     /// The progress of the current return, if it was interrupted.
     inside: Option<Inside>,
-    /// Steps of the model looked at so far.
+    /// The number of steps of the model so far.
     pub(crate) work: u64,
 }
 

@@ -13,9 +13,9 @@ use crate::engine::steps::Next;
 #[derive(Debug)]
 pub(crate) struct Open<'p, const W: usize> {
     part: &'p Part,
-    /// By class.
+    /// By class: how it is searched.
     kinds: &'p [Kind],
-    /// By slot.
+    /// By slot: the operation in flight.
     slots: Vec<InFlight<W>>,
     /// Slots of operations that may change the state, in the order of their returns.
     writes: Vec<u32>,
@@ -25,7 +25,7 @@ pub(crate) struct Open<'p, const W: usize> {
     crashed: Vec<u32>,
     /// The sum of `crashed`.
     called: u32,
-    /// By crashed class whose effect does not last: the operations in flight that may see it.
+    /// By crashed class whose effect does not last: the operations in flight that may observe it.
     seen_by: Vec<Mask<W>>,
     /// Crashed classes of which at least one operation was called and which still matter, in order.
     live: Vec<u32>,

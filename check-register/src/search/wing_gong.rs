@@ -44,7 +44,7 @@ pub(crate) struct WingGong<'p, const W: usize> {
     found: Option<Config<W>>,
     scratch: Vec<Config<W>>,
     useful: Vec<u32>,
-    /// Steps of the model looked at so far.
+    /// The number of steps of the model so far.
     pub(crate) work: u64,
 }
 

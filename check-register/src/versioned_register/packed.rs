@@ -39,7 +39,7 @@ const KEYWORD: u8 = 32;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interner {
     strings: IndexSet<Box<str>, RandomState>,
-    /// By their text in a normal form.
+    /// The other values, by their text in a normal form.
     others: IndexMap<String, Datum, RandomState>,
 }
 

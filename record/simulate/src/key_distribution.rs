@@ -17,15 +17,15 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum KeyDistribution {
-    /// All equally often.
+    /// All keys equally often.
     #[default]
     Uniform,
-    /// Each `base` times as often as the next.
+    /// Each key `base` times as often as the next one.
     Exponential {
         /// At least 1, which is uniform.
         base: f64,
     },
-    /// The n-th as often as one n<sup>s</sup>-th of the first.
+    /// The n-th key 1/n<sup>s</sup> times as often as the first.
     Zipf {
         /// From 0, which is uniform, to 16.
         s: f64,
@@ -63,7 +63,8 @@ impl fmt::Display for KeyDistribution {
 impl FromStr for KeyDistribution {
     type Err = ParameterError;
 
-    /// A distribution by its name, with its parameter after a colon. Without, the base is 2, as Elle's is, and s is 1.
+    /// Parses the name of a distribution, with its parameter after a colon. Without a parameter, the base is 2, as in
+    /// Elle, and s is 1.
     fn from_str(text: &str) -> Result<KeyDistribution, ParameterError> {
         let number = |number: &str| number.parse::<f64>().ok();
         let distribution = match text.split_once(':') {

@@ -2,9 +2,9 @@
 //!
 //! # Inside
 //!
-//! Clients know nothing of what they ask for, and stores nothing of clients: a workload plans operations and takes
-//! steps, and the clients bring the clock, the network, failures and lost answers. Chance comes from a generator whose
-//! stream cannot change, drawn from with integer arithmetic alone.
+//! Clients are independent of the operations, and stores are independent of the clients: a workload plans operations
+//! and takes steps, and the clients add the clock, the network, failures and lost answers. Random numbers come from a
+//! generator whose stream cannot change, and draws use only integer arithmetic.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

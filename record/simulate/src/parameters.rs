@@ -4,9 +4,9 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ParameterError {
-    /// The parameter's name, as of the field: `"writes_per_key_max"`.
+    /// The parameter's name, which is that of the field: `"writes_per_key_max"`.
     pub parameter: &'static str,
-    /// What is wrong with it, in a sentence, and what would be right.
+    /// The error, in a sentence, and the valid values.
     pub message: String,
 }
 

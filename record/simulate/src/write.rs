@@ -10,11 +10,11 @@ use std::str::FromStr;
 /// How a history is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Format {
-    /// EDN, an op a line.
+    /// EDN, one op per line.
     Edn,
-    /// One JSON array, an op a line.
+    /// One JSON array, one op per line.
     Json,
-    /// JSON objects, one a line.
+    /// JSON objects, one per line.
     JsonLines,
 }
 
@@ -132,7 +132,7 @@ impl Text {
         self.put(itoa::Buffer::new().format(n).as_bytes());
     }
 
-    /// Integers with one byte between them.
+    /// Appends integers with one byte between them.
     fn ints(&mut self, ints: &[i64], between: u8) {
         for (i, n) in ints.iter().enumerate() {
             if i > 0 {

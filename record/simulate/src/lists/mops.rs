@@ -38,16 +38,16 @@ impl Asked {
 pub enum Mop<'a> {
     /// Adds a value to the end of a key's list.
     Append {
-        /// Whose list.
+        /// The key of the list.
         key: i64,
-        /// Unlike every other value appended to that key.
+        /// The value, which differs from every other value appended to the key.
         value: i64,
     },
     /// Reads a key's list.
     Read {
-        /// Whose list.
+        /// The key of the list.
         key: i64,
-        /// What was read; `None` unless the op is `ok`.
+        /// The result; `None` unless the op is `ok`.
         list: Option<&'a [i64]>,
     },
 }

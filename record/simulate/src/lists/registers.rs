@@ -6,18 +6,18 @@ use std::fmt;
 /// One micro-operation of a transaction over registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterMop {
-    /// Gives a register a value.
+    /// Writes a value to a register.
     Write {
-        /// Which register.
+        /// The key of the register.
         key: i64,
-        /// Unlike every other value written to it.
+        /// The value, which differs from every other value written to the register.
         value: i64,
     },
     /// Reads a register.
     Read {
-        /// Which register.
+        /// The key of the register.
         key: i64,
-        /// What was read; `None` if nothing was written yet, and always unless the op is `ok`.
+        /// The result; `None` if nothing was written yet, and always unless the op is `ok`.
         value: Option<i64>,
     },
 }

@@ -1,4 +1,4 @@
-//! What a store of logs can do wrong: a table of bugs.
+//! The bugs of a store of logs: a table.
 
 use crate::named::named;
 
@@ -9,7 +9,7 @@ use crate::named::named;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum LogBug {
-    /// Nothing.
+    /// No bug.
     #[default]
     None,
     /// Some ops that fail leave their messages in the log.
@@ -18,17 +18,17 @@ pub enum LogBug {
     InconsistentOffsets,
     /// Some messages are stored twice.
     Duplicate,
-    /// Some transactions see what they send themselves.
+    /// Some transactions poll the messages that they send themselves.
     PrecommittedRead,
-    /// Some messages are in the log that nobody sent.
+    /// Some messages in the log were never sent.
     PhantomMessage,
     /// Some messages are acknowledged, but not stored.
     LostWrite,
-    /// The history ends before everything was polled.
+    /// The history ends before all messages were polled.
     Unseen,
-    /// Some polls leave out a message in their middle.
+    /// Some polls omit a message in the middle.
     IntPollSkip,
-    /// Some polls show two messages in the wrong order.
+    /// Some polls return two messages in the wrong order.
     IntNonmonotonicPoll,
     /// Some transactions store two messages in the wrong order.
     IntNonmonotonicSend,
@@ -38,9 +38,9 @@ pub enum LogBug {
     NonmonotonicPoll,
     /// Some messages are stored after the next one of their client.
     NonmonotonicSend,
-    /// Some messages can be polled while their transaction is still under way.
+    /// Some messages can be polled before their transaction has committed.
     UncommittedRead,
-    /// Some messages can be polled before anybody sends them.
+    /// Some messages can be polled before they are sent.
     EarlyRead,
 }
 

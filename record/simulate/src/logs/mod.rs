@@ -27,30 +27,30 @@ use store::{Asked, LogStore};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Logs {
-    /// Operations that clients ask for, beside the polls at the end. Up to 10^9; 1000 by default.
+    /// The number of operations of clients, without the polls at the end. Up to 10^9; 1000 by default.
     pub ops: u64,
-    /// Chooses one of the histories that the other parameters allow. 0 by default.
+    /// Selects one of the histories that the other parameters permit. 0 by default.
     pub seed: u64,
-    /// Clients that ask at the same time, each one operation after another. 1 to 100,000; 10 by default.
+    /// The number of concurrent clients, each with one operation at a time. 1 to 100,000; 10 by default.
     pub clients: u32,
-    /// Logs. 1 to 10,000; 3 by default.
+    /// The number of logs. 1 to 10,000; 3 by default.
     pub keys: u32,
-    /// Micro-operations of a transaction, at most. With 1, each op is a send or a poll of its own. 1 to 1,000; 4 by
-    /// default.
+    /// The maximum number of micro-operations of a transaction. With 1, each op is a single send or poll. 1 to 1,000; 4
+    /// by default.
     pub ops_per_txn_max: u32,
-    /// How many of the micro-operations are polls, from 0 to 1. 0.5 by default.
+    /// The share of micro-operations that are polls, from 0 to 1. 0.5 by default.
     pub read_fraction: f64,
-    /// How many of the operations fail, from 0 to 1. 0.02 by default.
+    /// The share of operations that fail, from 0 to 1. 0.02 by default.
     pub fail_rate: f64,
-    /// How many of the operations end in `info`, from 0 to 1; half of them took effect. 0.005 by default.
+    /// The share of operations that end in `info`, from 0 to 1; half of them took effect. 0.005 by default.
     pub info_rate: f64,
-    /// How many of the operations have no completion at all, from 0 to 1. 0 by default.
+    /// The share of operations without a completion, from 0 to 1. 0 by default.
     pub lost_rate: f64,
-    /// What goes wrong. Nothing by default.
+    /// The bug of the store. None by default.
     pub bug: LogBug,
-    /// How many of the operations the bug applies to, from 0 to 1; the bug's own rate by default.
+    /// The share of operations that the bug affects, from 0 to 1; the bug's own rate by default.
     pub bug_rate: Option<f64>,
-    /// Whether a nemesis cuts the network now and then: while it does, a quarter of the requests gets no answer. False
+    /// Whether a nemesis cuts the network from time to time: meanwhile, a quarter of the requests get no answer. False
     /// by default.
     pub nemesis: bool,
 }

@@ -1,4 +1,4 @@
-//! What an object can do wrong: a table of bugs.
+//! The bugs of an object: a table.
 
 use super::object::Object;
 use crate::named::named;
@@ -9,35 +9,35 @@ use crate::named::named;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum ObjectBug {
-    /// Nothing: it is linearizable.
+    /// No bug: the object is linearizable.
     #[default]
     None,
-    /// Some reads see a past state.
+    /// Some reads return a past state.
     StaleRead,
-    /// Some writes are acknowledged, but not done.
+    /// Some writes are acknowledged, but not performed.
     LostWrite,
-    /// Some operations are said to fail, but happen.
+    /// Some operations are reported as failed, but take effect.
     FalseFail,
-    /// One read near the end returns what it cannot have read: a value that was overwritten before it began, if there
-    /// is one of which this is certain, else one that was never written. It always bites, if there is a read at all.
+    /// One read near the end returns an impossible value: one that was certainly overwritten before the read began, if
+    /// there is one, otherwise one that was never written. It always occurs if there is a read.
     WrongRead,
-    /// What should be refused since another write came first is done on top of a past state.
+    /// Operations that should be refused because of an earlier write are performed on a past state.
     SplitBrain,
-    /// Some locks are given though others hold them.
+    /// Some locks are granted although other clients hold them.
     DoubleAcquire,
-    /// Some elements are acknowledged, but not kept.
+    /// Some elements are acknowledged, but not stored.
     LostElement,
-    /// Some elements are kept twice.
+    /// Some elements are stored twice.
     DuplicateElement,
-    /// Some elements come before the one that was last until then.
+    /// Some elements are stored before the one that was last.
     ReorderedElement,
-    /// Some reads of a counter are off by a little.
+    /// Some reads of a counter differ slightly from the sum.
     WrongSum,
-    /// Some reads see one part of the state as it is, and another as it was.
+    /// Some reads return one part of the current state, and another part of a past state.
     ReadSkew,
-    /// Some transfers take an amount from one account and give it to none.
+    /// Some transfers take an amount from one account and add it to none.
     HalfTransfer,
-    /// Some ids are those that were given last.
+    /// Some ids were already returned by the previous operation.
     RepeatedId,
 }
 

@@ -9,27 +9,27 @@ pub(super) const SUBKEYS_MAX: u32 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Object {
-    /// `read`, `write`. At first it holds nil.
+    /// `read`, `write`. Initially nil.
     Register,
-    /// The same, and `cas [old new]`, which fails if something else than `old` is there.
+    /// As `Register`, and `cas [old new]`, which fails if the value is not `old`.
     CasRegister,
     /// Several registers, read and written by transactions that happen at one instant.
     MultiRegister,
-    /// `acquire`, `release`. Clients release only what they hold.
+    /// `acquire`, `release`. Clients release the lock only if they hold it.
     Mutex,
-    /// The same, but each operation names its owner.
+    /// As `Mutex`, but each operation names its owner.
     OwnerMutex,
-    /// The same, but its owner can acquire it again, and releases it as often.
+    /// As `OwnerMutex`, but its owner can acquire it again, and must release it as often.
     ReentrantMutex,
     /// `acquire` and `release` of one of several permits.
     Semaphore,
     /// `enqueue`, `dequeue`: first in, first out. A dequeue from an empty queue fails.
     FifoQueue,
-    /// The same, but a dequeue takes any of the elements.
+    /// As `FifoQueue`, but a dequeue removes any of the elements.
     UnorderedQueue,
     /// `push`, `pop`: last in, first out. A pop from an empty stack fails.
     Stack,
-    /// `push-front`, `push-back`, `pop-front`, `pop-back`: in and out at both ends. A pop from an empty deque fails.
+    /// `push-front`, `push-back`, `pop-front`, `pop-back`: operations at both ends. A pop from an empty deque fails.
     Deque,
     /// `insert`, `delete-min`: the least element first. A delete-min from an empty queue fails.
     PriorityQueue,
@@ -37,30 +37,30 @@ pub enum Object {
     Set,
     /// `add` of an amount, `read` of the sum.
     Counter,
-    /// `get`, `put`, `append` of strings by key. What was never put is empty.
+    /// `get`, `put`, `append` of strings by key. A key that was never written is empty.
     Kv,
-    /// A register whose every version has an id: `write` names the version that it replaces and fails if that is not
-    /// there any more; `read` returns the version with the value.
+    /// A register whose every version has an id: `write` names the version that it replaces and fails if this is not
+    /// the current one; `read` returns the version with the value.
     VersionedRegister,
-    /// `transfer` between accounts, which fails if there is too little, and `read` of all balances.
+    /// `transfer` between accounts, which fails if the balance is too low, and `read` of all balances.
     Bank,
-    /// `add` of an element that is new, `read` of all of them as a list. In the end everything is read once more.
+    /// `add` of a new element, `read` of all elements as a list. There is one more read at the end.
     SetFull,
-    /// `enqueue`, `dequeue`: elements that are new, first in, first out. A dequeue from an empty queue fails.
+    /// `enqueue`, `dequeue` of new elements: first in, first out. A dequeue from an empty queue fails.
     Queue,
-    /// The same, and in the end a `drain` of all that is left. Dequeues do not crash.
+    /// As `Queue`, with a `drain` of all remaining elements at the end. Dequeues do not crash.
     TotalQueue,
-    /// `generate` an id.
+    /// `generate`, which returns an id.
     UniqueIds,
-    /// Keys in groups: `write` of one key, each once, and `read` of all of a group.
+    /// Keys in groups: `write` of one key, each once, and `read` of all keys of a group.
     LongFork,
-    /// `write` of a value that is new, `read` of all of them.
+    /// `write` of a new value, `read` of all values.
     Comments,
-    /// `write` of subkeys of a key, one after another by one client, and `read` of all of a key in reverse.
+    /// `write` of the subkeys of a key, one after another by one client, and `read` of all subkeys of a key in reverse.
     Sequential,
 }
 
-/// A row for each object.
+/// The data of an object.
 struct Row {
     object: Object,
     name: &'static str,

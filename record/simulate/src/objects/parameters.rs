@@ -25,69 +25,70 @@ use crate::simulation::schedule::Delay;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objects {
-    /// What clients work on.
+    /// The object that clients use.
     pub object: Object,
-    /// Operations that clients ask for, in addition to those that come when all else is over ([`Object::has_last`]),
-    /// one for each key. Up to 10^9; 1000 by default.
+    /// The number of operations of clients, without the final ones ([`Object::has_last`]), one per key. Up to 10^9;
+    /// 1000 by default.
     pub ops: u64,
-    /// Chooses one of the histories that the other parameters allow. 0 by default.
+    /// Selects one of the histories that the other parameters permit. 0 by default.
     pub seed: u64,
-    /// Clients that ask at the same time, each one operation after another. 1 to 100,000; 10 by default.
+    /// The number of concurrent clients, each with one operation at a time. 1 to 100,000; 10 by default.
     pub clients: u32,
-    /// How long a client waits on average from an answer until it asks again, in nanoseconds: anything from 0 to twice
-    /// as long. An operation takes some 60,000 itself. 0 is back to back. Up to 10^12; 100,000 by default.
+    /// The average time from an answer to the client's next request, in nanoseconds: each time is between 0 and twice
+    /// as long. An operation itself takes about 60,000. With 0, requests follow without pauses. Up to 10^12; 100,000 by
+    /// default.
     pub think_ns: u64,
     /// Whether ops name one of several objects: by a field `key` for versioned registers, by values `[key value]` for
-    /// all others. Key-value maps and multi-registers have keys anyway. False by default.
+    /// all others. Key-value maps and multi-registers always have keys. False by default.
     pub keyed: bool,
-    /// Keys that are live at a time. 1 to 1,000,000, for multi-registers 1 to 1000; 10 by default for key-value maps, 3
-    /// for multi-registers, and 1 for others, which need to be keyed for more.
+    /// The number of live keys at a time. 1 to 1,000,000, for multi-registers 1 to 1000; 10 by default for key-value
+    /// maps, 3 for multi-registers, and 1 for others, which must be keyed to have more.
     pub keys: u32,
-    /// A key is replaced by a new one after so many operations; 0 if never. 1000 by default for key-value maps, 0 for
-    /// others.
+    /// The number of operations after which a new key replaces a key; 0 if never. 1000 by default for key-value maps, 0
+    /// for others.
     pub ops_per_key: u64,
-    /// Which of the live keys operations go to. Uniform by default.
+    /// The distribution of operations over the live keys. Uniform by default.
     pub key_distribution: KeyDistribution,
-    /// How many different values are written; 0 if each is new. Of a counter, the largest amount to add, at least 1; of
-    /// a bank the accounts, at least 2; of long-fork the keys of a group, at least 2; of sequential the subkeys of a
-    /// key, from 2 to 64. Up to 1,000,000. By default 5 for registers, counters and sequential, 64 for sets, 100 for
-    /// versioned registers, 8 for banks, 2 for long-fork and 0 for others. A set of which each element is new grows
-    /// with the history, and so does each read of it.
+    /// The number of different values that are written; 0 if each is new. For a counter, the largest amount to add, at
+    /// least 1; for a bank the accounts, at least 2; for long-fork the keys of a group, at least 2; for sequential the
+    /// subkeys of a key, from 2 to 64. Up to 1,000,000. By default 5 for registers, counters and sequential, 64 for
+    /// sets, 100 for versioned registers, 8 for banks, 2 for long-fork and 0 for others. A set whose elements are all
+    /// new grows with the history, and so does each read of it.
     pub values: u32,
     /// The share of operations that are reads, gets, dequeues or pops (of transactions: the share of micro-operations),
     /// from 0 to 1. 0.5 by default.
     pub read_fraction: f64,
-    /// How many of the operations of a cas-register that are not reads are compare-and-sets, from 0 to 1. 0.5 by
+    /// The share of the operations of a cas-register other than reads that are compare-and-sets, from 0 to 1. 0.5 by
     /// default.
     pub cas_fraction: f64,
-    /// How many of the operations of a key-value map that are not gets are puts, from 0 to 1. Appends make strings
+    /// The share of the operations of a key-value map other than gets that are puts, from 0 to 1. Appends make strings
     /// longer until the next put. 0.2 by default.
     pub put_fraction: f64,
-    /// The most micro-operations of a transaction. 1 to 1,000; 3 by default.
+    /// The maximum number of micro-operations of a transaction. 1 to 1,000; 3 by default.
     pub ops_per_txn_max: u32,
-    /// Permits of a semaphore, 1 by default; of a reentrant mutex, how often its owner can hold it, 2 by default. 1 to
-    /// 1,000,000.
+    /// The number of permits of a semaphore, 1 by default; for a reentrant mutex, how often its owner can hold it, 2 by
+    /// default. 1 to 1,000,000.
     pub permits: u32,
-    /// From how many elements in a queue or stack on clients add no more. 1 to 1,000,000; 32 by default.
+    /// The number of elements in a queue or stack from which on clients insert no more. 1 to 1,000,000; 32 by default.
     pub capacity: u32,
-    /// Whether a dequeue or pop that finds nothing is `ok` with nil, and does not fail: of objects that
-    /// [may show nothing](Object::may_show_nothing). False by default.
+    /// Whether a dequeue or pop that finds nothing is `ok` with nil, and does not fail: for objects that [may show
+    /// nothing](Object::may_show_nothing). False by default.
     pub empty_ok: bool,
-    /// How many of the operations the object refuses, though it could do them, from 0 to 1. 0.01 by default.
+    /// The share of operations that the object refuses although it could perform them, from 0 to 1. 0.01 by default.
     pub fail_rate: f64,
-    /// How many of the operations end in `info`, from 0 to 1: it is unknown whether they took effect, and half of them
+    /// The share of operations that end in `info`, from 0 to 1: it is unknown whether they took effect. Half of them
     /// did, some of them much later. 0.001 by default.
     pub info_rate: f64,
-    /// How many of the operations have no completion at all, from 0 to 1. Half of them took effect. 0 by default.
+    /// The share of operations without a completion, from 0 to 1. Half of them took effect. 0 by default.
     pub lost_rate: f64,
-    /// What the object does wrong. Nothing by default. One of [`ObjectBug::of`] this object.
+    /// The bug of the object. None by default. One of [`ObjectBug::of`] this object.
     pub bug: ObjectBug,
-    /// How many of the operations the bug applies to, from 0 to 1; the bug's own rate by default.
+    /// The share of operations that the bug affects, from 0 to 1; the bug's own rate by default.
     pub bug_rate: Option<f64>,
-    /// Where in the history the bug comes that comes once, [`ObjectBug::WrongRead`]: from 0, the start, to 1. 0.9 by
-    /// default.
+    /// The position in the history of the bug that occurs once, [`ObjectBug::WrongRead`]: from 0, the start, to 1. 0.9
+    /// by default.
     pub bug_at: Option<f64>,
-    /// Whether a nemesis cuts the network now and then: while it does, a quarter of the requests gets no answer. False
+    /// Whether a nemesis cuts the network from time to time: meanwhile, a quarter of the requests get no answer. False
     /// by default.
     pub nemesis: bool,
 }

@@ -3,9 +3,9 @@
 /// An operation on logs.
 #[derive(Clone, Copy, Debug)]
 pub struct LogOp<'a> {
-    /// The keys that a consumer assigns to itself, if that is what it does.
+    /// The keys that a consumer assigns to itself, if the op is an assignment.
     pub assigned: Option<&'a [i64]>,
-    /// Its sends and polls, if it assigns nothing.
+    /// The sends and polls of the op, if it is no assignment.
     pub mops: &'a [LogMop],
     /// Whether offsets and polled messages are known: the op is `ok`.
     pub shown: bool,
@@ -16,13 +16,13 @@ pub struct LogOp<'a> {
 pub enum LogMop {
     /// Sends a message.
     Send {
-        /// To which log.
+        /// The number of the log.
         key: u32,
-        /// Unlike every other one of that log.
+        /// The message, which differs from every other message of the log.
         value: i64,
-        /// Where it was stored, if the store says.
+        /// The offset at which it was stored, if the store returns it.
         offset: Option<i64>,
     },
-    /// Polls: for each key the offsets and messages.
+    /// Polls messages: for each key their offsets and values.
     Poll(Vec<(u32, Vec<(i64, i64)>)>),
 }

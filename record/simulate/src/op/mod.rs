@@ -13,15 +13,15 @@ use object::ObjectOp;
 pub struct SimOp<'a> {
     /// Its position in the history, from 0.
     pub index: u64,
-    /// Who did it.
+    /// The process of the op.
     pub process: Process,
-    /// What it says of the operation.
+    /// The kind of the op.
     pub kind: Kind,
     /// The name of the function called.
     pub f: &'static str,
-    /// Its argument, or its result.
+    /// The argument or the result.
     pub payload: Payload<'a>,
-    /// In nanoseconds since the test began; never less than that of the op before.
+    /// The time in nanoseconds since the test began, not before that of the previous op.
     pub time_ns: u64,
 }
 
@@ -30,18 +30,18 @@ pub struct SimOp<'a> {
 pub enum Process {
     /// A client. One that gave up waiting continues under its number plus the number of clients.
     Client(i64),
-    /// What disturbs the store. Its ops are all `info`.
+    /// The process that disturbs the store. Its ops are all `info`.
     Nemesis,
 }
 
 /// What an op says of the operation it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// A client began it.
+    /// A client began the operation.
     Invoke,
-    /// It happened.
+    /// The operation happened.
     Ok,
-    /// The store says that it did not happen.
+    /// The store reports that the operation did not happen.
     Fail,
     /// The client gave up waiting.
     Info,
@@ -69,8 +69,8 @@ pub enum Payload<'a> {
     Lists(Mops<'a>),
     /// The micro-operations of a transaction over registers.
     Registers(RegisterMops<'a>),
-    /// What was asked of an object, or what it answered.
+    /// The argument or the result of an operation on an object.
     Object(ObjectOp<'a>),
-    /// What was asked of logs, or what they answered.
+    /// The argument or the result of an operation on logs.
     Log(LogOp<'a>),
 }

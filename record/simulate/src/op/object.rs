@@ -6,7 +6,7 @@ use std::fmt;
 /// What was asked of an object, or what it answered.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectOp<'a> {
-    /// Of which of several objects; `None` if there is but one, or if the value says it.
+    /// The key of the object; `None` if there is only one object, or if the value contains the key.
     pub key: Option<ObjectKey>,
     /// The argument, or the result.
     pub value: ObjectValue<'a>,
@@ -31,54 +31,53 @@ pub enum ObjectKey {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ObjectValue<'a> {
-    /// None.
+    /// No value.
     Nil,
     /// A number.
     Int(i64),
-    /// What should be there, and what should be there instead.
+    /// The expected value, and its replacement.
     Cas(i64, i64),
     /// The elements of a set, in increasing order.
     Set(&'a [i64]),
     /// A string.
     Text(&'a str),
-    /// What is put or appended to a string: the number, and a comma.
+    /// The text that is put or appended to a string: the number, and a comma.
     Piece(i64),
-    /// The micro-operations of a transaction. Their reads are to be shown without values unless the op is `ok`.
+    /// The micro-operations of a transaction. Their reads have values only if the op is `ok`.
     Mops {
-        /// In order.
+        /// The micro-operations in order.
         mops: &'a [RegisterMop],
-        /// Whether what was read is known.
+        /// Whether the results of reads are known.
         shown: bool,
     },
-    /// Elements in the order in which they were found; some may be there twice.
+    /// Elements in the order in which they were found, some perhaps twice.
     List(&'a [i64]),
-    /// What each account of a bank holds, the first one 0.
+    /// The balance of each account of a bank, in the order of accounts from 0.
     Balances(&'a [i64]),
-    /// An amount, and two accounts of a bank.
+    /// A transfer between two accounts of a bank.
     Transfer {
-        /// Who has it before.
+        /// The account from which the amount is taken.
         from: u32,
-        /// Who has it then.
+        /// The account to which the amount is added.
         to: u32,
-        /// How much, above 0.
+        /// The amount, above 0.
         amount: i64,
     },
-    /// Micro-operations on keys of one group, all reads or one write. Reads are to be shown without values unless the
-    /// op is `ok`.
+    /// Micro-operations on keys of one group, all reads or one write. Reads have values only if the op is `ok`.
     Group {
-        /// In any order.
+        /// The micro-operations in any order.
         mops: &'a [RegisterMop],
-        /// Whether what was read is known.
+        /// Whether the results of reads are known.
         shown: bool,
     },
     /// A key, and the number of one of its subkeys.
     Subkey(i64, u32),
-    /// A key, and the numbers of its subkeys that were found, the last one first; a negative one represents one that
-    /// was not.
+    /// A key, and the numbers of its subkeys that were found, the last one first. A negative number represents a subkey
+    /// that was not found.
     Subkeys(i64, &'a [i64]),
     /// An id.
     Id(WriteId),
-    /// Who acquires or releases, by the number of the client: it stays the same where the process changes.
+    /// The owner that acquires or releases, by number of the client: it stays the same when the process changes.
     Owner(u32),
 }
 

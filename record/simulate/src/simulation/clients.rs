@@ -15,16 +15,16 @@ use std::io;
 
 /// Sees a simulation happen.
 pub trait Observer {
-    /// The next op of the history.
+    /// Receives the next op of the history.
     ///
     /// # Errors
     ///
-    /// Whatever it returns ends the simulation and is handed on.
+    /// An error ends the simulation and is returned by it.
     fn op(&mut self, op: &SimOp<'_>) -> io::Result<()>;
 
-    /// An operation took effect. `invoked` is the index of its invocation. Where the store does not do all of a
-    /// transaction at one instant, this is when it decided that the answer is `ok`. `result` is what it comes to, also
-    /// if no client gets it.
+    /// Receives an effect: the operation that was invoked at the index `invoked` took effect. If the store does not
+    /// perform a transaction at one instant, this is the time at which it decided that the answer is `ok`. `result` is
+    /// the result, even if no client gets it.
     fn commit(&mut self, invoked: u64, time_ns: u64, result: Payload<'_>) {
         let _ = (invoked, time_ns, result);
     }
@@ -56,7 +56,7 @@ const STRAGGLE: Delay = Delay(1_000, 1_000_000);
 /// The order of the fields does not matter: no two events of one instant are compared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// A client is ready to ask.
+    /// A client is ready for its next request.
     Idle(u32),
     /// The store continues with an operation.
     Step(Slot),

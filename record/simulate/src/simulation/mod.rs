@@ -1,4 +1,4 @@
-//! A simulation: clients on one side, a store on the other.
+//! A simulation: clients and a store.
 
 pub(crate) mod clients;
 mod nemesis;

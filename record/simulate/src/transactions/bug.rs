@@ -1,4 +1,4 @@
-//! What a store can do wrong: a table of bugs.
+//! The bugs of a store: a table.
 
 use super::workload::{Holds, Workload};
 use crate::named::named;
@@ -12,63 +12,64 @@ use crate::named::named;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum Bug {
-    /// Nothing: it is strict serializable.
+    /// No bug: the store is strict serializable.
     #[default]
     None,
-    /// Read-only transactions read a past state: serializable, but a client may not see what it did itself.
+    /// Read-only transactions return a past state: serializable, but a client may not observe its own transactions.
     StaleRead,
-    /// Read-only transactions read a past state, but none before what their client saw last: strong session
-    /// serializable.
+    /// Read-only transactions return a past state, but none before the last one that their client observed: strong
+    /// session serializable.
     SessionStale,
-    /// Transactions read a snapshot and fail only if another wrote what they write: write skew.
+    /// Transactions read a snapshot and fail only if another transaction wrote the same keys: write skew.
     StrongSnapshotIsolation,
-    /// The same, but read-only transactions read a past snapshot, though none before what their client saw last.
+    /// As `StrongSnapshotIsolation`, but read-only transactions read a past snapshot, none before the last one that
+    /// their client observed.
     SessionSnapshotIsolation,
-    /// The same, but read-only transactions read a past snapshot.
+    /// As `StrongSnapshotIsolation`, but read-only transactions read a past snapshot.
     SnapshotIsolation,
-    /// Two sites exchange their transactions late, so that their clients see them in different orders: parallel
+    /// Two sites exchange their transactions late, so that their clients observe them in different orders: parallel
     /// snapshot isolation.
     LongFork,
-    /// Transactions read a snapshot and no one checks that what they write is still what they read.
+    /// Transactions read a snapshot, and it is not verified that the keys they write are unchanged.
     LostUpdate,
-    /// Every read sees what is committed by then, and what a transaction reads to write it nobody else writes
-    /// meanwhile.
+    /// Every read returns the committed state, and no other transaction writes a key between a transaction's read and
+    /// its write of the key.
     CursorStability,
-    /// Every read sees what is committed by then.
+    /// Every read returns the committed state.
     ReadCommitted,
-    /// Writes show at once, and vanish if their transaction fails: aborted and intermediate reads.
+    /// Writes are visible at once, and are removed if their transaction fails: aborted and intermediate reads.
     ReadUncommitted,
-    /// Each read lacks some of the last writes to its key, whatever other reads see: no order is left, and components
-    /// of transactions that depend on each other get large.
+    /// Each read lacks some of the last writes to its key, independently of other reads: there is no order any more,
+    /// and components of transactions that depend on each other become large.
     StaleKeys,
-    /// Some transactions fail only after their writes showed for a while.
+    /// Some transactions fail only after their writes were visible for a while.
     AbortedRead,
-    /// Some transactions are acknowledged, though their last write is not done.
+    /// Some transactions are acknowledged, but their last write is not performed.
     DroppedWrite,
-    /// Some transactions' writes are done twice, as if by a retry.
+    /// The writes of some transactions are performed twice, as if by a retry.
     DuplicateWrite,
-    /// Some appends land before the last element instead of after it. Lists only: of a register it could not be
-    /// distinguished from a dropped write.
+    /// Some values are appended before the last element instead of after it. Only for lists: for a register this is the
+    /// same as a dropped write.
     ReorderedAppend,
-    /// Some transactions do not see their own writes.
+    /// Some transactions do not observe their own writes.
     Internal,
-    /// Some transactions are said to fail, but happen.
+    /// Some transactions are reported as failed, but take effect.
     FalseFail,
-    /// Some transactions read what they write only later.
+    /// Some transactions read values that they write only later.
     FutureRead,
-    /// A transaction is done key by key, with others in between: G0, a cycle of writes alone.
+    /// A transaction is performed key by key, with others in between: G0, a cycle of writes alone.
     DirtyWrite,
-    /// The first transaction that writes reads what only the last one writes. Where keys are few for the number of
-    /// transactions, this single read puts nearly all of them into one component: a cycle of writes and what was read
-    /// of them, as long as the history is. The two transactions have one micro-operation more than others, and both
-    /// succeed.
+    /// The first transaction that writes reads a value that only the last one writes. If there are few keys for the
+    /// number of transactions, this single read puts nearly all of them into one component: a cycle of writes and of
+    /// reads of these writes, as long as the history. The two transactions have one micro-operation more than others,
+    /// and both succeed.
     PlantedG1c,
-    /// The last transaction does not read what the first one that writes wrote. As [`Bug::PlantedG1c`], but the read
-    /// that closes the cycle is of a state that was overwritten.
+    /// The last transaction does not read the value that the first one that writes wrote. As [`Bug::PlantedG1c`], but
+    /// the read that closes the cycle returns a state that was overwritten.
     PlantedGSingle,
 }
 
-/// A row for each bug.
+/// The data of a bug.
 #[derive(Clone, Copy)]
 struct Row {
     bug: Bug,

@@ -43,45 +43,47 @@ pub type RwRegister = Transactions<OverRegisters>;
 /// Equal parameters give equal histories, byte for byte, on every machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transactions<W> {
-    /// What the keys hold.
+    /// The content of the keys.
     pub workload: W,
-    /// Transactions that clients ask for. Up to 10^9; 1000 by default.
+    /// The number of transactions of clients. Up to 10^9; 1000 by default.
     pub txns: u64,
-    /// Chooses one of the histories that the other parameters allow. 0 by default.
+    /// Selects one of the histories that the other parameters permit. 0 by default.
     pub seed: u64,
-    /// Clients that ask at the same time, each one transaction after another. 1 to 100,000; 20 by default.
+    /// The number of concurrent clients, each with one transaction at a time. 1 to 100,000; 20 by default.
     pub clients: u32,
-    /// Keys that are live at a time. 1 to 1,000,000; 32 by default.
+    /// The number of live keys at a time. 1 to 1,000,000; 32 by default.
     pub keys: u32,
-    /// The fewest micro-operations of a transaction. At least 1, the default.
+    /// The minimum number of micro-operations of a transaction. At least 1, the default.
     pub ops_per_txn_min: u32,
-    /// The most micro-operations of a transaction. Up to 1,000; 4 by default.
+    /// The maximum number of micro-operations of a transaction. Up to 1,000; 4 by default.
     pub ops_per_txn_max: u32,
-    /// A key is replaced by a new one after a number of writes drawn from this one on. At least 1; 32 by default.
+    /// The minimum of the number of writes, which is drawn at random, after which a new key replaces a key. At least 1;
+    /// 32 by default.
     pub writes_per_key_min: u32,
-    /// A key is replaced by a new one after a number of writes drawn up to this one. Up to 1,000,000; 256 by default.
+    /// The maximum of the number of writes, which is drawn at random, after which a new key replaces a key. Up to
+    /// 1,000,000; 256 by default.
     pub writes_per_key_max: u32,
-    /// How many of the micro-operations are reads, from 0 to 1. 0.5 by default.
+    /// The share of micro-operations that are reads, from 0 to 1. 0.5 by default.
     pub read_fraction: f64,
-    /// Which of the live keys micro-operations go to. Uniform by default.
+    /// The distribution of micro-operations over the live keys. Uniform by default.
     pub key_distribution: KeyDistribution,
-    /// How many of the micro-operations after a transaction's first go to a key that it named before, whatever the
-    /// distribution, from 0 to 1. Transactions that read a key and then write it are what many bugs break. 0.2 by
-    /// default.
+    /// The share of micro-operations after a transaction's first that use a key which the transaction used before,
+    /// independently of the distribution, from 0 to 1. Many bugs affect transactions that read a key and then write it.
+    /// 0.2 by default.
     pub reuse_fraction: f64,
-    /// What the store does wrong. Nothing by default. One of [`Bug::of`] this workload.
+    /// The bug of the store. None by default. One of [`Bug::of`] this workload.
     pub bug: Bug,
-    /// How many of the transactions the bug applies to, from 0 to 1; the bug's own rate by default. The others are as
-    /// in a correct store.
+    /// The share of transactions that the bug affects, from 0 to 1; the bug's own rate by default. All others are as in
+    /// a correct store.
     pub bug_rate: Option<f64>,
-    /// How many of the transactions the store refuses, from 0 to 1. 0.03 by default.
+    /// The share of transactions that the store refuses, from 0 to 1. 0.03 by default.
     pub fail_rate: f64,
-    /// How many of the transactions end in `info`, from 0 to 1: it is unknown whether they took effect, and half of
+    /// The share of transactions that end in `info`, from 0 to 1: it is unknown whether they took effect, and half of
     /// them did. 0.01 by default.
     pub info_rate: f64,
-    /// How many of the transactions have no completion at all, from 0 to 1. Half of them took effect. 0 by default.
+    /// The share of transactions without a completion, from 0 to 1. Half of them took effect. 0 by default.
     pub lost_rate: f64,
-    /// Whether a nemesis cuts the network now and then: while it does, a quarter of the requests gets no answer. False
+    /// Whether a nemesis cuts the network from time to time: meanwhile, a quarter of the requests get no answer. False
     /// by default.
     pub nemesis: bool,
 }

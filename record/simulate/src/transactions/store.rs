@@ -29,7 +29,7 @@ use sites::Sites;
 #[derive(Default)]
 struct Txn {
     asked: Vec<Asked>,
-    /// What reads saw of lists that may change.
+    /// The results of reads of lists that may change.
     copies: Vec<i64>,
     client: u32,
     /// The bug that applies to it.

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 /// What transactions work on. There are [`OverLists`] and [`OverRegisters`], and no others.
 pub trait Workload: sealed::Sealed + Copy + Debug + Default + PartialEq {
-    /// As checkers call it: `"list-append"`.
+    /// The name of the checker: `"list-append"`.
     const NAME: &'static str;
 }
 

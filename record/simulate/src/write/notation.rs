@@ -163,7 +163,7 @@ impl Notation {
         text.put(b"}");
     }
 
-    /// The value, and the fields after it.
+    /// Writes the value, and the fields after it.
     fn object_op(&self, text: &mut Text, op: ObjectOp<'_>) {
         if let Some(ObjectKey::InValue(key)) = op.key {
             text.put(b"[");
