@@ -42,7 +42,7 @@ pub(crate) struct LogRun {
     functions: FunctionsInFlight,
     /// By slot: the invocation in flight.
     open: Vec<Option<Open>>,
-    /// Invocations whose clients are unknown, or whose completions do not contain their results.
+    /// Invocations whose clients are unknown, or whose completions are missing or were not understood.
     unanswered: Vec<Open>,
     violated: bool,
     items: Vec<Item>,

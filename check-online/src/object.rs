@@ -357,7 +357,7 @@ impl AnyObject<'_> {
         part.forget(&mut self.world);
     }
 
-    /// Whether no further event can change the outcome.
+    /// Returns true if no further event can change the outcome.
     pub(crate) fn is_over(&self) -> bool {
         self.whole && self.parts.first().is_some_and(|part| part.over.is_some()) || self.unknown == Some(Reason::Whole)
     }

@@ -1,5 +1,5 @@
-//! Measures the search if one client inserts many values, some of them twice, and removes them all: `cargo run
-//! --release --example fill -- stack 20000 [wing-gong]`.
+//! Measures the search if one client inserts many values, some of them twice, and removes them all:
+//! `cargo run --release --example fill -- stack 20000 [wing-gong]`.
 //!
 //! No operations are concurrent, so any search has one state after another. This measures the cost of a state.
 

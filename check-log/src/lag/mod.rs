@@ -118,8 +118,9 @@ fn first_beyond(known: &[(i64, i64)], offset: i64) -> usize {
 /// The position of a process in a key is the greatest offset that it polled, or sent in a transaction. Once some op has
 /// shown a greater offset, the position is no longer the end of the log: the lag is the time from then to the
 /// invocation of the op. While the position of a process does not change, its lag only grows. So this calls for the
-/// last op at each place, and for the last one in each bin of time; there are no greater lags. O(messages + ops log ops
-/// + bins × places).
+/// last op at each place, and for the last one in each bin of time; there are no greater lags.
+///
+/// O(messages + ops log ops + bins × places).
 pub(crate) fn each_lag(scene: Scene<'_>, bin: &dyn Fn(i64) -> i64, call: &mut dyn FnMut(Lag)) {
     let ops = &scene.seen.ops;
     let mut known: Known = vec![Vec::new(); scene.seen.messages.keys()];

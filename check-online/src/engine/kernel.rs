@@ -278,8 +278,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Whether the kernel can continue with the result. If not, it keeps the configurations from `before` if they will
-    /// be of use.
+    /// Returns an error if the kernel cannot continue with the result. On `Stop::Wide`, only the first `before`
+    /// configurations remain, because they are used again.
     #[inline]
     fn look(&mut self, world: &World<'_>, before: usize, found: Found) -> Result<(), Stop> {
         if found == Found::TooMany && self.set.detail == Detail::All {

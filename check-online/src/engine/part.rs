@@ -193,12 +193,12 @@ impl Part {
         self.log.insert(at, Logged { seq, op, is_return: false });
     }
 
-    /// Whether some configuration makes use of an entry of the pile.
+    /// Returns true if some configuration makes use of an entry of the pile.
     fn is_used(&self, world: &World<'_>, entry: u32) -> bool {
         self.kernels_with_uses().flat_map(|kernel| &kernel.set.heads).any(|head| world.uses.count(head.uses, entry) > 0)
     }
 
-    /// Whether the call of an operation may be needed again.
+    /// Returns true if the call of an operation may be needed again.
     fn is_held(&self, world: &World<'_>, op: OpIx) -> bool {
         let row = world.ops.get(op);
         match row.fate {
@@ -322,12 +322,12 @@ impl Part {
         }
     }
 
-    /// Whether events are kept to be processed again.
+    /// Returns true if events are kept to be processed again.
     pub(crate) fn is_logged(&self) -> bool {
         !self.checkpoints.is_empty() || self.basis.is_some()
     }
 
-    /// Whether the end of an operation that was treated as crashed has a result that can no longer be used.
+    /// Returns true if the end of an operation that was treated as crashed has a result that can no longer be used.
     pub(crate) fn is_missed(&mut self, world: &mut World<'_>, op: OpIx, event: Event, was: Option<ClassId>) -> bool {
         match event {
             Event::Completes(Some(_)) => true,
@@ -378,8 +378,8 @@ impl Part {
         in_flight.chain(owners).chain(self.log.iter().map(|logged| logged.op)).chain(self.pile.ops())
     }
 
-    /// Whether the part keeps only a few configurations, and how many of each state and mask it keeps while it keeps
-    /// all.
+    /// Returns whether the part keeps only a few configurations, and how many of each state and mask it keeps while it
+    /// keeps all.
     #[cfg(test)]
     pub(crate) fn width(&self) -> (bool, usize) {
         (self.basis.is_some(), self.width)

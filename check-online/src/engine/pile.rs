@@ -281,7 +281,7 @@ impl Pile {
         self.by_class.get(&class).copied()
     }
 
-    /// Whether the entry of this class rests.
+    /// Returns true if the entry of this class rests.
     pub(crate) fn rests(&self, class: ClassId) -> bool {
         self.find(class).is_some_and(|at| self.entry(at).rests)
     }

@@ -52,13 +52,13 @@ pub(crate) trait Rules {
     /// order.
     fn steps(&mut self, steps: &[Step], budget: &Budget, take: &mut dyn FnMut(Step, &[StateId]));
 
-    /// Whether operations of a class never change the state.
+    /// Returns true if operations of a class never change the state.
     fn reads_only(&self, class: ClassId) -> bool;
 
     /// The effects of others that operations of a class can observe.
     fn sees(&mut self, class: ClassId) -> &Sees;
 
-    /// Whether an operation of one class may observe an operation of another.
+    /// Returns true if an operation of one class may observe an operation of another.
     fn may_see(&self, class: ClassId, other: ClassId) -> bool;
 
     /// The effect of operations of a class that others may observe, and whether they always may.
@@ -70,7 +70,7 @@ pub(crate) trait Rules {
     /// How operations of a class move an element of a collection.
     fn handling(&self, class: ClassId) -> Option<Handling<'_>>;
 
-    /// Whether operations of a class put in or take out at the front, if there are two ends.
+    /// Returns true if operations of a class put in or take out at the front, if there are two ends.
     fn is_at_front(&self, class: ClassId) -> bool;
 
     /// The priority of an element.
@@ -88,7 +88,8 @@ pub(crate) trait Rules {
     /// The description of a part for the reader.
     fn describe_part(&self, part: u64) -> String;
 
-    /// Whether there are many new states, together with `choices`, or many new classes, since the last collection.
+    /// Returns true if there are many new states, together with `choices`, or many new classes, since the last
+    /// collection.
     fn wants_collect(&self, choices: usize) -> bool;
 
     /// Upper bounds of the numbers of states and of classes.

@@ -33,7 +33,7 @@ pub(crate) enum Detail {
 }
 
 impl Detail {
-    /// Whether an omitted configuration may admit what is refused.
+    /// Returns true if an omitted configuration may admit what is refused.
     pub(crate) fn leaves_out(self) -> bool {
         matches!(self, Detail::Few | Detail::Least)
     }

@@ -34,7 +34,7 @@ impl<R> TableOf<R> {
 }
 
 impl Table<'_> {
-    /// Whether operations of a class never change the state.
+    /// Returns true if operations of a class never change the state.
     #[inline]
     pub(crate) fn reads_only(&self, class: ClassId) -> bool {
         self.rules.reads_only(class)
@@ -90,13 +90,13 @@ impl Table<'_> {
         self.steps.choice(at)
     }
 
-    /// Whether an operation of a class is valid in a state.
+    /// Returns true if an operation of a class is valid in a state.
     #[inline]
     pub(crate) fn admits(&mut self, state: StateId, class: ClassId) -> bool {
         self.next(state, class) != Next::Nowhere
     }
 
-    /// Whether [`Table::collect`] is worthwhile.
+    /// Returns true if [`Table::collect`] is worthwhile.
     #[inline]
     pub(crate) fn wants_collect(&self) -> bool {
         self.rules.wants_collect(self.steps.choices())

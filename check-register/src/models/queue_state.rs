@@ -272,7 +272,7 @@ impl QueueState {
             return;
         }
         if discipline == Discipline::Fifo {
-            // An item that had to wait for some of these now waits for none.
+            // An item that waited only for some of these now waits for none.
             for at in self.items.behind_at_most(count - 1).into_iter().filter(|at| *at >= count) {
                 if let Some(item) = self.items.get(at) {
                     self.items.replace(at, Item { beside: ids::number(at - count), ..item });

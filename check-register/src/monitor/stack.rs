@@ -20,8 +20,8 @@ use history_core::cast::Cast as _;
 
 /// A linearization, if there is one.
 ///
-/// Within one moment, the order is: takes, the value that was peeled last first; operations that found nothing; puts,
-/// the value that was peeled first first; flushed values.
+/// Within one moment, the order is: takes, in the reverse order of peeling; operations that found nothing; puts, in the
+/// order of peeling; flushed values.
 pub(super) fn order(moments: &Moments) -> Option<Vec<u32>> {
     let peeled = Peeling::new(moments).peel();
     if peeled.iter().zip(&moments.values).any(|(peeled, value)| peeled.is_none() && !value.is_flushed()) {

@@ -33,7 +33,7 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// Whether nothing was omitted, and nothing counted together.
+    /// Returns true if nothing was omitted, and nothing counted together.
     pub(crate) fn is_exact(&self) -> bool {
         self.kernel.set.detail == Detail::All
     }
@@ -219,7 +219,8 @@ impl Part {
     pub(crate) fn move_basis(&mut self, world: &mut World<'_>) -> Result<bool, Stop> {
         let Some(basis) = &self.basis else { return Ok(false) };
         let middle = self.log[self.log.len() / 2].seq;
-        // A checkpoint must contain all configurations, or be after the basis.
+        // A run that starts at a checkpoint needs all configurations, or a basis before the checkpoint. So the basis
+        // does not move past the first checkpoint.
         let until = self.checkpoints.front().map_or(middle, |first| middle.min(first.seq));
         if until <= basis.seq {
             return Ok(false);

@@ -4,8 +4,8 @@
 //! removed at the front, the one in front is removed first; if both are removed at the back, the other one is. If the
 //! one in front is removed at the front and the other one at the back, the order of removal does not matter; the other
 //! way round they cannot be removed at all. If these rules hold for each two values, the steps are those of a deque. So
-//! a value is inserted only where it *fits*: where it and a present value certainly break no rule. Then each value can
-//! be removed when it must be, because all values outside of it can be removed by then.
+//! a value is inserted only where it *fits*: where it does not certainly break a rule together with a present value.
+//! Then each value can be removed when it must be, because all values outside of it can be removed by then.
 //!
 //! **When to do each step.** Removing a value as early as possible is never worse than later, because a removed value
 //! blocks no other. The same is true of a value that can be inserted and removed at once. It remains to choose when
