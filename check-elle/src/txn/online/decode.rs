@@ -1,13 +1,13 @@
-//! Ops as micro-ops, with codes for values.
+//! Decodes ops into micro-ops, with codes for values.
 
 use history_core::{Interner, MopParts, Op, OpKind, Value};
 use std::ops::Range;
 
-/// What micro-ops are called, and what they read.
+/// The names and the kind of a workload's micro-ops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vocabulary {
     pub(crate) write: &'static str,
-    /// Whether a read shows one value, and not a list.
+    /// Whether a read returns one value, and not a list.
     pub(crate) is_register: bool,
 }
 
@@ -18,8 +18,8 @@ pub(crate) enum Mop {
         key: i64,
         value: i64,
     },
-    /// What was read is a range of the codes that come with the micro-ops: a list, or one value. Where nothing is known
-    /// of it, the range is empty.
+    /// The values read are a range of the codes that come with the micro-ops: a list, or one value. The range is empty
+    /// if they are unknown.
     Read {
         key: i64,
         seen: Range<usize>,
@@ -27,7 +27,7 @@ pub(crate) enum Mop {
 }
 
 impl Mop {
-    /// The code of its key.
+    /// The code of the key.
     pub(crate) fn key(&self) -> i64 {
         match self {
             Mop::Write { key, .. } | Mop::Read { key, .. } => *key,
@@ -35,13 +35,13 @@ impl Mop {
     }
 }
 
-/// The micro-ops of one op, in memory that is used again.
+/// The micro-ops of one op, in buffers that are reused.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     vocabulary: Vocabulary,
     pub(crate) interner: Interner,
     pub(crate) mops: Vec<Mop>,
-    /// What was read, one after another.
+    /// The codes of all values read, in the order of the reads.
     pub(crate) codes: Vec<i64>,
     scratch: Vec<i64>,
 }
@@ -52,7 +52,7 @@ impl Decoder {
         Decoder { vocabulary, interner: Interner::default(), mops, codes, scratch }
     }
 
-    /// Decodes an op. `None` if it is not one of the workload; then nothing is said of it.
+    /// Decodes an op. Returns `None` if it is not an op of the workload; then the contents are unspecified.
     pub(crate) fn decode(&mut self, op: &Op<'_>) -> Option<()> {
         self.mops.clear();
         self.codes.clear();
@@ -78,12 +78,12 @@ impl Decoder {
         Some(())
     }
 
-    /// Adds a micro-op, unless it is a read that shows nothing.
+    /// Adds a micro-op. Omits a read of an op that failed or may have failed. Returns `None` if it is malformed.
     #[inline]
     fn push(&mut self, kind: OpKind, name: &[u8], key: Value<'_>, value: Value<'_>) -> Option<()> {
         let key = self.interner.code(key);
         match name {
-            // Nil says that there is nothing in a register.
+            // In a register, nil means that there is no value, so it cannot be written.
             write if write == self.vocabulary.write.as_bytes() => match value {
                 Value::Nil if self.vocabulary.is_register => return None,
                 value => self.mops.push(Mop::Write { key, value: self.interner.code(value) }),
@@ -113,7 +113,7 @@ impl Decoder {
     }
 }
 
-/// What micro-ops write, in their order.
+/// The writes among micro-ops, in their order.
 pub(crate) fn writes(mops: &[Mop]) -> impl Iterator<Item = (i64, i64)> + Clone {
     mops.iter().filter_map(|mop| match mop {
         Mop::Write { key, value } => Some((*key, *value)),

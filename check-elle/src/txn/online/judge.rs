@@ -1,5 +1,5 @@
-//! The interface of a judge, which checks a level event by event: a workload's rules of what each invocation and each
-//! completion adds to its version orders and to the graph.
+//! The interface of a judge, which checks one level event by event. It holds a workload's rules: what each invocation
+//! and each completion adds to the version orders and to the graph.
 
 use super::decode::{Mop, Vocabulary};
 use super::time::{At, Cycle, Graph};
@@ -24,16 +24,16 @@ pub(crate) enum Stop {
     Late,
 }
 
-/// What was found.
+/// A violation that a judge found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Violation {
-    /// A type of anomaly that is found without cycles; a cycle else.
+    /// The type of an anomaly that needs no cycle; `None` for a cycle.
     pub(crate) direct: Option<AnomalyType>,
-    /// Invocations, by index, of the transactions that are known to take part.
+    /// The indices of the invocations of the transactions that are known to take part.
     pub(crate) indices: Vec<u64>,
     /// The earliest op that matters, as far as is known.
     pub(crate) begins: Option<At>,
-    /// The key where it shows, and an element or a value of it.
+    /// The key where the violation shows, and an element or a value of this key.
     pub(crate) key: Option<i64>,
     pub(crate) value: Option<i64>,
 }
@@ -72,32 +72,35 @@ impl Stop {
     }
 }
 
-/// Reads that may turn out to be of what was written, at the most. What is beyond them counts at the end.
+/// The maximum number of reads of unwritten values that are kept because a later op may write these values. Further
+/// ones count only at the end.
 const PASSED_MAX: usize = 10_000;
 
-/// Violations after which a judge went on, where it may; and which anomalies are violations.
+/// Violations after which a judge continued, and which anomalies are violations.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug)]
 pub(crate) struct Findings {
     prohibited: AnomalySet,
     keeps_going: bool,
-    /// Whether it went on after one.
+    /// Whether the judge continued after a violation.
     pub(crate) goes_on: bool,
-    /// Those of the event that is being judged.
+    /// The violations of the current event.
     violations: Vec<Violation>,
-    /// Whether there is an operation that may have written anything.
+    /// Whether there is an operation whose writes are unknown.
     pub(crate) has_unsaid: bool,
-    /// Whether one of these is in flight, and may say it yet.
+    /// Whether such an operation is in flight, so that its writes may still become known.
     pub(crate) awaits: bool,
-    /// Whether none that is in flight may say that it wrote some value that was read.
+    /// Whether some value was read that no operation in flight can still report as its write.
     pub(crate) reads_unsaid: bool,
-    /// First reads of what nobody wrote by then, while there was such an operation; by the op that completed.
+    /// Reads of values that no invocation had written by then, while such an operation existed; each with the index of
+    /// the reader's completion.
     passed: Vec<(u64, Violation)>,
-    /// Whether a read contradicts its transaction, where that is no violation.
+    /// Whether a read contradicts its own transaction at a level where this is not a violation.
     pub(crate) is_contradicted: bool,
-    /// Whether a transaction read what another one wrote, where that is no edge.
+    /// Whether a transaction read another transaction's write at a level where this adds no edge.
     pub(crate) relates_by_reads: bool,
-    /// Whether a transaction read what has no edge: what it read of a register again, and what others wrote.
+    /// Whether a transaction has a read without an edge: it read a register again and observed another transaction's
+    /// write.
     pub(crate) hides_reads: bool,
 }
 
@@ -122,12 +125,13 @@ impl Findings {
         self.prohibited.contains(anomaly)
     }
 
-    /// An anomaly that needs no cycle was found.
+    /// Reports an anomaly that needs no cycle, if the level prohibits it.
     pub(crate) fn direct(&self, anomaly: AnomalyType, index: u64, key: i64, value: Option<i64>) -> Result<(), Stop> {
         if self.is_prohibited(anomaly) { Err(Stop::direct(anomaly, index, key, value)) } else { Ok(()) }
     }
 
-    /// A read showed what nobody was invoked to write, although all that completed before is known.
+    /// Handles a read of a value that no invocation writes. While some operation's writes are unknown, the read is
+    /// kept.
     pub(crate) fn garbage(&mut self, index: u64, key: i64, value: i64) -> Result<(), Stop> {
         let found = self.direct(AnomalyType::GARBAGE_READ, index, key, Some(value));
         match found {
@@ -141,13 +145,14 @@ impl Findings {
         }
     }
 
-    /// What was read turns out to be written.
+    /// Removes the reads of this value, because an operation turned out to write it.
     pub(crate) fn said(&mut self, key: i64, value: i64) {
         self.passed.retain(|(_, read)| (read.key, read.value) != (Some(key), Some(value)));
     }
 
-    /// Only operations that were invoked from this op on may have written what they do not say, or none: nobody wrote
-    /// what was read before it. `awaited` is when the first one was invoked that is in flight.
+    /// Updates which operations may still have unknown writes. All of them were invoked at or after `invoked`, so
+    /// values that were read before it were written by no operation. `awaited` is the invocation of the earliest such
+    /// operation that is in flight.
     pub(crate) fn unsaid_since(&mut self, invoked: Option<u64>, awaited: Option<u64>) -> Result<(), Stop> {
         (self.has_unsaid, self.awaits) = (invoked.is_some(), awaited.is_some());
         if self.passed.is_empty() {
@@ -161,7 +166,7 @@ impl Findings {
         self.go_on(first.map_or(Ok(()), |(_, violation)| Err(Stop::Violated(violation))))
     }
 
-    /// What the micro-ops of a transaction say of each other.
+    /// Processes what the micro-ops of one transaction show about each other.
     pub(crate) fn within(&mut self, index: u64, inner: Inner) -> Result<(), Stop> {
         self.hides_reads |= inner.hides_reads;
         if let Some(key) = inner.internal {
@@ -176,7 +181,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Goes on after a violation if it may: what was left of the step that found it adds nothing.
+    /// Continues after a violation if this is permitted. The rest of the step that found it adds nothing.
     pub(crate) fn go_on(&mut self, done: Result<(), Stop>) -> Result<(), Stop> {
         match done {
             Err(Stop::Violated(violation)) if self.keeps_going => {
@@ -189,21 +194,21 @@ impl Findings {
     }
 }
 
-/// What the micro-ops of one transaction say of each other that cannot be.
+/// Contradictions between the micro-ops of one transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inner {
     /// The key of the first read that contradicts its transaction.
     pub(crate) internal: Option<i64>,
     /// The key, and a value that is read before it is written.
     pub(crate) future_read: Option<(i64, i64)>,
-    /// Whether a register was read again, and showed what the transaction neither read first nor wrote.
+    /// Whether a register was read again and returned a value that the transaction neither read first nor wrote.
     pub(crate) hides_reads: bool,
 }
 
-/// What is asked for beside levels.
+/// Options that affect judging, in addition to the levels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Whether a read may show what nobody wrote.
+    /// Whether a read may return a value that no transaction wrote.
     pub(crate) garbage_allowed: bool,
     exact: Exact,
 }
@@ -213,7 +218,8 @@ impl Rules {
         Rules { garbage_allowed: expected.garbage_reads_allowed, exact: expected.exact }
     }
 
-    /// What a level forbids: by name; or because no commit order has it, where one is looked for.
+    /// The anomalies that a level prohibits: by its definition, or because no commit order allows them, if one is
+    /// searched.
     pub(crate) fn prohibited(self, model: Model) -> AnomalySet {
         let mut prohibited = model.prohibited();
         if self.exact != Exact::No && exact::forbids_internal(model) {
@@ -223,24 +229,24 @@ impl Rules {
     }
 }
 
-/// When it is said what a transaction writes.
+/// When a transaction's writes become known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// When it is invoked.
+    /// At its invocation.
     First,
-    /// When it ends: others may have read it, and written, since it was invoked.
+    /// At its completion: others may have read the values, or written, since its invocation.
     Late,
-    /// When it fails.
+    /// At its failure.
     Failed,
 }
 
-/// What the last clean-up kept.
+/// The state after the last clean-up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
     pub(crate) txns: usize,
-    /// Values that were left when keys were dropped last.
+    /// The number of values that remained when keys were last dropped.
     pub(crate) values: usize,
-    /// Transactions that were given up, by their numbers in the graph.
+    /// Transactions that were given up, by their number in the graph.
     pub(crate) given_up: Vec<u32>,
 }
 
@@ -248,70 +254,70 @@ pub(crate) struct Kept {
 pub(crate) trait Judge: Parts + Clone + Send {
     /// The checker's name.
     const NAME: &'static str;
-    /// Its micro-ops.
+    /// The checker's micro-ops.
     const VOCABULARY: Vocabulary;
-    /// How a value that was read from somewhere is called, and what it was never done with.
+    /// A word for a value that was read although no operation wrote it, and the verb for writing it.
     const GARBAGE: &'static str;
 
-    /// What bounds memory at strict serializability, if that needs something.
+    /// The assumption that bounds memory at strict serializability, if one is needed.
     const BOUND: Option<&'static str>;
 
-    /// Whether it judges levels at which what a beginning of a history violates, the whole may obey.
+    /// Whether the judge supports levels that a whole history may satisfy although a prefix violates them.
     const TAKES_BACK: bool;
 
-    /// What a workload needs to know about a history.
+    /// The workload's settings.
     type Settings: Clone + Send;
 
-    /// Gives values among the settings their codes.
+    /// Replaces values in the settings by their codes.
     fn resolve(_: &mut Self::Settings, _: &mut Interner) {}
 
     /// Judges a level. If a history `lacks_invocations`, none of its ops has one.
     fn new(level: CycleExistsSpec, settings: &Self::Settings, lacks_invocations: bool) -> Self;
 
-    /// A transaction is invoked. The number that represents it until it completes.
+    /// Begins a transaction. Returns the number that represents it until it completes.
     fn invoke(&mut self, at: At, process: Option<i64>, mops: &[Mop]) -> Result<u32, Stop>;
 
-    /// What a transaction wrote that is about to end, by an op of this index; its invocation did not say so.
+    /// Adds the writes of a transaction that is about to end with the op `index`; its invocation did not contain them.
     fn declare(&mut self, txn: u32, index: u64, mops: &[Mop], said: Said) -> Result<(), Stop>;
 
-    /// A transaction happened. `codes` has what it read.
+    /// Ends a transaction that happened. `codes` holds the values that it read.
     fn complete(&mut self, txn: u32, index: u64, mops: &[Mop], codes: &[i64]) -> Result<(), Stop>;
 
-    /// A transaction failed.
+    /// Ends a transaction that failed.
     fn fail(&mut self, txn: u32) -> Result<(), Stop>;
 
-    /// Whether a transaction happened is unknown.
+    /// Ends a transaction that may have happened.
     fn crash(&mut self, txn: u32) -> Result<(), Stop>;
 
-    /// No later event comes.
+    /// Ends the history.
     fn conclude(&mut self) {}
 
-    /// What it found, and whether it goes on.
+    /// The findings, and whether the judge continues after a violation.
     fn findings(&mut self) -> &mut Findings;
 
-    /// Whether a read contradicts its transaction, where that is no violation.
+    /// Returns true if a read contradicts its own transaction at a level where this is not a violation.
     fn is_contradicted(&self) -> bool;
 
-    /// Whether a transaction read what another one wrote, where no edge says so.
+    /// Returns true if a transaction read another transaction's write and no edge represents this.
     fn relates_by_reads(&self) -> bool {
         false
     }
 
-    /// Whether a value was read that only an operation which never said so may have written.
+    /// Returns true if a value was read that only an operation whose writes stay unknown can have written.
     fn reads_unsaid(&self) -> bool;
 
-    /// Whether some reads have no edges.
+    /// Returns true if some reads have no edges.
     fn hides_reads(&self) -> bool {
         false
     }
 
-    /// Goes on after each violation from now on.
+    /// Continues after each violation from now on.
     fn keep_going(&mut self) {
         self.findings().keeps_going = true;
         self.graph_mut().keeps_going = true;
     }
 
-    /// Takes the violations after which it went on.
+    /// Takes the violations after which the judge continued.
     fn take_violations(&mut self) -> Vec<Violation> {
         let cycles = std::mem::take(&mut self.graph_mut().cycles);
         let mut violations = std::mem::take(&mut self.findings().violations);
@@ -323,54 +329,56 @@ pub(crate) trait Judge: Parts + Clone + Send {
 
     fn graph_mut(&mut self) -> &mut Graph;
 
-    /// Whether it forgets what no later event can make part of a violation, so that memory has a bound.
+    /// Returns true if the judge forgets transactions that no later event can make part of a violation: memory is
+    /// bounded.
     fn forgets(&self) -> bool;
 
-    /// Forgets what can be forgotten now.
+    /// Forgets all transactions and versions that can be forgotten now.
     fn forget(&mut self);
 
-    /// Drops keys that were named before an op and not since, that for longest first, until so many values are left.
+    /// Drops keys that were last named before the op `op`, the longest unnamed first, until at most `values` values
+    /// remain.
     fn drop_keys(&mut self, op: u64, values: usize);
 
-    /// What is kept, and what was when it was last looked at.
+    /// The state after the last clean-up.
     fn kept(&mut self) -> &mut Kept;
 
-    /// Keys that are there.
+    /// The number of keys in memory.
     fn keys(&self) -> usize;
 
-    /// Values that are kept of all keys.
+    /// The number of values of all keys in memory.
     fn values(&self) -> usize;
 
-    /// Keys that were named again after they were dropped.
+    /// The number of keys that were named again after they were dropped.
     fn renamed(&self) -> u64;
 
-    /// Whether some `ok` transaction read a key that some transaction writes: evidence for `true`.
+    /// Returns true if some `ok` transaction read a key that some transaction writes: evidence for `true`.
     fn has_read(&self) -> bool;
 
-    /// The code of a key, and a value of it that was read and that no invocation writes.
+    /// The code of a key, and a value of this key that was read although no invocation writes it.
     fn garbage(&self) -> Option<(i64, i64)>;
 
-    /// A judge that goes on from here, and chooses an order of versions where this one cannot know any; once, and only
-    /// if it needs one from now on.
+    /// Returns a judge that continues from this state and chooses a version order where this one cannot infer any.
+    /// Returns one at most once, and only when it is needed.
     fn fork(&mut self) -> Option<Self> {
         None
     }
 
-    /// Looks, if it chooses, whether what it has not chosen yet can still be chosen.
+    /// Checks, if the judge chooses orders, whether the orders not chosen yet can still be chosen.
     fn settle(&mut self) {}
 
-    /// How often it chose.
+    /// The number of choices so far.
     fn chosen(&self) -> u64 {
         0
     }
 
-    /// Makes these choices, by how many it made before, the other way round.
+    /// Reverses these choices, each identified by the number of choices before it.
     fn turn(&mut self, _: &[u64]) {}
 
-    /// A key of which the order of versions is not known, where a level is not known to hold without it.
+    /// A key whose version order is unknown, if the level is not known to hold without it.
     fn unordered_key(&self) -> Option<i64>;
 
-    /// Such a key of which no later event can show the order. O(1).
+    /// Such a key whose order no later event can reveal. O(1).
     fn lost_key(&self) -> Option<i64> {
         None
     }

@@ -1,37 +1,37 @@
-//! How much is kept, and what is given up at a limit.
+//! The limits on memory, and what is given up when one is reached.
 
 use super::judge::Judge;
 use history_core::UnreadResults;
 use history_core::cast::Cast as _;
 
-/// The maximum amounts that are kept.
+/// The maximum amounts that are kept in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Transactions.
     pub(crate) txns: usize,
-    /// Values of keys, before keys are dropped that no op has named for long.
+    /// Values of keys, before keys are dropped that no op has named for [`idle`](Limits::idle) ops.
     pub(crate) values: usize,
-    /// For how many ops.
+    /// The number of ops after which an unnamed key is idle.
     pub(crate) idle: u64,
     /// Values of keys, before other keys are dropped.
     pub(crate) values_max: usize,
-    /// Transactions between two clean-ups, at least.
+    /// The minimum number of new transactions between two clean-ups.
     pub(crate) pause: usize,
 }
 
 /// What was given up because of a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GivenUp {
-    /// Operations that were open for long, and the first one's index.
+    /// The number of operations that were open for too long, and the index of the first one.
     pub(crate) open: u64,
     pub(crate) first_open: Option<u64>,
-    /// Whether that was not enough.
+    /// Whether giving these up did not suffice.
     pub(crate) all: bool,
 }
 
 history_core::state!(struct GivenUp { open, first_open, all });
 
-/// Forgets what no later event can make part of a violation, if it is time to look. Amortized O(edges) an event.
+/// Forgets what no later event can make part of a violation, if a clean-up is due. Amortized O(edges) per event.
 pub(crate) fn clean_up<J: Judge>(judge: &mut J, op: u64, limits: &Limits, given_up: &mut GivenUp) {
     let left = judge.kept().values;
     if judge.values() > limits.values.max(left + left / 4) {
@@ -41,7 +41,7 @@ pub(crate) fn clean_up<J: Judge>(judge: &mut J, op: u64, limits: &Limits, given_
         }
         judge.kept().values = judge.values();
     }
-    // A clean-up looks at every key.
+    // A clean-up visits every key, so the pause grows with the number of keys.
     let pause = limits.pause.max(limits.pause.min(1) * judge.keys() / 4);
     let kept = judge.kept().txns;
     let count = judge.graph().count;
@@ -50,11 +50,11 @@ pub(crate) fn clean_up<J: Judge>(judge: &mut J, op: u64, limits: &Limits, given_
     }
     judge.forget();
     if judge.graph().count > limits.txns {
-        // Who wrote what nobody has read is kept for the sake of a key that may be of no more use.
+        // Writers of values that nobody has read are kept because of keys that may never be used again.
         judge.drop_keys(op.saturating_sub(limits.idle), judge.values() / 2);
         judge.forget();
     }
-    // While one operation is open, nothing that came after it is forgotten.
+    // While an operation is open, nothing that follows it is forgotten.
     while judge.graph().count > limits.txns / 2 {
         let is_over = judge.graph().count > limits.txns;
         let Some(txn) = judge.graph_mut().earliest_open().filter(|_| is_over) else { break };
@@ -72,14 +72,14 @@ pub(crate) fn clean_up<J: Judge>(judge: &mut J, op: u64, limits: &Limits, given_
     judge.kept().txns = judge.graph().count;
 }
 
-/// How many ops of each kind there were.
+/// The number of ops of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) ok: u64,
     pub(crate) fail: u64,
     pub(crate) info: u64,
     pub(crate) mops: u64,
-    /// Those that do not say what they read.
+    /// Ops whose read results are missing.
     pub(crate) unread: UnreadResults,
 }
 

@@ -1,4 +1,4 @@
-//! When a key was named, which indicates whether it may be named again.
+//! When ops named a key, which indicates whether a later op may name it again.
 
 /// The ops that named a key.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,20 +20,21 @@ impl Named {
         self.times = self.times.saturating_add(1);
     }
 
-    /// The last one.
+    /// The last op that named the key.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }
 
-    /// For how long nobody has named it until an op, as a multiple of how often somebody did before. A key that is
-    /// named seldom is quiet for long, and may come again; one that was named all the time and is no more will not.
+    /// How long the key has been unnamed at the op `until`, multiplied by how often it was named per op before. A key
+    /// that is named rarely is often unnamed for long, and may be named again; one that was named constantly and no
+    /// longer is will not.
     pub(crate) fn quiet(&self, until: u64) -> u64 {
         let span = self.last.saturating_sub(self.first).saturating_add(1);
         until.saturating_sub(self.last).saturating_mul(self.times) / span
     }
 }
 
-/// Keys that nobody has named since an op, those first that will hardly come again.
+/// The keys that no op has named since `since`, those least likely to be named again first.
 pub(crate) fn idle(keys: impl Iterator<Item = (u32, Named)>, since: u64) -> Vec<u32> {
     let idle = keys.filter(|(_, named)| named.last() < since);
     let mut idle: Vec<(u64, u64, u32)> =
@@ -52,11 +53,11 @@ mod tests {
         (401..500).for_each(|op| busy.again(op));
         let mut seldom = Named::at(0);
         seldom.again(450);
-        // Both have been quiet for long; the second one was before, too.
+        // Both have been unnamed for long; the second one was so before, too.
         assert_eq!((busy.quiet(900), seldom.quiet(900)), (401, 1));
         let keys = [(7, seldom), (8, busy), (9, Named::at(1_000))];
         assert_eq!(idle(keys.into_iter(), 900), [8, 7]);
-        // No history goes back, but a damaged checkpoint may say so.
+        // Indices of a history increase, but those of a damaged checkpoint may not.
         let mut back = Named::at(500);
         back.again(100);
         assert_eq!(back.quiet(900), 1_600);

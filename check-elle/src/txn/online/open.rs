@@ -1,4 +1,4 @@
-//! Why a level is not known to hold: at the end of a history, or from some op on, whatever follows.
+//! Why a level is not known to hold: at the end of a history, or from some op on whatever follows.
 
 use super::judge::Judge;
 use super::run::{Doubts, OnlineRun};
@@ -8,16 +8,16 @@ use crate::model::Model;
 use crate::txn::standing::{CONTRADICTION, follows_reads};
 use history_core::Interner;
 
-/// The next step where too little was kept.
+/// The suggested next step if too little of the history was kept.
 pub(super) const CHECK_THE_FILE: &str =
     "Check the file when it is complete, without watch: that keeps all of the history.";
 
 /// Why a level is not known to hold.
 pub(super) enum Doubt<'r> {
     Because(String),
-    /// It was not judged from this op on.
+    /// The level was not judged from this op on.
     Stopped(&'r (u64, String)),
-    /// The order of this key's versions is not known.
+    /// The order of this key's versions is unknown.
     Unordered(i64),
 }
 
@@ -34,7 +34,7 @@ impl Doubt<'_> {
     }
 }
 
-/// Why a level is not known to hold. `unordered` finds a key of which the order of versions is not known.
+/// Returns why a level is not known to hold, or `None`. `unordered` finds a key whose version order is unknown.
 pub(super) fn why_open<'r, J: Judge>(
     model: Model,
     doubts: &Doubts<'r, J>,
@@ -48,11 +48,11 @@ pub(super) fn why_open<'r, J: Judge>(
     }
     let strict = doubts.strict.map(|strict| why_strict_open(strict, doubts, &unordered));
     let own = judge.filter(|judge| !judge.graph().has_floors).map(&unordered);
-    // What is strict-serializable obeys every level.
+    // A strict-serializable history satisfies every level.
     if matches!(strict, Some(None)) || matches!(own, Some(None)) {
         return None;
     }
-    // Where cycles with adjacent rw edges are allowed, the order of writes that nobody read may matter.
+    // If cycles with adjacent rw edges are forbidden, the order of writes that no transaction read may matter.
     if let Some(Some(key)) = own.filter(|_| spec.rw == RwUse::Free || strict.is_none()) {
         return Some(Doubt::Unordered(key));
     }
@@ -69,7 +69,7 @@ pub(super) fn why_open<'r, J: Judge>(
     })
 }
 
-/// Why strict serializability is not known to hold, where it was judged to the end.
+/// Returns why strict serializability is not known to hold, if it was judged to the end.
 fn why_strict_open<'r, J: Judge>(
     strict: &J,
     doubts: &Doubts<'r, J>,
@@ -93,7 +93,7 @@ fn why_strict_open<'r, J: Judge>(
 }
 
 impl<J: Judge> OnlineRun<J> {
-    /// Looks whether the verdict can still be `true`, when something is known that keeps it from that.
+    /// Updates `doubt` if a new obstacle to the verdict `true` is known.
     pub(super) fn look_for_doubt(&mut self, index: u64) {
         let known = self.obstacles();
         if known > std::mem::replace(&mut self.known_obstacles, known) {
@@ -101,7 +101,7 @@ impl<J: Judge> OnlineRun<J> {
         }
     }
 
-    /// Why the verdict will not be `true`, although no violation was found.
+    /// Returns why the verdict cannot become `true`, although no violation was found.
     fn why_in_doubt(&self, index: u64) -> Option<String> {
         let doubts = self.doubts();
         let open = |model: &Model| Some((*model, why_open(*model, &doubts, J::lost_key)?));

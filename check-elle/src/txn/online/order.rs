@@ -1,31 +1,32 @@
-//! A topological order of a graph that grows, kept edge by edge: Pearce and Kelly, "A Dynamic Topological Sort
+//! A topological order of a growing graph, maintained edge by edge: Pearce and Kelly, "A Dynamic Topological Sort
 //! Algorithm for Directed Acyclic Graphs" (Journal of Experimental Algorithmics 11, 2006).
 //!
-//! Every node has a place, and every edge leads to a greater one. An edge that does not is inserted in two steps:
+//! Every node has a place, and every edge leads to a greater place. An edge that does not is inserted in two steps:
 //!
-//! 1. If the target leads to at most [`FOLLOWED_MAX`] nodes, these get new places at the end. What they lead to is
-//!    among them, so no edge leads back. Transactions that are new, or whose writes nobody has read, lead nowhere, so
-//!    this is the usual case, however far apart the two places are.
-//! 2. Otherwise, Pearce and Kelly's two searches between the two places, which exchange the places found.
+//! 1. If the target leads to at most [`FOLLOWED_MAX`] nodes, these get new places at the end. The nodes that they lead
+//!    to are among them, so no edge leads back. Transactions that are new, or whose writes nobody has read, lead
+//!    nowhere, so this is the usual case, regardless of the distance between the two places.
+//! 2. Otherwise, Pearce and Kelly's two searches between the two places find nodes, which then exchange their places.
 
 use history_core::cast::Cast as _;
 
-/// Nodes that the first step follows, at the most.
+/// The maximum number of nodes that the first step follows.
 const FOLLOWED_MAX: usize = 24;
 
-/// The edge lists of a node that is gone keep their memory for the next one, up to so many entries.
+/// The maximum capacity of the edge lists of a removed node that is kept for the next node with its number.
 const SPARE_MAX: usize = 16;
 
 const NONE: u32 = u32::MAX;
 
-/// Nodes are numbers that the caller gives out, small ones, and may use again after [`Order::remove`].
+/// A graph with its topological order. The caller assigns nodes small numbers, and may reuse them after
+/// [`Order::remove`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
     nodes: Vec<Node>,
     /// Greater than every place.
     end: u64,
     edges: usize,
-    /// Nodes that a search has seen have its number as their mark.
+    /// The number of the current search, which is the mark of the nodes that it has visited.
     stamp: u32,
     found: Vec<u32>,
     found_back: Vec<u32>,
@@ -34,13 +35,13 @@ pub(crate) struct Order {
 
 #[derive(Clone, Debug)]
 struct Node {
-    /// For every edge, less than the place of its target.
+    /// Less than the place of the target of every edge.
     place: u64,
     mark: u32,
-    /// The node from which the search came here.
+    /// The node from which the last search reached this one.
     from: u32,
     out: Vec<u32>,
-    /// The converse of `out`.
+    /// The sources of the edges to this node.
     back: Vec<u32>,
 }
 
@@ -60,13 +61,13 @@ impl Order {
         self.end += 1;
     }
 
-    /// Takes a node and its edges out.
+    /// Removes a node and its edges.
     pub(crate) fn remove(&mut self, node: u32) {
         self.remove_all(std::iter::once(node));
     }
 
-    /// Takes many nodes and their edges out. What is between two of them goes with them, so that only the lists of the
-    /// nodes that stay are searched: O(edges of these).
+    /// Removes nodes and their edges. Edges between two of these nodes are dropped without a search, so only the lists
+    /// of the other nodes are searched: O(edges of these).
     pub(crate) fn remove_all(&mut self, nodes: impl Iterator<Item = u32> + Clone) {
         self.begin_search();
         let stamp = self.stamp;
@@ -97,7 +98,7 @@ impl Order {
         }
     }
 
-    /// Takes the edges among these nodes out, but for some. The places stay: they suit fewer edges, too.
+    /// Removes the edges among these nodes, except those to keep. The places remain valid for fewer edges.
     pub(crate) fn part(&mut self, nodes: &[u32], keeps: impl Fn(u32, u32) -> bool) {
         self.begin_search();
         let stamp = self.stamp;
@@ -121,7 +122,7 @@ impl Order {
         &self.nodes[node.to_usize()].out
     }
 
-    /// All edges.
+    /// The number of edges.
     pub(crate) fn edges(&self) -> usize {
         self.edges
     }
@@ -146,7 +147,7 @@ impl Order {
         Ok(())
     }
 
-    /// Where a node is in the order.
+    /// The place of a node in the order.
     pub(crate) fn place(&self, node: u32) -> u64 {
         self.nodes[node.to_usize()].place
     }
@@ -159,7 +160,7 @@ impl Order {
         self.stamp += 1;
     }
 
-    /// Whether a search sees a node for the first time.
+    /// Marks a node as visited. Returns true if the search visits it for the first time.
     fn see(&mut self, node: u32, from: u32) -> bool {
         let stamp = self.stamp;
         let at = &mut self.nodes[node.to_usize()];
@@ -167,7 +168,7 @@ impl Order {
         std::mem::replace(&mut at.mark, stamp) != stamp
     }
 
-    /// Puts `to` and what it leads to at the end, if that is little. Whether it was.
+    /// Moves `to` and the nodes that it leads to to the end, if they are few. Returns true if they were moved.
     fn move_to_end(&mut self, from: u32, to: u32) -> Result<bool, Vec<u32>> {
         self.begin_search();
         let mut found = std::mem::take(&mut self.found);
@@ -186,7 +187,7 @@ impl Order {
         followed
     }
 
-    /// Adds what the nodes found lead to, up to a place, until they are more than `max`. Whether that was all.
+    /// Adds the nodes that `found` leads to, up to a place, until there are `max`. Returns true if these are all.
     fn follow(&mut self, from: u32, place_max: u64, max: usize, found: &mut Vec<u32>) -> Result<bool, Vec<u32>> {
         let mut at = 0;
         while at < found.len() {
@@ -210,7 +211,7 @@ impl Order {
         Ok(true)
     }
 
-    /// The path that the search took to `last`, and on to `end`.
+    /// The path by which the search reached `last`, continued to `end`.
     fn path(&self, last: u32, end: u32) -> Vec<u32> {
         let mut path = vec![end];
         let mut at = last;
@@ -222,7 +223,7 @@ impl Order {
         path
     }
 
-    /// Exchanges the places of what `to` leads to and what leads to `from`, between the two.
+    /// Exchanges the places of the nodes that `to` leads to and those that lead to `from`, between the two.
     fn exchange(&mut self, from: u32, to: u32) -> Result<(), Vec<u32>> {
         self.begin_search();
         let mut ahead = std::mem::take(&mut self.found);
@@ -277,7 +278,7 @@ fn drop_one(list: &mut Vec<u32>, node: u32) {
 mod tests {
     use super::*;
 
-    /// Numbers that look random, the same in every run.
+    /// A pseudorandom generator with the same numbers in every run.
     struct Random(u64);
 
     impl Random {
@@ -287,7 +288,7 @@ mod tests {
         }
     }
 
-    /// Whether `from` leads to `to`, from scratch.
+    /// Returns true if `from` leads to `to`, by a search that does not use the order.
     fn leads(edges: &[(u32, u32)], from: u32, to: u32) -> bool {
         let (mut seen, mut at) = (vec![from], 0);
         while at < seen.len() {

@@ -1,28 +1,28 @@
-//! A set of integers as ranges, for numbers that come more or less in order.
+//! A set of integers as ranges, for numbers that arrive roughly in order.
 
 use std::collections::BTreeMap;
 
-/// More ranges than this are merged, each second one with the one before it: the set then holds more than was put in,
-/// never less.
+/// The maximum number of ranges. Beyond it, each second range is merged with the one before: the set then contains more
+/// numbers than were inserted, never fewer.
 const RANGES_MAX: usize = 100_000;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
-    /// First and last of each. No two touch.
+    /// The first and last number of each range. No two ranges are adjacent.
     ranges: BTreeMap<i64, i64>,
-    /// Whether it may hold more than was put in.
+    /// Whether the set may contain numbers that were not inserted.
     is_merged: bool,
 }
 
 history_core::state!(struct Ranges { ranges, is_merged });
 
 impl Ranges {
-    /// How many ranges there are.
+    /// The number of ranges.
     pub(crate) fn len(&self) -> usize {
         self.ranges.len()
     }
 
-    /// Whether it holds nothing but what was put in.
+    /// Returns true if the set contains only inserted numbers.
     pub(crate) fn is_exact(&self) -> bool {
         !self.is_merged
     }

@@ -19,7 +19,7 @@ impl<J: Judge> OnlineRun<J> {
         let Violation { direct, indices, key, value, .. } = violation;
         let anomaly = direct.unwrap_or(spec.anomaly);
         let mut report = self.counted(Verdict::Invalid);
-        // Without real time, what was read may be written later.
+        // Without real time, a later op may write the value that was read.
         let ruled_out = if anomaly == AnomalyType::GARBAGE_READ {
             spec.model.stronger().union(spec.model.into())
         } else {
@@ -57,11 +57,11 @@ impl<J: Judge> OnlineRun<J> {
         report
     }
 
-    /// The report on a beginning that is violated, of a history that goes on: of the levels that it does not rule out
-    /// nothing is known.
+    /// The report on a prefix that violates a level, of a history that continues. The levels that the violation does
+    /// not rule out remain unknown.
     pub(crate) fn conclude_early(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
-        // The batch checker takes what it saw for the whole, and without real time a value that was read may be written
-        // later.
+        // The batch checker treats the ops that it received as the whole history, but without real time a later op may
+        // write a value that was read.
         if self.found().is_some_and(|(_, violation)| violation.direct == Some(AnomalyType::GARBAGE_READ)) {
             self.batch = None;
         }
@@ -84,13 +84,13 @@ impl<J: Judge> OnlineRun<J> {
         Ok(report)
     }
 
-    /// What a judge found, if one did.
+    /// The report on the violation that a judge found, if there is one.
     pub(super) fn own_violation(&self) -> Option<Report> {
         let (spec, violation) = self.found()?;
         Some(self.report_violation(self.violated_at()?, spec, violation))
     }
 
-    /// The report on a history of which a beginning was violated, where what came next may have taken that back.
+    /// The report on a history with a violating prefix, if later ops may have revoked the violation.
     pub(crate) fn report_open(&self) -> Report {
         let mut report = self.counted(Verdict::Unknown);
         let models = self.expected().models.iter().map(|model| model.name()).collect::<Vec<_>>().join(", ");
@@ -159,7 +159,7 @@ impl<J: Judge> OnlineRun<J> {
         report
     }
 
-    /// A value that was read and never written, if there is one.
+    /// The report on a value that was read and never written.
     fn report_garbage(&self, (key, value): (i64, i64)) -> Report {
         let mut report = self.counted(Verdict::Invalid);
         let garbage: AnomalySet = AnomalyType::GARBAGE_READ.into();
@@ -190,7 +190,7 @@ impl<J: Judge> OnlineRun<J> {
     }
 }
 
-/// The report without reads of what may be written later, if it shows something else that violates a level.
+/// Removes reads of values that may be written later. Returns the report if another anomaly in it violates a level.
 fn without_garbage(mut report: Report) -> Option<Report> {
     report.anomalies.retain(|anomaly| anomaly.name != AnomalyType::GARBAGE_READ.name());
     report.notes.retain(|note| !note.starts_with(UNWRITTEN));

@@ -47,35 +47,35 @@ pub(crate) struct Sizes {
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Open {
     is_there: bool,
-    /// Its number with each judge.
+    /// The transaction's number in each judge.
     txns: Vec<u32>,
     /// The index of its invocation.
     invoked: u64,
     has_value: bool,
-    /// Whether its invocation asks what some key holds.
+    /// Whether the invocation contains a read.
     reads: bool,
     writes: Vec<(i64, i64)>,
-    /// Whether something related to it completed before.
+    /// Whether an operation completed `ok` before the invocation.
     follows: bool,
 }
 
-/// A history on its way, judged event by event.
+/// A run that checks a history event by event while it is recorded.
 pub(crate) struct OnlineRun<J: Judge> {
     expected: Expected,
     settings: J::Settings,
     sizes: Sizes,
     decoder: Decoder,
     participants: Participants,
-    /// Those asked for.
+    /// The requested levels.
     levels: Vec<Level<J>>,
-    /// Strict serializability, if that is not asked for: as long as it holds, all levels do, in bounded memory.
+    /// Strict serializability, if it is not requested: as long as it holds, all levels do, in bounded memory.
     strict: Option<Level<J>>,
     open: Vec<Open>,
     in_flight: u64,
     unsaid: Unsaid,
     counts: Counts,
     given_up: GivenUp,
-    /// Whether ops come without invocations, once that is known.
+    /// Whether ops have no invocations; `None` until the first op.
     lacks_invocations: Option<bool>,
     /// Whether some op has no process.
     lacks_processes: bool,
@@ -85,35 +85,35 @@ pub(crate) struct OnlineRun<J: Judge> {
     first_renamed: Option<u64>,
     /// The op that proved the first violation.
     violated_at: Option<u64>,
-    /// Whether further ones are looked for.
+    /// Whether the run continues after a violation, to find further ones.
     keeps_going: bool,
-    /// Ops that proved one, and the last of these with what it proved; and how many ops came before that.
+    /// The number of ops that proved a violation, the last such op with its violation, and the number of ops before it.
     violations: u64,
     last: Option<(u64, CycleExistsSpec, Violation)>,
     before_last: u64,
     ops: u64,
     pub(super) batch: Option<Box<dyn Beside>>,
-    /// Whether that judges in place of judges that stopped.
+    /// Whether the batch checker replaces judges that stopped.
     has_stepped_in: bool,
-    /// Why no end makes the verdict `true`, and how much was known of that.
+    /// Why the verdict cannot become `true`, and how many obstacles were known when this was computed.
     pub(super) doubt: Option<String>,
     pub(super) known_obstacles: usize,
 }
 
-/// The levels to judge for these models; `None` if there is one that is not judged event by event.
+/// The levels to judge for these models; `None` if one of them cannot be judged event by event.
 pub(crate) fn levels<J: Judge>(models: &[Model]) -> Option<Vec<CycleExistsSpec>> {
     let all: ModelSet = models.iter().copied().collect();
     let strongest = all.iter().filter(|model| model.stronger().is_disjoint(all));
     let is_judged = |spec: &&CycleExistsSpec| J::TAKES_BACK || !is_taken_back(**spec);
     let spec = |model: Model| CYCLE_EXISTS.iter().filter(is_judged).find(|spec| spec.model == model).copied();
-    // A weaker one that is not judged may be broken by what does not break the others.
+    // A weaker level that is not judged may be violated by an anomaly that does not violate the others.
     if all.iter().any(|model| spec(model).is_none()) {
         return None;
     }
     strongest.map(spec).collect()
 }
 
-/// What a verdict of `true` rests on.
+/// The evidence for a verdict of `true`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     /// Some `ok` transaction read a key that some transaction writes.
@@ -169,7 +169,7 @@ impl<J: Judge> OnlineRun<J> {
         self.levels.iter_mut().chain(&mut self.strict)
     }
 
-    /// Judges no further: what comes is not understood.
+    /// Stops all judges, because an op cannot be interpreted.
     #[cold]
     fn stop(&mut self, op: &Op<'_>, why: &str) {
         let index = op.index;
@@ -226,13 +226,14 @@ impl<J: Judge> OnlineRun<J> {
         self.judge(slot, op.index, Step::Invoke { process, at }, None);
     }
 
-    /// A completion without an invocation. Where none has one, real time is not known, and processes order them.
+    /// Processes a completion without an invocation. If no op has an invocation, real time is unknown and only
+    /// processes order the ops.
     fn complete_alone(&mut self, op: &Op<'_>) {
         if self.lacks_invocations == Some(false) {
             return self.stop(op, "the invocation of the op is unknown");
         }
         if self.lacks_invocations.replace(true).is_none() {
-            // In bounded memory nothing can be judged then.
+            // Then no level can be judged in bounded memory.
             self.strict = None;
             for level in self.levels.iter_mut().filter(|level| level.judge.is_some()) {
                 let mut judge = J::new(level.spec, &self.settings, true);
@@ -257,7 +258,7 @@ impl<J: Judge> OnlineRun<J> {
         }
         self.counts.unread.see(op, open.reads || !open.has_value);
         self.evidence.later |= op.kind != OpKind::Fail && open.follows;
-        // What a failed op says that it wrote is of no consequence: it did not.
+        // The writes that a failed op reports do not matter, because they did not happen.
         let is_told = !op.value.is_nil() && op.kind != OpKind::Fail;
         if is_told && open.has_value && !writes(&self.decoder.mops).eq(open.writes.iter().copied()) {
             return self.stop(op, "the op's writes differ from those of its invocation");
@@ -278,7 +279,7 @@ impl<J: Judge> OnlineRun<J> {
         self.judge(slot.to_usize(), op.index, step, said);
     }
 
-    /// Gives an op to the judges.
+    /// Passes an op to the judges.
     fn judge(&mut self, slot: usize, index: u64, step: Step, said: Option<Said>) {
         let (unsaid_since, awaited_since) = (self.unsaid.since(), self.unsaid.awaited_since());
         let facts = Facts { step, index, said, unsaid_since, awaited_since };
@@ -372,7 +373,7 @@ impl<J: Judge> Run for OnlineRun<J> {
     fn evidence(&self) -> Option<Evidence> {
         let (_, violation) = self.found().filter(|_| self.batch.is_none())?;
         let At { offset, index } = violation.begins?;
-        // What was appended before that part is read in it.
+        // The evidence begins at `offset`, so it may read elements that were appended before.
         let mut evidence = Evidence::new(offset, index, self.violated_at?);
         evidence.notes.extend(self.is_so_far().then(|| SO_FAR.to_owned()).into_iter().chain(self.further()));
         evidence.omitted_notes.push(GARBAGE_ALLOWED);
@@ -424,13 +425,14 @@ impl<J: Judge> Run for OnlineRun<J> {
 }
 
 impl<J: Judge> OnlineRun<J> {
-    /// Counts an op, and lets the batch checker go when it has seen enough. `Break` if nothing is left to do.
+    /// Counts an op, and drops the batch checker when it has received enough ops. Returns `Break` if the verdict is
+    /// final.
     fn count_op(&mut self) -> ControlFlow<()> {
         self.ops += 1;
         if self.batch.is_none() || self.ops != self.sizes.batch_ops {
             return ControlFlow::Continue(());
         }
-        // Its report is about the violation and what led to it, and is kept.
+        // The batch checker's report contains the violation and what led to it, so keep it.
         if self.violated_at.is_none() || self.is_so_far() {
             self.step_out();
         } else if !self.keeps_going {
@@ -439,24 +441,24 @@ impl<J: Judge> OnlineRun<J> {
         ControlFlow::Continue(())
     }
 
-    /// Whether anything depends on what comes after a violation: if it may be taken back, that something comes.
+    /// Returns `Continue` if later ops can still revoke the violation.
     fn rest(&self) -> ControlFlow<()> {
         if self.is_so_far() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
-    /// Whether all levels that are asked for are still judged.
+    /// Returns true if all requested levels are still judged.
     #[cfg(test)]
     pub(crate) fn is_judging(&self) -> bool {
         self.levels.iter().all(|level| level.judge.is_some())
     }
 
-    /// How many transactions are kept.
+    /// The number of transactions in memory.
     #[cfg(test)]
     pub(crate) fn transactions(&self) -> usize {
         self.levels.iter().filter_map(|level| Some(level.judge.as_ref()?.graph().count)).sum()
     }
 
-    /// How many values of keys are kept.
+    /// The number of values of keys in memory.
     #[cfg(test)]
     pub(crate) fn values(&self) -> usize {
         self.levels.iter().filter_map(|level| Some(level.judge.as_ref()?.values())).sum()

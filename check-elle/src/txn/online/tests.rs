@@ -1,4 +1,4 @@
-//! Random histories of a store that errs, runs with small limits, and the batch checker beside them: for tests.
+//! Test helpers: random histories of a faulty store, runs with small limits, and the batch checker to compare with.
 
 pub(crate) mod restored;
 pub(crate) mod unsaid;
@@ -12,7 +12,7 @@ use crate::txn::expected::Expected;
 use history_core::{Checker, Datum, History, Report, Run, Verdict};
 use std::fmt::Write as _;
 
-/// Numbers that look random, the same in every run.
+/// A pseudorandom generator with the same numbers in every run.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -23,7 +23,7 @@ impl Random {
         (mixed ^ (mixed >> 31)) % end
     }
 
-    /// True so many times in 1,000.
+    /// Returns true `times` times in 1,000.
     pub(crate) fn in_1000(&mut self, times: u64) -> bool {
         self.below(1000) < times
     }
@@ -35,7 +35,7 @@ enum Kind {
     Read,
 }
 
-/// A transaction on its way: its micro-ops, and how far it has come.
+/// A transaction in progress: its micro-ops, and the next one.
 struct Txn {
     process: u64,
     mops: Vec<(usize, Kind)>,
@@ -43,7 +43,7 @@ struct Txn {
     next: usize,
 }
 
-/// How often something goes wrong, in 1,000 times.
+/// The frequency of each fault, per 1,000.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bugs {
     /// Another transaction comes between two micro-ops.
@@ -58,17 +58,17 @@ pub(crate) struct Bugs {
     pub(crate) failed: u64,
 }
 
-/// A history of so many transactions.
+/// A simulated store that records a history.
 struct World {
     random: Random,
     bugs: Bugs,
     store: Vec<Vec<i64>>,
     written: i64,
     open: Vec<Txn>,
-    /// What crashed, and may happen yet.
+    /// Crashed transactions that may still happen.
     crashed: Vec<Txn>,
     text: String,
-    /// In 1,000.
+    /// Per 1,000.
     unsure: u64,
     is_register: bool,
 }
@@ -119,7 +119,7 @@ impl World {
         self.open.push(txn);
     }
 
-    /// Takes one transaction a step further. The process that crashed, if one did.
+    /// Advances one transaction by a step. Returns its process if that crashed.
     fn advance(&mut self) -> Option<u64> {
         let number = self.random.below(self.open.len() as u64);
         let mut txn = self.open.remove(usize::try_from(number).unwrap());
@@ -151,7 +151,7 @@ impl World {
         None
     }
 
-    /// Does the next micro-op, or all of them.
+    /// Applies the next micro-op, or all of them.
     fn apply(&mut self, txn: &mut Txn) {
         while let Some((key, kind)) = txn.mops.get(txn.next).copied() {
             txn.next += 1;
@@ -199,7 +199,7 @@ impl World {
     }
 }
 
-/// Limits under which a clean-up comes after each event, and none.
+/// Limits under which a clean-up follows each event, and limits under which there is none.
 pub(crate) const AT_ONCE: Limits =
     Limits { txns: usize::MAX, values: usize::MAX, idle: u64::MAX, values_max: usize::MAX, pause: 0 };
 pub(crate) const NEVER: Limits = Limits { pause: usize::MAX / 2, ..AT_ONCE };
@@ -208,7 +208,7 @@ pub(crate) fn sizes(forgetting: Limits) -> Sizes {
     Sizes { forgetting, batch_ops: 1, whole: usize::MAX / 16, names: usize::MAX }
 }
 
-/// Nothing: the judges are alone.
+/// A batch checker that does nothing, so the judges run alone.
 struct Nobody;
 
 impl Beside for Nobody {
@@ -227,7 +227,7 @@ impl Run for Nobody {
     }
 
     fn finish(self: Box<Self>, _: &history_core::Budget) -> Result<history_core::Report, history_core::HistoryError> {
-        // A violation was found at the first op.
+        // The judges found a violation at the first op.
         Ok(Report::new("nobody", Verdict::Unknown))
     }
 }
@@ -237,7 +237,7 @@ pub(crate) fn online<J: Judge>(model: Model, settings: J::Settings, sizes: Sizes
     OnlineRun::new(expected, &levels::<J>(&[model]).unwrap(), settings, sizes, Box::new(Nobody))
 }
 
-/// The op at which a violation is known, if there is one, and the verdict at the end.
+/// Returns the op at which a violation is found, if there is one, and the final verdict.
 pub(crate) fn judge<J: Judge>(
     text: &str,
     model: Model,
@@ -257,7 +257,7 @@ pub(crate) fn judge<J: Judge>(
     (violated, Box::new(run).finish(&history_core::Budget::default()).unwrap().verdict)
 }
 
-/// Each op that proves a violation, of a run that keeps going; `None` if it was not judged to the end.
+/// Returns each op that proves a violation, in a run that keeps going; `None` if it was not judged to the end.
 pub(crate) fn violations<J: Judge>(
     text: &str,
     model: Model,
@@ -280,7 +280,7 @@ pub(crate) fn violations<J: Judge>(
     run.is_judging().then_some(found)
 }
 
-/// A history, and after it one with keys and processes of its own.
+/// A history, followed by one with its own keys and processes.
 pub(crate) fn one_after_another(first: &str, second: &str) -> String {
     let mut text = first.to_owned();
     for line in second.lines() {
@@ -291,14 +291,14 @@ pub(crate) fn one_after_another(first: &str, second: &str) -> String {
     text
 }
 
-/// What a batch checker says of the first `ops`.
+/// The batch checker's report on the first `ops` ops.
 pub(crate) fn batch(checker: &dyn Checker, text: &str, ops: usize) -> Report {
     let end = text.match_indices('\n').nth(ops - 1).map_or(text.len(), |(at, _)| at + 1);
     checker.check(&History::parse(&text[..end]).unwrap()).unwrap()
 }
 
-/// The first op from which on the batch checker refuses every prefix. Bisection would do, since it takes nothing back;
-/// but for reads of what is written later, without real time.
+/// The first op from which on the batch checker finds every prefix invalid. Bisection would suffice, since violations
+/// are permanent, except for reads of values that are written later, without real time.
 pub(crate) fn first_refused(checker: &dyn Checker, text: &str) -> Option<usize> {
     let ops = text.lines().count();
     let is_refused = |ops: usize| batch(checker, text, ops).verdict == Verdict::Invalid;
@@ -312,7 +312,7 @@ pub(crate) fn first_refused(checker: &dyn Checker, text: &str) -> Option<usize> 
     Some(at - 1)
 }
 
-/// Some bugs, some of the time.
+/// Random frequencies of faults; each fault is absent in two of three histories.
 pub(crate) fn bugs(random: &mut Random) -> Bugs {
     let mut often = |times: u64| if random.below(3) == 0 { random.below(times) } else { 0 };
     Bugs { torn: often(900), stale: often(300), lost: often(100), odd: often(100), failed: often(600) }

@@ -1,11 +1,12 @@
-//! Recent transactions and those in flight, real time, and the graph of dependencies.
+//! Recent transactions and those in flight, with real time and the graph of dependencies.
 //!
-//! With real time, gates are numbers: the gate `g` is after the completions that preceded the invocations after it. A
-//! transaction was invoked `after` a gate, and leads to all gates from `done` on. Its `floor` is the greatest gate that
-//! leads to it. Only edges between concurrent transactions are in the graph. See the proof in [the parent](super).
+//! With real time, gates are numbers: gate `g` follows the completions that precede the invocations after it. A
+//! transaction was invoked after the gate `after`, and leads to all gates from `done` on. Its `floor` is the greatest
+//! gate that leads to it. The graph has only edges between concurrent transactions. See the proof in [the
+//! parent](super).
 //!
-//! Without real time (or with real time at a level whose rw edges do not all count), everything is an edge, and the
-//! gates of real time are nodes.
+//! Without real time (or with real time at a level at which not all rw edges count), every relation is an edge, and the
+//! real-time gates are nodes.
 
 mod tried;
 
@@ -21,17 +22,17 @@ pub(crate) type Gate = u64;
 /// After all gates.
 pub(crate) const NEVER: Gate = Gate::MAX;
 
-/// No transaction.
+/// The number of a transaction that does not exist.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// An op, and where it begins in the text, in bytes.
+/// An op, and the byte offset in the text where it begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct At {
     pub(crate) offset: u64,
     pub(crate) index: u64,
 }
 
-/// A dependency between data.
+/// A dependency that follows from data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dependency {
     /// ww or wr.
@@ -39,38 +40,38 @@ pub(crate) enum Dependency {
     Rw,
 }
 
-/// One transaction, or a gate where gates are nodes.
+/// A transaction, or a gate if gates are nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Txn {
     /// The last gate before its invocation.
     pub(crate) after: Gate,
-    /// The first gate that it leads to by its own completion, or by that of a transaction that read its writes.
+    /// The first gate that follows its completion, or the completion of a transaction that read its writes.
     pub(crate) done: Gate,
     /// The greatest gate that leads to it.
     pub(crate) floor: Gate,
-    /// The index of its invocation: no two transactions have one.
+    /// The index of its invocation: unique per transaction.
     pub(crate) index: u64,
     /// The earliest op that was open at its invocation.
     pub(crate) begins: At,
     pub(crate) is_open: bool,
     is_there: bool,
     process: Option<i64>,
-    /// What it writes, in its order.
+    /// Its writes, in their order.
     pub(crate) writes: Vec<u32>,
 }
 
-/// A transaction as the end of an edge, although it may be forgotten.
+/// A transaction as an end of an edge; the transaction itself may be forgotten.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) txn: u32,
     pub(crate) after: Gate,
     pub(crate) done: Gate,
-    /// The greatest gate that leads to it, if it is forgotten; 0 where that is of no consequence.
+    /// The greatest gate that leads to it, if it is forgotten; 0 where the value does not matter.
     pub(crate) floor: Gate,
     pub(crate) index: u64,
 }
 
-/// A cycle: invocations' indices of transactions on it, and the earliest op that matters to them.
+/// A cycle: the indices of the invocations of its transactions, and the earliest op that matters to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cycle {
     pub(crate) indices: Vec<u64>,
@@ -81,29 +82,29 @@ pub(crate) struct Cycle {
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Graph {
     level: CycleExistsSpec,
-    /// The edges in addition to those between data.
+    /// The edges that the level adds to data dependencies.
     suffix: Suffix,
     /// Whether gates of real time are numbers.
     pub(crate) has_floors: bool,
     order: Order,
     pub(crate) txns: Vec<Txn>,
     free: Vec<u32>,
-    /// Transactions that are there.
+    /// The number of transactions in the graph.
     pub(crate) count: usize,
     now: Gate,
     /// Whether something completed since the last gate.
     has_completed: bool,
-    /// By invocation; some are not open any more.
+    /// In the order of invocation; some are no longer open.
     open: VecDeque<(u32, u64)>,
-    /// For each process its last `ok` transaction.
+    /// The last `ok` transaction of each process.
     last_of: HashMap<i64, u32>,
-    /// What completed since the last gate, where gates are nodes.
+    /// Transactions that completed since the last gate, if gates are nodes.
     completed: Vec<u32>,
     last_gate: u32,
     stack: Vec<u32>,
-    /// Whether a dependency that closes a cycle is left out, and the cycle kept, instead of an error.
+    /// Whether the graph omits a dependency that closes a cycle and keeps the cycle, instead of returning an error.
     pub(crate) keeps_going: bool,
-    /// Whether one was.
+    /// Whether a dependency was omitted.
     pub(crate) leaves_out: bool,
     pub(crate) cycles: Vec<Cycle>,
 }
@@ -149,7 +150,7 @@ impl Graph {
         self.order.edges()
     }
 
-    /// Whether it is known when transactions were invoked, and counts.
+    /// Returns true if real time is known and the level uses it.
     pub(crate) fn has_real_time(&self) -> bool {
         self.suffix == Suffix::Realtime
     }
@@ -158,7 +159,7 @@ impl Graph {
         self.level.rw != RwUse::None
     }
 
-    /// Whether transactions that no edge orders can be placed in any order that agrees with the edges.
+    /// Returns true if transactions that no edge orders can be placed in any order that agrees with the edges.
     pub(crate) fn may_order_freely(&self) -> bool {
         self.level.rw != RwUse::OneHop
     }
@@ -189,7 +190,7 @@ impl Graph {
         Ok(txn)
     }
 
-    /// Makes a node of the gate, where gates are nodes.
+    /// Adds a node for the gate, if gates are nodes.
     fn end_gate(&mut self) -> Result<(), Cycle> {
         if self.has_floors || self.suffix != Suffix::Realtime {
             return Ok(());
@@ -241,7 +242,7 @@ impl Graph {
         txn
     }
 
-    /// A transaction has this many nodes, as a power of two.
+    /// The number of nodes of a transaction is two to this power.
     fn doubled(&self) -> u32 {
         u32::from(self.level.rw == RwUse::OneHop)
     }
@@ -260,12 +261,12 @@ impl Graph {
         self.at(txn).process
     }
 
-    /// All transactions that are there.
+    /// All transactions in the graph.
     pub(crate) fn all(&self) -> impl Iterator<Item = u32> {
         (0..self.txns.len().to_u32()).filter(|txn| self.txns[txn.to_usize()].is_there)
     }
 
-    /// The transaction that has been open for longest.
+    /// The transaction that has been open for the longest time.
     pub(crate) fn earliest_open(&mut self) -> Option<u32> {
         while let Some((txn, index)) = self.open.front().copied() {
             let at = self.at(txn);
@@ -277,18 +278,18 @@ impl Graph {
         None
     }
 
-    /// The transactions that are open, or may still be beside one that is.
+    /// The transactions that are open, or that may be concurrent with an open one.
     pub(crate) fn late(&mut self) -> Vec<u32> {
         let horizon = self.horizon();
         let is_late = |txn: &u32| {
             let txn = self.at(*txn);
-            // The keys of one that crashed may have been dropped.
+            // The keys of a crashed transaction may have been dropped.
             txn.is_open || txn.done > horizon && (txn.done != NEVER || !txn.writes.is_empty())
         };
         self.all().filter(is_late).collect()
     }
 
-    /// Transactions, each once, with the gates to which they lead.
+    /// These transactions, without duplicates, with the first gates that they lead to.
     pub(crate) fn gates(&self, mut txns: Vec<u32>) -> Vec<(Gate, u32)> {
         txns.sort_unstable();
         txns.dedup();
@@ -323,7 +324,7 @@ impl Graph {
         }
     }
 
-    /// Ends a transaction that may have happened, and with it its process.
+    /// Ends a transaction that may have happened, and its process.
     pub(crate) fn crash(&mut self, txn: u32) {
         self.txns[txn.to_usize()].is_open = false;
         if let Some(process) = self.txns[txn.to_usize()].process.take() {
@@ -331,12 +332,12 @@ impl Graph {
         }
     }
 
-    /// Takes a transaction out.
+    /// Removes a transaction.
     pub(crate) fn remove(&mut self, txn: u32) {
         self.remove_all(&[txn]);
     }
 
-    /// Takes transactions out, each of which is named once.
+    /// Removes distinct transactions.
     pub(crate) fn remove_all(&mut self, txns: &[u32]) {
         let doubled = self.doubled();
         self.order.remove_all(txns.iter().flat_map(|txn| txn << doubled..(txn + 1) << doubled));
@@ -351,14 +352,14 @@ impl Graph {
         self.count -= txns.len();
     }
 
-    /// A transaction that completes now has read what this one wrote.
+    /// Records that a transaction that completes now has read a write of `txn`.
     pub(crate) fn show(&mut self, txn: u32) {
         let next = self.next();
         let at = &mut self.txns[txn.to_usize()];
         at.done = at.done.min(next);
     }
 
-    /// What a transaction in flight wrote was read, first by one that led to this gate.
+    /// Records that a write of `txn` was read, first by a transaction that led to this gate; `txn` is in flight.
     pub(crate) fn show_at(&mut self, txn: u32, gate: Gate) -> Result<(), Cycle> {
         let at = &mut self.txns[txn.to_usize()];
         at.done = at.done.min(gate);
@@ -368,8 +369,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Adds a dependency. If it closes a cycle and the graph keeps going, it is left out: the others stay in an order.
-    /// Floors that it has raised by then are those of a dependency that is there, so they show further cycles only.
+    /// Adds a dependency. If it closes a cycle and the graph keeps going, the dependency is omitted, so the others stay
+    /// acyclic. Floors that it has raised by then belong to an existing dependency, so they only show further cycles.
     pub(crate) fn relate(&mut self, from: End, to: End, kind: Dependency) -> Result<(), Cycle> {
         match self.add(from, to, kind) {
             Err(cycle) if self.keeps_going => {
@@ -401,7 +402,7 @@ impl Graph {
         self.order.add(from.txn, to.txn).map_err(|path| self.cycle([from, to], &path))
     }
 
-    /// An edge.
+    /// Adds an edge between nodes, as far as the level uses edges of this kind.
     fn lead(&mut self, from: u32, to: u32, kind: Dependency) -> Result<(), Cycle> {
         let edges = match (self.level.rw, kind) {
             (RwUse::None, Dependency::Rw) => [None, None],
@@ -419,7 +420,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Takes the gates that lead to `from` on to `to` and to all that this leads to.
+    /// Raises the floor of `to`, and of all that it leads to, to the floor of `from`.
     fn raise(&mut self, from: End, to: End) -> Result<(), Cycle> {
         let floor = if from.txn == NONE { from.floor } else { self.at(from.txn).floor };
         if floor >= to.done {
@@ -463,8 +464,8 @@ impl Graph {
         self.txns[txn.to_usize()].is_open = false;
     }
 
-    /// Calls `keep` for what each of these leads to, as far as it was invoked before they were done. `from` is in
-    /// descending order of when they were done.
+    /// Sets `keep` for each transaction in `from`, and for all that it leads to by way of transactions that were
+    /// invoked before it was done. `from` is in descending order of the gates at which its transactions were done.
     pub(crate) fn each_within(&mut self, from: &[(Gate, u32)], keep: &mut [bool]) {
         let mut stack = std::mem::take(&mut self.stack);
         for (done, txn) in from {

@@ -1,13 +1,12 @@
-//! A judge that chooses an order of versions if none is known, in addition to one that does not: if its choices close
-//! no cycle up to the end, an order of transactions exists that explains the history, whatever the other one does not
-//! know.
+//! A second judge that chooses a version order wherever none is known. If its choices close no cycle up to the end,
+//! then some order of transactions explains the history, even where the first judge does not know the order.
 //!
-//! Nothing is concluded from a cycle in it: its choices may be the cause. As that is mostly a recent choice, it returns
-//! to a state some ops ago, makes one of the last choices the other way, or several, and checks these ops again. If
-//! that does not help, it is dropped, and nothing is known.
+//! A cycle in the second judge proves nothing: its choices may be the cause. The cause is mostly a recent choice. So
+//! the judge returns to a state some ops ago, reverses one or several of its last choices, and checks these ops again.
+//! If that does not help, the judge is dropped, and nothing is known.
 //!
-//! It begins when the other judge first needs it ([`Judge::fork`]). Only its current state is saved, so after a restart
-//! it cannot return to an earlier one.
+//! The second judge starts when the first one needs it ([`Judge::fork`]). Only its current state is saved, so after a
+//! restart it cannot return to an earlier state.
 
 use super::judge::Judge;
 use super::limits::{GivenUp, Limits, clean_up};
@@ -28,26 +27,26 @@ const PLACES: usize = 2;
 /// The number of ops between checks whether all versions can still be ordered.
 const SETTLE: u64 = 128;
 
-/// The number of choices by which it goes further back each time.
+/// The number of additional choices by which the judge goes further back each time.
 const GROUP: u64 = 16;
 
-/// The maximum number of ops that are checked again before it gives up; and as many more for each op that it has
-/// processed.
+/// The maximum number of ops that are checked again before the judge gives up, and the number added to it for each op
+/// that the judge has processed.
 const AGAIN_MAX: u64 = 1_000_000;
 const AGAIN_EACH: u64 = 8;
 
-/// A judge that chooses, where it was at some op.
+/// The state of the choosing judge at some op.
 #[derive(Clone, Debug)]
 struct Place<J> {
     judge: J,
-    /// By slot, the number of the transaction in flight.
+    /// The number of the transaction in flight in each slot.
     txns: Vec<u32>,
     given_up: GivenUp,
-    /// Ops that came before.
+    /// The number of ops before this state.
     ops: u64,
 }
 
-/// An op that may have to be judged again.
+/// An op that may have to be checked again.
 #[derive(Debug)]
 struct Kept {
     slot: usize,
@@ -56,19 +55,19 @@ struct Kept {
     codes: Vec<i64>,
 }
 
-/// See [the module](self).
+/// The choosing judge with its earlier states. See [the module](self).
 #[derive(Debug)]
 pub(super) struct Witness<J> {
     now: Place<J>,
     before: VecDeque<Place<J>>,
-    /// The ops since the first place to go back to.
+    /// The ops since the first state to return to.
     kept: VecDeque<Kept>,
-    /// Ops that were judged again.
+    /// The number of ops that were checked again.
     again: u64,
 }
 
 impl<J: Judge> Place<J> {
-    /// Judges an op. Whether nothing contradicts what was chosen, and it is known how to choose.
+    /// Processes an op. Returns true if nothing contradicts the choices, and the judge can still choose.
     fn take(&mut self, slot: usize, event: &Event<'_>, limits: &Limits) -> bool {
         if slot >= self.txns.len() {
             self.txns.resize(slot + 1, 0);
@@ -80,7 +79,7 @@ impl<J: Judge> Place<J> {
         if self.ops.is_multiple_of(SETTLE) {
             self.judge.settle();
         }
-        // It may reach a limit that the other judge does not: it keeps more.
+        // This judge keeps more, so it may reach a limit that the other judge does not.
         let is_whole = self.given_up.open == 0 && !self.given_up.all && self.judge.renamed() == 0;
         is_whole && self.judge.lost_key().is_none() && !self.judge.graph().leaves_out
     }
@@ -108,7 +107,7 @@ impl<J: Judge> Witness<J> {
         &self.now.judge
     }
 
-    /// Takes an op. Whether there still is an order of all versions that nothing contradicts.
+    /// Processes an op. Returns true if there still is an order of all versions that nothing contradicts.
     pub(super) fn take(&mut self, slot: usize, event: &Event<'_>, limits: &Limits) -> bool {
         let (mops, codes) = (event.mops.to_vec(), event.codes.to_vec());
         self.kept.push_back(Kept { slot, facts: event.facts, mops, codes });
@@ -127,15 +126,15 @@ impl<J: Judge> Witness<J> {
         true
     }
 
-    /// Judges the last ops again, with other choices: from some choices ago on, and if that does not help, from earlier
-    /// ones on. `is_end` says whether no op comes any more; `chosen` is how many choices there were, also at the end.
+    /// Checks the last ops again with other choices: from the last choices on, and if that does not help, from earlier
+    /// ones on. `is_end` is true at the end of the history. `chosen` is the number of choices so far, also at the end.
     fn go_back(&mut self, limits: &Limits, chosen: u64, is_end: bool) -> bool {
         let mut last = chosen;
         let again_max = AGAIN_MAX + AGAIN_EACH * self.now.ops;
         while self.again < again_max && last > self.before[0].judge.chosen() {
             let first = last.saturating_sub(GROUP).max(self.before[0].judge.chosen());
             let Some((at, base)) = self.place_before(first, limits) else { return false };
-            // One of the choices of this group is turned; or one in four since then.
+            // Reverses one of the choices of this group, or a quarter of the choices since then.
             let ones = (first..last).rev().map(|choice| vec![choice]);
             let is_one_in_four = |seed: u64, choice: &u64| hash(seed, *choice).is_multiple_of(4);
             let some = (0..GROUP).map(|seed| (first..chosen).filter(|choice| is_one_in_four(seed, choice)).collect());
@@ -154,7 +153,7 @@ impl<J: Judge> Witness<J> {
         false
     }
 
-    /// The last place to go back to before this choice, and where it comes from there to make it.
+    /// Returns the position of the last saved state before this choice, and the state just before the op that makes it.
     fn place_before(&self, choice: u64, limits: &Limits) -> Option<(usize, Place<J>)> {
         let at = self.before.iter().rposition(|place| place.judge.chosen() <= choice)?;
         let (mut now, mut ops) = (self.before[at].clone(), 0);
@@ -165,22 +164,22 @@ impl<J: Judge> Witness<J> {
             }
             ops += 1;
         }
-        // Once more, without the op that chooses.
+        // Repeats these ops without the op that chooses.
         now = self.before[at].clone();
         kept.take(ops).all(|kept| now.take_kept(kept, limits)).then_some((at, now))
     }
 
-    /// Which of the kept ops comes next.
+    /// The position of the next op in `kept`.
     fn position(&self, place: &Place<J>) -> usize {
         (place.ops - self.before[0].ops).to_usize()
     }
 
-    /// Goes on from a place with the kept ops. Whether nothing contradicts what was chosen.
+    /// Continues from a state with the kept ops. Returns true if nothing contradicts the choices.
     fn go_on(&self, now: &mut Place<J>, limits: &Limits) -> bool {
         self.kept.range(self.position(now)..).all(|kept| now.take_kept(kept, limits))
     }
 
-    /// No op comes any more.
+    /// Ends the history, and changes choices if some version order is still unknown.
     pub(super) fn conclude(&mut self, limits: &Limits) {
         let mut end = self.now.clone();
         if end.conclude() || !self.go_back(limits, end.judge.chosen(), true) {
@@ -194,7 +193,7 @@ impl<J: Judge> Witness<J> {
         self.now.given_up.save(out);
     }
 
-    /// The same with a judge that has not begun. It cannot go back to before now.
+    /// Restores a saved witness. `judge` is a judge that has not begun. The witness cannot return to earlier states.
     pub(super) fn load(mut judge: J, from: &mut In<'_>) -> Result<Witness<J>, Damaged> {
         judge.load_parts(from)?;
         let mut witness = Witness::new(judge, Vec::load(from)?);
@@ -204,7 +203,7 @@ impl<J: Judge> Witness<J> {
     }
 }
 
-/// Looks random, and is the same in every run.
+/// A pseudorandom number, the same in every run.
 fn hash(seed: u64, of: u64) -> u64 {
     let mixed = (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ of).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32

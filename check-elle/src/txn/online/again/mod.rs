@@ -1,16 +1,16 @@
-//! A history that is still being written, at levels that are not judged op by op: what there is of it is judged again.
+//! Checks a history while it is being written, at levels that have no judge: the history so far is checked again.
 //!
-//! The history so far is judged as a whole one, in which operations in flight may have happened, whenever it has grown
-//! by an eighth: at each op at first. So a violation is known somewhat later than at the op that proves it, and the
-//! report says between which two ops that is.
+//! The batch checker checks the history so far whenever it has grown by an eighth, and at first after each op.
+//! Operations in flight may have happened. A violation is therefore found somewhat later than at the op that proves it,
+//! and the report names the two ops between which that op is.
 //!
-//! The same takes the place of judges that meet what they do not understand: as long as it has the whole history.
+//! The same run replaces judges that reach an op that they do not understand, as long as it has the whole history.
 //!
-//! *What is violated stays so* where aborted reads are forbidden, as [the parent](super) has it; an order of commits
-//! that explains the whole explains a beginning, too, without the transactions that were not invoked by then. A read of
-//! what nobody wrote by then is the exception: it counts at the end, unless real time counts and every op so far was
-//! invoked with what it writes. Where aborted reads are not forbidden, the violation is one of the history so far, and
-//! the report says that, too.
+//! *A violation is permanent* where aborted reads are forbidden, as [the parent](super) explains: an order of commits
+//! that explains the whole history explains a prefix too, without the transactions that were not invoked by then. The
+//! exception is a read of a value that no operation has written by then: it counts at the end, unless real time counts
+//! and every op so far was invoked with its writes. Where aborted reads are not forbidden, the violation is one of the
+//! history so far, and the report says so.
 
 #[cfg(test)]
 mod tests;
@@ -24,32 +24,33 @@ use crate::txn::report::{GARBAGE_ALLOWED, SO_FAR, leave_others_open};
 use history_core::{Budget, HistoryError, Op, Report, Run, Verdict};
 use std::ops::ControlFlow;
 
-/// Beyond so many ops, the history is judged again when it has grown by one in [`GROWTH`].
+/// Beyond this number of ops, the history is checked again when it has grown by one part in [`GROWTH`].
 const EACH_MAX: u64 = 128;
 const GROWTH: u64 = 8;
 
-/// States of a search within one judgement. Where that is too little, the next one or the end decides.
+/// The maximum number of states of a search within one check. If it does not suffice, the next check or the end
+/// decides.
 const STATES_MAX: u64 = 1_000_000;
 
-/// A history that is judged while it is being written.
+/// A run that checks the history so far again and again.
 pub(crate) struct Again<R> {
     checker: &'static str,
     prohibited: AnomalySet,
-    /// Whether real time counts, and each op so far was invoked with what it writes: what was read by now is written by
-    /// an op that was invoked by now.
+    /// Whether real time counts and each op so far was invoked with its writes. Then the writer of a value that was
+    /// read by now was invoked by now.
     sees_writers: bool,
     whole: R,
     ops: u64,
-    /// At how many ops it is judged next.
+    /// The number of ops at which the history is checked next.
     next: u64,
-    /// The last op up to which nothing is violated, as far as is known.
+    /// The last op up to which no violation was found.
     sound: Option<u64>,
     violated: Option<Report>,
 }
 
 /// A run of the batch checker.
 pub(crate) trait Whole: Run + Clone + 'static {
-    /// The same, of a history whose later ops may write what was read so far.
+    /// A run that treats the history as a prefix: later ops may write values that were read so far.
     fn beginning(self) -> Self;
 }
 
@@ -59,12 +60,12 @@ impl<W: Workload + Clone + 'static> Whole for TxnRun<W> {
     }
 }
 
-/// The batch checker beside judges, which may take their place.
+/// The batch checker that runs in addition to judges and may replace them.
 pub(crate) trait Beside: Run {
-    /// Takes their place after an op that it has taken.
+    /// Checks the history so far, which ends with this op, in place of the judges.
     fn step_in(&mut self, index: u64) -> Result<(), HistoryError>;
 
-    /// The last op up to which it found nothing violated.
+    /// The last op up to which it found no violation.
     fn sound(&self) -> Option<u64>;
 }
 
@@ -79,12 +80,12 @@ impl<R: Whole> Beside for Again<R> {
 }
 
 impl<R: Whole> Again<R> {
-    /// The same, but it judges the whole only, unless it steps in.
+    /// A run that checks only the whole history, unless it steps in.
     pub(crate) fn beside(checker: &'static str, expected: &Expected, whole: R) -> Again<R> {
         Again { next: u64::MAX, ..Again::new(checker, expected, whole) }
     }
 
-    /// `whole` is a run of the checker that has seen no ops yet.
+    /// `whole` is a run of the checker that has not received any op yet.
     pub(crate) fn new(checker: &'static str, expected: &Expected, whole: R) -> Again<R> {
         let mut prohibited = lattice::prohibited(expected.models.iter().copied().collect(), expected.anomalies);
         if expected.garbage_reads_allowed {
@@ -96,7 +97,7 @@ impl<R: Whole> Again<R> {
         Again { checker, prohibited, sees_writers, whole, ops: 0, next: 1, sound: None, violated: None }
     }
 
-    /// Whether no op that comes can take a violation back.
+    /// Returns true if no later op can revoke a violation.
     fn stays(&self) -> bool {
         self.prohibited.contains(AnomalyType::G1A)
     }
@@ -113,7 +114,7 @@ impl<R: Whole> Again<R> {
         }
         leave_others_open(&mut report);
         if may_be_written {
-            // A later op may have written it.
+            // A later op may write the value.
             report.notes.retain(|note| !note.starts_with(GARBAGE_ALLOWED));
         }
         let since = self.sound.map(|sound| format!(", and the ops up to index {sound} do not")).unwrap_or_default();
@@ -172,8 +173,8 @@ impl<R: Whole> Run for Again<R> {
         }
     }
 
-    /// What a beginning violates, the whole violates, even if that is not found again within the budget; or it was
-    /// taken back.
+    /// A permanent violation of a prefix is one of the whole history, even if the final check does not find it within
+    /// the budget. Otherwise a later op may have revoked it, so the final check decides.
     fn finish(self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         let stays = self.stays();
         let whole = Box::new(self.whole).finish(budget)?;

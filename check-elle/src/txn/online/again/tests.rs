@@ -1,4 +1,4 @@
-//! The first beginning that is refused is reported: at its last op if it is short, else before it has grown much.
+//! Tests that the first violating prefix is reported: at its last op if it is short, else before it has grown much.
 
 use super::{EACH_MAX, GROWTH, SO_FAR};
 use crate::anomaly::AnomalyType;
@@ -21,7 +21,7 @@ fn registers(name: &str) -> RwRegister {
     RwRegister { consistency_models: models(name), wfr_keys: true, linearizable_keys, ..RwRegister::default() }
 }
 
-/// A run of a history, and after how many ops it was violated.
+/// A run of a history, and the number of ops after which a violation was found.
 fn run(checker: &dyn Checker, text: &str) -> (Box<dyn Run>, Option<usize>) {
     let mut run = checker.start_online(&Options::new()).unwrap();
     let mut violated = None;
@@ -34,9 +34,9 @@ fn run(checker: &dyn Checker, text: &str) -> (Box<dyn Run>, Option<usize>) {
     (run, violated)
 }
 
-/// Compares all beginnings of random histories: how many are refused.
+/// Compares all prefixes of random histories. Returns the number of histories with a violation.
 ///
-/// `of_beginnings` is the same checker, to which a read of what nobody wrote is nothing wrong yet.
+/// `of_beginnings` is the same checker, which does not count a read of an unwritten value as a violation yet.
 fn hold((checker, of_beginnings): (&dyn Checker, &dyn Checker), level: &str, is_register: bool, rounds: u64) -> u32 {
     let stays = !level.ends_with("read-uncommitted");
     let mut refused = 0;
@@ -81,7 +81,7 @@ fn at_read_uncommitted_a_violation_is_of_the_history_so_far() {
     }
 }
 
-/// Two transactions that wrote two registers in different orders, one of which fails.
+/// Two transactions write two registers in different orders, and one of them fails.
 #[test]
 fn a_failure_takes_a_violation_back() {
     let text = "{:process 0, :type :invoke, :f :txn, :value [[:w x 1] [:w y 1]]}
@@ -111,7 +111,7 @@ fn an_anomaly_by_name_is_found_while_the_history_is_written() {
     assert_eq!(run(&lists("read-committed"), text).1, None);
 }
 
-/// Someone may write it later.
+/// A later op may write the value.
 #[test]
 fn a_read_of_what_nobody_wrote_counts_at_the_end() {
     let text = "{:process 0, :type :invoke, :f :txn, :value [[:r x nil] [:append x 1]]}
@@ -121,7 +121,7 @@ fn a_read_of_what_nobody_wrote_counts_at_the_end() {
     assert_eq!(run.finish(&Budget::default()).unwrap().verdict, Verdict::Invalid);
 }
 
-/// Whatever is written later, the second transaction contradicts itself.
+/// The second transaction contradicts itself, whatever is written later.
 #[test]
 fn a_read_of_what_nobody_wrote_hides_no_other_violation() {
     let text = "{:process 0, :type :invoke, :f :txn, :value [[:r x nil]]}
@@ -165,7 +165,7 @@ fn what_is_read_before_its_write_completes_counts_at_the_end() {
             assert_eq!(run.finish(&Budget::default()).unwrap().verdict, Verdict::Valid, "{text}");
         }
     }
-    // Here the judges step aside.
+    // Here the judges stop.
     let (run, found) = run(&lists("strict-serializable"), &(twice + ends));
     assert_eq!((found, run.finish(&Budget::default()).unwrap().verdict), (None, Verdict::Unknown));
 }
@@ -189,7 +189,7 @@ fn a_longer_history_is_judged_when_it_has_grown() {
     assert!(note.starts_with(&begins) && note.contains(", and the ops up to index "), "{note}");
 }
 
-/// Where the judges meet what they do not understand, the batch checker takes their place.
+/// If judges reach an op that they do not understand, the batch checker replaces them.
 #[test]
 fn after_what_is_not_understood_the_beginnings_are_judged_again() {
     let twice = "{:process 90, :type :invoke, :f :txn, :value [[:append z 1]]}
@@ -221,7 +221,7 @@ fn after_what_is_not_understood_the_beginnings_are_judged_again() {
     assert!((50..190).contains(&refused), "{refused}");
 }
 
-/// With real time, nobody who begins later wrote it.
+/// With real time, no operation that begins later can have written the value.
 #[test]
 fn with_real_time_a_read_of_what_nobody_wrote_counts_at_once() {
     let append = |kind| format!("{{:process 0, :type :{kind}, :f :txn, :value [[:append x 1]]}}\n");

@@ -18,7 +18,7 @@ impl<J: Judge> OnlineRun<J> {
         &self.decoder.interner
     }
 
-    /// Ops by kind: an operation in flight may have happened.
+    /// The number of ops by kind; an operation in flight counts as one that may have happened.
     pub(crate) fn counts(&self) -> Counts {
         Counts { info: self.counts.info + self.in_flight, ..self.counts }
     }
@@ -40,7 +40,7 @@ impl<J: Judge> OnlineRun<J> {
         &self.participants
     }
 
-    /// How many ops proved a violation, if more than the first did.
+    /// A note on the number of ops that proved a violation, if there was more than one.
     pub(super) fn further(&self) -> Option<String> {
         let (last, ..) = self.last.as_ref().filter(|_| self.violations > 1)?;
         Some(format!(
@@ -50,21 +50,21 @@ impl<J: Judge> OnlineRun<J> {
         ))
     }
 
-    /// Whether any two transactions are related, as far as that is known: else there was nothing to judge.
+    /// Returns true if some two transactions are related, as far as is known. Otherwise there was nothing to judge.
     fn is_related(&self) -> bool {
         let has_later = self.evidence.later || self.open.iter().any(|open| open.is_there && open.follows);
         let is_timed = self.lacks_invocations != Some(true);
         self.levels.iter().any(|level| match (level.spec.suffix(), &level.judge) {
             (Suffix::Realtime, _) if is_timed && has_later => true,
-            // Gates have edges there.
+            // Here gates have edges too, so edges do not show that transactions are related.
             (Suffix::Realtime, Some(judge)) if is_timed && !judge.graph().has_floors => false,
             (_, Some(judge)) => judge.graph().edges() > 0 || judge.relates_by_reads(),
-            // It had too many.
+            // The judge stopped because it had too many transactions or edges.
             (_, None) => true,
         })
     }
 
-    /// How much may keep the verdict from being `true`, whatever comes next. It only grows.
+    /// The number of known reasons why the verdict cannot become `true`. It never decreases.
     pub(crate) fn obstacles(&self) -> usize {
         if self.batch.is_some() || self.violated_at.is_some() {
             return 0;
@@ -99,14 +99,14 @@ impl<J: Judge> OnlineRun<J> {
     }
 }
 
-/// A level, with its judge or why it stopped, by the op from which on.
+/// A level with its judge, or the op from which on it was not judged and why.
 pub(crate) type LevelEnd<'r, J> = (CycleExistsSpec, Option<&'r J>, Option<&'r (u64, String)>);
 
-/// What may keep levels from being known to hold.
+/// Facts that may prevent the conclusion that levels hold.
 pub(crate) struct Doubts<'r, J> {
     /// Strict serializability, if it was judged to the end.
     pub(crate) strict: Option<&'r J>,
-    /// The levels asked for.
+    /// The requested levels.
     pub(crate) levels: Vec<LevelEnd<'r, J>>,
     pub(crate) given_up: GivenUp,
     pub(crate) renamed: u64,

@@ -13,14 +13,15 @@ pub(in crate::txn::online) enum Step {
     Crash,
 }
 
-/// What is known of an op beside its micro-ops.
+/// The facts about an op other than its micro-ops.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::txn::online) struct Facts {
     pub(in crate::txn::online) step: Step,
     pub(in crate::txn::online) index: u64,
-    /// When its transaction says what it writes, if that is now and was not when it was invoked.
+    /// When the transaction's writes become known, if this op reveals them and the invocation did not.
     pub(in crate::txn::online) said: Option<Said>,
-    /// When the first operation was invoked that does not say what it writes; and the first that may say it yet.
+    /// The invocation of the first operation whose writes are unknown, and of the first whose writes may still become
+    /// known.
     pub(in crate::txn::online) unsaid_since: Option<u64>,
     pub(in crate::txn::online) awaited_since: Option<u64>,
 }
@@ -30,12 +31,12 @@ pub(in crate::txn::online) struct Facts {
 pub(in crate::txn::online) struct Event<'a> {
     pub(in crate::txn::online) facts: Facts,
     pub(in crate::txn::online) mops: &'a [Mop],
-    /// What they read.
+    /// The values that the micro-ops read.
     pub(in crate::txn::online) codes: &'a [i64],
 }
 
 impl Event<'_> {
-    /// Gives it to a judge, with which its transaction has this number; the number from now on.
+    /// Passes the op to a judge, in which its transaction has the number `txn`. Returns its number from now on.
     pub(in crate::txn::online) fn judge<J: Judge>(&self, judge: &mut J, txn: u32) -> Result<u32, Stop> {
         let Event { facts, mops, codes } = *self;
         if let Step::Invoke { process, at } = facts.step {

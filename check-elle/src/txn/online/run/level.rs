@@ -6,18 +6,18 @@ use crate::txn::online::judge::{Judge, Stop, Violation};
 use crate::txn::online::limits::Limits;
 use crate::txn::online::witness::Witness;
 
-/// A judge, until it stops.
+/// A level with its judge. The judge is dropped when it stops.
 #[derive(Debug)]
 pub(super) struct Level<J> {
     pub(super) spec: CycleExistsSpec,
     pub(super) judge: Option<J>,
-    /// The first one.
+    /// The first violation.
     pub(super) violation: Option<Violation>,
-    /// Those of the op that is being judged.
+    /// The violations that the current op proved.
     pub(super) news: Vec<Violation>,
-    /// A judge beside it that chooses where it does not know.
+    /// A second judge that chooses version orders where the first one does not know them.
     pub(super) witness: Option<Box<Witness<J>>>,
-    /// The op at which it stopped for another reason than a violation, and why.
+    /// The op at which the judge stopped for a reason other than a violation, and the reason.
     pub(super) stopped: Option<(u64, String)>,
 }
 
@@ -33,7 +33,7 @@ impl<J: Judge> Level<J> {
         }
     }
 
-    /// Takes an op of a transaction, which has a number with the judge.
+    /// Passes an op of a transaction to the judge; `txn` is the transaction's number in the judge.
     pub(super) fn judge(&mut self, slot: usize, event: &Event<'_>, txn: &mut u32, limits: &Limits) {
         let Some(judge) = &mut self.judge else { return };
         let judged = event.judge(judge, *txn);
@@ -45,25 +45,25 @@ impl<J: Judge> Level<J> {
         }
     }
 
-    /// The judge that knows most of what keeps the level from being known to hold.
+    /// The judge that knows the most version orders: the witness, if there is one.
     pub(super) fn best(&self) -> Option<&J> {
         self.judge.as_ref().map(|judge| self.witness.as_ref().map_or(judge, |witness| witness.judge()))
     }
 
-    /// No op comes any more.
+    /// Ends the history.
     pub(super) fn conclude(&mut self, limits: &Limits) {
         self.judge.iter_mut().for_each(J::conclude);
         self.witness.iter_mut().for_each(|witness| witness.conclude(limits));
     }
 
-    /// Takes the violations after which the judge went on.
+    /// Takes the violations after which the judge continued.
     pub(super) fn collect(&mut self) {
         if let Some(judge) = &mut self.judge {
             self.news.extend(judge.take_violations());
         }
     }
 
-    /// Goes on if this is no reason to stop.
+    /// Returns the value of a successful step. Otherwise drops the judge and records why.
     pub(super) fn take<T: Default>(&mut self, index: u64, done: Result<T, Stop>) -> T {
         match done {
             Ok(value) => return value,

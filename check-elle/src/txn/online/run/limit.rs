@@ -1,4 +1,4 @@
-//! After each op: what is discarded, given up or found.
+//! The work after each op: discarding transactions, giving up at limits, recording violations.
 
 use super::{OnlineRun, Sizes};
 use crate::txn::online::judge::Judge;
@@ -7,7 +7,7 @@ use crate::txn::online::witness::Witness;
 use history_core::Op;
 
 impl<J: Judge> OnlineRun<J> {
-    /// Forgets what can be forgotten, and gives up what has no bound.
+    /// Forgets transactions that are no longer needed, and stops a judge that has reached a limit.
     pub(super) fn limit(&mut self, op: &Op<'_>) {
         let Sizes { forgetting, whole, names, .. } = self.sizes;
         let mut given_up = self.given_up;
@@ -50,7 +50,7 @@ impl<J: Judge> OnlineRun<J> {
         }
     }
 
-    /// Notes what an op proved.
+    /// Records the violations that an op proved.
     pub(super) fn note(&mut self, op: &Op<'_>) {
         let mut first = None;
         for level in &mut self.levels {

@@ -5,7 +5,7 @@ use crate::cycle_spec::{CycleExistsSpec, Relations};
 use crate::txn::online::judge::{Judge, Violation};
 use history_core::{HistoryError, Run as _};
 
-/// Whether the whole may satisfy what a prefix of a history violates.
+/// Returns true if a whole history may satisfy this level although a prefix violates it.
 pub(crate) fn is_taken_back(spec: CycleExistsSpec) -> bool {
     !spec.relations.contains(Relations::WR)
 }
@@ -17,12 +17,12 @@ impl<J: Judge> OnlineRun<J> {
         found.min_by_key(|(spec, _)| is_taken_back(*spec))
     }
 
-    /// Whether the violation is one of a prefix, and later ops may have revoked it.
+    /// Returns true if the violation is one of a prefix, and ops that followed it may have revoked it.
     pub(in crate::txn::online) fn may_be_over(&self) -> bool {
         self.is_so_far() && self.ops > self.before_last + 1
     }
 
-    /// Whether the violation is one of the history so far, and later ops may revoke it.
+    /// Returns true if the violation is one of the history so far, and later ops may revoke it.
     pub(in crate::txn::online) fn is_so_far(&self) -> bool {
         match self.found() {
             Some((spec, _)) => is_taken_back(spec),

@@ -61,7 +61,7 @@ impl<J: Judge> OnlineRun<J> {
         self.levels.iter().for_each(|level| level.save(&mut out));
         self.strict.is_some().save(&mut out);
         self.strict.iter().for_each(|level| level.save(&mut out));
-        // What the batch checker has seen, it sees again.
+        // The batch checker is not saved: it gets the first ops again.
         let first_ops = if self.batch.is_some() { self.ops.min(self.sizes.batch_ops) } else { 0 };
         out.into_bytes().map_or(Saved::TooLarge, |state| Saved::State { state, first_ops })
     }

@@ -6,21 +6,21 @@
 /// The operations whose writes are unknown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unsaid {
-    /// When those in flight were invoked, in this order.
+    /// The invocations of those in flight, in ascending order.
     in_flight: Vec<u64>,
-    /// The first one that may have happened and never got a value: when it was invoked, and when it completed.
+    /// The invocation and the completion of the first one that may have happened and never got a value.
     first: Option<(u64, u64)>,
 }
 
 history_core::state!(struct Unsaid { in_flight, first });
 
 impl Unsaid {
-    /// An operation is invoked without a value.
+    /// Adds an operation that was invoked without a value.
     pub(super) fn invoke(&mut self, index: u64) {
         self.in_flight.push(index);
     }
 
-    /// Processes the completion of such an operation; `never`: whether it may have happened, and still has no value.
+    /// Processes the completion of such an operation; `never`: true if it may have happened and still has no value.
     pub(super) fn complete(&mut self, invoked: u64, index: u64, never: bool) {
         self.in_flight.retain(|other| *other != invoked);
         if never && self.first.is_none_or(|(first, _)| invoked < first) {
@@ -28,12 +28,12 @@ impl Unsaid {
         }
     }
 
-    /// When the first one was invoked that may still get a value, if there is one.
+    /// The invocation of the first operation that may still get a value, if there is one.
     pub(super) fn awaited_since(&self) -> Option<u64> {
         self.in_flight.first().copied()
     }
 
-    /// When the first one of all was invoked, if there is one.
+    /// The invocation of the first operation whose writes are unknown, if there is one.
     pub(super) fn since(&self) -> Option<u64> {
         self.awaited_since().into_iter().chain(self.first.map(|(invoked, _)| invoked)).min()
     }

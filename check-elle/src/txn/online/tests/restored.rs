@@ -1,4 +1,4 @@
-//! A run that is saved and restored after each event says what one says that is not: for tests of both workloads.
+//! Tests for both workloads: a run that is saved and restored after each event has the results of an uninterrupted run.
 
 use super::unsaid::unsaid;
 use super::{AT_ONCE, Bugs, NEVER, Random, bugs, history, one_after_another, online, sizes};
@@ -8,7 +8,7 @@ use crate::txn::online::run::{OnlineRun, Sizes};
 use history_core::state::Damaged;
 use history_core::{Budget, History, Run as _, Saved};
 
-/// Another run, from the state of this one.
+/// A fresh run that continues from the state of this one.
 fn again<J: Judge>(run: &OnlineRun<J>, mut fresh: OnlineRun<J>, history: &History) -> OnlineRun<J> {
     let Saved::State { state, first_ops } = run.save(usize::MAX) else { panic!("it has a state") };
     for op in history.ops().take(usize::try_from(first_ops).unwrap()) {
@@ -19,7 +19,7 @@ fn again<J: Judge>(run: &OnlineRun<J>, mut fresh: OnlineRun<J>, history: &Histor
     fresh
 }
 
-/// Compares the two after each event; how many ops proved a violation.
+/// Compares the two runs after each event. Returns the number of ops that proved a violation.
 fn compare<J: Judge>(text: &str, model: Model, settings: &J::Settings, sizes: Sizes, keeps_going: bool) -> u64 {
     let history = History::parse(text).unwrap();
     let new = || {
@@ -45,7 +45,7 @@ fn compare<J: Judge>(text: &str, model: Model, settings: &J::Settings, sizes: Si
     violations
 }
 
-/// Random histories at these levels. Half of the runs go on after a violation.
+/// Tests random histories at these levels. Half of the runs continue after a violation.
 pub(crate) fn at_every_event<J: Judge>(models: &[Model], settings: &J::Settings, is_register: bool) {
     let mut violations = 0;
     for seed in 0..120 {
@@ -60,7 +60,7 @@ pub(crate) fn at_every_event<J: Judge>(models: &[Model], settings: &J::Settings,
         }
         let model = models[usize::try_from(seed).unwrap() % models.len()];
         for (at, limits) in [NEVER, AT_ONCE].into_iter().enumerate() {
-            // At first the batch checker has all of it.
+            // At first the batch checker has the whole history.
             let sizes = Sizes { batch_ops: [1, 8][at], ..sizes(limits) };
             violations += compare::<J>(&text, model, settings, sizes, seed % 2 == 0);
         }
@@ -68,7 +68,7 @@ pub(crate) fn at_every_event<J: Judge>(models: &[Model], settings: &J::Settings,
     assert!(violations > 100, "{violations}");
 }
 
-/// With keys that are dropped, and operations that are given up.
+/// Tests runs in which keys are dropped and operations are given up.
 pub(crate) fn at_limits<J: Judge>(settings: &J::Settings, is_register: bool) {
     for seed in 0..30 {
         let mut random = Random(seed + 66_000);
@@ -80,7 +80,7 @@ pub(crate) fn at_limits<J: Judge>(settings: &J::Settings, is_register: bool) {
     }
 }
 
-/// No part of a state is one, nor is one with something behind it; and a limit holds.
+/// Tests that no truncated or extended state can be restored, and that the limit on its size is respected.
 pub(crate) fn damaged<J: Judge>(settings: &J::Settings, is_register: bool) {
     let text = history(5, 12, Bugs { stale: 100, ..Bugs::default() }, is_register);
     let new = || online::<J>("serializable".parse().unwrap(), settings.clone(), sizes(NEVER));

@@ -1,12 +1,12 @@
-//! Histories whose operations do not say what they do when they are invoked: for tests of both workloads.
+//! Histories whose invocations do not contain their micro-ops: for tests of both workloads.
 
 use super::{AT_ONCE, Bugs, NEVER, Random, batch, bugs, history, judge, sizes};
 use crate::model::Model;
 use crate::txn::online::judge::Judge;
 use history_core::{Checker, Report, Verdict};
 
-/// The history with operations that do not say what they do when they are invoked, one in so many. Of those that failed
-/// or of which no end is known, some never say it, if `never`.
+/// The history, with one in `one_in` operations invoked without micro-ops. If `never`, some of those that failed or
+/// whose end is unknown never get micro-ops.
 pub(crate) fn unsaid(text: &str, random: &mut Random, one_in: u64, never: bool) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let process = |line: &str| line.split(',').next().unwrap().to_owned();
@@ -31,7 +31,7 @@ fn is_garbage(report: &Report) -> bool {
     report.anomaly_types().any(|anomaly| anomaly == "garbage-read")
 }
 
-/// Whether the judge reports such histories exactly when the batch checker does; how many it refuses.
+/// Tests that the judge reports such histories exactly when the batch checker does. Returns the number of violations.
 pub(crate) fn prefixes<J: Judge>(
     checker: &dyn Checker,
     model: Model,
@@ -40,7 +40,7 @@ pub(crate) fn prefixes<J: Judge>(
     rounds: u64,
 ) -> u32 {
     let mut refused = 0;
-    // What nobody wrote may be written later, which only real time rules out.
+    // An unwritten value may be written later, which only real time rules out.
     let has_times = model.name().starts_with("str") && !model.name().starts_with("strong-session");
     for seed in 0..rounds {
         let mut random = Random(seed + 77_000);
@@ -59,7 +59,8 @@ pub(crate) fn prefixes<J: Judge>(
             let (found, verdict) = judge::<J>(&text, model, settings.clone(), sizes(limits));
             let at = format!("{model}, seed {seed}, {limits:?}");
             if let Some(found) = found.filter(|found| first.is_none_or(|first| *found < first)) {
-                // The batch checker does not compare times: who began later may have written what was read before.
+                // The batch checker does not compare times, so an operation that began later may have written the
+                // value.
                 let so_far = batch(checker, &text, found + 1);
                 assert!(has_times && so_far.notes[0].contains("no op says it wrote"), "{at}: {so_far:?}\n{text}");
             } else if sure == first {
@@ -68,8 +69,8 @@ pub(crate) fn prefixes<J: Judge>(
                 assert!(found.is_none() || found >= first, "{at}: a false alarm\n{text}");
             }
             assert!(verdict != Verdict::Valid || whole.verdict == Verdict::Valid, "{at}\n{text}");
-            // What was read and not written by then, an operation may have written that began later and says nothing:
-            // for the batch checker, which does not compare times there.
+            // The batch checker does not compare times here: an operation that began later, and whose writes are
+            // unknown, may have written a value that was read before.
             assert!(
                 found.is_some() || verdict != Verdict::Invalid || whole.verdict == Verdict::Invalid,
                 "{at}\n{text}"
@@ -81,8 +82,8 @@ pub(crate) fn prefixes<J: Judge>(
     refused
 }
 
-/// Long histories with rare bugs, whose operations say at their ends what they wrote: forgetting changes nothing, and
-/// the batch checker agrees. How many it refuses.
+/// Tests long histories with rare faults whose completions contain the writes: forgetting changes nothing, and the
+/// batch checker agrees. Returns the number of violations.
 pub(crate) fn forgetting<J: Judge>(
     checker: &dyn Checker,
     settings: &J::Settings,

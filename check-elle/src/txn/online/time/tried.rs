@@ -1,4 +1,4 @@
-//! Edges that are removed again, or only tried.
+//! Removes edges, restores paths, and tests whether edges would close a cycle.
 
 use super::{Dependency, End, Graph, NONE};
 use crate::cycle_spec::Suffix;
@@ -17,14 +17,14 @@ impl Graph {
         self.order.part(txns, |from, to| keeps && follows(from, to));
     }
 
-    /// Adds what followed from dependencies that were taken out: it closes no cycle that was not there before.
+    /// Adds an edge that followed from removed dependencies. It closes no cycle that was not there before.
     pub(crate) fn relate_again(&mut self, from: End, to: End) {
         if from.txn != to.txn {
             _ = self.lead(from.txn, to.txn, Dependency::Dep);
         }
     }
 
-    /// Whether dependencies on these would close a cycle, if gates of real time are numbers. Nothing is added.
+    /// Returns true if edges from these would close a cycle, if real-time gates are numbers. Adds no edge.
     pub(crate) fn would_close(&self, from: &[End], to: End) -> bool {
         let from = from.iter().filter(|from| from.index != to.index && from.done > to.after);
         let floor = from.clone().map(|from| if from.txn == NONE { from.floor } else { self.at(from.txn).floor }).max();
