@@ -1,4 +1,4 @@
-//! All that is known of a history once it was read: version orders, readers, and the anomalies that need no cycles.
+//! The data about a complete history: version orders, readers, and the anomalies that need no cycles.
 
 use super::commits;
 use super::direct::{self, Direct};
@@ -45,7 +45,7 @@ struct Meeting {
     key: KeyId,
     value: Option<ElemId>,
     next: Option<ElemId>,
-    /// Whether the first is the empty list, and not one of elements that were never appended.
+    /// Whether the first is the empty list, and not a list of elements that were never appended.
     is_empty: bool,
 }
 
@@ -65,7 +65,7 @@ impl Lists {
         let find = || direct::find(&states, &txns, &orders, facts, found);
         let order = || !facts.is_unwritten_seen && commits::are_ordered(&sources);
         let (are_ordered, direct) = parallel::both(worth, order, find);
-        // Where anything was found, reads may not agree, and the graph has other edges.
+        // If an anomaly was found, reads may disagree, and the graph has other edges.
         let is_ordered = are_ordered && direct.types().is_empty();
         Lists { interner, states, txns, orders, readers, direct, is_ordered, writes_known }
     }
@@ -83,7 +83,7 @@ impl Lists {
         self.elems(&self.states.elems(state))
     }
 
-    /// A list as it is shown: of one too long to be read, the beginning and the end.
+    /// A list in a report; if it is too long to be read, only its beginning and end.
     pub(crate) fn elems(&self, elems: &[ElemId]) -> Datum {
         let datums = |elems: &[ElemId]| elems.iter().map(|elem| self.elem(*elem)).collect::<Vec<_>>();
         if elems.len() <= SHOWN_ELEMS_MAX {
@@ -120,7 +120,7 @@ impl Lists {
 impl Analysis for Lists {
     type Mop = Mop;
 
-    /// Only appends that were never read, by two transactions of one cycle, have no order.
+    /// Only appends that were never read, by two transactions of one cycle, are unordered.
     const DOUBT_IS_OF_THIS_HISTORY: bool = true;
 
     fn txns(&self) -> &Txns<Mop> {
@@ -186,14 +186,15 @@ impl Analysis for Lists {
         self.witnesses(anomaly, max)
     }
 
-    /// Appends that were never read can be placed in the order of an acyclic graph. If it has cycles, but not of one
-    /// kind, that may create one of that kind.
+    /// Appends that were never read can be placed in the order of an acyclic graph. If the graph has cycles, but none
+    /// of a forbidden type, placing the appends may create one of that type.
     fn rests_on_order(model: Model) -> bool {
         let prohibited = model.prohibited();
         prohibited.contains(AnomalyType::G_SINGLE_ITEM) && !prohibited.contains(AnomalyType::G2_ITEM)
     }
 
-    /// Appends by transactions of different components can be put in the order of these: that closes no cycle.
+    /// Appends by transactions of different components can be placed in the order of the components: this closes no
+    /// cycle.
     fn unordered(&self, components: &[Vec<u32>]) -> Option<String> {
         let nodes = components.iter().enumerate().flat_map(|(at, nodes)| nodes.iter().map(move |node| (*node, at)));
         let component: HashMap<u32, usize> = nodes.collect();
@@ -246,7 +247,7 @@ impl Analysis for Lists {
         )]
     }
 
-    /// `incompatible-order/KEY`: all reads of a key that do not agree.
+    /// `incompatible-order/KEY`: all reads of a key whose reads disagree.
     fn figures(&self, shown: AnomalySet, max: usize) -> Vec<Figure> {
         if !shown.contains(AnomalyType::INCOMPATIBLE_ORDER) {
             return Vec::new();
@@ -265,7 +266,8 @@ impl Analysis for Lists {
 }
 
 impl Lists {
-    /// The reads of a key, two that disagree first, and how many there are. Of very many or long ones only the first.
+    /// The reads of a key, two that disagree first, and their number. If there are very many or long ones, only the
+    /// first.
     fn reads_of(&self, key: KeyId, disagreeing: &[(TxnId, u32); 2]) -> (Vec<KeyRead>, usize) {
         let (mut reads, mut count, mut elems) = (Vec::new(), 0, 0);
         let mut add = |txn: TxnId, state: StateId| {

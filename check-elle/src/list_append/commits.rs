@@ -1,10 +1,10 @@
-//! An order of commits along all edges of the graph, found without the graph.
+//! Searches for an order of commits that agrees with all edges of the graph, without building the graph.
 //!
-//! Transactions are committed one by one: each when it completes, or before, if another needs it. A transaction needs
-//! the transactions from which its edges in the graph lead: the writers of the values that it read and of those after
-//! which it appended, and all readers of the latter. As each is committed after those it needs and before all that were
-//! invoked after it completed, every edge leads along the order of commits, including those of processes and of real
-//! time. So the graph has no cycle, and need not be built.
+//! Transactions are committed one by one: each when it completes, or earlier if another one needs it. A transaction
+//! needs the transactions from which its edges in the graph lead: the writers of the values that it read and of those
+//! after which it appended, and all readers of the latter. Each is committed after those it needs and before all that
+//! were invoked after it completed. So every edge agrees with the order of commits, including those of processes and of
+//! real time. So the graph has no cycle, and need not be built.
 //!
 //! If a transaction needs itself, or one that was not invoked yet, data and real time contradict each other. The graph
 //! then shows the consequences.
@@ -14,19 +14,19 @@ use super::mop::What;
 use crate::ids::{ElemId, TxnId};
 use history_core::OpKind;
 
-/// How far a transaction is.
+/// The progress of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Open,
-    /// What it needs is being committed.
+    /// The transactions that it needs are being committed.
     Waits,
     Committed,
 }
 
-/// Whether there is such an order, and some read shows a transaction that another one wrote. O(micro-ops); `false` also
+/// Returns true if such an order exists, and some transaction observed another one. O(micro-ops); returns `false` also
 /// for a history that would take longer.
 ///
-/// For histories whose reads agree and show only what was appended.
+/// Requires that the reads of the history agree and return only appended elements.
 pub(super) fn are_ordered(from: &Sources<'_>) -> bool {
     let mut commits = Commits {
         from,
@@ -42,11 +42,12 @@ pub(super) fn are_ordered(from: &Sources<'_>) -> bool {
 struct Commits<'a> {
     from: &'a Sources<'a>,
     standing: Vec<Standing>,
-    /// A transaction, above it all that it needs, and so on.
+    /// A stack: a transaction, above it all transactions that it needs, and so on.
     waiting: Vec<TxnId>,
-    /// How many have completed `ok`.
+    /// The number of transactions that have completed `ok`.
     oks: u32,
-    /// How many readers may be looked at: many who append behind a version of many readers are left to the graph.
+    /// The remaining number of readers to visit. Histories with many appends after a version with many readers exceed
+    /// it, and are left to the graph.
     readers_left: usize,
     shows_another: bool,
 }
@@ -59,11 +60,11 @@ impl Commits<'_> {
             self.oks += 1;
             is_committed
         });
-        // What may have happened may have done so at the end.
+        // A transaction that may have happened may have done so at the end.
         oks && txns.ids().filter(|txn| txns.kind(*txn) == OpKind::Info).all(|txn| self.commit(txn))
     }
 
-    /// Commits a transaction, after all that it needs. Whether that can be.
+    /// Commits a transaction after all that it needs. Returns true if this is possible.
     fn commit(&mut self, txn: TxnId) -> bool {
         self.waiting.push(txn);
         while let Some(txn) = self.waiting.last().copied() {
@@ -84,7 +85,7 @@ impl Commits<'_> {
         true
     }
 
-    /// Has all wait that a transaction needs. Whether none of them needs it.
+    /// Pushes all transactions that a transaction needs. Returns true if none of them needs it.
     fn need_all(&mut self, txn: TxnId) -> bool {
         let Sources { states, txns, orders, readers } = *self.from;
         let writer = |elem: ElemId| states.elem[elem.at()].writer;
@@ -102,7 +103,7 @@ impl Commits<'_> {
         })
     }
 
-    /// Has `other` wait, unless it is committed already. Whether it does not wait for `txn`.
+    /// Pushes `other`, unless it is committed already. Returns true if it does not wait for `txn`.
     #[inline]
     fn need(&mut self, other: TxnId, txn: TxnId) -> bool {
         if other == txn {
@@ -152,7 +153,7 @@ mod tests {
         txns.into_iter().any(|txn| graph.out(txn).any(|(_, relation)| relation.is_data()))
     }
 
-    /// Of random histories, how many have an order and how many a cycle; each has one of them.
+    /// The number of random histories that have an order, and that have a cycle; each has exactly one of the two.
     fn judge(seeds: std::ops::Range<u64>, txns: u64, bugs: impl Fn(&mut Random) -> Bugs) -> [u32; 2] {
         let mut count = [0, 0];
         for seed in seeds {

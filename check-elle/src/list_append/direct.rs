@@ -3,8 +3,8 @@
 //! G1a and G1b: Adya, "Weak Consistency", section 3.1. Dirty and lost updates, duplicate elements and incompatible
 //! orders: Kingsbury and Alvaro, "Elle" (VLDB 2020), sections 4 and 6. Cyclic versions: a transaction takes effect in
 //! its own order at every level (Adya, section 3.1: the events of a transaction are ordered, and its reads see its own
-//! writes), so each of its appends comes after those that it made before. A version order that has them otherwise
-//! contradicts that. No edge between transactions shows it.
+//! writes), so each of its appends comes after its earlier ones. A version order that reverses two of them contradicts
+//! this. No edge between transactions shows it.
 
 use super::mop::{Mop, What};
 use super::orders::Orders;
@@ -19,31 +19,31 @@ use history_core::cast::Cast as _;
 /// The results, each list in the order of the history (or of keys).
 #[derive(Debug, Default)]
 pub(crate) struct Direct {
-    /// A reader, its micro-op, and an element that a failed transaction appended.
+    /// A reader, the position of its micro-op, and an element that a failed transaction appended.
     pub(crate) g1a: Vec<(TxnId, u32, ElemId)>,
-    /// A reader, its micro-op, and the last element there, which its writer appended before another.
+    /// A reader, the position of its micro-op, and the last element read, which its writer appended before another.
     pub(crate) g1b: Vec<(TxnId, u32, ElemId)>,
     pub(crate) internal: Vec<Internal>,
     pub(crate) future_reads: Vec<(TxnId, u32, ElemId)>,
-    /// A key and a part of its order: from a failed append to the next one that is `ok`.
+    /// A key and a range of its order: from a failed append to the next `ok` one.
     pub(crate) dirty_updates: Vec<(KeyId, std::ops::Range<u32>)>,
     /// A list and the transactions that read it and then appended to it.
     pub(crate) lost_updates: Vec<(StateId, Vec<TxnId>)>,
-    /// For each element that was read and that was never appended, its first reader, and the micro-op.
+    /// For each element that was read and never appended, its first reader and the position of the micro-op.
     pub(crate) garbage: Vec<(TxnId, u32, ElemId)>,
-    /// A reader and its micro-op.
+    /// A reader and the position of its micro-op.
     pub(crate) duplicates: Vec<(TxnId, u32)>,
     /// A transaction that may have happened, and two of its appends to one key, the second of which comes first in the
     /// version order.
     pub(crate) reversed: Vec<(TxnId, [ElemId; 2])>,
-    /// For a key, two reads of which neither is a prefix of the other: reader and micro-op.
+    /// For a key, two reads of which neither is a prefix of the other: reader and position of the micro-op.
     pub(crate) incompatible: Vec<(KeyId, [(TxnId, u32); 2])>,
 }
 
-/// Finds them all. O(micro-ops + states), plus the lengths of the lists that are reported.
+/// Finds all of these anomalies. O(micro-ops + states), plus the lengths of the reported lists.
 pub(crate) fn find(states: &States, txns: &Txns<Mop>, orders: &Orders, facts: Facts, found: Findings) -> Direct {
     let Findings { mut internal, future_reads, updates } = found;
-    // One of each transaction: what follows may be its consequence.
+    // Keep only the first of each transaction: later ones may be its consequence.
     internal.dedup_by_key(|case| case.txn);
     let mut direct = Direct { internal, future_reads, ..Direct::default() };
     direct.lost_updates = lost_updates::lost(updates);
@@ -73,7 +73,7 @@ fn each_read(txns: &Txns<Mop>, mut see: impl FnMut(TxnId, u32, StateId)) {
 }
 
 impl Direct {
-    /// The types of which some were found.
+    /// The types of the anomalies found.
     pub(crate) fn types(&self) -> AnomalySet {
         [
             (AnomalyType::G1A, !self.g1a.is_empty()),
@@ -92,9 +92,9 @@ impl Direct {
         .collect()
     }
 
-    /// G1a and G1b: what `ok` transactions should not have seen.
+    /// Finds G1a and G1b: elements that `ok` transactions should not have read.
     fn find_bad_reads(&mut self, states: &States, txns: &Txns<Mop>, facts: Facts) {
-        // Parents come before their children, so one pass finds all lists with a failed element.
+        // Parents precede their children, so one pass finds all lists with a failed element.
         let failed_elem = |elem: ElemId| states.elem[elem.at()].flags.has(ElemFlags::FAILED);
         let mut failed: Vec<bool> = Vec::new();
         if facts.seen.has(ElemFlags::FAILED) {
@@ -126,7 +126,7 @@ impl Direct {
             let elem = &states.elem[elem.at()];
             elem.writer == TxnId::NONE && elem.flags.has(ElemFlags::SEEN)
         };
-        // Every list is looked at once, and every element reported once.
+        // Every list is visited once, and every element reported once.
         let mut passed = vec![false; states.state.len()];
         let mut told = vec![false; states.elem.len()];
         each_read(txns, |txn, at, state| {
@@ -165,14 +165,14 @@ impl Direct {
     }
 
     fn find_duplicates(&mut self, states: &States, txns: &Txns<Mop>, orders: &Orders) {
-        // A list can hold an element twice only where the key's order is shorter than its longest list, or in a branch.
+        // A list can contain an element twice only if its key's order is shorter than its longest list, or in a branch.
         let suspect = |key: KeyId| states.key[key.at()].branched || states.trunk(key).len() > orders.of(key).len();
         let keys: Vec<bool> = (0..states.key.len()).map(|key| suspect(KeyId::new(key))).collect();
         if !keys.contains(&true) {
             return;
         }
         let mut judged: history_core::hash::HashMap<StateId, bool> = history_core::hash::HashMap::default();
-        // For each element the list it was last seen in.
+        // For each element, the list in which it was last seen.
         let mut seen_in = vec![StateId::NONE; states.elem.len()];
         each_read(txns, |txn, at, state| {
             if !keys[states.state[state.at()].key.at()] {
@@ -187,10 +187,10 @@ impl Direct {
         });
     }
 
-    /// Appends of one transaction that the version order has the other way around. Two neighbours among its appends to
-    /// a key are enough: the places of all are in order if those of all neighbours are.
+    /// Finds appends of one transaction that the version order reverses. It suffices to compare consecutive appends to
+    /// a key: if their places increase, all places do.
     fn find_reversed(&mut self, states: &States, txns: &Txns<Mop>, orders: &Orders) {
-        // For each key who appended to it last, and what.
+        // For each key, the last transaction that appended to it, and the element.
         let mut last = vec![(TxnId::NONE, ElemId::NONE); states.key.len()];
         for txn in txns.ids().filter(|txn| txns.is_possible(*txn)) {
             for mop in txns.mops(txn) {

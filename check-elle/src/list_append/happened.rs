@@ -1,9 +1,9 @@
-//! Which transactions of lists happened, which writers their reads observed, and which appends are known to precede
-//! others.
+//! The transactions of a list-append history that happened, the writers that their reads observed, and the appends that
+//! are known to precede others.
 //!
 //! A read returns the list as it was before the transaction appended to it, followed by the transaction's own appends.
-//! So it observed the transaction whose element is last before these. Appends that no read shows come after all that
-//! some read shows.
+//! So it observed the writer of the last element before these. Appends that no read shows come after all that some read
+//! shows.
 
 use super::mop::{Mop, What};
 use super::orders::Orders;
@@ -13,7 +13,7 @@ use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use crate::txn::Txns;
 use history_core::cast::Cast as _;
 
-/// The transactions that happened; `None` if some read shows what nobody left behind.
+/// The transactions that happened; `None` if some read returned a list that no transaction left behind.
 pub(super) fn happened(states: &States, txns: &Txns<Mop>, orders: &Orders) -> Option<Happened> {
     let is_seen = |txn: TxnId| {
         let mut writes =
@@ -50,7 +50,7 @@ pub(super) fn happened(states: &States, txns: &Txns<Mop>, orders: &Orders) -> Op
     Some(happened)
 }
 
-/// Whom a read of this list saw; `None` if nobody left it behind.
+/// The writer that a read of this list observed; `None` if no transaction left the list behind.
 fn external(states: &States, txn: TxnId, key: KeyId, state: StateId) -> Option<External> {
     let Some(last) = states.last(state) else { return Some((key, None)) };
     let elem = states.elem[last.at()];
@@ -77,12 +77,12 @@ fn push_orders(states: &States, orders: &Orders, key: KeyId, happened: &mut Happ
     }
 }
 
-/// What the transaction at hand has appended so far.
+/// The appends of the current transaction so far.
 struct Own {
     txn: TxnId,
-    /// For each key who appended to it last, and where the latest append is in `tails`.
+    /// For each key, the last transaction that appended to it, and the position of its latest append in `tails`.
     last: Vec<(TxnId, u32)>,
-    /// Appends, each with the one before it to the same key.
+    /// Appends, each with the position of the one before it to the same key.
     tails: Vec<(ElemId, u32)>,
 }
 
@@ -109,7 +109,7 @@ impl Own {
         self.tails.push((elem, before));
     }
 
-    /// The list without what the transaction itself appended; `None` if it does not end in all of that.
+    /// The list without the transaction's own appends; `None` if it does not end with all of them.
     fn before(&self, key: KeyId, state: StateId, states: &States) -> Option<StateId> {
         let (mut at, mut tail) = (state, self.tail(key));
         while tail != NO_TAIL {

@@ -1,33 +1,32 @@
 //! Version orders: for each key, the order in which its elements were appended, as far as reads prove it.
 //!
-//! A read of `[a b c]` proves a << b << c. If all reads are prefixes of the longest one, that gives the order. A key
-//! with only one append has that as its order, whether read or not. Appends that were never read come after all that
+//! A read of `[a b c]` proves a << b << c. If all reads are prefixes of the longest one, it gives the order. If a key
+//! has only one append, that is its order, whether it was read or not. Appends that were never read come after all that
 //! were read. Kingsbury and Alvaro, "Elle" (VLDB 2020), section 4.2.
 //!
 //! # Reads that disagree
 //!
-//! Of two reads of which neither is a prefix of the other (`incompatible-order`) at most one shows the order, and it is
-//! unknown which one. So only what holds whichever read is right is used. Let `p` be the longest common prefix of all
-//! reads of the key.
+//! If neither of two reads is a prefix of the other (`incompatible-order`), at most one shows the order, and it is
+//! unknown which one. So only facts are used that hold whichever read is right. Let `p` be the longest common prefix of
+//! all reads of the key.
 //!
 //! - Within `p` the order is that of `p`: every read shows it.
 //! - Any other element comes after all of `p`. Take the read that is right. If it shows the element, the element is
-//!   after `p` there, because it is not in `p`. If it does not, the element was appended after the read, and the read
+//!   after `p` in it, because it is not in `p`. If it does not, the element was appended after the read, and the read
 //!   shows `p`.
 //! - There is no order between two elements that are not in `p`: for `[1 2 4]` and `[1 2 3]`, 3 comes after 4 if the
 //!   first is right, and 4 after 3 if the second is.
 //!
-//! So such a key is treated as if `p` were its longest read. Some pairs outside of `p` are in one order in all reads,
-//! as 2 and 3 in `[1 2 3]` and `[9 2 3]`; they are not used. (For dirty updates the order is the longest read, of
-//! several the one read first: no verdict rests on that, because an incompatible order rules out all that a dirty
-//! update does.)
+//! So such a key is treated as if `p` were its longest read. Some pairs outside `p` have the same order in all reads,
+//! as 2 and 3 in `[1 2 3]` and `[9 2 3]`; these orders are not used. (For dirty updates the order is the longest read,
+//! or the first of several longest ones: no verdict is based on it, because an incompatible order rules out every level
+//! that a dirty update rules out.)
 //!
 //! # Elements that were never appended
 //!
-//! Between two elements of a list there may be some that were never appended, or a failed transaction. They are
-//! skipped, so that the neighbour of an element is the next one by a transaction that may have happened; and the
-//! version that a read observed is the last element in it by such a transaction. In `[1 2 3]`, 3 came after 1 whoever
-//! appended 2.
+//! A list may contain elements that were never appended, or that a failed transaction appended. They are skipped: the
+//! neighbour of an element is the next one by a transaction that may have happened, and the version that a read
+//! observed is the last element by such a transaction. In `[1 2 3]`, 3 was appended after 1, whoever appended 2.
 
 use super::mop::{Mop, What};
 use super::states::{Facts, States};
@@ -36,23 +35,23 @@ use crate::txn::Txns;
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
-/// Where an element stands that no order holds.
+/// The position of an element that is in no order.
 const NOWHERE: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Orders {
-    /// For each key, where its longest list begins in `elems`. Nondecreasing; its last entry is `elems.len()`.
+    /// For each key, the start of its longest list in `elems`. Nondecreasing; its last entry is `elems.len()`.
     start: Vec<u32>,
     /// The longest lists, one after another, each element once.
     elems: Vec<ElemId>,
-    /// For each element its position in `elems`, or `NOWHERE`.
+    /// For each element, its position in `elems`, or `NOWHERE`.
     at: Vec<u32>,
-    /// For each key, where what all its reads agree on ends in `elems`. Between its start and the next key's.
+    /// For each key, the end in `elems` of the part on which all its reads agree. Between its start and the next key's.
     end: Vec<u32>,
-    /// For each position in `elems`, the first one from there on with a writer that may have happened, or some position
-    /// from the key's end on if there is none before it. Absent where all have such writers.
+    /// For each position in `elems`, the first one from there on with a writer that may have happened, or a position at
+    /// or after the key's end if there is none before it. Absent if all elements have such writers.
     written: Option<Vec<u32>>,
-    /// For each key, where its appends begin in `unread`. Nondecreasing; its last entry is `unread.len()`.
+    /// For each key, the start of its appends in `unread`. Nondecreasing; its last entry is `unread.len()`.
     unread_start: Vec<u32>,
     /// Appends that may have happened and are in no list that all reads agree on, grouped by key, each group in the
     /// order of transactions.
@@ -78,7 +77,7 @@ impl Orders {
     }
 
     fn push(&mut self, elem: ElemId) {
-        // A list that holds an element twice is an anomaly of its own; the first place counts.
+        // A list that contains an element twice is a separate anomaly; only the first position counts.
         if self.at[elem.at()] == NOWHERE {
             self.at[elem.at()] = self.elems.len().to_u32();
             self.elems.push(elem);
@@ -101,7 +100,7 @@ impl Orders {
         self.written = Some(written);
     }
 
-    /// A counting sort of the appends left over.
+    /// A counting sort of the appends that are in no agreed list.
     fn find_unread(&mut self, states: &States, txns: &Txns<Mop>) {
         let mut left: Vec<(KeyId, ElemId)> = Vec::new();
         each_possible_append(txns, |key, elem| {
@@ -131,13 +130,13 @@ impl Orders {
         &self.elems[self.start[key.at()].to_usize()..self.start[key.at() + 1].to_usize()]
     }
 
-    /// A key's appends that are in no list that all reads agree on: they come after the last element of those that do.
+    /// A key's appends that are in no list that all reads agree on: they come after the last element of those lists.
     pub(crate) fn unread(&self, key: KeyId) -> &[ElemId] {
         &self.unread[self.unread_start[key.at()].to_usize()..self.unread_start[key.at() + 1].to_usize()]
     }
 
-    /// What comes directly after an element by a transaction that may have happened (or, for `None`, after the empty
-    /// list): the next one, or all the unread ones.
+    /// The elements directly after an element (or, for `None`, after the empty list) by transactions that may have
+    /// happened: the next one, or all the unread ones.
     #[inline]
     pub(crate) fn after(&self, key: KeyId, elem: Option<ElemId>) -> &[ElemId] {
         let end = self.end[key.at()];
@@ -154,17 +153,17 @@ impl Orders {
         if next < end { &self.elems[next.to_usize()..=next.to_usize()] } else { self.unread(key) }
     }
 
-    /// What comes directly before an element, if anything does: what it comes directly after.
+    /// The element directly before an element, if there is one.
     #[inline]
     pub(crate) fn before(&self, key: KeyId, elem: ElemId) -> Option<ElemId> {
         debug_assert!(self.written.is_none(), "some element comes after more than the one before it");
-        // What no read shows comes after all that reads agree on.
+        // Appends that no read shows come after all elements that reads agree on.
         let at = self.at[elem.at()].min(self.end[key.at()]);
         (at > self.start[key.at()]).then(|| self.elems[at.to_usize() - 1])
     }
 
-    /// Where an element is in what all reads of its key agree on; what stands nowhere there comes after that, and has
-    /// the greatest number.
+    /// The position of an element in the order that all reads of its key agree on. Elements outside it come after it,
+    /// and have the greatest number.
     #[inline]
     pub(crate) fn place(&self, key: KeyId, elem: ElemId) -> u32 {
         let at = self.at[elem.at()];
@@ -178,8 +177,8 @@ impl Orders {
     }
 }
 
-/// The orders of keys whose reads all agree and show no element twice, without unread appends; `None` for others. Goes
-/// through the states as they were made, which is quicker than key by key.
+/// The orders of keys if all reads agree and show no element twice, without unread appends; otherwise `None`. Visits
+/// the states in the order of their creation, which is faster than key by key.
 fn of_lists(states: &States, sole: &[ElemId]) -> Option<Orders> {
     if states.key.iter().any(|key| key.branched) {
         return None;
@@ -246,7 +245,7 @@ fn of_any(states: &States, sole: &[ElemId]) -> Orders {
     orders
 }
 
-/// For each key, how long the common beginning of its reads is; empty where all reads agree.
+/// For each key, the length of the common prefix of its reads; empty if all reads agree.
 fn agreed(states: &States) -> Vec<u32> {
     if !states.key.iter().any(|key| key.branched) {
         return Vec::new();
@@ -276,7 +275,7 @@ fn each_possible_append(txns: &Txns<Mop>, mut see: impl FnMut(KeyId, ElemId)) {
     }
 }
 
-/// For each key its append, if there was exactly one that may have happened.
+/// For each key, its append, if exactly one append may have happened.
 fn sole_appends(states: &States, txns: &Txns<Mop>) -> Vec<ElemId> {
     let mut sole = vec![ElemId::NONE; states.key.len()];
     // Most histories have no such key.
@@ -290,17 +289,17 @@ fn sole_appends(states: &States, txns: &Txns<Mop>) -> Vec<ElemId> {
     sole
 }
 
-/// Who observed what: for each element the reads of the version that ends in it, and for each key those of the empty
-/// list.
+/// Who observed what: for each element, the reads of the version that ends with it, and for each key, the reads of the
+/// empty list.
 #[derive(Debug)]
 pub(crate) struct Readers {
-    /// Where each element's readers begin in `txns`; the keys follow the elements. Nondecreasing; its last entry is
+    /// The start of each element's readers in `txns`; the keys follow the elements. Nondecreasing; its last entry is
     /// `txns.len()`.
     start: Vec<u32>,
     /// In ascending order within each group.
     txns: Vec<TxnId>,
     elems: usize,
-    /// For each state the version that it shows. Absent where that is always its last element.
+    /// For each state, the version that it shows. Absent if this is always its last element.
     observed: Option<Vec<ElemId>>,
 }
 
@@ -311,7 +310,7 @@ fn observed(states: &States, txns: &Txns<Mop>, facts: Facts) -> Option<Vec<ElemI
     }
     let shown = |elem: &ElemId| *elem == ElemId::NONE || states.is_written(*elem, txns);
     let mut observed: Vec<ElemId> = Vec::with_capacity(states.state.len());
-    // Parents come before their children.
+    // Parents precede their children.
     for state in &states.state {
         let before = observed.get(state.parent.at()).copied().unwrap_or(ElemId::NONE);
         observed.push(if state.elem != ElemId::NONE && shown(&state.elem) { state.elem } else { before });
@@ -352,7 +351,7 @@ impl Readers {
         }
     }
 
-    /// The transactions that read the version that ends in this element; one that has two such reads is here twice.
+    /// The transactions that read the version that ends with this element; one with two such reads occurs twice.
     #[inline]
     pub(crate) fn of(&self, elem: ElemId) -> &[TxnId] {
         self.group(elem.at())

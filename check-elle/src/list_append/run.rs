@@ -34,7 +34,7 @@ impl ListAppendRun {
         }
     }
 
-    /// A read of `value`; `None` if that is not a list.
+    /// A read of `value`; `None` if it is not a list.
     fn read(&mut self, kind: OpKind, key: KeyId, value: Value<'_>) -> Option<Mop> {
         let list = match value {
             Value::Nil => None,
@@ -42,9 +42,9 @@ impl ListAppendRun {
             _ => return None,
         };
         Some(match (kind, list) {
-            // What failed or was only asked for saw nothing, and what may have failed proves nothing.
+            // A failed or invoked read observed nothing, and a read that may have failed proves nothing.
             (OpKind::Invoke | OpKind::Fail | OpKind::Info, _) => Mop::unseen(key),
-            // Many clients return nil for a list that is not there.
+            // Many clients return nil for a list that does not exist.
             (OpKind::Ok, None) => Mop::read(key, self.states.state_id(key, &[])),
             (OpKind::Ok, Some(list)) => {
                 let codes = self.interner.codes(list, &mut self.codes);
@@ -105,7 +105,7 @@ impl Workload for ListAppendRun {
         matches!(mop.what(), What::Write(_))
     }
 
-    /// Refuses what was appended before: without unique elements there is no version order.
+    /// Rejects elements that were appended before: without unique elements there is no version order.
     fn claim(&mut self, mops: &[Mop], completes: bool) -> Result<(), String> {
         let as_what = if completes { ElemFlags::COMPLETED } else { ElemFlags::INVOKED };
         let mut claimed = Ok(());
@@ -113,7 +113,7 @@ impl Workload for ListAppendRun {
             let What::Write(id) = mop.what() else { continue };
             let elem = &mut self.states.elem[id.at()];
             if elem.flags.has(as_what) {
-                // Each one leaves out its key, not only the first.
+                // Each such append omits its key, not only the first.
                 let refused = self.appended_again(*mop, id);
                 claimed = claimed.and(Err(refused));
                 continue;
@@ -138,7 +138,7 @@ impl Workload for ListAppendRun {
         self.states.key[mop.key.at()].left_out = true;
     }
 
-    /// What is omitted shows nothing from here on.
+    /// Removes omitted keys from the micro-ops and from the findings.
     fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
         let is_left_out = |key: KeyId| self.states.key[key.at()].left_out;
         if !self.states.key.iter().any(|key| key.left_out) {
@@ -158,7 +158,7 @@ impl Workload for ListAppendRun {
         None
     }
 
-    /// Notes what a transaction wrote, and looks at its micro-ops together.
+    /// Records the writes of a transaction, and examines its micro-ops together.
     #[inline]
     fn enter(&mut self, txn: TxnId, kind: OpKind, mops: &[Mop]) {
         for mop in mops {

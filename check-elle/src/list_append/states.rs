@@ -1,8 +1,8 @@
 //! The states of each list that were read: a trie per key, whose longest path is stored as a flat slice.
 //!
-//! In a sound history all reads of a key are prefixes of the longest one, so a read is one comparison of slices with
-//! that **trunk**, and is then a single number, its [`StateId`]. Reads that leave the trunk branch off it. Every state
-//! is made once, and its parent before it.
+//! In a history without anomalies, all reads of a key are prefixes of the longest one. So a read is one comparison of
+//! slices with this **trunk**, and is then a single number, its [`StateId`]. Reads that leave the trunk branch off it.
+//! Every state is created once, and its parent before it.
 
 use super::mop::Mop;
 use crate::ids::{ElemId, KeyId, StateId, TxnId};
@@ -19,7 +19,7 @@ pub(crate) struct States {
     pub(crate) elem: Vec<Elem>,
     pub(crate) state: Vec<State>,
     elem_ids: KeyedIds<KeyId>,
-    /// Children that are not the next on their key's trunk.
+    /// Children that are not the next state on their key's trunk.
     branches: HashMap<(StateId, ElemId), StateId>,
 }
 
@@ -28,15 +28,15 @@ pub(crate) struct Key {
     pub(crate) code: i64,
     /// The empty list.
     pub(crate) root: StateId,
-    /// The codes of the longest list read so far; of several, the one read first.
+    /// The codes of the longest list read so far; if there are several, the first one.
     trunk: Vec<i64>,
     /// The states along it, without the root; as long as `trunk`.
     trunk_states: Vec<StateId>,
     /// Whether some state is not on the trunk.
     pub(crate) branched: bool,
-    /// Appends to it by transactions that may have happened.
+    /// The number of appends by transactions that may have happened.
     pub(crate) appends: u32,
-    /// Whether it is not judged, because of ops that were not understood.
+    /// Whether the key is not checked, because of ops that were not understood.
     pub(crate) left_out: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct ElemFlags(u8);
 impl ElemFlags {
     /// Some invocation appends it.
     pub(crate) const INVOKED: ElemFlags = ElemFlags(1);
-    /// Some completion does.
+    /// Some completion appends it.
     pub(crate) const COMPLETED: ElemFlags = ElemFlags(2);
     /// Its own transaction appended to the key again.
     pub(crate) const INTERMEDIATE: ElemFlags = ElemFlags(4);
@@ -74,21 +74,21 @@ impl ElemFlags {
     }
 }
 
-/// What is true of some elements of a history.
+/// The flags of the elements of a history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Facts {
-    /// Of any.
+    /// Of all elements.
     pub(crate) any: ElemFlags,
-    /// Of those in lists that were read.
+    /// Of the elements in lists that were read.
     pub(crate) seen: ElemFlags,
-    /// Whether one of these was not appended by a transaction that may have happened.
+    /// Whether one of the latter was not appended by a transaction that may have happened.
     pub(crate) is_unwritten_seen: bool,
 }
 
-/// A list: its parent with one element more.
+/// A list: its parent with one more element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State {
-    /// Itself, for the empty list.
+    /// The state itself, for the empty list.
     pub(crate) parent: StateId,
     /// `ElemId::NONE` for the empty list.
     pub(crate) elem: ElemId,
@@ -97,7 +97,7 @@ pub(crate) struct State {
 }
 
 impl States {
-    /// The key of this code, made if it is new. O(1).
+    /// The key with this code, created if it is new. O(1).
     #[inline]
     pub(crate) fn key_id(&mut self, code: i64) -> KeyId {
         if let Some(id) = self.keys.get(code) {
@@ -120,7 +120,7 @@ impl States {
         id
     }
 
-    /// The element of this code, made if it is new. O(1).
+    /// The element with this code, created if it is new. O(1).
     #[inline]
     pub(crate) fn elem_id(&mut self, key: KeyId, code: i64) -> ElemId {
         match self.elem_ids.get(key, code) {
@@ -136,7 +136,7 @@ impl States {
         id
     }
 
-    /// The state of a key that holds this list. O(length), by one comparison of slices where the list is on the trunk.
+    /// The state of a key that holds this list. O(length), by one comparison of slices if the list is on the trunk.
     #[inline]
     pub(crate) fn state_id(&mut self, key: KeyId, list: &[i64]) -> StateId {
         let k = &self.key[key.at()];
@@ -153,13 +153,13 @@ impl States {
         }
     }
 
-    /// Makes the trunk, which is the first `from` elements of `list`, the whole list.
+    /// Extends the trunk, which is the first `from` elements of `list`, to the whole list.
     fn grow(&mut self, key: KeyId, list: &[i64], from: usize) {
         for code in &list[from..] {
             let elem = self.elem_id(key, *code);
             let k = &self.key[key.at()];
             let parent = k.trunk_states.last().copied().unwrap_or(k.root);
-            // A list that branched off may have been here before.
+            // A list that branched off may already have created this state.
             let state = match k.branched.then(|| self.branches.get(&(parent, elem))).flatten() {
                 Some(state) => *state,
                 None => self.make(parent, elem, key),
@@ -183,7 +183,7 @@ impl States {
     fn branch(&mut self, key: KeyId, list: &[i64]) -> StateId {
         let k = &mut self.key[key.at()];
         if !k.branched {
-            // From here on children are looked up, so the trunk's must be found as well.
+            // From here on children are looked up, so those on the trunk must be in `branches` as well.
             k.branched = true;
             let states = std::mem::take(&mut k.trunk_states);
             let root = k.root;
@@ -227,7 +227,7 @@ impl States {
             at = self.state[at.at()].parent;
         }
         path.reverse();
-        // The old trunk may have grown since it was entered among the branches.
+        // The old trunk may have grown since its states were added to `branches`.
         let mut parent = root;
         for state in old {
             self.branches.insert((parent, self.state[state.at()].elem), state);
@@ -241,21 +241,21 @@ impl States {
         &self.key[key.at()].trunk_states
     }
 
-    /// Whether a state is of its key's longest list, or the empty one.
+    /// Returns true if a state is on its key's trunk, or is the empty list.
     pub(crate) fn is_on_trunk(&self, state: &State) -> bool {
         let Some(at) = state.len.to_usize().checked_sub(1) else { return true };
         let on_trunk = self.trunk(state.key).get(at).map(|on_trunk| &self.state[on_trunk.at()]);
         on_trunk.is_some_and(|on_trunk| (on_trunk.parent, on_trunk.elem) == (state.parent, state.elem))
     }
 
-    /// Whether an element was appended by a transaction that may have happened.
+    /// Returns true if an element was appended by a transaction that may have happened.
     #[inline]
     pub(crate) fn is_written(&self, elem: ElemId, txns: &Txns<Mop>) -> bool {
         let writer = self.elem[elem.at()].writer;
         writer != TxnId::NONE && txns.is_possible(writer)
     }
 
-    /// What is true of some elements. O(elements).
+    /// The flags of the elements. O(elements).
     pub(crate) fn facts(&self, txns: &Txns<Mop>) -> Facts {
         let mut facts = Facts::default();
         for elem in &self.elem {

@@ -11,15 +11,15 @@ use crate::ids::{ElemId, KeyId, StateId, TxnId};
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
-/// What was found so far, in the order of the history.
+/// The anomalies found so far, in the order of the history.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
-    /// A transaction and, for each key, its first read that disagrees with what it read or wrote before.
+    /// For each transaction and key, the first read that disagrees with earlier micro-ops of the transaction.
     pub(crate) internal: Vec<Internal>,
     /// A transaction, its read, and an element in it that the transaction appends only later.
     pub(crate) future_reads: Vec<(TxnId, u32, ElemId)>,
-    /// The first state of a key that a transaction read, where it appended to the key after that. Two transactions with
-    /// one state are a lost update.
+    /// The first state of a key that a transaction read, if the transaction appended to the key after that. Two
+    /// transactions with the same state are a lost update.
     pub(crate) updates: Vec<(StateId, TxnId)>,
 }
 
@@ -28,13 +28,13 @@ pub(crate) struct Internal {
     pub(crate) txn: TxnId,
     /// The micro-op's position in the transaction.
     pub(crate) mop: u32,
-    /// The list as it was last read; `None` if only what was appended since is known.
+    /// The list as it was last read; `None` if only the later appends are known.
     pub(crate) base: Option<StateId>,
-    /// What was appended to it since.
+    /// The appends since then.
     pub(crate) tail: Vec<ElemId>,
 }
 
-/// What a transaction has done to one key so far.
+/// The micro-ops of a transaction on one key so far.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     /// The last read.
@@ -43,30 +43,30 @@ struct Slot {
     tail: u32,
     tail_len: u32,
     first_read: Option<StateId>,
-    /// Whether an append followed it.
+    /// Whether an append followed the first read.
     updated: bool,
     last_append: ElemId,
-    /// Whether nothing disagreed so far.
+    /// Whether all reads agreed so far.
     sound: bool,
 }
 
 const NO_TAIL: u32 = u32::MAX;
 
-/// Looks at one transaction after another, in memory that is used again.
+/// Examines one transaction after another, and reuses its buffers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Within {
     /// For each key, the transaction that used it last and its slot there.
     marks: Vec<(u32, u32)>,
     stamp: u32,
     slots: Vec<Slot>,
-    /// Appends, each with the one before it to the same key.
+    /// Appends, each with the position of the one before it to the same key.
     tails: Vec<(ElemId, u32)>,
-    /// Elements appended after a read of their key, and where.
+    /// Elements appended after a read of their key, and the positions of these appends.
     late: Vec<(ElemId, u32)>,
 }
 
 impl Within {
-    /// Examines a transaction. Of one that did not complete `ok`, only its appends are used.
+    /// Examines a transaction. If it did not complete `ok`, only its appends are used.
     #[inline]
     pub(crate) fn look(&mut self, states: &mut States, kind: OpKind, txn: TxnId, mops: &[Mop], found: &mut Findings) {
         if mops.len() > 1 {
@@ -82,7 +82,7 @@ impl Within {
                 What::Write(elem) => self.append(slot, elem, at.to_u32(), kind, txn, states, found),
                 What::Read(state) if kind == OpKind::Ok => {
                     if self.slots[slot].sound && !self.agrees(slot, state, states) {
-                        // Only the first: what follows may be its consequence.
+                        // Only the first is reported: later ones may be its consequence.
                         self.slots[slot].sound = false;
                         let tail = self.tail(slot);
                         found.internal.push(Internal { txn, mop: at.to_u32(), base: self.slots[slot].base, tail });
@@ -143,8 +143,9 @@ impl Within {
         if slot.last_append != ElemId::NONE {
             states.elem[slot.last_append.at()].flags.add(ElemFlags::INTERMEDIATE);
         }
-        // A first read that shows an append of its own transaction counts too. Two transactions with such a read in
-        // common are a G1b besides, so no history is refused for it that would else be valid; and Elle reports it so.
+        // A first read that shows an append of its own transaction counts too. Two transactions with the same such read
+        // are also a G1b, so this rejects no history that would otherwise be valid; and Elle reports it in the same
+        // way.
         if let (Some(read), OpKind::Ok, false) = (slot.first_read, kind, slot.updated) {
             slot.updated = true;
             found.updates.push((read, txn));
@@ -158,7 +159,7 @@ impl Within {
         }
     }
 
-    /// Whether a read of `state` agrees with what is known: the last read with all that was appended since.
+    /// Returns true if a read of `state` agrees with the last read and all later appends.
     fn agrees(&self, slot: usize, state: StateId, states: &States) -> bool {
         let Slot { base, mut tail, tail_len, .. } = self.slots[slot];
         if base.is_none() && tail_len == 0 {
@@ -192,7 +193,7 @@ impl Within {
     }
 
     fn find_future_reads(&mut self, states: &States, txn: TxnId, mops: &[Mop], found: &mut Findings) {
-        // Appends are unique, so an element is here once.
+        // Appends are unique, so an element occurs once.
         self.late.sort_unstable();
         for (at, mop) in mops.iter().enumerate() {
             let What::Read(state) = mop.what() else { continue };

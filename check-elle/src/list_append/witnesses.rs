@@ -1,4 +1,4 @@
-//! Witnesses of the anomalies that are not cycles: the transactions, the facts and a sentence for each case.
+//! Witnesses of the anomalies that are not cycles: for each case the transactions, the facts and a sentence.
 
 use super::analysis::Lists;
 use super::mop::{Mop, What};
@@ -13,7 +13,7 @@ use history_core::explain::with_more;
 use history_core::{Datum, Witness};
 
 impl Lists {
-    /// How many anomalies of a type there are, and witnesses of the first `max`.
+    /// The number of anomalies of a type, and witnesses of the first `max`.
     pub(super) fn witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>) {
         let (a, d) = (self, &self.direct);
         match anomaly {
@@ -128,7 +128,7 @@ impl Lists {
     fn reversed(&self, writer: TxnId, [earlier, later]: [ElemId; 2]) -> Witness {
         let a = self;
         let key = a.states.elem[later.at()].key;
-        // All reads agree up to there.
+        // All reads agree up to this element.
         let place = a.states.trunk(key).iter().position(|state| a.states.state[state.at()].elem == later);
         let is_longer = |state: StateId| place.is_some_and(|at| a.states.state[state.at()].len.to_usize() > at);
         let shows = |mop: &Mop| mop.key == key && matches!(mop.what(), What::Read(state) if is_longer(state));

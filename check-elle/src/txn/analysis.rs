@@ -21,15 +21,15 @@ pub(crate) struct Reason {
     pub(crate) because: String,
 }
 
-/// A transaction, and its name in an explanation.
+/// A transaction and its name in an explanation.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<'a> {
     pub(crate) name: &'a str,
     pub(crate) txn: TxnId,
 }
 
-/// Whether some `ok` transaction has a read with a result, of a key that any transaction writes: given what a micro-op
-/// writes and reads.
+/// Returns true if some `ok` transaction has a read with a result, of a key that any transaction writes. `writes` and
+/// `reads` return the key that a micro-op writes or reads.
 pub(crate) fn reads_what_is_written<M: Copy>(
     txns: &Txns<M>,
     keys: usize,
@@ -44,13 +44,13 @@ pub(crate) fn reads_what_is_written<M: Copy>(
     txns.ids().any(|txn| txns.is_ok(txn) && txns.mops(txn).iter().any(is_evidence))
 }
 
-/// All that is known of a history once it was read.
+/// The data about a history after it was read.
 pub(crate) trait Analysis: Sync {
     type Mop: Copy;
 
     fn txns(&self) -> &Txns<Self::Mop>;
 
-    /// How many keys there are.
+    /// The number of keys.
     fn keys(&self) -> usize;
 
     /// A key in its recorded form.
@@ -60,18 +60,20 @@ pub(crate) trait Analysis: Sync {
     #[cfg(feature = "exact")]
     fn first(&self, key: KeyId) -> Datum;
 
-    /// Whether an order of all transactions is known along which all edges of the graph lead, so that it has no cycle,
-    /// and some read returned another's write. `false` also if it would have to be searched for.
+    /// Returns true if the analysis has an order of all transactions that agrees with all edges of the graph, so that
+    /// it has no cycle, and some read returned another transaction's write. Returns `false` also if a search would be
+    /// necessary.
     fn is_ordered(&self) -> bool {
         false
     }
 
-    /// The transactions that happened; `None` if some read shows a value that no transaction left.
+    /// The transactions that happened; `None` if some read returned a value that is not the last write of a
+    /// transaction.
     #[cfg(feature = "exact")]
     fn happened(&self) -> Option<Happened>;
 
-    /// These, and all that may have happened and write something: for a share, because other shares may show that they
-    /// did. `None` also if the graph has all existing dependencies.
+    /// The same, and all transactions that may have happened and write something: for a share, because other shares may
+    /// show that they happened. `None` also if the graph has all existing dependencies.
     #[cfg(feature = "exact")]
     fn may_have_happened(&self) -> Option<Happened> {
         None
@@ -80,12 +82,12 @@ pub(crate) trait Analysis: Sync {
     /// Whether reads show the order of versions as far as it matters. Otherwise several orders may explain a history.
     const READS_SHOW_ORDER: bool = true;
 
-    /// For a share: whether the whole may show the order of all versions, if this does not.
+    /// For a share: returns true if the whole history may show the order of all versions although this share does not.
     fn order_depends_on_others(&self) -> bool {
         false
     }
 
-    /// Whether no key contradicts the assumptions about all keys.
+    /// Returns true if no key contradicts the assumptions about all keys.
     fn assumptions_hold(&self) -> bool {
         true
     }
@@ -104,44 +106,44 @@ pub(crate) trait Analysis: Sync {
         relation.name()
     }
 
-    /// Types that other workloads cannot show, and so do not search for, but this one does.
+    /// Types that only this workload searches for, because other workloads cannot show them.
     const SEARCHED: AnomalySet = AnomalySet::EMPTY;
 
     /// The types found without searching for cycles.
     fn direct(&self) -> AnomalySet;
 
-    /// How many there are of such a type, and witnesses of the first `max`.
+    /// The number of anomalies of such a type, and witnesses of the first `max`.
     fn direct_witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>);
 
-    /// Whether each write of the history is known; else what some op wrote is unknown.
+    /// Returns true if the writes of every op are known.
     fn writes_known(&self) -> bool;
 
-    /// Whether some `ok` transaction read a key that any transaction writes, whether that succeeded or not: such a read
-    /// could have shown something wrong.
+    /// Returns true if some `ok` transaction read a key that any transaction writes, whether or not that one succeeded:
+    /// such a read could have been wrong.
     fn has_evidence(&self) -> bool;
 
     /// The key that a micro-op writes, if it is a write.
     fn writes_key(mop: Self::Mop) -> Option<KeyId>;
 
-    /// Notes on the verdict in addition to the anomalies; `is_decided`: each level was decided exactly.
+    /// Notes on the verdict in addition to the anomalies. `is_decided` is true if each level was decided exactly.
     fn notes(&self, is_decided: bool) -> Vec<String>;
 
     /// Whether [`Analysis::unordered`] concerns cycles of this history, and not all histories of this kind. If so, a
     /// level that is based on the order is not known to hold.
     const DOUBT_IS_OF_THIS_HISTORY: bool;
 
-    /// Whether a transaction that contradicts itself read a value without an edge: for registers, the graph has only
-    /// the first read of a key.
+    /// Returns true if a transaction that contradicts itself read a value without an edge: for registers, the graph has
+    /// only the first read of a key.
     fn hides_reads(&self) -> bool {
         false
     }
 
-    /// Why some read may have returned a value that no level about reads permits, as a clause.
+    /// Why some read may have returned a value that no level with rules about reads permits, as a clause.
     fn unexplained(&self) -> Option<String> {
         None
     }
 
-    /// Whether some predicate read missed a write of a transaction: levels about items permit that.
+    /// Returns true if some predicate read missed a write of a transaction: levels about items permit that.
     fn misses_by_predicates(&self) -> bool {
         false
     }
@@ -157,7 +159,7 @@ pub(crate) trait Analysis: Sync {
     /// A possible explanation for a read of a value that was never written; may be empty.
     fn garbage_hint(&self) -> String;
 
-    /// Other figures of the anomalies shown: `max` of each type at most.
+    /// Other figures of these anomalies, at most `max` of each type.
     fn figures(&self, _shown: AnomalySet, _max: usize) -> Vec<Figure> {
         Vec::new()
     }

@@ -1,5 +1,5 @@
-//! The graph of transactions under construction: the data relations of a workload, transaction by transaction, and
-//! those that processes, time and crowds add.
+//! Builds the graph of transactions: adds the data relations of a workload, transaction by transaction, and the
+//! relations that follow from processes, time and crowds.
 
 pub(crate) use super::crowd::is_worth_gates;
 use super::crowd::{self, Crowd};
@@ -10,7 +10,7 @@ use crate::graph::{Graph, Relation};
 use crate::ids::TxnId;
 use history_core::cast::Cast as _;
 
-/// A crowd of a builder's.
+/// The number of a crowd in a builder.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct CrowdId(u32);
 
@@ -18,7 +18,7 @@ pub(crate) struct CrowdId(u32);
 pub(crate) struct Builder {
     graph: Graph,
     time: TimeEdges,
-    /// Whether any two transactions are related.
+    /// Whether some two transactions are related.
     is_related: bool,
     /// The members of each crowd, and its first gate.
     crowds: Vec<(Vec<TxnId>, u32)>,
@@ -33,7 +33,7 @@ impl Builder {
         Builder { graph: Graph::new(txns.len()), time, is_related: false, crowds: Vec::new(), gates }
     }
 
-    /// Adds a crowd of these, in ascending order.
+    /// Adds a crowd with these members, in ascending order.
     pub(crate) fn add_crowd(&mut self, members: Vec<TxnId>) -> CrowdId {
         let id = CrowdId(self.crowds.len().to_u32());
         let first_gate = self.gates;
@@ -42,18 +42,18 @@ impl Builder {
         id
     }
 
-    /// Leads from the transaction at hand to another.
+    /// Adds an edge from the current transaction to another.
     #[inline]
     pub(crate) fn relate(&mut self, to: TxnId, relation: Relation) {
         self.is_related = true;
         self.graph.push_edge(to.at().to_u32(), relation);
     }
 
-    /// Leads from the transaction at hand, which is `txn`, to all members of crowds but those to which it leads for a
-    /// stronger reason: so what it leads to by itself is to be known by now, and stronger relations come first in
-    /// `crowds`.
+    /// Adds edges from the current transaction, which is `txn`, to all members of crowds, except those to which it
+    /// already leads by a stronger relation. So its direct edges must have been added, and stronger relations must be
+    /// first in `crowds`.
     pub(crate) fn enter(&mut self, txn: TxnId, crowds: &[(Relation, CrowdId)]) {
-        // Members of the crowds entered for stronger reasons.
+        // Members of the crowds with stronger relations.
         let mut stronger: Vec<TxnId> = Vec::new();
         for alike in crowds.chunk_by(|one, next| one.0 == next.0) {
             let relation = alike[0].0;
@@ -74,7 +74,7 @@ impl Builder {
         }
     }
 
-    /// Ends a transaction; one that is `ok` leads to those that come later.
+    /// Ends a transaction. If it is `ok`, adds its edges to later ones.
     #[inline]
     pub(crate) fn end_txn(&mut self, txn: TxnId, is_ok: bool) {
         if is_ok {
@@ -83,7 +83,7 @@ impl Builder {
         self.graph.end_node();
     }
 
-    /// Ends the graph with its gates.
+    /// Adds the gates, and returns the graph.
     pub(crate) fn finish(mut self) -> TxnGraph {
         self.is_related |= self.time.push_gates(&mut self.graph);
         for (members, first_gate) in &self.crowds {

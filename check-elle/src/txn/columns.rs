@@ -4,15 +4,15 @@ use crate::ids::TxnId;
 use history_core::cast::Cast as _;
 use history_core::{Client, IntMap, Op, OpKind, Pair, Participants, Process, UnreadResults};
 
-/// Stands for no index, in a column of indices.
+/// An absent index in a column of indices.
 const NO_INDEX: u64 = u64::MAX;
-/// Represents an unknown number of transactions.
+/// An unknown number of transactions.
 const UNKNOWN: u32 = u32::MAX;
-/// Stands for no process or time.
+/// An absent process or time.
 const NOTHING: i64 = i64::MIN;
 
-/// All transactions that happened, may have happened, or failed after writing something; in the order of their
-/// completions, those without one at the end.
+/// All transactions that happened, may have happened, or failed after writing something, in the order of their
+/// completions; those without a completion are at the end.
 #[derive(Clone, Debug)]
 pub(crate) struct Txns<M> {
     kind: Vec<OpKind>,
@@ -22,12 +22,12 @@ pub(crate) struct Txns<M> {
     invoked: Vec<u64>,
     invoked_time_ns: Vec<i64>,
     oks_before: Vec<u32>,
-    /// Where each one's micro-ops end. Nondecreasing; its last entry is `mops.len()`.
+    /// The ends of the transactions' micro-ops. Nondecreasing; its last entry is `mops.len()`.
     mops_end: Vec<u32>,
     mops: Vec<M>,
-    /// What some did that is not judged.
+    /// The recorded micro-ops of transactions whose checked micro-ops differ.
     recorded: IntMap<Vec<M>>,
-    /// Who they are.
+    /// The processes.
     pub(crate) participants: Participants,
 }
 
@@ -63,7 +63,7 @@ impl<M: Copy> Txns<M> {
         &self.mops
     }
 
-    /// A row for the completion `op`, before whose invocation `oks_before` transactions had completed `ok`.
+    /// Adds a row for the completion `op`. `oks_before` transactions had completed `ok` before its invocation.
     pub(crate) fn push(&mut self, op: &Op<'_>, mops: &[M], oks_before: Option<u32>) {
         let (invoked, invoked_time_ns) = match op.pair {
             Pair::Completes { invoked, invoked_time_ns, .. } => (invoked, invoked_time_ns),
@@ -84,13 +84,13 @@ impl<M: Copy> Txns<M> {
         self.mops_end.push(self.mops.len().to_u32());
     }
 
-    /// A row for an invocation without a completion.
+    /// Adds a row for an invocation without a completion.
     pub(crate) fn push_open(&mut self, open: &Open<M>) {
         self.kind.push(OpKind::Info);
         self.index.push(open.index);
         self.process.push(open.process.unwrap_or(NOTHING));
         self.time_ns.push(open.time_ns.unwrap_or(NOTHING));
-        // One whose client is unknown may as well be the invocation of something that completed.
+        // If its client is unknown, it may be the invocation of an operation that completed.
         let known = open.process.is_some();
         self.invoked.push(if known { open.index } else { NO_INDEX });
         self.oks_before.push(if known { open.oks_before } else { UNKNOWN });
@@ -104,19 +104,19 @@ impl<M: Copy> Txns<M> {
         self.kind[txn.at()]
     }
 
-    /// The index of the completion; of the invocation, if there is no completion.
+    /// The index of the completion, or of the invocation if there is no completion.
     pub(crate) fn index(&self, txn: TxnId) -> u64 {
         self.index[txn.at()]
     }
 
-    /// The index of the invocation, if that is known.
+    /// The index of the invocation, if it is known.
     #[inline]
     pub(crate) fn invoked(&self, txn: TxnId) -> Option<u64> {
         let invoked = self.invoked[txn.at()];
         (invoked != NO_INDEX).then_some(invoked)
     }
 
-    /// The number of transactions that had completed `ok` when this one was invoked, if the time of that is known.
+    /// The number of transactions that had completed `ok` when this one was invoked, if its invocation is known.
     #[inline]
     pub(crate) fn oks_before(&self, txn: TxnId) -> Option<u32> {
         let oks = self.oks_before[txn.at()];
@@ -127,7 +127,7 @@ impl<M: Copy> Txns<M> {
         some(self.process[txn.at()])
     }
 
-    /// Its process as the history calls it.
+    /// The transaction's process as the history names it.
     pub(crate) fn client(&self, txn: TxnId) -> Option<Client> {
         self.process(txn).map(|process| self.participants.client(process))
     }
@@ -146,44 +146,44 @@ impl<M: Copy> Txns<M> {
         &self.mops[start..self.mops_end[txn.at()].to_usize()]
     }
 
-    /// Keeps what a transaction did, for reports, when other micro-ops take its place.
+    /// Keeps the recorded micro-ops of a transaction for reports, before others replace them.
     pub(crate) fn keep_recorded(&mut self, txn: TxnId) {
         let mops = self.mops(txn).to_vec();
         self.recorded.insert(txn.at().to_i64(), mops);
     }
 
-    /// What a transaction did, for reports: also what is not judged, if that was kept.
+    /// The recorded micro-ops of a transaction, for reports, including those that are not checked, if they were kept.
     pub(crate) fn recorded(&self, txn: TxnId) -> &[M] {
         self.recorded.get(txn.at().to_i64()).map_or(self.mops(txn), Vec::as_slice)
     }
 
-    /// Puts another micro-op in the place of one.
+    /// Replaces a micro-op.
     pub(crate) fn set_mop(&mut self, txn: TxnId, at: usize, mop: M) {
         let end = self.mops_end[txn.at()].to_usize();
         let start = end - self.mops(txn).len();
         self.mops[start..end][at] = mop;
     }
 
-    /// Puts other micro-ops in the place of all.
+    /// Replaces all micro-ops.
     pub(crate) fn replace_mops(&mut self, with: impl Fn(M) -> M) {
         for mop in &mut self.mops {
             *mop = with(*mop);
         }
     }
 
-    /// Whether it is known to have happened.
+    /// Returns true if the transaction is known to have happened.
     #[inline]
     pub(crate) fn is_ok(&self, txn: TxnId) -> bool {
         self.kind(txn) == OpKind::Ok
     }
 
-    /// Whether it happened, or may have: only such transactions have edges.
+    /// Returns true if the transaction happened or may have happened: only such transactions have edges.
     #[inline]
     pub(crate) fn is_possible(&self, txn: TxnId) -> bool {
         matches!(self.kind(txn), OpKind::Ok | OpKind::Info)
     }
 
-    /// Whether the invocation of a client's transaction is not known. O(transactions).
+    /// Returns true if the invocation of some client's transaction is unknown. O(transactions).
     pub(crate) fn lacks_invocations(&self) -> bool {
         let is_sudden = |txn| self.is_possible(txn) && self.process(txn).is_some() && self.invoked(txn).is_none();
         self.ids().any(is_sudden)
@@ -194,28 +194,28 @@ fn some(n: i64) -> Option<i64> {
     (n != NOTHING).then_some(n)
 }
 
-/// How many ops of each kind there were.
+/// The number of ops of each kind.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
     pub(crate) ok: u64,
     pub(crate) fail: u64,
     pub(crate) info: u64,
-    /// The index of the first op that may have happened, but states neither at its invocation nor at its completion
-    /// what it does: it may have written anything that no other op wrote.
+    /// The index of the first op that may have happened and has micro-ops neither in its invocation nor in its
+    /// completion: it may have written any value that no other op wrote.
     pub(crate) unsaid: Option<u64>,
-    /// Those without the results of their reads.
+    /// Ops whose read results are missing.
     pub(crate) unread: UnreadResults,
     /// Whether some invocation has no process.
     pub(crate) has_nameless: bool,
 }
 
-/// Why an op is not understood.
+/// Why an op could not be decoded.
 #[derive(Clone, Debug)]
 pub(crate) struct Undecoded {
     pub(crate) reason: String,
-    /// Whether what is not understood may be a write.
+    /// Whether the part that could not be decoded may be a write.
     pub(crate) may_write: bool,
-    /// Whether the op is no list of micro-ops, so that it says nothing at all of them.
+    /// Whether the op is not a list of micro-ops at all, so that none is known.
     pub(crate) is_whole: bool,
     /// The line of the op.
     pub(crate) line: Option<u64>,
@@ -225,17 +225,17 @@ pub(crate) struct Undecoded {
 #[derive(Clone, Debug)]
 pub(crate) struct Open<M> {
     pub(crate) waits: bool,
-    /// Why it is not understood, if it is not.
+    /// Why the invocation could not be decoded, if so.
     pub(crate) undecoded: Option<Box<Undecoded>>,
     pub(crate) has_value: bool,
     pub(crate) index: u64,
     pub(crate) process: Option<i64>,
     pub(crate) time_ns: Option<i64>,
-    /// How many transactions had completed `ok` when it was invoked.
+    /// The number of transactions that had completed `ok` at the invocation.
     pub(crate) oks_before: u32,
-    /// Whether it writes a key of another share.
+    /// Whether the operation writes a key of another share.
     pub(crate) writes_elsewhere: bool,
-    /// Of a share: a number for all that it writes, on whatever keys, in its order.
+    /// For a share: a hash of all writes of the operation, on any keys, in their order.
     pub(crate) all_writes: u64,
     pub(crate) mops: Vec<M>,
 }

@@ -1,34 +1,34 @@
-//! Crowds: many transactions that all follow each of many others, without an edge for each pair.
+//! Crowds: sets of transactions that all follow each of many others, without an edge for each pair.
 //!
-//! The members of a crowd are the leaves of a tree of gates. A transaction that precedes all of them leads into the few
-//! gates that have exactly the right leaves below them: all but itself, and those that it precedes for a stronger
-//! reason.
+//! The members of a crowd are the leaves of a tree of gates. A transaction that precedes them leads into the few gates
+//! whose leaves are exactly the members that it precedes for this reason: all but itself, and those that it precedes
+//! for a stronger reason.
 
 use crate::graph::{Graph, Relation};
 use crate::ids::TxnId;
 use history_core::cast::Cast as _;
 use std::ops::Range;
 
-/// Fewer edges than this from those before to those after are not worth gates.
+/// The maximum number of edges from those before to those after for which gates do not pay off.
 const DIRECT_EDGES_MAX: usize = 64;
 
-/// Whether a crowd of `after` transactions is worth gates, if `before` lead to it.
+/// Returns true if gates save edges for a crowd of `after` transactions to which `before` transactions lead.
 pub(crate) fn is_worth_gates(before: usize, after: usize) -> bool {
     after > 1 && before * after > DIRECT_EDGES_MAX.max(2 * (before + after))
 }
 
-/// How many gates a crowd of this size takes.
+/// The number of gates of a crowd of this size.
 pub(crate) fn gates(after: usize) -> u32 {
     after.to_u32() - 1
 }
 
-/// The members, and the number of their first gate.
+/// The members of a crowd, and the number of its first gate.
 ///
-/// The tree of `n` leaves is laid out as a heap: leaf `i` is node `n + i`, and node `k` has the children `2k` and `2k +
-/// 1`.
+/// The tree of `n` leaves has the layout of a heap: leaf `i` is node `n + i`, and node `k` has the children `2k` and
+/// `2k + 1`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crowd<'a> {
-    /// In ascending order; one that has several reasons to be here is here once or more.
+    /// In ascending order, possibly with duplicates.
     members: &'a [TxnId],
     base: u32,
 }
@@ -39,8 +39,8 @@ impl<'a> Crowd<'a> {
         Crowd { members, base }
     }
 
-    /// Leads from the node being added to all members but those in `excluded`, which is in ascending order. Whether
-    /// there are any.
+    /// Adds edges from the node being added to all members except those in `excluded`, which is in ascending order.
+    /// Returns true if there are any.
     pub(crate) fn enter(self, graph: &mut Graph, relation: Relation, excluded: &[TxnId]) -> bool {
         let mut entered = false;
         let mut from = 0;
@@ -55,7 +55,7 @@ impl<'a> Crowd<'a> {
         entered | self.cover(graph, relation, from..self.members.len())
     }
 
-    /// Leads to a range of the leaves by way of as few nodes as have just these leaves below them.
+    /// Adds edges to a range of the leaves, by way of the fewest nodes that have exactly these leaves below them.
     fn cover(self, graph: &mut Graph, relation: Relation, range: Range<usize>) -> bool {
         let n = self.members.len();
         let (mut left, mut right) = (range.start + n, range.end + n);
@@ -74,7 +74,7 @@ impl<'a> Crowd<'a> {
         !range.is_empty()
     }
 
-    /// The graph's node for a node of the tree: a transaction for a leaf, a gate for any other.
+    /// The graph's node for a node of the tree: a transaction for a leaf, a gate otherwise.
     fn node(self, node: usize) -> u32 {
         match node.checked_sub(self.members.len()) {
             Some(leaf) => self.members[leaf].at().to_u32(),
@@ -93,8 +93,8 @@ impl<'a> Crowd<'a> {
     }
 }
 
-/// Those to which the node being added already leads by a stronger relation than `relation`, also `by_crowds`, and the
-/// node itself, in ascending order.
+/// The transactions to which the node being added already leads by a stronger relation than `relation`, including those
+/// in `by_crowds`, and the node itself, in ascending order.
 pub(crate) fn excluded(graph: &Graph, txn: TxnId, relation: Relation, by_crowds: &[TxnId]) -> Vec<TxnId> {
     let open = graph.open_edges().filter(|(_, other)| *other < relation).map(|(to, _)| TxnId::new(to.to_usize()));
     let mut excluded: Vec<TxnId> = open.chain(by_crowds.iter().copied()).chain([txn]).collect();

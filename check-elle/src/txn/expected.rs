@@ -1,4 +1,4 @@
-//! The expectation on a history, and how many results are reported: the options of all transaction checkers.
+//! The expected consistency levels, and the number of results to report: the options of all transaction checkers.
 
 use crate::anomaly::{AnomalySet, AnomalyType};
 use crate::exact::{EXACT, Exact};
@@ -12,12 +12,12 @@ pub(crate) const WITNESSES_MAX: usize = 8;
 pub(crate) struct Expected {
     /// The models that the history is expected to obey.
     pub(crate) models: Vec<Model>,
-    /// Anomalies that are not expected in addition to those that the models forbid.
+    /// Forbidden anomalies in addition to those that the models forbid.
     pub(crate) anomalies: AnomalySet,
     /// Whether a read may return a value that was never written.
     pub(crate) garbage_reads_allowed: bool,
     pub(crate) witnesses_max: usize,
-    /// Whether levels that cycles leave open are decided.
+    /// Whether levels that cycles leave open are decided exactly.
     pub(crate) exact: Exact,
 }
 
@@ -65,13 +65,13 @@ impl Default for Expected {
 }
 
 impl Expected {
-    /// The same, with the options given by name.
+    /// Applies the options given by name.
     pub(crate) fn with_options(mut self, options: &Options) -> Result<Expected, OptionError> {
         if options.text(CONSISTENCY_MODELS.name).is_some() {
             let wrong = |message: String| OptionError::new(CONSISTENCY_MODELS.name, message);
             let names = options.names(CONSISTENCY_MODELS.name);
             if names.is_empty() {
-                // As from a shell's unset variable; with no model every history would be valid.
+                // For example from an unset shell variable. Without a model every history would be valid.
                 return Err(wrong("it has no consistency level; pass one, or omit the option".to_owned()));
             }
             let models = names.into_iter().map(str::parse::<Model>);

@@ -9,13 +9,13 @@ use history_core::explain::{self, Explanation};
 use history_core::{Datum, Step, Witness, WitnessOp};
 use std::fmt::Write;
 
-/// The approximate number of values of one transaction in a report. Of a larger one the beginning is shown.
+/// The approximate maximum number of values of one transaction in a report. A larger transaction is truncated.
 const SHOWN_DATUMS_MAX: usize = 16_384;
 
 /// The number of transactions that one witness names, unless it is a cycle: an incomplete cycle would prove nothing.
 pub(crate) const SHOWN_TXNS_MAX: usize = 64;
 
-/// About how many values a micro-op holds.
+/// The approximate number of values in a micro-op.
 fn size(mop: &Datum) -> usize {
     match mop {
         Datum::Vector(parts) => {
@@ -69,7 +69,7 @@ pub(crate) fn explain_cycle<A: Analysis>(analysis: &A, cycle: &Cycle) -> Witness
     Witness::new(ops, explanation).with_steps(steps)
 }
 
-/// Transactions and relations between them, each given by the places of its ends.
+/// Transactions and the relations between them, each given by the positions of its ends.
 pub(crate) fn component<A: Analysis>(
     analysis: &A,
     txns: &[TxnId],
@@ -84,7 +84,7 @@ pub(crate) fn component<A: Analysis>(
     (ops, steps)
 }
 
-/// Why one transaction precedes another. Each relation is derived from its definition, not from the graph.
+/// The reason why one transaction precedes another. Each relation is derived from its definition, not from the graph.
 fn step<A: Analysis>(
     analysis: &A,
     (from, a): (usize, Named<'_>),
@@ -113,7 +113,7 @@ fn because_of_time<A: Analysis>(analysis: &A, a: Named<'_>, b: Named<'_>) -> Str
     let txns = analysis.txns();
     let mut text = format!("{} completed at index {},", a.name, txns.index(a.txn));
     if let (Some(end), Some(begin)) = (txns.time_ns(a.txn), txns.invoked_time_ns(b.txn)) {
-        // Clocks of a test are not as exact as the order in which it recorded.
+        // The clocks of a test are less precise than the order of the recorded ops.
         match begin.checked_sub(end) {
             Some(ns) if ns > 0 => {
                 // Rounded to milliseconds.
@@ -128,7 +128,7 @@ fn because_of_time<A: Analysis>(analysis: &A, a: Named<'_>, b: Named<'_>) -> Str
     text
 }
 
-/// Anomalies that are not cycles: the transactions, the facts, and one sentence.
+/// Explains an anomaly that is not a cycle: the transactions, the facts, and one sentence.
 pub(crate) fn explain<A: Analysis>(
     analysis: &A,
     txns: &[TxnId],
@@ -138,7 +138,7 @@ pub(crate) fn explain<A: Analysis>(
     explain_at_length(analysis, txns, facts, |ops, explanation| explanation.then(sentence(ops)))
 }
 
-/// The same with as many sentences as `conclude` adds.
+/// The same with the sentences that `conclude` adds.
 pub(crate) fn explain_at_length<A: Analysis>(
     analysis: &A,
     txns: &[TxnId],
@@ -152,7 +152,7 @@ pub(crate) fn explain_at_length<A: Analysis>(
     Witness::new(ops, explanation.to_string()).with_facts(facts)
 }
 
-/// Why the ops of a cycle contradict each other: each step, the last of which leads back to the first op.
+/// The explanation of why the steps of a cycle contradict each other; the last step leads back to the first op.
 fn cycle_explanation(ops: &[WitnessOp], steps: &[Step]) -> String {
     let mut explanation = Explanation::of(ops);
     for (at, step) in steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Figures of cycles, and of the components that these are part of.
+//! Figures of cycles, and of the components that contain them.
 
 use super::analysis::Analysis;
 use super::explain;
@@ -9,7 +9,7 @@ use history_core::Anomaly;
 use history_core::cast::Cast as _;
 use history_core::figure::{Content, Figure, STEPS_MAX, TXNS_MAX};
 
-/// A figure of each cycle that is explained, as `TYPE/0`.
+/// A figure of each cycle that has a witness, as `TYPE/0`.
 pub(crate) fn of_cycles(anomalies: &[Anomaly]) -> impl Iterator<Item = Figure> {
     let witnesses = |anomaly: &Anomaly| {
         let named = anomaly.witnesses.iter().enumerate();
@@ -20,7 +20,7 @@ pub(crate) fn of_cycles(anomalies: &[Anomaly]) -> impl Iterator<Item = Figure> {
 }
 
 /// A figure of each of the first `max` components in which cycles were found, as `sccs/0`: all their transactions and
-/// the relations between them, of realtime only those that do not follow from others.
+/// the relations between them, but only those realtime relations that do not follow from others.
 pub(crate) fn of_components<A: Analysis>(analysis: &A, graph: &Graph, found: &Found, max: usize) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (at, nodes) in found.components.iter().take(max).enumerate() {
@@ -48,12 +48,12 @@ pub(crate) fn of_components<A: Analysis>(analysis: &A, graph: &Graph, found: &Fo
     figures
 }
 
-/// All relations between transactions. `part` is the graph between them, where they are the first nodes: outside of it
-/// no gate leads back to any of them.
+/// All relations between transactions. `part` is the graph of these, as its first nodes; no gate outside it leads back
+/// to any of them.
 fn relations(part: &Graph, txns: &[u32]) -> Vec<(usize, usize, Relation)> {
     let mut relations: Vec<(usize, usize, Relation)> = Vec::new();
     for from in 0..txns.len() {
-        // The strongest relation of what two transactions wrote and read represents the others.
+        // Of several data relations between two transactions, only the strongest is drawn.
         let mut last = None;
         for (to, relation) in part.steps_of(from.to_u32()) {
             if !(relation.is_data() && last == Some(to)) {

@@ -22,11 +22,11 @@ pub(crate) use columns::Txns;
 
 use crate::graph::Graph;
 
-/// The graph of a history, and whether it relates any two transactions at all.
+/// The graph of a history, and whether it relates any two transactions.
 #[derive(Debug, Default)]
 pub(crate) struct TxnGraph {
     pub(crate) graph: Graph,
     pub(crate) is_empty: bool,
-    /// Pairs of transactions that only an rw edge of a predicate joins, of all rw edges. Ascending.
+    /// Pairs of transactions whose only rw edge is that of a predicate, in ascending order.
     pub(crate) predicates: Vec<(u32, u32)>,
 }

@@ -17,17 +17,17 @@ pub(crate) enum What<W, R> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mop<W, R> {
     pub(crate) key: KeyId,
-    /// The id of what is written or read, and above it the bit that says which; or `UNSEEN`.
+    /// The id of the value written or read, with the bit `WRITE` for a write; or `UNSEEN`.
     what: u32,
     ids: PhantomData<(W, R)>,
 }
 
-/// Marks a write.
+/// The bit that marks a write.
 const WRITE: u32 = 1 << 31;
-/// No id.
+/// The value for an unknown result of a read.
 const UNSEEN: u32 = WRITE - 1;
 
-/// Ids stay below this, so that they can be packed.
+/// An upper bound of ids that can be packed.
 pub(crate) const IDS_MAX: usize = UNSEEN as usize;
 
 impl<W, R> Clone for Mop<W, R> {

@@ -29,27 +29,27 @@ use std::fmt::Write;
 pub(crate) const NO_READ: &str =
     "No ok transaction read a key that any transaction writes, so no read could have been wrong.";
 
-/// How the note on garbage reads begins.
+/// The start of the note on garbage reads.
 pub(crate) const UNWRITTEN: &str = "A value was read that was never written.";
 
 /// The note on a violation that the rest of the history may revoke.
 pub(crate) const SO_FAR: &str = "The history up to here is violated. A transaction that fails later, or a read that \
                                  contradicts an earlier one, can take this back.";
 
-/// The number of transactions named for a component of which no cycle is shown.
+/// The maximum number of transactions named for a component whose cycle is not shown.
 const COMPONENT_TXNS_MAX: usize = 64;
 
 /// The results of reads that hold whichever op wrote the values. All others require that each value has one writer.
 const WHOEVER_WROTE: AnomalySet = AnomalySet::from_bits(anomaly::bits_of(&["internal", "incompatible-order"]));
 
-/// Handles the report on a prefix: the levels that it does not rule out are unknown.
+/// Changes the report to one on a prefix: the levels that the prefix does not rule out are unknown.
 pub(crate) fn leave_others_open(report: &mut Report) {
     let is_ruled_out = |model: &&str| report.not.iter().chain(&report.also_not).any(|other| other == model);
     let open = lattice::names(ModelSet::ALL).into_iter().filter(|model| !is_ruled_out(model));
     report.not_checked = open.map(Into::into).collect();
 }
 
-/// Handles invocations without a process: no level is known to hold.
+/// Changes the report because invocations have no process: no level is known to hold.
 pub(crate) fn leave_nameless_open(report: &mut Report) {
     leave_others_open(report);
     if report.verdict != Verdict::Invalid {
@@ -132,8 +132,8 @@ pub(crate) fn report<A: Analysis>(
     report
 }
 
-/// Whether cycles alone leave open whether some of the models hold. The anomalies found then do not show the result
-/// that a search for an order would have had.
+/// Returns true if cycles leave open whether some of the models hold. Then the anomalies found do not show what a
+/// search for an order would have found.
 fn needs_search<A: Analysis>(analysis: &A, expected: &Expected, cycles: &Found) -> bool {
     let is_unordered = analysis.unordered(&cycles.components).is_some();
     let is_open = |model: &Model| !model.is_decided() || is_unordered && A::rests_on_order(*model);
@@ -151,7 +151,7 @@ pub(crate) fn edges_needed<A: Analysis>(expected: &Expected, allowed: AnomalySet
 /// The graph that was searched for cycles, and the result.
 #[derive(Default)]
 struct Searched {
-    /// Without nodes if it is known to have no cycle.
+    /// Without nodes if the history is known to have no cycle.
     graph: TxnGraph,
     cycles: Found,
     prepared: Prepared,
@@ -159,7 +159,7 @@ struct Searched {
     has_read: bool,
 }
 
-/// Searches for cycles. If it `leads_on`, levels will be decided exactly if there are none.
+/// Searches for cycles. `leads_on` is true if levels are decided exactly when there are none.
 fn searched<A: Analysis>(analysis: &A, order: Suffix, leads_on: bool, budget: &Budget) -> Searched {
     if analysis.is_ordered() {
         return Searched { has_read: true, ..Searched::default() };
@@ -183,7 +183,7 @@ fn artifacts(anomalies: &[Anomaly]) -> Vec<Artifact> {
     anomalies.iter().filter(|anomaly| !anomaly.witnesses.is_empty()).map(history_core::explain::artifact).collect()
 }
 
-/// The start of the decision.
+/// Prepares the exact decision of levels.
 #[cfg(feature = "exact")]
 fn prepared<A: Analysis>(analysis: &A) -> Prepared {
     Prepared::Transactions(analysis.happened().map(Box::new))
@@ -194,8 +194,8 @@ fn prepared<A: Analysis>(_: &A) -> Prepared {
     Prepared::Nothing
 }
 
-/// What a valid verdict is based on if it is no proof: which times are unknown, and which levels hold only as far as
-/// cycles were searched for.
+/// What a valid verdict is based on if it is not a proof: unknown times, and levels that hold only as far as cycles
+/// were searched for.
 fn rests_on(standing: &Standing, answers: &Answers) -> impl Iterator<Item = String> {
     let open = answers.open.iter().map(|(model, why)| {
         format!(
@@ -205,7 +205,7 @@ fn rests_on(standing: &Standing, answers: &Answers) -> impl Iterator<Item = Stri
     standing.unknown_order().map(str::to_owned).chain(open)
 }
 
-/// Adds the levels that are ruled out, and those that are open.
+/// Adds the levels that are ruled out, and those that are open, to the report.
 fn levels(
     report: &mut Report,
     (all, shown): (AnomalySet, AnomalySet),
@@ -223,9 +223,9 @@ fn levels(
     report.not_checked = lattice::names(standing.open(ruled_out, asked)).into_iter().map(Into::into).collect();
 }
 
-/// All types found, but for those that are allowed.
+/// All types found, except those that are allowed.
 fn types_of<A: Analysis>(analysis: &A, allowed: AnomalySet, cycles: &Found, is_graph_empty: bool) -> AnomalySet {
-    // Without micro-ops there is nothing to judge, whatever process and realtime edges there are.
+    // Without micro-ops there is nothing to check, even if there are process and realtime edges.
     let is_empty = is_graph_empty || analysis.keys() == 0;
     let mut all = analysis.direct().difference(allowed);
     for (anomaly, _) in &cycles.cycles {
@@ -290,7 +290,7 @@ fn notes<A: Analysis>(
     notes
 }
 
-/// How the note on garbage reads begins that are allowed.
+/// The start of the note on allowed garbage reads.
 pub(super) const GARBAGE_ALLOWED: &str = "garbage-read is allowed, and was found";
 
 /// The garbage reads that were found but do not count: they are permitted, or this op may have written the values.
@@ -298,7 +298,7 @@ fn garbage_left_out<A: Analysis>(analysis: &A, unsaid: Option<u64>) -> String {
     let (count, _) = analysis.direct_witnesses(AnomalyType::GARBAGE_READ, 0);
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
     match unsaid {
-        // Lists show where it is among what was written.
+        // A list shows the position of a value among the writes.
         None if A::READS_SHOW_ORDER => format!("{GARBAGE_ALLOWED} {times}."),
         None => format!(
             "{GARBAGE_ALLOWED} {times}. When these values were there is unknown, so what they violate \
@@ -337,7 +337,7 @@ struct Witnesses<'a, A> {
 }
 
 impl<A: Analysis> Witnesses<'_, A> {
-    /// Pictures of these anomalies.
+    /// The figures of these anomalies.
     fn figures(&self, anomalies: &[Anomaly], shown: AnomalySet, graph: &Graph) -> Vec<Figure> {
         let mut figures: Vec<Figure> = figures::of_cycles(anomalies).collect();
         figures.extend(figures::of_components(self.analysis, graph, self.cycles, self.max));
@@ -345,7 +345,7 @@ impl<A: Analysis> Witnesses<'_, A> {
         figures
     }
 
-    /// These types, and those that were decided exactly, sorted.
+    /// The anomalies of these types, and those found by exact decisions, sorted by name.
     fn all(&self, shown: AnomalySet, decided: Vec<Anomaly>) -> Vec<Anomaly> {
         let mut all: Vec<Anomaly> = shown.iter().map(|anomaly| self.of(anomaly)).chain(decided).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
@@ -361,7 +361,7 @@ impl<A: Analysis> Witnesses<'_, A> {
         Anomaly { name: anomaly.name().into(), count, witnesses }
     }
 
-    /// The indices of the ops of an anomaly, the first of its type.
+    /// The indices of the ops of the first anomaly of a type.
     fn indices(&self, anomaly: AnomalyType) -> Vec<u64> {
         self.of(anomaly).witnesses.iter().take(1).flat_map(|witness| &witness.ops).map(|op| op.index).collect()
     }
@@ -374,7 +374,7 @@ impl<A: Analysis> Witnesses<'_, A> {
         first(self.max, &all, |(_, cycle)| explain::explain_cycle(self.analysis, cycle))
     }
 
-    /// The smallest component with a cycle that rules out a model.
+    /// A witness for the smallest component with a cycle that rules out a model.
     fn component(&self, txns: &[u32]) -> Witness {
         let indices = txns.iter().take(COMPONENT_TXNS_MAX);
         let indices = indices.map(|txn| Datum::from(self.analysis.txns().index(TxnId::new(txn.to_usize()))));
@@ -385,7 +385,7 @@ impl<A: Analysis> Witnesses<'_, A> {
     }
 }
 
-/// The first value of all keys, if they have the same: given keys with their values, in order of observation.
+/// The first value of all keys, if it is the same for all, given keys with their values in order of observation.
 pub(crate) fn shown_first(cases: impl Iterator<Item = (KeyId, i64)>) -> Option<i64> {
     let mut keys: HashSet<KeyId> = HashSet::default();
     let mut firsts = cases.filter(|(key, _)| keys.insert(*key)).map(|(_, value)| value);
@@ -393,7 +393,7 @@ pub(crate) fn shown_first(cases: impl Iterator<Item = (KeyId, i64)>) -> Option<i
     firsts.all(|other| other == first).then_some(first)
 }
 
-/// How many there are, and witnesses of the first.
+/// The number of items, and witnesses of the first `max`.
 pub(crate) fn first<T>(max: usize, all: &[T], explain: impl Fn(&T) -> Witness) -> (u64, Vec<Witness>) {
     (all.len().to_u64(), all.iter().take(max).map(explain).collect())
 }

@@ -1,13 +1,14 @@
-//! The order of transactions by processes and by the clock.
+//! The order of transactions by processes and by real time.
 //!
-//! In **realtime** order an edge for each pair would be too many. Instead, the completions form a chain of gates: a
-//! transaction leads to the gate of its own completion, a gate to the next one and to the transactions invoked between
-//! the two. So there is a path exactly from each completed transaction to each one invoked later, with two edges per
-//! transaction and one per gate.
+//! In **realtime** order, an edge for each pair would be too many. Instead, the completions form a chain of gates: a
+//! transaction leads to the gate of its own completion, and a gate leads to the next one and to the transactions
+//! invoked between the two. So there is a path exactly from each completed transaction to each one invoked later, with
+//! two edges per transaction and one per gate.
 //!
-//! The operations of a process are sequential, so its order is part of real time, and follows from it if invocations
-//! are recorded. If they are not, the process edges are added to the realtime ones, of which there are few or none
-//! then. Without them a level with real time would permit what the same level with the order of processes forbids.
+//! The operations of a process are sequential, so the process order is part of real time, and follows from it if
+//! invocations are recorded. If they are not, there are few or no realtime edges, and the process edges are added to
+//! them. Without process edges, a level with real time would permit histories that the same level with the process
+//! order forbids.
 
 use super::columns::Txns;
 use crate::cycle_spec::Suffix;
@@ -17,18 +18,18 @@ use history_core::OpKind;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
-/// Process or realtime edges on their way into a graph.
+/// The process or realtime edges, while the graph is built.
 pub(crate) struct TimeEdges {
     order: Suffix,
-    /// For each `ok` transaction the next one of its process that is `ok`, or that ended the process, and may have
-    /// happened. Empty if there are no process edges.
+    /// For each `ok` transaction, the next transaction of its process that may have happened: it is `ok`, or ended the
+    /// process. Empty if there are no process edges.
     next_of_process: Vec<TxnId>,
-    /// How many completed `ok` so far.
+    /// The number of `ok` completions so far.
     oks: u32,
-    /// The first gate: one for each `ok` completion follows, in order.
+    /// The first gate. One gate per `ok` completion follows, in order.
     base: u32,
     gates: u32,
-    /// The transactions that may have happened, by how many had completed `ok` before each was invoked.
+    /// The transactions that may have happened, grouped by the number of `ok` completions before their invocation.
     invoked_after: Groups,
 }
 
@@ -41,7 +42,7 @@ struct Groups {
 }
 
 impl TimeEdges {
-    /// Edges of this order; their gates are the first ones after the transactions.
+    /// Creates the edges of this order. Their gates are the first nodes after the transactions.
     pub(crate) fn new<M: Copy>(txns: &Txns<M>, order: Suffix) -> TimeEdges {
         let mut edges = TimeEdges {
             order,
@@ -69,12 +70,12 @@ impl TimeEdges {
         self.base + self.gates
     }
 
-    /// Adds the edges of a transaction, the next one that completed `ok`. Whether they relate it to another.
+    /// Adds the edges of the transaction that is the next `ok` completion. Returns true if they relate it to another.
     pub(crate) fn push(&mut self, graph: &mut Graph, txn: TxnId) -> bool {
         if self.order == Suffix::Realtime {
             graph.push_edge(self.base + self.oks, Relation::Realtime);
             self.oks += 1;
-            // The gates say whether anything comes after it.
+            // `push_gates` determines whether a transaction follows.
         }
         let next = self.next_of_process.get(txn.at()).filter(|next| **next != TxnId::NONE);
         if let Some(next) = next {
@@ -110,8 +111,8 @@ impl Groups {
     }
 }
 
-/// Whether a graph of this order has process edges: for real time only if the invocation of some op of a process is
-/// unknown.
+/// Returns true if a graph of this order has process edges. With real time, it has them only if the invocation of some
+/// op of a process is unknown.
 pub(crate) fn has_process_edges<M: Copy>(txns: &Txns<M>, order: Suffix) -> bool {
     let lacks_invocation = |txn| txns.is_possible(txn) && txns.oks_before(txn).is_none() && txns.process(txn).is_some();
     match order {
@@ -142,8 +143,8 @@ fn invoked_after<M: Copy>(txns: &Txns<M>) -> Groups {
     Groups { start, members }
 }
 
-/// A process that crashed does not continue, so its `info` transaction, or the one that it never completed, is its last
-/// one.
+/// For each `ok` transaction, the next one of its process. A process that crashed does not continue, so its `info`
+/// transaction, or the one that it never completed, is its last one.
 fn next_of_process<M: Copy>(txns: &Txns<M>) -> Vec<TxnId> {
     let mut next = vec![TxnId::NONE; txns.len()];
     let mut last: HashMap<i64, TxnId> = HashMap::default();

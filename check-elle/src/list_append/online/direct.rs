@@ -1,4 +1,4 @@
-//! Anomalies of lists that no cycle shows, as events make them known.
+//! Anomalies of lists that no cycle shows, found as events reveal them.
 
 use super::judge::ListJudge;
 use super::lists::{Elem, UNREAD};
@@ -9,7 +9,7 @@ use crate::txn::online::time::NONE;
 use history_core::cast::Cast as _;
 
 impl ListJudge {
-    /// Reads of what turns out to be followed by another append of its transaction.
+    /// Finds reads that end with an element after which its transaction turns out to have appended another.
     pub(super) fn find_late_g1b(&self, txn: u32) -> Result<(), Stop> {
         for elem in &self.graph.at(txn).writes {
             let elem = self.lists.elem(*elem);
@@ -25,7 +25,7 @@ impl ListJudge {
         Ok(())
     }
 
-    /// An append that comes before what its own transaction appended before it.
+    /// Finds an append whose place precedes that of an earlier append of its own transaction.
     pub(super) fn find_reversed(&self, elem: u32) -> Result<(), Stop> {
         let Elem { pos, before, index, code, key, .. } = *self.lists.elem(elem);
         if before != NONE && self.lists.elem(before).pos > pos {
@@ -43,7 +43,7 @@ impl ListJudge {
         Ok(())
     }
 
-    /// Two transactions that read one list of a key and then appended to it.
+    /// Finds two transactions that read the same list of a key and then appended to it.
     pub(super) fn find_lost_update(&mut self, txn: u32, index: u64, mops: &[Mop]) -> Result<(), Stop> {
         let own = self.graph.at(txn).index;
         for (at, mop) in mops.iter().enumerate() {

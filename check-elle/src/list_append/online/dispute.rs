@@ -1,12 +1,12 @@
-//! What is revoked at levels that forbid neither aborted reads nor reads that disagree: the order of versions is based
-//! on them there.
+//! Revokes parts of version orders at levels that forbid neither aborted reads nor disagreeing reads, although these
+//! determine the order.
 //!
-//! - **A writer fails whose append was read.** What came before the append and what came after it are neighbours then.
-//! - **Two lists disagree.** What both begin with stays in order; what else was read comes after that, in no known
-//!   order, as in `list_append::orders`.
+//! - **A writer fails whose append was read.** The elements before and after the append then become neighbours.
+//! - **Two lists disagree.** Their common prefix stays in order. All other elements that were read come after it, in no
+//!   known order, as in `list_append::orders`.
 //!
-//! Either way what precedes what afterwards did so before. So no cycle is new, and none is reported. (A run that goes
-//! on has left out what closed one.)
+//! In both cases, the remaining pairs were ordered in the same way before. So no cycle is new, and none is reported. (A
+//! run that continues has omitted the edge that closed a cycle.)
 
 use super::judge::ListJudge;
 use super::lists::UNREAD;
@@ -17,7 +17,7 @@ use history_core::cast::Cast as _;
 use std::cmp::Reverse;
 
 impl ListJudge {
-    /// Compares the lists that a transaction read with each other and with those before, before any of them is used.
+    /// Compares the lists that a transaction read with each other and with earlier ones, before any of them is used.
     pub(super) fn find_disputes(&mut self, index: u64, mops: &[Mop], codes: &[i64]) {
         let mut reads = std::mem::take(&mut self.reads);
         reads.clear();
@@ -25,7 +25,8 @@ impl ListJudge {
             Mop::Read { key, seen } => Some((*key, seen.clone())),
             Mop::Write { .. } => None,
         }));
-        // The longest one of a key first: where it differs from another is the earliest place where two of them do.
+        // The longest list of a key is first: the earliest difference between any two lists is one between it and
+        // another.
         reads.sort_unstable_by_key(|(key, seen)| (*key, Reverse(seen.len())));
         for of_key in reads.chunk_by(|(a, _), (b, _)| a == b) {
             let key = self.lists.key_id(of_key[0].0, index);
@@ -39,7 +40,7 @@ impl ListJudge {
         self.reads = reads;
     }
 
-    /// What a list shows of the order of its key.
+    /// The part of a list that shows the order of its key.
     pub(super) fn agreed<'l>(&mut self, index: u64, key: u32, list: &'l [i64]) -> Result<&'l [i64], Stop> {
         let Some(agreed) = self.lists.key(key).agreed.filter(|agreed| agreed.to_usize() < list.len()) else {
             return Ok(list);
@@ -54,7 +55,7 @@ impl ListJudge {
         Ok(&list[..agreed.to_usize()])
     }
 
-    /// The order of a key ends after so many elements: reads disagree about what comes then.
+    /// Truncates the order of a key to this length, because reads disagree about what follows.
     fn dispute(&mut self, key: u32, agreed: usize) {
         let before = self.lists.key_mut(key).agreed.get_or_insert(u32::MAX);
         *before = (*before).min(agreed.to_u32());
@@ -66,7 +67,7 @@ impl ListJudge {
         writers.sort_unstable();
         writers.dedup();
         self.graph.part(&writers);
-        // What other keys say of these transactions.
+        // Their order may follow from other keys.
         for txn in writers {
             for at in 0..self.graph.at(txn).writes.len() {
                 self.lead_on(self.graph.at(txn).writes[at]);
@@ -77,7 +78,7 @@ impl ListJudge {
         }
     }
 
-    /// An append that was read did not happen.
+    /// Connects the neighbours of an append that was read, because its transaction failed.
     pub(super) fn bridge(&mut self, failed: u32) {
         let (key, pos) = (self.lists.elem(failed).key, self.lists.elem(failed).pos);
         if pos == UNREAD {
@@ -88,7 +89,7 @@ impl ListJudge {
         }
     }
 
-    /// Leads from an element in a list to what comes directly after it.
+    /// Adds an edge from an element in a list to the next one.
     fn lead_on(&mut self, elem: u32) {
         let (key, pos) = (self.lists.elem(elem).key, self.lists.elem(elem).pos);
         if pos == UNREAD {
@@ -105,7 +106,7 @@ impl ListJudge {
     }
 }
 
-/// Where two lists differ, if neither is the beginning of the other.
+/// The position of the first difference between two lists; `None` if one is a prefix of the other.
 fn differ_at(a: &[i64], b: &[i64]) -> Option<usize> {
     a.iter().zip(b).position(|(a, b)| a != b)
 }

@@ -1,4 +1,4 @@
-//! What is discarded if gates of real time are numbers: see the proof in [the parent](super).
+//! What is discarded if real-time gates are numbers: see the proof in [the parent](super).
 
 use super::judge::ListJudge;
 use crate::txn::online::named;
@@ -28,7 +28,7 @@ impl ListJudge {
         self.graph.remove_all(&gone);
     }
 
-    /// Forgets who read a key, but for those who may lead to what an operation in flight has not said yet, or follow.
+    /// Forgets the readers of a key. While writes of an operation in flight are unknown, keeps those in `keep`.
     fn forget_readers(&mut self, key: u32, keep: &[bool]) {
         let readers = &mut self.lists.key_mut(key).readers;
         if !self.findings.awaits {
@@ -51,7 +51,7 @@ impl ListJudge {
                 let elem = self.lists.elem(elem);
                 if elem.writer == NONE { (elem.after, elem.done) } else { self.span(elem.writer) }
             };
-            // Unread appends are in the order in which they were invoked.
+            // Unread appends are in the order of their invocations.
             let mut latest = 0;
             for (at, elem) in unread.iter().enumerate() {
                 let (after, done) = span(*elem);
@@ -71,7 +71,7 @@ impl ListJudge {
         (txn.after, txn.done)
     }
 
-    /// Drops keys that were named before an op and not since, until so many elements are left.
+    /// Drops keys that were last named before the op `op`, until at most `elems` elements are left.
     pub(super) fn drop_idle_keys(&mut self, op: u64, elems: usize) {
         let keys = self.lists.all_keys().map(|key| (key, self.lists.key(key).named));
         for key in named::idle(keys, op) {

@@ -1,5 +1,5 @@
-//! One level, checked event by event: what each invocation and each completion adds to the version orders and to the
-//! graph, and the violation, if it is the first.
+//! Checks one level event by event: what each invocation and each completion adds to the version orders and to the
+//! graph, and the first violation.
 
 use super::lists::{Elem, ElemKind, Lists, UNREAD, drop_one};
 use super::within::Within;
@@ -15,7 +15,7 @@ use std::ops::Range;
 pub(super) struct ListJudge {
     level: CycleExistsSpec,
     pub(super) findings: Findings,
-    /// Whether a read may show what nobody appended.
+    /// Whether a read may return an element that no transaction appended.
     garbage_allowed: bool,
     pub(super) graph: Graph,
     pub(super) lists: Lists,
@@ -23,7 +23,7 @@ pub(super) struct ListJudge {
     pub(super) kept: Kept,
     /// Reused for unread appends.
     ends: Vec<End>,
-    /// Reused for lists that may hold an element twice.
+    /// Reused for lists that may contain an element twice.
     pub(super) sorted: Vec<i64>,
     /// Reused for the reads of a transaction.
     pub(super) reads: Vec<(i64, Range<usize>)>,
@@ -81,7 +81,7 @@ impl Judge for ListJudge {
         }
         let writes = decode::writes(mops);
         if said == Said::Late {
-            // From when on it was read counts before any of its edges does.
+            // The first gate after a read of a write must be known before edges of the write are added.
             let shown = writes.clone().filter_map(|(key, value)| self.first_read(key, value)).min();
             self.graph.show_at(txn, shown.unwrap_or(NEVER))?;
         }
@@ -212,7 +212,7 @@ impl Judge for ListJudge {
         self.lists.garbage()
     }
 
-    /// What no read has shown can be put in the order of an acyclic graph, but where some cycles are allowed.
+    /// Unread appends can be placed in the order of an acyclic graph, except at levels that allow some cycles.
     fn unordered_key(&self) -> Option<i64> {
         let is_allowed = self.level.rw == RwUse::OneHop;
         let mut keys = self.lists.all_keys().filter(|_| is_allowed).map(|key| self.lists.key(key));
@@ -221,7 +221,7 @@ impl Judge for ListJudge {
 }
 
 impl ListJudge {
-    /// A transaction will append this, or has.
+    /// Adds an append of a transaction.
     fn append(&mut self, txn: u32, op: u64, key_code: i64, value: i64, said: Said) -> Result<(), Stop> {
         let key = self.lists.key_id(key_code, op);
         let index = self.graph.at(txn).index;
@@ -231,7 +231,7 @@ impl ListJudge {
         let after = self.graph.at(txn).after;
         let mut is_placed = false;
         let elem = match known {
-            // It may have been appended before the key was dropped, too.
+            // The element may also have been appended before the key was dropped.
             Some(_) if self.lists.key(key).is_renamed => return Err(Stop::Twice { key: key_code, value }),
             Some(elem) if self.lists.elem(elem).kind == ElemKind::Unwritten => {
                 let at = self.lists.elem_mut(elem);
@@ -271,17 +271,17 @@ impl ListJudge {
         match said {
             Said::Failed => Ok(()),
             Said::First if self.graph.has_floors && is_placed => {
-                // Who read it has completed, and follows from it.
+                // Its reader completed before this invocation, but follows from it.
                 Err(Cycle { indices: vec![index], begins: self.graph.at(txn).begins }.into())
             }
-            // Who read or wrote the last version has led to a gate by now.
+            // The readers and writers of the last version have led to a gate by now.
             Said::First if self.graph.has_floors => Ok(()),
             Said::First | Said::Late if is_placed => self.append_read(key, elem),
             Said::First | Said::Late => self.append_unread(key, elem),
         }
     }
 
-    /// The edges to an append that no read has shown.
+    /// Adds the edges to an append that no read has shown.
     fn append_unread(&mut self, key: u32, elem: u32) -> Result<(), Stop> {
         let to = self.end(elem);
         let len = self.lists.key(key).elems.len();
@@ -292,7 +292,7 @@ impl ListJudge {
         self.readers_lead(key, self.pos_after(last), len + 1, to)
     }
 
-    /// The edges of an append that was read before it was known who appends it.
+    /// Adds the edges of an append that was read before its writer was known.
     fn append_read(&mut self, key: u32, elem: u32) -> Result<(), Stop> {
         let own = self.end(elem);
         self.find_reversed(elem)?;
@@ -317,7 +317,7 @@ impl ListJudge {
         self.readers_lead(key, self.pos_after(before), pos + 1, own)
     }
 
-    /// The first gate after a read of an element that nobody is known to append.
+    /// The first gate after a read of an element whose writer is unknown; `None` if the writer is known.
     fn first_read(&self, key: i64, value: i64) -> Option<Gate> {
         let elem = self.lists.elem(self.lists.elem_id(self.lists.find_key(key)?, value)?);
         (elem.kind == ElemKind::Unwritten).then_some(elem.done)
@@ -328,7 +328,7 @@ impl ListJudge {
         elem.map_or(0, |elem| self.lists.elem(elem).pos.to_usize() + 1)
     }
 
-    /// Leads from the readers of lists of these lengths.
+    /// Adds edges from the readers of lists of these lengths.
     fn readers_lead(&mut self, key: u32, from: usize, end: usize, to: End) -> Result<(), Stop> {
         if !self.graph.counts_rw() {
             return Ok(());
@@ -342,17 +342,17 @@ impl ListJudge {
         Ok(())
     }
 
-    /// The transaction of an element's append.
+    /// The transaction that appended an element.
     pub(super) fn end(&self, elem: u32) -> End {
         let elem = self.lists.elem(elem);
         if elem.writer != NONE {
             return self.graph.end(elem.writer);
         }
-        // What is forgotten is concurrent with nothing that matters.
+        // A forgotten transaction is concurrent with none that matters.
         End { txn: NONE, after: elem.after, done: elem.done, floor: 0, index: elem.index }
     }
 
-    /// Nothing of this transaction can be read any more but its appends.
+    /// Ends a transaction of which later reads can only show the appends.
     fn end_unread(&mut self, txn: u32) {
         self.kept.given_up.retain(|other| *other != txn);
         if self.graph.at(txn).writes.is_empty() {
@@ -404,9 +404,9 @@ impl ListJudge {
         led.map_err(|stop| stop.at_key(code))
     }
 
-    /// Makes a key's list longer.
+    /// Appends elements to a key's list.
     fn grow(&mut self, index: u64, key: u32, code: i64, rest: &[i64]) -> Result<(), Stop> {
-        // What is read of a key that was dropped may be of before.
+        // If the key was dropped, the element may have been appended before.
         let may_be_garbage = self.garbage_allowed || self.lists.key(key).is_renamed;
         let mut before: Option<u32> = None;
         for value in rest {
@@ -427,7 +427,7 @@ impl ListJudge {
             }
             self.lists.place(key, elem);
             if !self.lists.is_written(elem) {
-                // Of its writer, as soon as that is known.
+                // This becomes the writer's `done` as soon as the writer is known.
                 self.lists.elem_mut(elem).done = self.graph.next();
                 continue;
             }
@@ -459,7 +459,7 @@ impl ListJudge {
         })
     }
 
-    /// An append is read for the first time.
+    /// Records that an append was read for the first time.
     fn show(&mut self, elem: u32) {
         let writer = self.lists.elem(elem).writer;
         if writer != NONE {
@@ -467,7 +467,7 @@ impl ListJudge {
         }
     }
 
-    /// Leads to all appends to a key that no read has shown.
+    /// Adds edges to all appends to a key that no read has shown.
     fn lead_to_unread(&mut self, key: u32, from: End, kind: Dependency) -> Result<(), Stop> {
         let mut ends = std::mem::take(&mut self.ends);
         ends.clear();

@@ -1,6 +1,6 @@
-//! Keys with the longest list that was read of each, and the appends that no read has shown.
+//! The keys, each with the longest list that was read and the appends that no read has shown.
 //!
-//! Rows of keys and elements are reused: a key that is dropped leaves only its name.
+//! Rows of keys and elements are reused: of a dropped key only its name is kept.
 
 use crate::txn::online::named::Named;
 use crate::txn::online::ranges::Ranges;
@@ -9,10 +9,10 @@ use history_core::IntMap;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
-/// Keys that are found again without a hash.
+/// The number of recently used keys that are found without hashing.
 const RECENT: usize = 32;
 
-/// An element in no list.
+/// The position of an element in no list.
 pub(super) const UNREAD: u32 = u32::MAX;
 
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct Lists {
     keys: Vec<Key>,
     free_keys: Vec<u32>,
     key_ids: HashMap<i64, u32>,
-    /// By the last digits of a key's code, the key that was named last, if it is there still.
+    /// For the last digits of a key's code, the key that was last named, if it still exists.
     recent: [u32; RECENT],
     elems: Vec<Elem>,
     free_elems: Vec<u32>,
@@ -39,27 +39,27 @@ pub(super) struct Key {
     is_there: bool,
     is_read: bool,
     is_appended_to: bool,
-    /// Whether it was dropped before, so that elements of it are unknown.
+    /// Whether the key was dropped before, so that some of its elements are unknown.
     pub(super) is_renamed: bool,
-    /// How many elements all lists begin with, if some of them disagree: see [`super::dispute`].
+    /// The length of the common prefix of all lists, if some of them disagree: see [`super::dispute`].
     pub(super) agreed: Option<u32>,
     pub(super) named: Named,
-    /// All of its elements, by their codes.
+    /// The key's elements by code.
     ids: IntMap<u32>,
     /// The longest list, and its elements.
     pub(super) list: Vec<i64>,
     pub(super) elems: Vec<u32>,
-    /// Elements in it that have no writer which may have happened.
+    /// The number of elements in the list without a writer that may have happened.
     pub(super) unwritten: u32,
-    /// Appends that may have happened and are not in it, by invocation.
+    /// Appends that may have happened and are not in the list, by invocation.
     pub(super) unread: Vec<u32>,
-    /// Appends that did not happen and are not in it.
+    /// Appends that did not happen and are not in the list.
     pub(super) failed: Vec<u32>,
-    /// For each length who read a list of it, where readers are kept.
+    /// For each length, the readers of a list of this length, if readers are kept.
     pub(super) readers: Vec<Vec<u32>>,
-    /// For each length who read it and then appended, where that is kept.
+    /// For each length, the first transaction that read a list of this length and then appended, if these are kept.
     pub(super) updaters: HashMap<u32, u64>,
-    /// The transaction that appended last, by its index, and what.
+    /// The last transaction that appended, by its index, and the element.
     pub(super) last_append: (u64, u32),
 }
 
@@ -67,26 +67,26 @@ pub(super) struct Key {
 pub(super) struct Elem {
     pub(super) key: u32,
     pub(super) code: i64,
-    /// Its place in the list.
+    /// The position in the list.
     pub(super) pos: u32,
-    /// `NONE` if it has none or that is forgotten.
+    /// `NONE` if there is none or it is forgotten.
     pub(super) writer: u32,
-    /// Of the writer: see [`crate::txn::online::time::Txn`].
+    /// Those of the writer: see [`crate::txn::online::time::Txn`].
     pub(super) after: Gate,
     pub(super) done: Gate,
     pub(super) index: u64,
     pub(super) kind: ElemKind,
-    /// Its writer appended to the key again.
+    /// Whether its writer appended to the key again.
     pub(super) is_intermediate: bool,
-    /// What its writer appended to the key before; `NONE` if nothing.
+    /// The writer's previous append to the key; `NONE` if there is none.
     pub(super) before: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ElemKind {
-    /// It was read, and no invocation appends it.
+    /// The element was read, and no invocation appends it.
     Unwritten,
-    /// Its writer may have happened.
+    /// The writer may have happened.
     Possible,
     Failed,
 }
@@ -108,7 +108,7 @@ history_core::state!(parts Lists {
 });
 
 impl Lists {
-    /// The key of this code, made if it is new.
+    /// The key with this code, created if it is new.
     pub(super) fn key_id(&mut self, code: i64, op: u64) -> u32 {
         let recent = (code.cast_unsigned() % RECENT.to_u64()).to_usize();
         let known = self.recent[recent];
@@ -140,28 +140,28 @@ impl Lists {
         key
     }
 
-    /// The key of this code, if it is there.
+    /// The key with this code, if it exists.
     pub(super) fn find_key(&self, code: i64) -> Option<u32> {
         self.key_ids.get(&code).copied()
     }
 
-    /// Keeps an append that no read has shown.
+    /// Adds an append that no read has shown.
     pub(super) fn keep_unread(&mut self, key: u32, elem: u32) {
         let (elems, unread) = (&self.elems, &mut self.keys[key.to_usize()].unread);
         let index = elems[elem.to_usize()].index;
-        // Most are invoked last.
+        // Most were invoked last.
         let at = unread.iter().rposition(|other| elems[other.to_usize()].index <= index).map_or(0, |at| at + 1);
         unread.insert(at, elem);
     }
 
-    /// An `ok` transaction read a key.
+    /// Records that an `ok` transaction read a key.
     pub(super) fn note_read(&mut self, key: u32) {
         let key = &mut self.keys[key.to_usize()];
         key.is_read = true;
         self.has_read |= key.is_appended_to;
     }
 
-    /// A transaction appends to a key.
+    /// Records that a transaction appends to a key.
     pub(super) fn note_append(&mut self, key: u32) {
         let key = &mut self.keys[key.to_usize()];
         key.is_appended_to = true;
@@ -204,7 +204,7 @@ impl Lists {
         self.key_ids.len()
     }
 
-    /// Elements of all keys.
+    /// The number of elements of all keys.
     pub(super) fn len(&self) -> usize {
         self.elems.len() - self.free_elems.len()
     }
@@ -222,7 +222,7 @@ impl Lists {
         key.elems[..len].iter().copied().rfind(|elem| self.is_written(*elem))
     }
 
-    /// The first one after the first `len`.
+    /// The first element after the first `len` whose writer may have happened.
     pub(super) fn next_written(&self, key: u32, len: usize) -> Option<u32> {
         let key = self.key(key);
         if key.unwritten == 0 {
@@ -231,7 +231,7 @@ impl Lists {
         key.elems[len..].iter().copied().find(|elem| self.is_written(*elem))
     }
 
-    /// Puts an element at the end of its key's list.
+    /// Adds an element at the end of its key's list.
     pub(super) fn place(&mut self, key: u32, elem: u32) {
         let at = &mut self.elems[elem.to_usize()];
         let key = &mut self.keys[key.to_usize()];
@@ -246,8 +246,8 @@ impl Lists {
         key.unwritten += u32::from(at.kind != ElemKind::Possible);
     }
 
-    /// Ends a key's list after so many elements, because reads disagree about what comes then: the appends that come
-    /// after them in no known order.
+    /// Truncates a key's list to this length, because reads disagree about what follows. Returns the appends that
+    /// follow in no known order.
     pub(super) fn dispute(&mut self, key: u32, agreed: usize) -> &[u32] {
         let key = &mut self.keys[key.to_usize()];
         key.list.truncate(agreed);
@@ -268,7 +268,7 @@ impl Lists {
         (0..self.keys.len().to_u32()).filter(|key| self.keys[key.to_usize()].is_there)
     }
 
-    /// Forgets a key but for its name. No transaction may have an append to it any more.
+    /// Forgets a key except for its name. No transaction may still have an append to it.
     pub(super) fn drop_key(&mut self, key: u32) {
         let gone = std::mem::take(&mut self.keys[key.to_usize()]);
         self.free_elems.extend(gone.elems.into_iter().chain(gone.unread).chain(gone.failed));
@@ -278,7 +278,7 @@ impl Lists {
     }
 }
 
-/// Takes an item out of a series without a change to the order of the others.
+/// Removes an item and keeps the order of the others.
 pub(super) fn drop_one(list: &mut Vec<u32>, item: u32) {
     if let Some(at) = list.iter().position(|other| *other == item) {
         list.remove(at);
@@ -286,7 +286,7 @@ pub(super) fn drop_one(list: &mut Vec<u32>, item: u32) {
 }
 
 impl Lists {
-    /// The code of a key, and an element of it that was read and that no invocation appends.
+    /// The code of a key, and an element of it that was read although no invocation appends it.
     pub(super) fn garbage(&self) -> Option<(i64, i64)> {
         let unwritten = self.all_keys().map(|key| self.key(key)).filter(|key| key.unwritten > 0 && !key.is_renamed);
         let mut unwritten = unwritten.flat_map(|key| key.elems.iter().map(move |elem| (key.code, self.elem(*elem))));

@@ -1,5 +1,5 @@
-//! All prefixes against the batch checker, on random histories of a store that errs, with limits so small that what may
-//! be forgotten is forgotten at once, and with limits that are never reached.
+//! Compares all prefixes with the batch checker, on random histories of a faulty store, both with limits so small that
+//! everything is forgotten as early as possible, and with limits that are never reached.
 
 mod doubt;
 mod restored;
@@ -53,7 +53,7 @@ fn model(name: &str) -> Model {
     name.parse().unwrap()
 }
 
-/// Compares all prefixes; how many histories were refused.
+/// Compares all prefixes. Returns the number of histories with a violation.
 fn all_prefixes(name: &str, seeds: std::ops::Range<u64>, txns: u64) -> u32 {
     let model = model(name);
     let mut refused = 0;
@@ -63,7 +63,7 @@ fn all_prefixes(name: &str, seeds: std::ops::Range<u64>, txns: u64) -> u32 {
         let text = history(seed, txns, bugs, false);
         let expected = first_refused(&text, model);
         let whole = batch(&text, text.lines().count(), model);
-        // What nobody appended may be appended later, which only real time rules out.
+        // A later op may append an unwritten element, which only real time rules out.
         let has_times = name.starts_with("str") && !name.starts_with("strong-session");
         let first = expected.map(|at| batch(&text, at + 1, model));
         let is_garbage = |report: &Report| report.anomaly_types().any(|anomaly| anomaly == "garbage-read");
@@ -112,7 +112,7 @@ fn every_prefix_at_other_levels() {
     }
 }
 
-/// Long histories with rare bugs: forgetting changes nothing, and the batch checker agrees.
+/// Tests long histories with rare faults: forgetting changes nothing, and the batch checker agrees.
 #[test]
 fn what_is_forgotten_makes_no_difference() {
     let mut refused = 0;
@@ -136,7 +136,7 @@ fn what_is_forgotten_makes_no_difference() {
     assert!((100..280).contains(&refused), "{refused}");
 }
 
-/// Ops, a line each: process, type, micro-ops.
+/// Ops from lines of process, type and micro-ops.
 fn ops(lines: &[(u32, &str, &str)]) -> String {
     let line = |(process, kind, mops): &(u32, &str, &str)| {
         format!("{{:process {process}, :type :{kind}, :f :txn, :value [{mops}]}}\n")
@@ -144,8 +144,8 @@ fn ops(lines: &[(u32, &str, &str)]) -> String {
     lines.iter().map(line).collect()
 }
 
-/// Two unread appends of concurrent transactions, one of which is long over, and a transaction between them that read
-/// before the other wrote: a read places them the other way around.
+/// Two unread appends of concurrent transactions, of which one completed long ago, and a transaction between them that
+/// read before the other one wrote. A read then places the appends in reverse order.
 #[test]
 fn what_is_between_two_unread_appends_is_kept() {
     let text = ops(&[
@@ -168,7 +168,7 @@ fn what_is_between_two_unread_appends_is_kept() {
     assert_eq!(judge(&text, Model::STRICT_SERIALIZABLE, sizes(AT_ONCE)), (Some(13), Verdict::Invalid));
 }
 
-/// An append whose outcome is unknown is read long after.
+/// A crashed append is read much later.
 #[test]
 fn an_append_that_crashed_may_be_read_at_any_time() {
     let mut lines = vec![(0, "invoke", "[:append x 1]"), (0, "info", "[:append x 1]")];
@@ -183,7 +183,7 @@ fn an_append_that_crashed_may_be_read_at_any_time() {
     assert_eq!(judge(&ops(&stale), Model::STRICT_SERIALIZABLE, sizes(AT_ONCE)), violated);
 }
 
-/// While one operation is open, nothing is forgotten; at the limit it is given up, and then nothing is known to hold.
+/// While an operation is open, nothing is forgotten. At the limit it is given up, and then no level is known to hold.
 #[test]
 fn an_operation_that_stays_open_is_given_up() {
     let values: Vec<String> = (1..2000).map(|value| format!("[:append x {value}]")).collect();
@@ -205,12 +205,12 @@ fn an_operation_that_stays_open_is_given_up() {
     let report = Box::new(run).finish(&history_core::Budget::default()).unwrap();
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.notes[0].contains("stayed open for so long"), "{:?}", report.notes);
-    // What is found is found nevertheless.
+    // Violations are still found.
     let found = judge(&ops(&lines), Model::STRICT_SERIALIZABLE, sizes(few));
     assert_eq!(found, (Some(lines.len() - 1), Verdict::Invalid));
 }
 
-/// Keys that come and go leave their names; one that comes again makes the verdict unknown, but no false alarm.
+/// Only the names of unused keys are kept. A key that is used again makes the verdict unknown, but not wrongly invalid.
 #[test]
 fn a_key_that_was_dropped_is_known_by_its_name() {
     let mut text = String::new();
@@ -226,7 +226,7 @@ fn a_key_that_was_dropped_is_known_by_its_name() {
     assert_eq!((found, verdict), (None, Verdict::Unknown));
 }
 
-/// An append of what a read has shown of a key that was dropped: it may be the second one of that element.
+/// Appends an element that was read before its key was dropped: this may be its second append.
 #[test]
 fn an_element_that_is_appended_again_after_its_key_was_dropped_ends_the_judgement() {
     let mut text = String::new();
@@ -249,7 +249,7 @@ fn an_element_that_is_appended_again_after_its_key_was_dropped_ends_the_judgemen
     assert!(report.notes[0].contains(why), "{:?}", report.notes);
 }
 
-/// What crashed before its key was dropped, and is read after the key was named again, is no violation.
+/// A read after its key was named again of an element whose append crashed before its key was dropped is no violation.
 #[test]
 fn an_append_to_a_key_that_was_dropped_may_be_read() {
     let mut text = ops(&[(9, "invoke", "[:append k 7]"), (9, "info", "[:append k 7]")]);
@@ -269,7 +269,8 @@ fn an_append_to_a_key_that_was_dropped_may_be_read() {
     assert!(run.transactions() < 5, "{} are kept", run.transactions());
 }
 
-/// Without real time everything is kept, up to a limit; from there on it is enough that real time holds.
+/// Without real time everything is kept, up to a limit. Beyond it, the level holds as long as strict serializability
+/// does.
 #[test]
 fn a_level_without_real_time_rests_on_strict_serializability() {
     let mut lines = Vec::new();
@@ -286,7 +287,7 @@ fn a_level_without_real_time_rests_on_strict_serializability() {
     assert_eq!(judge(&ops(&[&start[..], &lines].concat()), serializable, few), (None, Verdict::Valid));
 }
 
-/// Where completions have no invocations, the order of processes takes the place of real time.
+/// If completions have no invocations, the process order replaces real time.
 #[test]
 fn every_prefix_without_invocations() {
     for name in ["strict-serializable", "strong-session-serializable", "serializable", "read-committed"] {
@@ -315,7 +316,7 @@ fn every_prefix_without_invocations() {
     }
 }
 
-/// No commit order has a transaction that misses its own append; where one is looked for, that is a violation.
+/// No commit order allows a transaction to miss its own append. If such an order is searched, this is a violation.
 #[test]
 fn repeatable_read_has_no_internal_contradiction_where_orders_are_looked_for() {
     let text = ops(&[
@@ -336,7 +337,7 @@ fn repeatable_read_has_no_internal_contradiction_where_orders_are_looked_for() {
     }
 }
 
-/// Levels without rw edges do not rest on the order of what nobody read.
+/// Levels without rw edges do not depend on the order of unread appends.
 #[test]
 fn read_committed_is_known_to_hold_without_strict_serializability() {
     let text = ops(&[
@@ -351,7 +352,7 @@ fn read_committed_is_known_to_hold_without_strict_serializability() {
     assert_eq!(judge(&text, Model::STRICT_SERIALIZABLE, sizes(AT_ONCE)), (Some(5), Verdict::Invalid));
 }
 
-/// Evidence is a read that could have been wrong, as for the batch checker.
+/// A read that could have been wrong is evidence, as for the batch checker.
 #[test]
 fn a_read_of_the_empty_list_is_evidence() {
     let text = ops(&[
@@ -369,7 +370,7 @@ fn a_read_of_the_empty_list_is_evidence() {
     );
 }
 
-/// What a failed op says that it wrote is of no consequence.
+/// The writes that a failed op reports do not matter.
 #[test]
 fn a_failed_op_may_say_that_it_wrote_something_else() {
     let text = ops(&[
@@ -384,8 +385,8 @@ fn a_failed_op_may_say_that_it_wrote_something_else() {
     assert_eq!(judge(&text, Model::STRICT_SERIALIZABLE, sizes(AT_ONCE)), (None, Verdict::Valid));
 }
 
-/// After a violation the next one is found: of two histories that share nothing, one after the other, the second is
-/// judged as if it were alone.
+/// After a violation the next one is found: of two histories with disjoint keys and processes, one after the other, the
+/// second is checked as if it were alone.
 #[test]
 fn the_next_violation_is_found() {
     let mut counts = [0; 3];

@@ -6,26 +6,26 @@ use crate::txn::online::judge::Inner;
 use history_core::hash::HashMap;
 use std::ops::Range;
 
-/// What a transaction has done to one key so far.
+/// The micro-ops of a transaction on one key so far.
 #[derive(Clone, Debug, Default)]
 struct Slot {
     /// The last read.
     base: Option<Range<usize>>,
-    /// Appends since.
+    /// Appends since then.
     tail: Vec<i64>,
     /// All reads.
     reads: Vec<Range<usize>>,
     is_unsound: bool,
 }
 
-/// Looks at one transaction after another, in memory that is used again.
+/// Examines one transaction after another, and reuses its buffers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Within {
     slots: HashMap<i64, Slot>,
 }
 
 impl Within {
-    /// Looks at a transaction that is `ok`. `codes` has the lists. O(length of its lists).
+    /// Examines an `ok` transaction. `codes` holds the lists. O(length of its lists).
     pub(super) fn look(&mut self, mops: &[Mop], codes: &[i64]) -> Inner {
         let mut found = Inner::default();
         if are_of_different_keys(mops) {
@@ -58,14 +58,14 @@ impl Within {
     }
 }
 
-/// Whether a few micro-ops certainly say nothing of each other.
+/// Returns true if there are few micro-ops, all on different keys, so that they show nothing about each other.
 fn are_of_different_keys(mops: &[Mop]) -> bool {
-    /// To compare each with each takes less than to look one up.
+    /// For so few, comparing all pairs is faster than a lookup.
     const FEW: usize = 12;
     mops.len() <= FEW && (1..mops.len()).all(|at| mops[..at].iter().all(|before| before.key() != mops[at].key()))
 }
 
-/// Whether a list is what is known: the last read with all that was appended since.
+/// Returns true if a list is the last read with all later appends.
 fn agrees(slot: &Slot, list: &[i64], codes: &[i64]) -> bool {
     match &slot.base {
         Some(base) => list.strip_prefix(&codes[base.clone()]).is_some_and(|rest| rest == slot.tail),

@@ -1,15 +1,15 @@
-//! The micro-ops of an op.
+//! Decodes the micro-ops of an op.
 
 use super::{TxnRun, Workload};
 use crate::txn::columns::Undecoded;
 use history_core::keyed_parts::place_of;
 use history_core::{ErrorKind, HistoryError, MopParts, Op, Seq, Value};
 
-/// The first one above 2^63. What is multiplied by it, loses nothing.
+/// The smallest prime above 2^63. Multiplication by it is invertible.
 const PRIME: u64 = 0x8000_0000_0000_001d;
 
 impl<W: Workload> TxnRun<W> {
-    /// Decodes an op's micro-ops: all that can be, and why another cannot.
+    /// Decodes all micro-ops of an op that can be decoded, and returns why another cannot, if so.
     pub(super) fn read_mops(
         &mut self,
         op: &Op<'_>,
@@ -55,7 +55,7 @@ impl<W: Workload> TxnRun<W> {
         read
     }
 
-    /// The micro-ops on keys of this share.
+    /// Decodes the micro-ops on keys of this share.
     fn read_share(&mut self, op: &Op<'_>, items: Seq<'_>, mops: &mut Vec<W::Mop>) -> Result<(), Undecoded> {
         let mut read = Ok(());
         for item in items {
@@ -70,7 +70,7 @@ impl<W: Workload> TxnRun<W> {
         read
     }
 
-    /// Whether an item is a micro-op on a key of another share. What is no micro-op matters to all shares.
+    /// Returns true for a micro-op on a key of another share. An item that is not a micro-op matters to all shares.
     fn is_elsewhere(&mut self, item: Value<'_>) -> bool {
         let Some([f, key, value]) = item.as_seq().and_then(Seq::as_array) else { return false };
         let Some(writes) = f.as_name().and_then(|f| W::shape(f, value)) else { return false };
@@ -99,7 +99,7 @@ impl<W: Workload> TxnRun<W> {
     }
 }
 
-/// Notes that an item is none of a workload's micro-ops. One that is called a read writes nothing, whatever it shows.
+/// Records that an item is not a micro-op of the workload. An item whose name is that of a read writes nothing.
 #[cold]
 fn no_mop<W: Workload>(item: Value<'_>, read: &mut Result<(), Undecoded>) {
     let name = item.as_seq().and_then(|parts| parts.iter().next()).and_then(Value::as_name);

@@ -1,4 +1,4 @@
-//! Ops that no such workload writes, and what is left of a history without them.
+//! Ops that no such workload writes, and how the rest of the history is checked without them.
 
 use super::{TxnRun, Workload};
 use crate::lattice;
@@ -9,15 +9,16 @@ use history_core::{NextStep, Op, OpKind, Pair, Position, Report, Verdict};
 
 /// An op that no such workload writes.
 ///
-/// What it did is unknown. Other ops are judged nevertheless, without the keys that it names: if they are invalid, then
-/// so is the history, whatever this op did, because a dependency that others show is there whatever else is. That rests
-/// on knowing which keys it names. If a micro-op of it cannot be decoded, it may have written any value, so only what
-/// is certain of reads whoever wrote the values counts. If they are not invalid, the verdict is unknown.
+/// The effects of the op are unknown. Other ops are checked nevertheless, without the keys that it names. If they are
+/// invalid, then so is the history, whatever this op did, because no other op can remove a dependency that they show.
+/// This requires that the keys that it names are known. If one of its micro-ops cannot be decoded, it may have written
+/// any value, so only results of reads count that are certain whoever wrote the values. If the other ops are not
+/// invalid, the verdict is unknown.
 ///
-/// Some that cannot be decoded write nothing else nevertheless: a micro-op that begins like a read, and a completion
-/// that is no list of micro-ops, of an op whose invocation says what it writes.
+/// Some ops that cannot be decoded are known to write nothing else: a micro-op that begins like a read, and a
+/// completion that is not a list of micro-ops, of an op whose invocation contains its writes.
 ///
-/// One that failed did not happen, so it is none of these: see [`FailedOps`].
+/// A failed op did not happen, so it is not malformed in this sense: see [`FailedOps`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub(crate) index: u64,
@@ -35,13 +36,13 @@ impl Malformed {
         report
     }
 
-    /// What keeps a history from being found valid, as a sentence.
+    /// Why the verdict on the history cannot be `true`, as a sentence.
     pub(super) fn doubt(&self, checker: &'static str) -> String {
         let Malformed { index, reason, .. } = self;
         format!("{checker} does not understand the op at index {index}, so the verdict will not be true: {reason}")
     }
 
-    /// The report on such a history, by that on its other ops.
+    /// The report on such a history, given the report on its other ops.
     pub(super) fn beside(&self, others: Report, checker: &'static str) -> Report {
         if others.verdict != Verdict::Invalid {
             return self.report(checker);
@@ -67,24 +68,24 @@ impl Malformed {
     }
 }
 
-/// More ops than this that cannot be understood are too many: nothing more is read then.
+/// The maximum number of ops that cannot be understood. Beyond it, nothing more is read.
 pub(super) const MALFORMED_MAX: u64 = 1000;
 
 /// Ops that failed and cannot be decoded.
 ///
-/// They did not happen, so whatever the micro-ops say that are not understood, nobody read or overwrote it: a read of a
-/// value that no other op writes shows a write of a failed op, if it is not garbage, and what forbids the one forbids
-/// the other. An order of the other ops that explains them explains the history, and what they violate is violated. The
-/// micro-ops that are understood count as those of any failed op.
+/// They did not happen, so nobody read or overwrote the writes of micro-ops that cannot be decoded. A read of a value
+/// that no other op writes shows a write of a failed op, if it is not garbage, and levels that forbid the one forbid
+/// the other. An order of the other ops that explains them explains the history, and a level that they violate is
+/// violated. The micro-ops that can be decoded count as those of any failed op.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FailedOps {
     /// The first in the history.
     first: Option<Malformed>,
-    /// Of invocations and completions.
+    /// The number of invocations and completions.
     count: u64,
 }
 
-/// Ops that were ignored.
+/// The count of ops that were ignored.
 const PASSED_OVER: &str = "passed-over-count";
 
 impl FailedOps {
@@ -97,7 +98,7 @@ impl FailedOps {
         keep_first(&mut self.first, malformed);
     }
 
-    /// Notes in the report on the other ops what was ignored. If it `is_all` there is, that is why nothing is known.
+    /// Adds a note on the ignored ops to the report on the others. `is_all`: there are no others, so nothing is known.
     pub(super) fn conclude(&self, report: &mut Report, checker: &'static str, is_all: bool, counts: Counts) {
         let Some(first) = &self.first else { return };
         if is_all && report.verdict != Verdict::Invalid {
@@ -116,7 +117,7 @@ impl FailedOps {
         }
     }
 
-    /// Counts what was ignored, if anything was.
+    /// Adds the number of ignored ops to the report, if there are any.
     pub(super) fn count(&self, report: &mut Report) {
         if !self.is_empty() {
             report.counts.push((PASSED_OVER.into(), self.count));
@@ -124,8 +125,8 @@ impl FailedOps {
     }
 }
 
-/// Keeps the one that is first in the history. What is wrong with an invocation counts only when it is known how the
-/// operation ended.
+/// Keeps the malformed op that is first in the history. They do not arrive in order, because a fault in an invocation
+/// counts only when it is known how the operation ended.
 fn keep_first(first: &mut Option<Malformed>, other: Malformed) {
     if first.as_ref().is_none_or(|first| other.index < first.index) {
         *first = Some(other);
@@ -137,11 +138,11 @@ fn line_of(op: &Op<'_>) -> Option<u64> {
 }
 
 impl<W: Workload> TxnRun<W> {
-    /// Takes an op of which not all could be decoded.
+    /// Processes an op that could not be decoded completely.
     #[cold]
     pub(super) fn take_undecoded(&mut self, op: &Op<'_>, mops: &mut Vec<W::Mop>, undecoded: Undecoded) {
         match (op.kind, op.pair) {
-            // How it ends decides whether it matters.
+            // The completion decides whether the fault matters.
             (OpKind::Invoke, Pair::Invokes { slot }) => {
                 self.open(op, mops);
                 let open = self.slot(slot);
@@ -154,7 +155,7 @@ impl<W: Workload> TxnRun<W> {
                 if let Pair::Completes { slot, .. } = op.pair
                     && self.slot(slot).has_value
                 {
-                    // What it says itself is of no consequence.
+                    // The completion's own content does not matter.
                     mops.clone_from(&self.slot(slot).mops);
                 }
                 self.complete(op, mops);
@@ -171,7 +172,7 @@ impl<W: Workload> TxnRun<W> {
         }
     }
 
-    /// Leaves an op out, with its invocation, and the keys that either names.
+    /// Omits an op with its invocation, and the keys that either names.
     #[cold]
     pub(super) fn leave_out(&mut self, op: &Op<'_>, mops: &[W::Mop], reason: String) {
         if let Pair::Completes { slot, .. } = op.pair {
@@ -188,7 +189,8 @@ impl<W: Workload> TxnRun<W> {
         self.note_malformed(op, reason);
     }
 
-    /// Takes the completion of an operation whose invocation could not be decoded: whether it is to be judged.
+    /// Processes the completion of an operation whose invocation could not be decoded. Returns true if it is to be
+    /// checked.
     #[cold]
     pub(super) fn end_undecoded(&mut self, op: &Op<'_>, slot: u32, mops: &[W::Mop]) -> bool {
         let open = self.slot(slot);
@@ -196,7 +198,7 @@ impl<W: Workload> TxnRun<W> {
         let Some(undecoded) = undecoded else { return true };
         if op.kind == OpKind::Fail {
             let Undecoded { reason, line, .. } = *undecoded;
-            // Where the completion is not understood either, that was counted.
+            // If the completion could not be decoded either, it was counted already.
             self.failed.push(Malformed { index, line, reason }, 1);
             return true;
         }
@@ -207,7 +209,7 @@ impl<W: Workload> TxnRun<W> {
         false
     }
 
-    /// Leaves out what was never answered and could not be decoded.
+    /// Omits operations without a completion whose invocations could not be decoded.
     pub(super) fn doubt_unanswered(&mut self) {
         for slot in 0..self.open.len() {
             let open = &mut self.open[slot];
@@ -218,7 +220,7 @@ impl<W: Workload> TxnRun<W> {
         }
     }
 
-    /// An invocation that could not be decoded, of what may have happened.
+    /// Records an invocation that could not be decoded, of an operation that may have happened.
     fn doubt_writes(&mut self, index: u64, undecoded: Undecoded) {
         let Undecoded { reason, may_write, line, .. } = undecoded;
         self.writes_unknown |= may_write;
@@ -226,8 +228,7 @@ impl<W: Workload> TxnRun<W> {
         keep_first(&mut self.malformed, Malformed { index, line, reason });
     }
 
-    /// Leaves the keys of these out: what was read of them is known already, and what was written may be something
-    /// else.
+    /// Omits the keys of these micro-ops, because the values that the op wrote to them may differ.
     fn leave_keys_out(&mut self, mops: &[W::Mop]) {
         for mop in mops {
             self.workload.leave_out(*mop);

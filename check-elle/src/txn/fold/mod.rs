@@ -21,16 +21,16 @@ use std::ops::ControlFlow;
 /// The meaning of a workload's micro-ops.
 pub(crate) trait Workload: Send {
     type Mop: Copy + PartialEq + Send;
-    /// The data about a history that was read.
+    /// The data about a complete history.
     type Known: Analysis<Mop = Self::Mop>;
 
     /// The checker's name.
     const NAME: &'static str;
-    /// Its micro-ops, for messages: `"[:r key list] or [:append key value]"`.
+    /// The workload's micro-ops, for messages: `"[:r key list] or [:append key value]"`.
     const MOPS: &'static str;
-    /// The names of its micro-ops that read. What is called so writes nothing, even if it is not understood.
+    /// The names of the micro-ops that read. An item with such a name writes nothing, even if it cannot be decoded.
     const READS: &'static [&'static str] = &["r"];
-    /// Ids stay below this.
+    /// An upper bound of ids, which they do not reach.
     const IDS_MAX: usize;
     /// Whether a micro-op may have no value, `[f key]`, which is equivalent to nil.
     const VALUES_MAY_BE_MISSING: bool = false;
@@ -38,14 +38,14 @@ pub(crate) trait Workload: Send {
     /// The micro-op `[f key value]` of an op of this kind, `f` as UTF-8; `None` if it does not belong to this workload.
     fn decode(&mut self, kind: OpKind, f: &[u8], key: Value<'_>, value: Value<'_>) -> Option<Self::Mop>;
 
-    /// Whether `[f key value]` is a micro-op of this workload, and then whether it writes, without storing it. For
-    /// workloads whose histories have shares.
+    /// Returns `None` if `[f key value]` is not a micro-op of this workload, else whether it writes. Stores nothing.
+    /// For workloads whose histories have shares.
     fn shape(_f: &str, _value: Value<'_>) -> Option<bool> {
         None
     }
 
-    /// The micro-ops of an op that is not a list of them, or why it does not belong to this workload; `None` if its
-    /// form shows that.
+    /// The micro-ops of an op that is not a list of them, or why it does not belong to this workload. `None` if the op
+    /// has the form of a list.
     fn decode_whole(&mut self, _op: &Op<'_>, _mops: &mut Vec<Self::Mop>) -> Option<Result<(), String>> {
         None
     }
@@ -53,18 +53,18 @@ pub(crate) trait Workload: Send {
     /// An upper bound of the ids that it has assigned.
     fn ids(&self) -> usize;
 
-    /// Whether a micro-op writes.
+    /// Returns true if a micro-op writes.
     fn is_write(mop: Self::Mop) -> bool;
 
-    /// Records what an op writes; `completes`: whether it is a completion. Returns why a key of it cannot be checked,
-    /// if so; the key is then omitted.
+    /// Records the writes of an op; `completes` is true for a completion. If a key of it cannot be checked, returns the
+    /// reason and omits the key.
     fn claim(&mut self, mops: &[Self::Mop], completes: bool) -> Result<(), String>;
 
-    /// Whether some completion contains this write.
+    /// Returns true if some completion contains this write.
     fn is_completed(&self, mop: Self::Mop) -> bool;
 
-    /// What is wrong, if anything, with an invocation without a completion, although another completion contains this
-    /// write of it. Its key is then omitted.
+    /// The fault, if there is one, of an invocation without a completion if another completion contains this write of
+    /// it. The key is then omitted.
     fn completed_by_another(&mut self, mop: Self::Mop) -> Option<String>;
 
     /// Excludes the key of a micro-op from the check, for all transactions.
@@ -73,16 +73,16 @@ pub(crate) trait Workload: Send {
     /// Processes the next transaction.
     fn enter(&mut self, txn: TxnId, kind: OpKind, mops: &[Self::Mop]);
 
-    /// Called after all transactions: removes what is omitted from them. Returns what cannot be checked for a reason
-    /// that is known only now, if any.
+    /// Called after all transactions: removes omitted keys from them. Returns an op that cannot be checked for a reason
+    /// that is known only now, if there is one.
     fn settle(&mut self, txns: &mut Txns<Self::Mop>) -> Option<Malformed>;
 
-    /// The end of the history: the data about it, and the expectation. Unless all `writes_known`, other ops than these
-    /// may have written something.
+    /// Ends the history. Returns the data about it, and the expected levels. Unless `writes_known`, other ops than
+    /// these may have written something.
     fn known(self, txns: Txns<Self::Mop>, writes_known: bool, budget: &Budget) -> (Self::Known, Expected);
 }
 
-/// A history of transactions on its way through a checker.
+/// A run of a transaction checker on a history.
 #[derive(Clone)]
 pub(crate) struct TxnRun<W: Workload> {
     workload: W,
@@ -92,25 +92,25 @@ pub(crate) struct TxnRun<W: Workload> {
     /// Invocations by clients that the history does not name.
     nameless: Vec<Open<W::Mop>>,
     counts: Counts,
-    /// The first in the history.
+    /// The first malformed op in the history.
     malformed: Option<Malformed>,
     malformed_count: u64,
-    /// Those that are ignored, because they failed.
+    /// Ops that could not be decoded and are ignored because they failed.
     failed: FailedOps,
-    /// Whether something that may be a write could not be decoded.
+    /// Whether an item that may be a write could not be decoded.
     writes_unknown: bool,
     mops: Vec<W::Mop>,
-    /// Which keys count.
+    /// The keys that are checked.
     share: Share,
-    /// Whether the op at hand writes a key of another share.
+    /// Whether the current op writes a key of another share.
     writes_elsewhere: bool,
-    /// Of a share: a number for all that the op at hand writes, on whatever keys, in its order.
+    /// For a share: a hash of all writes of the current op, on any keys, in their order.
     all_writes: u64,
-    /// Whether ops that follow may write what was read so far.
+    /// Whether later ops may write values that were read so far.
     is_beginning: bool,
 }
 
-/// A history of transactions at its end.
+/// The data about a history after its last op.
 struct Ended<K> {
     known: K,
     expected: Expected,
@@ -124,7 +124,7 @@ impl<W: Workload> TxnRun<W> {
         TxnRun::of_share(workload, Share::All)
     }
 
-    /// The check of a history of which only these keys count.
+    /// A run that checks only these keys of a history.
     pub(crate) fn of_share(workload: W, share: Share) -> TxnRun<W> {
         TxnRun {
             workload,
@@ -144,7 +144,8 @@ impl<W: Workload> TxnRun<W> {
         }
     }
 
-    /// The same, of a history whose later ops may write what was read so far: such a read is no garbage-read yet.
+    /// The same for a prefix: later ops may write values that were read so far, so such reads are not garbage-reads
+    /// yet.
     pub(crate) fn beginning(mut self) -> TxnRun<W> {
         self.is_beginning = true;
         self
@@ -227,14 +228,14 @@ impl<W: Workload> TxnRun<W> {
                 self.writes_elsewhere = open.writes_elsewhere;
                 mops.extend_from_slice(&open.mops);
             } else if open.has_value && op.kind != OpKind::Fail && !is_same() {
-                // What a failed op says that it wrote is of no consequence: it did not.
+                // The writes that a failed op reports do not matter, because they did not happen.
                 let reason = format!(
                     "the op's writes differ from those of its invocation at index {}: a completion repeats the writes",
                     open.index
                 );
                 return self.leave_out(op, mops, reason);
             } else if op.kind == OpKind::Ok && mops.len() < open.mops.len() {
-                // The writes are the same, so it lacks reads.
+                // The writes are the same, so reads are missing.
                 self.counts.unread.push(op.index);
             }
         }
@@ -267,7 +268,7 @@ impl<W: Workload> TxnRun<W> {
         }
     }
 
-    /// Ends the history; or what is malformed, if so much is that the rest was not read.
+    /// Ends the history. Returns the first malformed op if there were so many that the rest was not read.
     fn end(mut self, budget: &Budget) -> Result<Ended<W::Known>, Malformed> {
         self.doubt_unanswered();
         if let Some(malformed) = self.malformed.take_if(|_| self.malformed_count > MALFORMED_MAX) {
@@ -282,7 +283,7 @@ impl<W: Workload> TxnRun<W> {
         Ok(Ended { known, expected, counts, malformed: malformed.or(settled), failed })
     }
 
-    /// Rows for what was never answered: it may have happened.
+    /// Adds rows for operations without a completion: they may have happened.
     fn push_open(&mut self) {
         let mut open: Vec<Open<W::Mop>> = std::mem::take(&mut self.open);
         open.retain(|open| open.waits && !(self.share.is_part() && open.mops.is_empty()));
@@ -292,7 +293,7 @@ impl<W: Workload> TxnRun<W> {
         open.append(&mut nameless);
         open.sort_unstable_by_key(|open| open.index);
         for open in &open {
-            // A client with a name is no other's completion, so this was written twice.
+            // An operation of a named client is not completed by another's op, so this value was written twice.
             for mop in open.mops.iter().filter(|mop| W::is_write(**mop)) {
                 if self.workload.is_completed(*mop)
                     && let Some(reason) = self.workload.completed_by_another(*mop)
@@ -328,7 +329,7 @@ impl<K: Analysis> Ended<K> {
     }
 }
 
-/// Whether the items of two series that count are the same.
+/// Returns true if the items that count are the same in two sequences.
 #[inline]
 fn is_same<'a, T: Copy + PartialEq + 'a>(
     a: impl Iterator<Item = &'a T>,

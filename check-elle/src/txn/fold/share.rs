@@ -1,17 +1,16 @@
-//! The dependencies that a share of a history reports, and the report on a history from those on its shares.
+//! The dependencies that a share of a history reports, and the report on a history from the reports on its shares.
 //!
 //! A dependency on a transaction that was invoked after the other one had completed is omitted: it follows from real
-//! time. So only dependencies between concurrent transactions remain, of which there are few, and those that point back
-//! in time.
+//! time. So only dependencies between concurrent transactions remain, which are few, and those that point back in time.
 //!
 //! If these and real time have no cycle, the history's graph has none, with or without process and realtime edges: each
-//! of its edges is one of some key, or follows from real time. No level forbids more than such cycles and what a single
-//! key shows, so a history all of whose shares are valid is valid.
+//! of its edges belongs to some key, or follows from real time. No level forbids more than such cycles and anomalies of
+//! a single key, so a history is valid if all its shares are valid.
 //!
 //! Reads of registers do not show the order of versions. A valid share has such orders, and reports the dependencies of
 //! one that also agrees with real time. If all shares have one, and there is no cycle, their orders together explain
-//! the history in real time: at the strongest level, so at all of them. A transaction that may have happened and wrote
-//! something has a place in these orders, whether or not some read shows that it did: another share may show it.
+//! the history in real time: at the strongest level, so at all levels. A transaction that may have happened and wrote
+//! something has a place in these orders even if no read shows that it happened: another share may show it.
 
 use super::{Ended, TxnRun, Workload};
 use crate::cycle_spec::Suffix;
@@ -32,7 +31,7 @@ impl<W: Workload> ShareRun for TxnRun<W> {
 
     fn finish(self: Box<Self>, budget: &Budget) -> Result<ShareEnd, HistoryError> {
         let mut run = *self;
-        // An op may be in several shares, or in none: whoever reads all counts them.
+        // An op may be in several shares, or in none, so the reader of the whole history counts them.
         let unread = std::mem::take(&mut run.counts.unread);
         let ended = match run.end(budget) {
             Ok(ended) => ended,
@@ -50,7 +49,7 @@ impl<W: Workload> ShareRun for TxnRun<W> {
         let Ended { known, expected, malformed, failed, .. } = &ended;
         let (report, keys) = (ended.report(W::NAME, budget), known.keys().to_u64());
         let is_well_formed = malformed.is_none() && failed.is_empty() && known.assumptions_hold();
-        // A share without keys has nothing to say.
+        // A share without keys does not affect the result.
         let is_plain = is_well_formed && (report.verdict == Verdict::Valid || keys == 0);
         let is_one_of_several = !W::Known::READS_SHOW_ORDER;
         let dependencies = match is_plain {
@@ -65,12 +64,12 @@ impl<W: Workload> ShareRun for TxnRun<W> {
 
 #[cfg(feature = "exact")]
 impl<W: Workload> TxnRun<W> {
-    /// The workload, which may decode more.
+    /// The workload, which can decode further values.
     pub(crate) fn workload(&mut self) -> &mut W {
         &mut self.workload
     }
 
-    /// The data about the history; none if something in it is malformed.
+    /// The data about the history; `None` if it has a malformed op.
     pub(crate) fn known(self, budget: &Budget) -> Option<W::Known> {
         self.end(budget).ok().filter(|ended| ended.malformed.is_none()).map(|ended| ended.known)
     }
@@ -79,8 +78,8 @@ impl<W: Workload> TxnRun<W> {
 /// The maximum number of reported dependencies per transaction, on average.
 const DEPENDENCIES_PER_TXN_MAX: usize = 64;
 
-/// The dependencies between concurrent transactions, and those that point back in time. None if the time of a
-/// transaction is unknown, or if they are too many.
+/// The dependencies between concurrent transactions, and those that point back in time. `None` if the time of a
+/// transaction is unknown, or if there are too many dependencies.
 fn dependencies<A: Analysis>(known: &A) -> Option<Vec<Dependency>> {
     let txns = known.txns();
     let spans = txns.ids().map(|txn| span(txns, txn)).collect::<Option<Vec<Span>>>()?;
@@ -92,8 +91,8 @@ fn dependencies<A: Analysis>(known: &A) -> Option<Vec<Dependency>> {
     Some(in_order(found.dependencies))
 }
 
-/// The same of an order of versions that explains all that may have happened; none if there is none in real time, or if
-/// none was found.
+/// The dependencies of a version order that explains all transactions that may have happened. `None` if no such order
+/// agrees with real time, or if none was found.
 #[cfg(feature = "exact")]
 fn of_some_order<A: Analysis>(known: &A, exact: Exact, budget: &Budget) -> Option<Vec<Dependency>> {
     let txns = known.txns();
@@ -119,10 +118,10 @@ fn in_order(mut dependencies: Vec<Dependency>) -> Vec<Dependency> {
     dependencies
 }
 
-/// When a transaction ran. One that may have happened may have done so at any time after its invocation.
+/// The time of a transaction. One that may have happened may have done so at any time after its invocation.
 fn span<M: Copy>(txns: &Txns<M>, txn: TxnId) -> Option<Span> {
     let completed = if txns.is_ok(txn) { txns.index(txn) } else { u64::MAX };
-    // What failed has no dependencies.
+    // A failed transaction has no dependencies.
     let invoked = txns.invoked(txn).or((!txns.is_possible(txn)).then_some(0))?;
     Some(Span { invoked, completed })
 }
@@ -131,9 +130,9 @@ fn span<M: Copy>(txns: &Txns<M>, txn: TxnId) -> Option<Span> {
 struct Found<'a> {
     graph: &'a Graph,
     spans: &'a [Span],
-    /// Of each gate, the least invocation of all transactions that it leads to.
+    /// For each gate, the smallest invocation of all transactions that it leads to.
     least: Vec<u64>,
-    /// Nodes that the transaction at hand leads to, and that are still to be looked at.
+    /// Nodes that the current transaction leads to and that are not processed yet.
     waiting: Vec<u32>,
     dependencies: Vec<Dependency>,
 }
@@ -151,7 +150,7 @@ impl<'a> Found<'a> {
         found
     }
 
-    /// The invocation of a transaction, or the first one behind a gate.
+    /// The invocation of a transaction, or the smallest one that a gate leads to.
     fn first_of(&self, node: u32) -> u64 {
         if self.graph.is_gate(node) {
             self.least[(node - self.graph.txns).to_usize()]
@@ -160,7 +159,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Takes the dependencies of a transaction; none if they are too many by now.
+    /// Adds the dependencies of a transaction. Returns `None` if there are too many by now.
     fn follow(&mut self, txn: u32) -> Option<()> {
         let from = self.spans[txn.to_usize()];
         self.waiting.extend(self.graph.out(txn).map(|(to, _)| to));
@@ -178,8 +177,8 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The report on a history from those on its shares; none if not all of them are valid and agree. A model that is open
-/// in one of them is open in it.
+/// The report on a history, given those on its shares. `None` if not all of them are valid and agree. A model that is
+/// open in one of them is open in the history.
 pub(crate) fn join(reports: Vec<Report>, totals: &Totals) -> Option<Report> {
     let of = |report: &Report, name: &str| report.counts.iter().find(|(other, _)| other == name).map(|(_, n)| *n);
     let has_keys = |report: &Report| of(report, KEYS).is_some_and(|keys| keys > 0);

@@ -1,8 +1,8 @@
-//! Which models a history is known to satisfy: those whose violations were all searched for without result, and what
-//! these imply. The others are unknown, unless something rules them out.
+//! The models that a history is known to satisfy: those whose violations were all searched for without result, and
+//! those that they imply. The others are unknown, unless an anomaly rules them out.
 //!
-//! A model that is not decided ([`Model::is_decided`]) can be known to hold only if a stronger one does that is
-//! decided. So the graph includes the edges that the nearest of these need.
+//! A model that is not decided ([`Model::is_decided`]) can be known to hold only if a stronger decided model holds. So
+//! the graph includes the edges that the nearest of these need.
 
 mod next;
 
@@ -24,7 +24,7 @@ const READ_COMMITTED: Model = model::named("read-committed");
 const REPEATABLE_READ: Model = model::named("repeatable-read");
 const MONOTONIC_ATOMIC_VIEW: Model = model::named("monotonic-atomic-view");
 
-/// Why a level does not hold that may have an `internal` anomaly according to Elle's table, as a clause.
+/// Why a level does not hold although Elle's table permits an `internal` anomaly in it, as a clause.
 pub(crate) const CONTRADICTION: &str = "a read contradicts what its transaction read or wrote before";
 
 /// The requested names that are not searched for.
@@ -35,7 +35,7 @@ pub(crate) struct Undecided {
 }
 
 impl Undecided {
-    /// Those among these.
+    /// The undecided names among these.
     pub(crate) fn of(models: ModelSet, anomalies: AnomalySet) -> Undecided {
         let models = models.iter().filter(|model| !model.is_decided()).collect();
         Undecided { models, anomalies: anomalies.intersection(NOT_SEARCHED) }
@@ -45,8 +45,8 @@ impl Undecided {
         self.models.is_empty() && self.anomalies.is_empty()
     }
 
-    /// Which edges to add to the graph if `needed` are needed in any case. Realtime edges are never added if process
-    /// edges are needed: cycles with these would then have other names.
+    /// The edges to add to the graph if `needed` are needed in any case. Realtime edges are never added if process
+    /// edges are needed, because cycles with these would then have other names.
     pub(crate) fn order(self, needed: Suffix) -> Suffix {
         if needed != Suffix::None {
             return needed;
@@ -65,7 +65,7 @@ pub(crate) fn order_of(model: Model) -> Suffix {
     ALL[model.index()]
 }
 
-/// Whether a model forbids a cycle of who read what of whom.
+/// Returns true if a model forbids cycles of wr edges.
 pub(crate) fn follows_reads(model: Model) -> bool {
     model.prohibited().contains(AnomalyType::G1C)
 }
@@ -77,23 +77,23 @@ fn decided_above(model: Model) -> ModelSet {
 
 /// The decided models that an anomaly rules out.
 fn decided_against(anomaly: AnomalyType) -> ModelSet {
-    // The models spell it otherwise.
+    // The models use another name for this anomaly.
     let anomaly = if anomaly.implied().contains(AnomalyType::GSI) { AnomalyType::G_SI } else { anomaly };
     ModelSet::ALL.iter().filter(|model| model.is_decided() && model.prohibited().contains(anomaly)).collect()
 }
 
-/// What is unknown about a history: each with the reason as a clause.
+/// Why parts of a history are unknown, each as a clause.
 #[derive(Debug, Default)]
 struct Doubts {
-    /// Some read returned a value that was never written: no model forbids that by name, and none permits it.
+    /// Some read returned a value that was never written: no model forbids this by name, and none permits it.
     garbage: Option<String>,
     /// Some read returned a value that never existed, unless it existed before the history.
     unexplained: Option<String>,
-    /// The order of all versions.
+    /// The order of all versions is unknown.
     versions: Option<String>,
-    /// The order of each process.
+    /// The order of each process is unknown.
     processes: Option<String>,
-    /// When transactions were invoked.
+    /// Invocation times are unknown.
     times: Option<String>,
 }
 
@@ -103,10 +103,10 @@ pub(crate) struct Standing {
     /// Whether any model can be known to hold.
     is_judged: bool,
     /// The same, and no anomaly without a cycle was found that rules out read committed, and with it every level that
-    /// has an axiom. A commit order only concerns which transactions observed which: it does not show a failed append
-    /// in the middle of a list, or a duplicate element.
+    /// has an axiom. A commit order concerns only which transactions observed which others: it does not show a failed
+    /// append in the middle of a list, or a duplicate element.
     can_be_decided: bool,
-    /// Whether the unknown order of versions leaves a model open, or only in doubt.
+    /// Whether the unknown order of versions leaves a model open, instead of only in doubt.
     doubt_is_of_this_history: bool,
     /// Whether some reads have no edges.
     hides_reads: bool,
@@ -116,18 +116,19 @@ pub(crate) struct Standing {
     found: AnomalySet,
     /// The edges of the graph in addition to ww, wr and rw.
     order: Suffix,
-    /// Whether process edges were among them.
+    /// Whether process edges are among them.
     has_process_edges: bool,
     doubts: Doubts,
     rests_on_order: fn(Model) -> bool,
-    /// Decided models, all of whose anomalies were searched for without result, if that is sufficient to conclude that
-    /// they hold, and all that they imply.
+    /// Decided models whose anomalies were all searched for without result, if this suffices to conclude that they
+    /// hold, and all models that they imply.
     proven: ModelSet,
-    /// The same, if it may not be sufficient, and what the proven ones imply.
+    /// The same if this may not suffice, and the models that the proven ones imply.
     known: ModelSet,
-    /// The known ones that the unknown order of versions may rule out, or a read of a value that was never written.
+    /// Known models that the unknown order of versions, or a read of a value that was never written, may still rule
+    /// out.
     assumed: ModelSet,
-    /// Decided models that are open: the order of versions is unknown, or a transaction contradicts itself, and Elle's
+    /// Decided models that are open: the order of versions is unknown, or a transaction contradicts itself and Elle's
     /// table has no name for that at these levels.
     open: ModelSet,
 }
@@ -186,7 +187,7 @@ impl Standing {
             }
         }
         standing.assumed = standing.assumed.difference(standing.with_weaker(standing.proven));
-        // A stronger one may be proven nevertheless.
+        // A stronger model may be proven nevertheless.
         standing.open = standing.open.difference(standing.known);
         standing
     }
@@ -196,7 +197,7 @@ impl Standing {
         if !self.can_be_decided {
             return ModelSet::EMPTY;
         }
-        // In the table, some models allow a transaction's reads to contradict each other. Their axioms do not.
+        // In Elle's table, some models allow a transaction's reads to contradict each other. Their axioms do not.
         let is_internal = self.found.contains(AnomalyType::INTERNAL);
         let proven = if is_internal { ModelSet::EMPTY } else { self.proven };
         let certain = self.with_weaker(proven);
@@ -226,9 +227,8 @@ impl Standing {
         self.open = self.open.difference(self.known).difference(answers.violated);
     }
 
-    /// The models that are unknown, if these are reported as ruled out and those were requested. For a requested model,
-    /// the absence of violations is the result; otherwise it does not show that the model holds, if that is only
-    /// assumed.
+    /// The models that are unknown, if `ruled_out` are reported as ruled out and `asked` were requested. A requested
+    /// model counts as known if no violation was found. Other models do not, if they hold only by assumption.
     pub(crate) fn open(&self, ruled_out: ModelSet, asked: ModelSet) -> ModelSet {
         let answered = self.with_weaker(asked.intersection(self.known));
         let shown = self.known.difference(self.assumed.difference(answered));
@@ -272,7 +272,7 @@ impl Standing {
         }
     }
 
-    /// Why each of these is unknown, and what to request instead. `indices` are those of an example of an anomaly.
+    /// Why each of these is unknown, and what to request instead. `indices` returns those of an example of an anomaly.
     pub(crate) fn notes(
         &self,
         checker: &str,
@@ -303,7 +303,7 @@ impl Standing {
         notes
     }
 
-    /// Why a model is not decided, as what follows "it is unknown".
+    /// Why a model is not decided, as the text that follows "it is unknown".
     fn why_undecided(&self, checker: &str, model: Model, exact: Exact, answers: &Answers) -> String {
         if !model.is_decided_exactly() {
             return format!(": {checker} does not decide it, because {}", model.decision());
@@ -321,7 +321,7 @@ impl Standing {
         }
     }
 
-    /// What prevents the nearest stronger models from deciding it.
+    /// The obstacle that prevents the nearest stronger models from deciding the model, as a sentence.
     fn would_hold(&self, above: ModelSet, indices: &impl Fn(AnomalyType) -> Vec<u64>) -> String {
         match self.why_not(above, indices) {
             Some((stronger, why)) => format!(" If {stronger} held, it would hold too, but {why}."),
@@ -336,7 +336,7 @@ impl Standing {
         }
     }
 
-    /// The first of the models that do not decide, and the reason.
+    /// The first of the models that do not hold for certain, and the reason.
     fn why_not(&self, models: ModelSet, indices: &impl Fn(AnomalyType) -> Vec<u64>) -> Option<(Model, String)> {
         let model = models.iter().next()?;
         let why = match self.obstacle(model) {
@@ -354,27 +354,27 @@ impl Standing {
         Some((model, why))
     }
 
-    /// What a model implies in this history. Repeatable read is about items; a miss of a predicate read may still
-    /// violate what it implies by its axiom.
+    /// The models that a model implies in this history. Repeatable read concerns items, so a predicate read that misses
+    /// a write may still violate an axiom of a model that it implies.
     fn weaker(&self, model: Model) -> ModelSet {
         let is_of_items = self.misses_by_predicates && model == REPEATABLE_READ;
         let apart = if is_of_items { MONOTONIC_ATOMIC_VIEW.into() } else { ModelSet::EMPTY };
         model.weaker().difference(apart)
     }
 
-    /// These, and all that they imply.
+    /// These models, and all that they imply.
     fn with_weaker(&self, models: ModelSet) -> ModelSet {
         models.iter().fold(models, |all, model| all.union(self.weaker(model)))
     }
 
-    /// Whether a transaction contradicts itself, which the table permits for a model and its axiom does not; or may
-    /// hide what the model forbids.
+    /// Returns true if a transaction contradicts itself, and a model's axiom forbids this although the table permits
+    /// it, or the contradiction may hide an anomaly that the model forbids.
     fn is_contradicted(&self, model: Model) -> bool {
         let is_internal = self.found.contains(AnomalyType::INTERNAL) && exact::forbids_internal(model);
         is_internal || self.hides_reads && follows_reads(model)
     }
 
-    /// Why a decided model cannot be reported to hold as far as was searched.
+    /// Why a decided model cannot be reported to hold, as far as was searched.
     fn obstacle(&self, model: Model) -> Option<Obstacle> {
         if let Some(anomaly) = self.found.intersection(model.prohibited()).iter().next() {
             return Some(Obstacle::Found(anomaly));
@@ -387,14 +387,14 @@ impl Standing {
         (!was_searched).then_some(Obstacle::NotSearched)
     }
 
-    /// Why a decided model without known violations may not hold nevertheless: as a clause.
+    /// Why a decided model without known violations may nevertheless not hold, as a clause.
     fn doubt(&self, model: Model) -> Option<&str> {
         let Doubts { garbage, versions, .. } = &self.doubts;
         let of_versions = versions.as_deref().filter(|_| (self.rests_on_order)(model));
         garbage.as_deref().or(self.doubt_of_order(model)).or(of_versions)
     }
 
-    /// Why the order of processes or of real time that a model needs is not completely known.
+    /// Why the process order or the real time that a model needs is not completely known.
     fn doubt_of_order(&self, model: Model) -> Option<&str> {
         match order_of(model) {
             Suffix::None => None,
@@ -407,7 +407,7 @@ impl Standing {
 /// What prevents a decided model from being known to hold.
 enum Obstacle {
     Found(AnomalyType),
-    /// The graph lacked the edges for it.
+    /// The graph lacked the edges for the model.
     NotSearched,
 }
 
@@ -421,7 +421,7 @@ fn unknown_time<M: Copy>(txns: &Txns<M>) -> Option<String> {
     Some(format!("the invocation of the op at index {} is unknown", txns.index(sudden)))
 }
 
-/// Those between which and the model in question, which lies `towards` there, no other of them lies.
+/// The models for which no other of them lies in the direction `towards`: those nearest to the model in question.
 fn nearest(models: ModelSet, towards: impl Fn(Model) -> ModelSet) -> ModelSet {
     models.iter().filter(|model| towards(*model).is_disjoint(models)).collect()
 }

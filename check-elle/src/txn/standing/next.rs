@@ -1,4 +1,4 @@
-//! What would give a verdict if the verdict on transactions is unknown.
+//! The next steps that would lead to a verdict, if the verdict on transactions is unknown.
 
 use super::{Obstacle, Standing, Undecided, nearest};
 use crate::exact::{Answers, Exact};
@@ -7,16 +7,16 @@ use crate::txn::columns::Counts;
 use crate::txn::expected::Expected;
 use history_core::{Budget, NextStep, Spent, Verdict};
 
-/// The next step for a history in which nothing could be wrong.
+/// The next step for a history in which no read could have been wrong.
 pub(crate) const RECORD_READS: &str = "Record ok transactions that read keys which other transactions write.";
 
-/// What the history lacks, according to the report.
+/// The reasons in a report why the verdict is unknown.
 pub(crate) struct Lacks<'a> {
     pub(crate) checker: &'a str,
     pub(crate) counts: Counts,
-    /// Keys that micro-ops name.
+    /// The number of keys that micro-ops name.
     pub(crate) keys: usize,
-    /// Whether nothing could have been wrong.
+    /// Whether no read could have been wrong.
     pub(crate) is_empty: bool,
     /// The index of an op whose writes are unknown, if that matters.
     pub(crate) unsaid: Option<u64>,
@@ -37,7 +37,7 @@ fn say_writes(index: u64) -> NextStep {
 }
 
 impl Standing {
-    /// The steps each of which gives a verdict, or further results: none if the verdict is known.
+    /// The steps that each lead to a verdict, or to further results. Empty if the verdict is known.
     pub(crate) fn next(&self, verdict: Verdict, lacks: &Lacks<'_>) -> Vec<NextStep> {
         let mut steps = Vec::new();
         if verdict != Verdict::Unknown {
@@ -86,7 +86,7 @@ impl Standing {
             *other != model && (other.is_decided() || lacks.expected.exact != Exact::No && other.is_decided_exactly())
         };
         let known = |other: &Model| decided(other) && self.known.difference(self.assumed).contains(*other);
-        // What is known to hold needs no other check, unless nothing else is left to ask for.
+        // Levels known to hold need no other check, unless no other level is left to request.
         let below = model.weaker().iter().filter(decided).collect::<ModelSet>();
         let above = nearest(model.stronger().iter().filter(decided).collect(), Model::weaker);
         let below = nearest(below, Model::stronger);

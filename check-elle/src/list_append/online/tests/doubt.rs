@@ -1,4 +1,4 @@
-//! What a run says at once of what will stay unknown.
+//! Tests that a run immediately reports what will remain unknown.
 
 use super::{AT_ONCE, Limits, checker, model, online, sizes};
 use crate::model::Model;
@@ -11,7 +11,7 @@ fn add(text: &mut String, mops: &str, read: &str) {
     }
 }
 
-/// The first op after which there is a doubt, with what is said of it then.
+/// The first op after which there is a doubt, and its text.
 fn doubt(text: &str, level: &str, limits: Limits) -> Option<(usize, String)> {
     let mut run = online(model(level), sizes(limits));
     let mut said = None;
@@ -41,7 +41,7 @@ fn what_is_not_understood_is_said_at_once() {
     }
 }
 
-/// What a level needs that is judged for itself is not what strict serializability, beside it, needs.
+/// A level with its own judge needs other facts than strict serializability, which is judged in addition.
 #[test]
 fn a_key_that_was_dropped_matters_to_levels_that_rest_on_it() {
     let mut text = String::new();
@@ -59,7 +59,7 @@ fn a_key_that_was_dropped_matters_to_levels_that_rest_on_it() {
     assert_eq!(doubt(&text, "serializable", few), None);
 }
 
-/// A read of what only an operation may have appended that crashed and never said so.
+/// A read of an element that only a crashed operation with unknown writes may have appended.
 #[test]
 fn what_nobody_will_say_is_said_at_once() {
     let mut text = String::from(
@@ -73,7 +73,7 @@ fn what_nobody_will_say_is_said_at_once() {
     assert!(said.starts_with(begins) && said.contains("the op at index 1 may have happened"), "{said}");
 }
 
-/// The batch checker knows it as long as it has the whole history.
+/// The batch checker reports it as long as it has the whole history.
 #[test]
 fn an_op_that_is_no_transaction_is_said_at_once() {
     let mut run = checker(Model::STRICT_SERIALIZABLE).start_online(&Options::new()).unwrap();

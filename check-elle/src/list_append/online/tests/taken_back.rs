@@ -1,4 +1,5 @@
-//! Levels at which what a beginning violates, the whole may obey: read uncommitted, with sessions or with real time.
+//! Levels that a whole history may satisfy although a prefix violates them: read uncommitted, with sessions or real
+//! time.
 
 use super::{batch, judge, model, online, ops, violations};
 use crate::list_append::ListAppend;
@@ -10,7 +11,7 @@ use history_core::{Budget, Checker, History, Options, Run, Verdict};
 
 const LEVELS: [&str; 3] = ["read-uncommitted", "strong-session-read-uncommitted", "strong-read-uncommitted"];
 
-/// A store in which transactions come between each other often.
+/// A history of a store that often interleaves transactions.
 fn torn(seed: u64) -> String {
     let mut random = Random(seed);
     let (bugs, txns) = (bugs(&mut random), 3 + random.below(27));
@@ -61,7 +62,7 @@ fn each_prefix_that_is_said_to_be_refused_is() {
 /// An op: process, type, micro-ops.
 type Line = (u32, &'static str, &'static str);
 
-/// Two transactions that wrote two keys in different orders, one of which is open.
+/// Two transactions that wrote two keys in different orders; one of them is open.
 const CROSSED: [Line; 5] = [
     (0, "invoke", "[:append x 1][:append y 1]"),
     (1, "invoke", "[:append x 2][:append y 2]"),
@@ -94,11 +95,11 @@ fn the_report_says_that_it_is_of_the_history_so_far() {
     let report = run.finish_early(&Budget::default()).unwrap();
     assert_eq!((report.verdict, report.anomaly_types().collect::<Vec<_>>()), (Verdict::Invalid, vec!["G0"]));
     assert_eq!(report.notes.iter().filter(|other| *other == SO_FAR).count(), 1, "{:?}", report.notes);
-    // Nothing is known if what comes next cannot be read.
+    // Nothing is known if the next op cannot be read.
     let mut run = start("read-uncommitted");
     observe(&mut *run, &CROSSED);
     assert!(run.finish_before_unread(&Budget::default()).unwrap().is_none());
-    // Read committed is violated for good, and only what is asked for is named.
+    // The violation of read committed is permanent, and only requested levels are named.
     let mut run = start("read-committed");
     observe(&mut *run, &CROSSED);
     assert!(run.decides_early());
@@ -111,7 +112,7 @@ fn a_run_that_goes_on_ends_with_the_verdict_on_the_whole() {
     let ends: [(&[Line], Verdict); 3] = [
         (&[(0, "ok", "[:append x 1][:append y 1]")], Verdict::Invalid),
         (&[(0, "fail", "[:append x 1][:append y 1]")], Verdict::Valid),
-        // This list contradicts the one that made a cycle.
+        // This list contradicts the one that closed a cycle.
         (&[(3, "invoke", "[:r x nil]"), (3, "ok", "[:r x [2 1]]")], Verdict::Valid),
     ];
     for (end, verdict) in ends {
@@ -124,7 +125,7 @@ fn a_run_that_goes_on_ends_with_the_verdict_on_the_whole() {
     }
 }
 
-/// Too long for the batch checker to have all of it.
+/// The history is too long for the batch checker.
 #[test]
 fn a_long_run_that_goes_on_ends_without_a_verdict() {
     let more = [(0, "ok", "[:append x 1][:append y 1]")];
@@ -139,7 +140,7 @@ fn a_long_run_that_goes_on_ends_without_a_verdict() {
     }
 }
 
-/// There are reads that could have been wrong, though no two transactions wrote one key.
+/// Some reads could have been wrong, although no two transactions wrote the same key.
 #[test]
 fn a_read_of_another_one_relates_them() {
     let text = ops(&[
@@ -154,7 +155,7 @@ fn a_read_of_another_one_relates_them() {
     assert_eq!(judge(&own, model("read-uncommitted"), sizes(AT_ONCE)), (None, Verdict::Unknown));
 }
 
-/// Nothing is judged after the violation, and no verdict is one on a part.
+/// Nothing is checked after the violation, and a part of the history gets no verdict.
 #[test]
 fn a_long_run_that_stops_there_has_no_verdict_on_the_whole() {
     let more = [(0, "fail", "[:append x 1][:append y 1]"), (0, "invoke", "[:r x nil]"), (0, "ok", "[:r x [2]]")];
@@ -164,13 +165,13 @@ fn a_long_run_that_stops_there_has_no_verdict_on_the_whole() {
             assert!(run.observe(&op).unwrap().is_continue());
         }
         let report = Box::new(run).finish(&Budget::default()).unwrap();
-        // Up to there the batch checker has it all, which is none here.
+        // Up to this length the batch checker, here a stub, has the whole history.
         assert_eq!(report.verdict, Verdict::Unknown);
         assert_eq!(report.checker == "nobody", batch_ops >= 9, "{batch_ops} {report:?}");
     }
 }
 
-/// What was between two writers fails: they are neighbours, which closes a cycle later.
+/// A writer between two others fails: these become neighbours, which closes a cycle later.
 #[test]
 fn what_a_failed_writer_was_between_stays_in_order() {
     let text = ops(&[
@@ -188,7 +189,7 @@ fn what_a_failed_writer_was_between_stays_in_order() {
     assert_eq!(judge(&text, model("read-uncommitted"), sizes(AT_ONCE)), (Some(9), Verdict::Invalid));
 }
 
-/// Two lists of one transaction contradict each other: neither is believed before the other is seen.
+/// Two lists of one transaction contradict each other: they are compared before either is used.
 #[test]
 fn lists_of_one_transaction_are_compared_first() {
     let text = ops(&[
@@ -205,7 +206,7 @@ fn lists_of_one_transaction_are_compared_first() {
     assert_eq!(judge(&text, model("read-committed"), sizes(AT_ONCE)).0, Some(7));
 }
 
-/// Nothing orders what disputed lists show, but none of them may show an element twice.
+/// Disputed lists show no order, but none of them may contain an element twice.
 #[test]
 fn an_element_twice_in_a_disputed_list_is_a_violation() {
     let text = ops(&[
@@ -219,10 +220,10 @@ fn an_element_twice_in_a_disputed_list_is_a_violation() {
     assert_eq!(judge(&text, model("read-uncommitted"), sizes(AT_ONCE)), (Some(5), Verdict::Invalid));
 }
 
-/// Lists of x begin with 1 and disagree then: what else was appended comes after 1, and other keys say the rest.
+/// Lists of x start with 1 and then disagree: the other appends come after 1, and other keys show the rest.
 #[test]
 fn what_a_dispute_leaves_in_order() {
-    // Appended when 2 was the last one that was read.
+    // Appended when 2 was the last element that was read.
     let after = [
         (0, "ok", "[:append x 1][:append y 2]"),
         (1, "ok", "[:append x 2]"),
@@ -255,7 +256,7 @@ fn what_a_dispute_leaves_in_order() {
     assert_eq!(first(&of_process, "strong-session-read-uncommitted"), Some(11));
 }
 
-/// Each op right after its invocation.
+/// Each op with its invocation directly before it.
 fn all_invoked(lines: &[Line]) -> String {
     let reads = |mops: &str| mops.contains(":r ");
     let invocation = |mops: &str| if reads(mops) { "[:r x nil]".to_owned() } else { mops.to_owned() };
@@ -265,7 +266,8 @@ fn all_invoked(lines: &[Line]) -> String {
     lines.iter().map(both).collect()
 }
 
-/// An element is read before it is appended, and disputed by then; it comes after what is left when another one fails.
+/// An element is read before it is appended, and disputed by then. It follows the remaining order when another one
+/// fails.
 #[test]
 fn a_disputed_element_may_be_appended_later() {
     let text = ops(&[

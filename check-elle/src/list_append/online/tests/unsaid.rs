@@ -1,4 +1,4 @@
-//! Transactions that say what they append when they end, or never.
+//! Transactions whose appends become known at their completions, or never.
 
 use super::{AT_ONCE, NEVER, checker, checker_report, first_refused, judge, model, ops, rules, sizes};
 use crate::list_append::online::judge::ListJudge;
@@ -43,8 +43,8 @@ fn what_is_said_late_is_forgotten_like_the_rest() {
     assert!((30..95).contains(&refused), "{refused}");
 }
 
-/// Two unread appends of concurrent transactions. The one that began first says what it appended after a third one
-/// began.
+/// Two unread appends of concurrent transactions. The appends of the one that began first become known after a third
+/// one began.
 #[test]
 fn what_is_between_an_unread_append_and_one_that_is_said_late_is_kept() {
     let text = ops(&[
@@ -68,7 +68,7 @@ fn what_is_between_an_unread_append_and_one_that_is_said_late_is_kept() {
     assert_eq!(judge(&text, Model::STRICT_SERIALIZABLE, sizes(AT_ONCE)), (Some(13), Verdict::Invalid));
 }
 
-/// A reader that is forgotten, and then somebody begins who says that he appended what it read.
+/// A reader is forgotten. Then an operation begins that turns out to have appended the element that was read.
 #[test]
 fn what_was_read_before_it_was_invoked_is_a_cycle_however_late_that_is_said() {
     let text = ops(&[
@@ -86,7 +86,8 @@ fn what_was_read_before_it_was_invoked_is_a_cycle_however_late_that_is_said() {
     }
 }
 
-/// The one that may have appended what was read says that it did not; who began after the read did not.
+/// The only possible writer of an element turns out not to have appended it; one that began after the read did not
+/// either.
 #[test]
 fn who_began_after_a_read_did_not_append_what_it_showed() {
     let text = ops(&[
