@@ -2,8 +2,8 @@
 //!
 //! Adya, "Weak Consistency" (MIT, 1999), section 3.1 (direct conflicts) for ww, wr and rw.
 //!
-//! Appends that were never read come after each read of their key's last element: they are a crowd ([`Builder`]) where
-//! they are many.
+//! Appends that were never read come after each read of their key's last element. If they are many, they form a crowd
+//! ([`Builder`]).
 
 use super::mop::{Mop, What};
 use super::orders::{Orders, Readers};
@@ -15,7 +15,7 @@ use crate::txn::builder::{Builder, CrowdId, is_worth_gates};
 use crate::txn::{TxnGraph, Txns};
 use history_core::hash::HashMap;
 
-/// What the graph is made from.
+/// The data from which the graph is built.
 pub(crate) struct Sources<'a> {
     pub(crate) states: &'a States,
     pub(crate) txns: &'a Txns<Mop>,
@@ -36,7 +36,7 @@ impl Sources<'_> {
         build.builder.finish()
     }
 
-    /// The writer of an element, if it is another than `txn` and may have happened.
+    /// The writer of an element, if it is not `txn` and may have happened.
     fn other_writer(&self, elem: ElemId, txn: TxnId) -> Option<TxnId> {
         let writer = self.states.elem[elem.at()].writer;
         (writer != TxnId::NONE && writer != txn && self.txns.is_possible(writer)).then_some(writer)
@@ -46,9 +46,9 @@ impl Sources<'_> {
 struct Build<'a> {
     from: &'a Sources<'a>,
     builder: Builder,
-    /// For each key with many unread appends the crowd of their writers.
+    /// For each key with many unread appends, the crowd of their writers.
     crowd_of: HashMap<KeyId, CrowdId>,
-    /// Crowds of the keys whose last element the transaction at hand read.
+    /// Crowds of the keys whose last element the current transaction read.
     entering: Vec<(Relation, CrowdId)>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Build<'a> {
         if next.len() > 1
             && let Some(at) = self.crowd_of.get(&key)
         {
-            // When the stronger relations are known.
+            // Crowds are entered after the stronger relations are known.
             return self.entering.push((Relation::Rw, *at));
         }
         for next in next {

@@ -29,18 +29,18 @@ pub(crate) struct Registers {
     pub(super) direct: Direct,
     hides_reads: bool,
     known: Known,
-    /// The sources that were not asked for.
+    /// The sources that were not requested.
     unused: Vec<Source>,
 }
 
-/// What is known of a history as a whole.
+/// Facts about a history as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    /// Whether each write of it is.
+    /// Whether each write of the history is known.
     pub(super) has_all_writes: bool,
     /// Whether other shares may show that a transaction happened.
     pub(super) is_share: bool,
-    /// Whether a serial order explains it: no other result exists then.
+    /// Whether a serial order explains the history: then no other result exists.
     pub(super) is_explained: bool,
 }
 
@@ -68,7 +68,7 @@ impl Registers {
         Registers { interner, versions, txns, touches, order, direct, hides_reads, known, unused }
     }
 
-    /// Whether other shares may show that a transaction happened.
+    /// Returns true if other shares may show that a transaction happened.
     pub(super) fn is_share(&self) -> bool {
         self.known.is_share
     }
@@ -91,7 +91,7 @@ impl Registers {
         })
     }
 
-    /// Which sources would order something, if none in use does.
+    /// The sources that would order some versions, if no source in use does, as a sentence.
     fn advice(&self) -> Option<String> {
         if self.known.is_explained
             || !self.order.is_trivial()
@@ -122,7 +122,7 @@ impl Registers {
 impl Analysis for Registers {
     type Mop = Mop;
 
-    /// Registers never show all of their versions: the README says which option orders them.
+    /// Reads of registers never show the order of all versions; the README explains which option orders them.
     const DOUBT_IS_OF_THIS_HISTORY: bool = false;
 
     const READS_SHOW_ORDER: bool = false;
@@ -222,7 +222,7 @@ impl Analysis for Registers {
         self.witnesses(anomaly, max)
     }
 
-    /// The absence of anomalies proves nothing, unless the order of all versions is known.
+    /// The absence of anomalies proves nothing unless the order of all versions is known.
     fn rests_on_order(_: Model) -> bool {
         true
     }

@@ -13,15 +13,15 @@ use history_core::cast::Cast as _;
 /// The results, each list in the order of the history.
 #[derive(Debug, Default)]
 pub(crate) struct Direct {
-    /// Readers of a value that a failed transaction wrote, with the position.
+    /// Reads of a value that a failed transaction wrote: reader and position of the micro-op.
     pub(crate) g1a: Vec<(TxnId, u32)>,
-    /// Readers of a value that its writer overwrote, with the position.
+    /// Reads of a value that its own writer overwrote: reader and position of the micro-op.
     pub(crate) g1b: Vec<(TxnId, u32)>,
-    /// Readers of a value that was never written, with the position.
+    /// Reads of a value that was never written: reader and position of the micro-op.
     pub(crate) garbage: Vec<(TxnId, u32)>,
-    /// Writers of a value that they had read before, with the position of the write.
+    /// Writes of a value that the writer had read before: writer and position of the write.
     pub(crate) future_reads: Vec<(TxnId, u32)>,
-    /// A transaction, the position where it contradicts itself, and the version that it should have read there.
+    /// A transaction, the position of the read that contradicts it, and the version that it should have read.
     pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
     /// A version, and the transactions that read it and then wrote its key.
     pub(crate) lost_updates: Vec<(VersionId, Vec<TxnId>)>,
@@ -34,10 +34,10 @@ pub(crate) struct Found {
     pub(crate) future_reads: Vec<(TxnId, u32)>,
 }
 
-/// Finds them all. O(micro-ops), and a sort of the transactions that wrote what they had read.
+/// Finds all of these anomalies. O(micro-ops), and a sort of the transactions that wrote keys that they had read.
 pub(crate) fn find(versions: &Versions, txns: &Txns<Mop>, found: Found) -> Direct {
     let Found { mut internal, updates, future_reads } = found;
-    // One of each transaction: what follows may be its consequence.
+    // Keep only the first of each transaction: later ones may be its consequence.
     internal.dedup_by_key(|(txn, _, _)| *txn);
     let mut direct = Direct { internal, future_reads, lost_updates: lost_updates::lost(updates), ..Direct::default() };
     for txn in txns.ids().filter(|txn| txns.is_ok(*txn)) {
@@ -60,7 +60,7 @@ pub(crate) fn find(versions: &Versions, txns: &Txns<Mop>, found: Found) -> Direc
 }
 
 impl Direct {
-    /// The types of which some were found.
+    /// The types of the anomalies found.
     pub(crate) fn types(&self) -> AnomalySet {
         [
             (AnomalyType::G1A, !self.g1a.is_empty()),

@@ -1,8 +1,7 @@
 //! The transaction graph: ww and rw from the order of versions, wr from reads, process and realtime from the history.
 //!
-//! Adya, "Weak Consistency" (MIT, 1999), section 3.1 (direct conflicts). All transactions that wrote a version that
-//! comes after v follow all that read or wrote v: they are a crowd ([`Builder`]) if they are many, as after the initial
-//! version.
+//! Adya, "Weak Consistency" (MIT, 1999), section 3.1 (direct conflicts). All transactions that wrote a version after v
+//! follow all that read or wrote v. If these are many, as after the initial version, they form a crowd ([`Builder`]).
 
 use super::analysis::Registers;
 use super::within::Touch;
@@ -28,12 +27,12 @@ impl Registers {
         build.builder.finish()
     }
 
-    /// Those that wrote what comes directly after a version.
+    /// The writers of the versions directly after a version.
     fn writers_after(&self, version: VersionId) -> impl Iterator<Item = TxnId> {
         self.order.after(version).iter().filter_map(|next| self.versions.installer(*next))
     }
 
-    /// Those that wrote a key so that others could see it.
+    /// The writers of a key, except those whose writes no other transaction could read.
     fn writers_of(&self, key: KeyId) -> impl Iterator<Item = TxnId> {
         self.touches.of_key(key).filter(|touch| touch.write().is_some()).map(|touch| touch.txn)
     }
@@ -42,9 +41,9 @@ impl Registers {
 struct Build<'a> {
     from: &'a Registers,
     builder: Builder,
-    /// For versions that are followed by many writers, the crowd of those.
+    /// For each version that many writers follow, the crowd of these.
     crowd_of: HashMap<VersionId, CrowdId>,
-    /// Crowds that the transaction at hand leads to, and how.
+    /// The crowds to which the current transaction leads, with the relation.
     entering: Vec<(Relation, CrowdId)>,
 }
 
@@ -65,7 +64,7 @@ impl<'a> Build<'a> {
             }
         }
         for version in (0..from.versions.version.len()).map(VersionId::new) {
-            // Few have so many that it is worth a closer look.
+            // Few versions have so many direct successors that a closer look pays off.
             if from.order.after(version).len() > 1 {
                 let writers = usize::from(from.versions.installer(version).is_some());
                 let before = from.touches.readers(version).len() + writers;
@@ -88,17 +87,17 @@ impl<'a> Build<'a> {
                 self.lead(txn, version, Relation::Rw);
             }
         }
-        // The strongest first.
+        // The strongest relations first.
         self.entering.sort_unstable();
         self.builder.enter(txn, &self.entering);
         self.entering.clear();
     }
 
-    /// Leads to those that wrote what comes after a version.
+    /// Adds edges from a transaction to the writers of the versions after `version`.
     fn lead(&mut self, txn: TxnId, version: VersionId, relation: Relation) {
         let from = self.from;
         if let Some(at) = self.crowd_of.get(&version) {
-            // When the stronger relations are known.
+            // Crowds are entered after the stronger relations are known.
             self.entering.push((relation, *at));
         } else if from.versions.is_initial(version) {
             let key = from.versions.version[version.at()].key;

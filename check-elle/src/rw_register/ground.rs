@@ -1,4 +1,4 @@
-//! The ground for the order of two successive versions: the transactions that show it, and a clause.
+//! The ground for the order of two successive versions: the transactions that show it, and an explanation as a clause.
 
 use super::analysis::Registers;
 use super::sources::Source;
@@ -6,15 +6,15 @@ use super::within::Touch;
 use crate::ids::{TxnId, VersionId};
 use history_core::hash::HashMap;
 
-/// Why one version comes before another.
+/// The reason why one version comes before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ground {
     /// Every version comes after the initial one.
     Initial,
-    /// The transaction read the one and wrote the other.
+    /// The transaction read the earlier version and wrote the later one.
     Within(TxnId),
-    /// The first transaction's last version is the one, the second's first is the other, and in this source's order the
-    /// first comes before the second.
+    /// The last version of the first transaction is the earlier one, the first version of the second transaction is the
+    /// later one, and this source orders the first transaction before the second.
     Between(Source, TxnId, TxnId),
 }
 
@@ -58,7 +58,7 @@ impl Registers {
         Self::between(source, known, before, after)
     }
 
-    /// The touches of a version's key, with their transactions' places in the order that was given.
+    /// The touches of a version's key, with the positions of their transactions in the given order.
     fn touches_in_given_order(&self, version: VersionId) -> Vec<(usize, Touch)> {
         let ranks: HashMap<TxnId, usize> =
             self.order.transactions.iter().enumerate().map(|(rank, txn)| (*txn, rank)).collect();
@@ -66,7 +66,7 @@ impl Registers {
         touches.filter_map(|touch| Some((*ranks.get(&touch.txn)?, touch))).collect()
     }
 
-    /// Two touches, one after the other in one line, that show it.
+    /// Two successive touches in one row that show the order.
     fn between(
         source: Source,
         lines: impl Iterator<Item = (i64, Touch)>,
@@ -87,8 +87,8 @@ impl Registers {
         None
     }
 
-    /// Of those that had the one last, the first to complete, if it did before the last of those that had the other
-    /// first was invoked.
+    /// The first to complete of the transactions whose last version is `before`, if it completed before the invocation
+    /// of the last to be invoked of those whose first version is `after`.
     fn between_in_time(&self, before: VersionId, after: VersionId) -> Option<Ground> {
         let key = self.versions.version[before.at()].key;
         let touches = self.touches.of_key(key);
@@ -101,7 +101,7 @@ impl Registers {
         is_before.then_some(Ground::Between(Source::LinearizableKeys, earlier.txn, later.txn))
     }
 
-    /// A clause that says it, after "because".
+    /// A clause that explains the ground, to follow "because".
     pub(super) fn explain_ground(
         &self,
         ground: Ground,

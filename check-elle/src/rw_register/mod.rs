@@ -137,7 +137,7 @@ const TRANSACTION_ORDER: OptionSpec = OptionSpec::new(
 )
 .with_value_name("FILE");
 
-/// Its name and help are those of other checkers with this option: a command line explains an option once.
+/// The name and help are those of other checkers with this option: a command line explains an option once.
 const INITIAL: OptionSpec =
     OptionSpec::new("initial", OptionKind::Text, "Initial state, as EDN or JSON, such as 0, [1 2] or {:x 1}.")
         .with_value_name("VALUE")
@@ -208,9 +208,9 @@ impl Checker for RwRegister {
         Ok(online::start(expected, assumed, batch))
     }
 
-    /// None with an order of transactions, because it is an order across all keys. None without the search for a commit
-    /// order either: another share may show that a write happened that is unknown here, so this share would not have
-    /// all dependencies.
+    /// None with an order of transactions, because it orders transactions across all keys. None without the search for
+    /// a commit order either: another share may show that a write happened that is unknown here, so this share would
+    /// lack dependencies.
     fn start_share(&self, options: &Options, share: Share) -> Result<Option<Box<dyn ShareRun>>, OptionError> {
         let (settings, expected) = self.with_options(options)?;
         if settings.transaction_order.is_some() || expected.exact == Exact::No {
@@ -273,7 +273,7 @@ impl RwRegister {
     }
 }
 
-/// The numbers in a text, with white space, commas or brackets between them.
+/// The numbers in a text, separated by white space, commas or brackets.
 fn indices(text: &str) -> Result<Vec<u64>, String> {
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '(' | ')'));
     let words = words.filter(|word| !word.is_empty());

@@ -1,12 +1,12 @@
 //! The order of each key's versions: from the sources, one after another, as far as they do not contradict each other.
 //!
-//! A source whose edges would close a cycle with those before it contradicts them, or itself: it is omitted, which is
-//! an anomaly.
+//! A source contradicts the earlier ones, or itself, if its edges would close a cycle with theirs. It is then omitted,
+//! and reported as an anomaly.
 //!
-//! A version that a transaction overwrote itself is a version only to those that read it. So no source is checked
-//! against the order in which one transaction wrote a key twice: nothing orders the earlier write unless another
-//! transaction read it, which is a G1b, or the transaction itself did before it wrote it, which is a future read. Read
-//! committed forbids both. Read uncommitted forbids neither, and permits reads to return such versions in any order.
+//! A version that its own transaction overwrote matters only to those that read it. So no source is checked against the
+//! order in which one transaction wrote a key twice. Nothing orders the earlier write unless another transaction read
+//! it, which is a G1b, or the transaction itself read it before writing it, which is a future read. Read committed
+//! forbids both. Read uncommitted forbids neither, and permits reads to return such versions in any order.
 
 use super::sources::timing::Timing;
 use super::sources::{Edge, Inference, Source, Sources};
@@ -26,7 +26,7 @@ pub(crate) struct Order {
     pub(crate) cyclic: Vec<CyclicVersions>,
     /// The given order of transactions.
     pub(crate) transactions: Vec<TxnId>,
-    /// The number of given indices that name no transaction, or one that was named before.
+    /// The number of given indices that name no transaction, or one that was already named.
     pub(crate) names_nothing: usize,
 }
 
@@ -117,13 +117,13 @@ impl Order {
         order
     }
 
-    /// What comes directly after a version other than the initial one; each may be here more than once.
+    /// The direct successors of a version other than the initial one, possibly with duplicates.
     #[inline]
     pub(crate) fn after(&self, version: VersionId) -> &[VersionId] {
         self.after.of(version)
     }
 
-    /// Whether anything is known but that every version comes after the initial one.
+    /// Returns true if it is only known that every version follows the initial one.
     pub(crate) fn is_trivial(&self) -> bool {
         self.after.to.is_empty()
     }
@@ -154,7 +154,7 @@ impl Order {
         }
     }
 
-    /// Takes a source that orders transactions.
+    /// Adds a source that orders transactions.
     fn take_timed(&mut self, from: Inference<'_>, source: Source, timing: &Timing, edges: &mut Edges) {
         let worth = from.txns.len() >= parallel::WORTH_OPS;
         let check = || {
@@ -171,7 +171,8 @@ impl Order {
         }
     }
 
-    /// Whether a source's edges close no cycle with those before. The source is then in use; else the cycles are noted.
+    /// Returns true if a source's edges close no cycle with the earlier ones, and puts it in use; else records the
+    /// cycles.
     fn makes_sense(&mut self, from: Inference<'_>, source: Source, before: &[Edge], found: &Found<'_>) -> bool {
         let count = from.versions.version.len();
         let initial = after_initial(from, found.edges);
@@ -210,25 +211,26 @@ impl Order {
     }
 }
 
-/// What the sources in use say.
+/// The edges of the sources in use.
 #[derive(Default)]
 struct Edges {
-    /// Of all versions: whether there is a cycle depends on them.
+    /// Edges between all versions: these decide whether there is a cycle.
     all: Vec<Edge>,
-    /// To those that someone left behind: transactions are related by way of these alone.
+    /// Edges to versions that a transaction left behind: only these relate transactions.
     installed: Vec<Edge>,
 }
 
-/// What a source says.
+/// The edges of a source.
 struct Found<'a> {
-    /// Some edges: all others are paths where no version comes before itself, and where some do, so they do by these.
+    /// Some of the edges. If there is no cycle, all others are paths of these; if there are cycles, so there are of
+    /// these.
     edges: &'a [Edge],
-    /// The same relation between versions and gates, exact in any case; and the number of gates.
+    /// The same relation between versions and gates, exact in any case, and the number of gates.
     exact: &'a dyn Fn() -> (Vec<Edge>, usize),
 }
 
-/// The edges from the initial version of each key in which something is said to come before it: elsewhere they close no
-/// cycle.
+/// The edges from the initial version of each key, if the source orders some version before it: otherwise such edges
+/// close no cycle.
 fn after_initial(from: Inference<'_>, found: &[Edge]) -> Vec<Edge> {
     let Versions { key, version, .. } = from.versions;
     let into = found.iter().filter(|(_, to)| to.at() < version.len() && from.versions.is_initial(*to));

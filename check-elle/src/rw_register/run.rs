@@ -14,7 +14,7 @@ use crate::txn::{Txns, mop};
 use history_core::cast::Cast as _;
 use history_core::{Budget, Datum, Interner, OpKind, Value};
 
-/// The check of one history by the rw-register checker.
+/// A run of the rw-register checker on one history.
 #[derive(Clone)]
 pub(crate) struct RwRegisterRun {
     expected: Expected,
@@ -31,7 +31,7 @@ pub(crate) struct RwRegisterRun {
 impl RwRegisterRun {
     pub(crate) fn new(expected: Expected, sources: Sources, initial: &Datum) -> RwRegisterRun {
         let mut interner = Interner::default();
-        // A value that is too large to be in a history is nowhere in this one.
+        // A value that is too large for any history does not occur in this one.
         let initial = initial.with_value(|value| interner.code(value)).unwrap_or(Interner::NIL);
         RwRegisterRun {
             expected,
@@ -45,7 +45,7 @@ impl RwRegisterRun {
         }
     }
 
-    /// Whether other shares may show more of its transactions.
+    /// Sets whether other shares may show more about its transactions.
     pub(super) fn of_share(self, is_share: bool) -> RwRegisterRun {
         RwRegisterRun { is_share, ..self }
     }
@@ -105,10 +105,10 @@ impl Workload for RwRegisterRun {
         let key_code = self.interner.code(key);
         let key = self.versions.key_id(key_code, self.initial);
         match (f, value) {
-            // Nil says that there is nothing.
+            // Nil means that there is no value.
             (b"w", Value::Nil) => None,
             (b"w", value) => Some(Mop::write(key, self.version(key, value))),
-            // What failed or was only asked for saw nothing.
+            // A failed or invoked read observed nothing.
             (b"r", _) if matches!(kind, OpKind::Invoke | OpKind::Fail) => Some(Mop::unseen(key)),
             (b"r", Value::Nil) if kind == OpKind::Info => Some(Mop::unseen(key)),
             (b"r", value) => Some(Mop::read(key, self.version(key, value))),
@@ -149,7 +149,7 @@ impl Workload for RwRegisterRun {
         matches!(mop.what(), What::Write(v) if self.versions.version[v.at()].flags.has(Flags::COMPLETED))
     }
 
-    /// Nothing yet: what is written twice matters only if it is read.
+    /// No fault yet: a value that is written twice matters only if it is read.
     fn completed_by_another(&mut self, _: Mop) -> Option<String> {
         None
     }
@@ -158,7 +158,7 @@ impl Workload for RwRegisterRun {
         self.versions.key[mop.key.at()].left_out = true;
     }
 
-    /// What is omitted shows nothing from here on.
+    /// Removes omitted keys from the micro-ops and from the findings.
     fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
         let doubted: Vec<bool> = self.versions.key.iter().map(|key| key.left_out).collect();
         let malformed = self.part_repeated(txns);
@@ -170,7 +170,7 @@ impl Workload for RwRegisterRun {
         let of = |version: VersionId| is_left_out(versions.version[version.at()].key);
         let Findings { touches, internal, updates, future_reads, .. } = &mut self.found;
         touches.retain(|touch| !is_left_out(touch.key));
-        // A read that shows another value than its own transaction's last one is wrong whoever wrote that.
+        // A read that contradicts its own transaction's last read or write is wrong, whoever wrote the value.
         internal.retain(|(_, _, version)| !doubted[versions.version[version.at()].key.at()]);
         for (txn, _, _) in internal.iter().filter(|(_, _, version)| of(*version)) {
             txns.keep_recorded(*txn);

@@ -1,4 +1,4 @@
-//! Whether the versions of a key are in one order: only then does it prove anything that no cycle was found.
+//! Whether the versions of a key are in one order: only then does the absence of cycles prove anything.
 
 use super::analysis::Registers;
 use super::mop::{Mop, What};
@@ -9,29 +9,29 @@ use crate::txn::analysis::Analysis as _;
 use history_core::Datum;
 use history_core::cast::Cast as _;
 
-/// For a version that no path was followed from yet.
+/// The mark of a version from which no path was followed yet.
 const NEW: u32 = u32::MAX;
 
 impl Registers {
-    /// A key with two versions of which nothing says which came first, if there is one. What was never read of a
-    /// transaction that may not have happened does not count. O(versions + edges), at the most.
+    /// A key with two versions whose order is unknown, if there is one. Versions that were never read, of transactions
+    /// that may not have happened, do not count. At most O(versions + edges).
     ///
-    /// Of a share everything that is possible counts: another share may show that it happened.
+    /// In a share, all possible transactions count: another share may show that they happened.
     pub(super) fn unordered_key(&self) -> Option<Datum> {
         Counted { of: self, all: self.is_share() }.unordered_key().map(|key| self.key(key))
     }
 
-    /// Whether it depends on what other shares show if all keys are ordered.
+    /// Returns true if it depends on other shares whether all keys are ordered.
     pub(super) fn order_depends_on_others(&self) -> bool {
         let is_ordered = |all: bool| Counted { of: self, all }.unordered_key().is_none();
         self.is_share() && is_ordered(false) && !is_ordered(true)
     }
 }
 
-/// The versions of a history that count.
+/// The versions of a history that count for the order.
 struct Counted<'a> {
     of: &'a Registers,
-    /// Whether all transactions count that are possible.
+    /// Whether all possible transactions count.
     all: bool,
 }
 
@@ -41,7 +41,7 @@ impl Counted<'_> {
         (0..self.of.versions.key.len()).map(KeyId::new).find(|key| !self.is_ordered(*key, &mut longest))
     }
 
-    /// Whether one path leads through all versions of a key.
+    /// Returns true if one path leads through all versions of a key that count.
     fn is_ordered(&self, key: KeyId, longest: &mut [u32]) -> bool {
         let versions = || self.of.touches.of_key(key).filter_map(Touch::write);
         let count = versions().filter(|version| self.counts(*version)).count().to_u32();
@@ -53,7 +53,7 @@ impl Counted<'_> {
         happened || self.of.touches.readers(version).len() > 0
     }
 
-    /// Whether it is known to have happened: it was ok, or something that it wrote was read.
+    /// Returns true if a transaction counts or is known to have happened: it is `ok`, or some write of it was read.
     fn happened(&self, txn: TxnId) -> bool {
         let is_seen = |mop: &Mop| match mop.what() {
             What::Write(version) => self.of.versions.version[version.at()].flags.has(Flags::SEEN),
@@ -62,7 +62,7 @@ impl Counted<'_> {
         self.all || self.of.txns.is_ok(txn) || self.of.txns.mops(txn).iter().any(is_seen)
     }
 
-    /// The most versions that count on any path from this one. The order has no cycles.
+    /// The maximum number of versions that count on a path from this one. The order has no cycles.
     fn longest_from(&self, start: VersionId, longest: &mut [u32]) -> u32 {
         let mut path = vec![start];
         while let Some(&version) = path.last() {

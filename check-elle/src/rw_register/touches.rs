@@ -5,11 +5,11 @@ use super::within::Touch;
 use crate::ids::{KeyId, TxnId, VersionId};
 use history_core::cast::Cast as _;
 
-/// All touches, in the order of their transactions, and ways to find some of them.
+/// All touches, in the order of their transactions, with indices.
 #[derive(Debug, Default)]
 pub(crate) struct Touches {
     all: Vec<Touch>,
-    /// Who read each version, from outside.
+    /// The external readers of each version.
     readers: Groups,
     /// Positions in `all`, by key.
     of_key: Groups,

@@ -1,4 +1,4 @@
-//! Keys and their known versions, and the writer of each.
+//! Keys and their known versions, with the writer of each version.
 
 use crate::ids::{KeyId, TxnId, VersionId};
 use history_core::cast::Cast as _;
@@ -16,7 +16,7 @@ pub(crate) struct Versions {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub(crate) code: i64,
-    /// The initial version: nil, unless another one is given.
+    /// The initial version: nil, unless another value is given.
     pub(crate) initial: VersionId,
     /// Whether it is excluded from the check, because of ops that were not understood.
     pub(crate) left_out: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Version {
     pub(crate) key: KeyId,
     /// The transaction that wrote it: `TxnId::NONE` if unknown.
     pub(crate) writer: TxnId,
-    /// The transaction looked at last of those that read it.
+    /// The last examined transaction that read it.
     pub(crate) reader: TxnId,
     pub(crate) flags: Flags,
 }
@@ -59,7 +59,7 @@ impl Flags {
 }
 
 impl Versions {
-    /// The key of this code, made if it is new. O(1).
+    /// The key with this code, created if it is new. O(1).
     #[inline]
     pub(crate) fn key_id(&mut self, code: i64, initial: i64) -> KeyId {
         if let Some(id) = self.keys.get(code) {
@@ -73,7 +73,7 @@ impl Versions {
         id
     }
 
-    /// The version of a key with the value of this code, made if it is new. O(1).
+    /// The version of a key with the value of this code, created if it is new. O(1).
     #[inline]
     pub(crate) fn version_id(&mut self, key: KeyId, code: i64) -> VersionId {
         match self.ids.get(key, code) {
@@ -112,7 +112,7 @@ impl Versions {
         self.key[self.version[version.at()].key.at()].initial == version
     }
 
-    /// Notes that a transaction read it. Whether somebody else wrote it, as far as is known.
+    /// Records that a transaction read the version. Returns true if another transaction wrote it, as far as is known.
     #[inline]
     pub(crate) fn see(&mut self, version: VersionId, txn: TxnId) -> bool {
         let is_initial = self.is_initial(version);
@@ -122,7 +122,8 @@ impl Versions {
         !is_initial && version.writer != txn
     }
 
-    /// The transaction that may have left it to others: not one that failed, nor one that overwrote it itself.
+    /// The writer, if other transactions can read the version: the writer may not have failed nor overwritten it
+    /// itself.
     #[inline]
     pub(crate) fn installer(&self, version: VersionId) -> Option<TxnId> {
         let Version { writer, flags, .. } = self.version[version.at()];

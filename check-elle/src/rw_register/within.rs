@@ -1,4 +1,4 @@
-//! Transactions one at a time: the first and last read and write of each key, and contradictions within a transaction.
+//! Examines transactions one at a time: the first and last read and write of each key, and contradictions.
 
 use super::mop::{Mop, What};
 use super::versions::{Flags, Versions};
@@ -6,7 +6,7 @@ use crate::ids::{KeyId, TxnId, VersionId};
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
-/// What others can observe of a transaction's work on one key, and what it observed of theirs.
+/// The external read and the external write of a transaction on one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Touch {
     pub(crate) txn: TxnId,
@@ -42,20 +42,20 @@ impl Touch {
     }
 }
 
-/// What was found so far, in the order of the history.
+/// The results so far, in the order of the history.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
-    /// What those that may have happened did to keys.
+    /// The touches of transactions that may have happened.
     pub(crate) touches: Vec<Touch>,
-    /// A transaction, for each key the position of its first read that disagrees, and the version that its own reads
-    /// and writes promised.
+    /// For each transaction and key, the position of the first read that contradicts it, and the version that its
+    /// earlier micro-ops require.
     pub(crate) internal: Vec<(TxnId, u32, VersionId)>,
-    /// Whether some transaction read a key twice, and the second time what it neither read first nor wrote: no edge is
-    /// of that read.
+    /// Whether some transaction read a key a second time and got a version that it neither read first nor wrote: no
+    /// edge represents that read.
     pub(crate) hides_reads: bool,
-    /// The first version of a key that a transaction read, where it wrote the key after that.
+    /// The first version of a key that a transaction read, if the transaction wrote the key after that.
     pub(crate) updates: Vec<(VersionId, TxnId)>,
-    /// Writes of what the transaction itself had read before, and where.
+    /// Writes of values that the transaction itself had read before, with their positions.
     pub(crate) future_reads: Vec<(TxnId, u32)>,
     /// Writes of values that were written to the key before.
     pub(crate) repeated: Vec<Repeated>,
@@ -67,28 +67,28 @@ pub(crate) struct Repeated {
     pub(crate) txn: TxnId,
     /// The micro-op's position in the transaction.
     pub(crate) mop: u32,
-    /// The version that was written first, and which reads of the value seem to see.
+    /// The version that was written first. Reads of the value refer to it.
     pub(crate) shared: VersionId,
-    /// What was written now: a version of its own, if the value was never read.
+    /// The version written now: a separate one, if the value was never read.
     pub(crate) own: VersionId,
 }
 
-/// What a transaction has done to one key so far.
+/// The micro-ops of a transaction on one key so far.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     key: KeyId,
-    /// What it read or wrote last.
+    /// The version read or written last.
     current: VersionId,
     first_read: VersionId,
-    /// Whether a write followed that.
+    /// Whether a write followed the first read.
     updated: bool,
     touch_read: VersionId,
     last_write: VersionId,
-    /// Whether nothing disagreed so far.
+    /// Whether all reads agreed so far.
     sound: bool,
 }
 
-/// Looks at one transaction after another, in memory that is used again.
+/// Examines one transaction after another, and reuses its buffers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Within {
     /// For each key, the transaction that used it last and its slot there.
@@ -98,7 +98,7 @@ pub(crate) struct Within {
 }
 
 impl Within {
-    /// Looks at a transaction. What one says that did not complete `ok` are only its writes.
+    /// Examines a transaction. If it did not complete `ok`, only its writes are used.
     pub(crate) fn look(
         &mut self,
         versions: &mut Versions,
@@ -111,10 +111,10 @@ impl Within {
         for (at, mop) in mops.iter().enumerate() {
             let (slot, is_first) = self.slot(mop.key);
             match mop.what() {
-                // What others say that they saw may not have been so.
+                // Reads of other transactions are not reliable.
                 What::Read(version) if kind == OpKind::Ok => {
                     if slot.sound && slot.current != VersionId::NONE && versions.differ(slot.current, version) {
-                        // Only the first: what follows may be its consequence.
+                        // Only the first is reported: later ones may be its consequence.
                         slot.sound = false;
                         found.internal.push((txn, at.to_u32(), slot.current));
                     }
@@ -179,7 +179,7 @@ impl Within {
         self.slots.clear();
     }
 
-    /// What is known of a key, and whether this is the first micro-op on it.
+    /// The slot of a key, and whether this is the first micro-op on the key.
     fn slot(&mut self, key: KeyId) -> (&mut Slot, bool) {
         let mark = &mut self.marks[key.at()];
         let is_first = mark.0 != self.stamp;

@@ -1,5 +1,5 @@
-//! Witnesses of the anomalies that are not cycles of transactions: the transactions, the facts and a sentence or more
-//! for each case.
+//! Witnesses of the anomalies that are not cycles of transactions: for each case the transactions, the facts and one or
+//! more sentences.
 
 use super::analysis::Registers;
 use super::ground::Ground;
@@ -17,14 +17,14 @@ use history_core::hash::HashMap;
 use history_core::{Datum, Witness, WitnessOp};
 use std::collections::VecDeque;
 
-/// Versions that come before each other which a report names.
+/// The maximum number of versions in a cycle that a report names.
 const SHOWN_VERSIONS_MAX: usize = 256;
 
-/// Versions from which a cycle to show is looked for.
+/// The maximum number of versions from which a cycle to show is searched.
 const CYCLE_TRIES_MAX: usize = 64;
 
 impl Registers {
-    /// How many anomalies of a type there are, and witnesses of the first `max`.
+    /// The number of anomalies of a type, and witnesses of the first `max`.
     pub(super) fn witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>) {
         let d = &self.direct;
         match anomaly {
@@ -61,7 +61,7 @@ impl Registers {
         })
     }
 
-    /// What it read before it wrote it, as micro-op number `written`.
+    /// A witness for a read of a value before the transaction wrote it, as micro-op number `written`.
     fn future_read(&self, txn: TxnId, written: u32) -> Witness {
         let mops = self.txns.mops(txn);
         let What::Write(id) = mops[written.to_usize()].what() else { return Witness::default() };
@@ -158,7 +158,7 @@ impl Registers {
     }
 }
 
-/// A shortest cycle through one of the versions, the first that is on one.
+/// A shortest cycle through the first of these versions that is on one.
 fn short_cycle(case: &CyclicVersions) -> Vec<VersionId> {
     let mut next: HashMap<VersionId, Vec<VersionId>> = HashMap::default();
     for (from, to) in &case.edges {

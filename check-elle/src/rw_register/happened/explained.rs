@@ -1,11 +1,12 @@
-//! A history that a serial order explains, which is found before any other search.
+//! Recognizes a history that a serial order explains, before any other search.
 //!
-//! Such an order is found in less time than it takes to relate all transactions, and the search for cycles could find
-//! nothing then. Every read returns the value of the last writer of its key before it, so no read is of a value that
-//! failed, was overwritten by its own writer or was never written, no transaction contradicts itself, and of two that
-//! replaced one version the second did not read it. The order puts the versions of each key in one order. All edges of
-//! the graph lead along it, and so do the edges between versions from the sources: a transaction's write is after its
-//! reads, and sessions and real time are part of the order. So there is no cycle, of transactions or of versions.
+//! Finding such an order takes less time than relating all transactions, and then the search for cycles would find
+//! nothing. Every read returns the value of the last writer of its key before it. So no read returns a value that
+//! failed, was overwritten by its own writer or was never written; no transaction contradicts itself; and of two that
+//! replaced the same version the second did not read it. The serial order also orders the versions of each key. All
+//! edges of the graph agree with it, and so do the edges between versions from the sources: a transaction's write is
+//! after its reads, and sessions and real time are part of the order. So there is no cycle of transactions or of
+//! versions.
 
 use super::super::analysis::Registers;
 use super::super::mop::Mop;
@@ -24,8 +25,8 @@ use history_core::Budget;
 
 const SERIALIZABLE: Model = model::named("serializable");
 
-/// Whether a serial order explains the history, and is all that is asked for. `false` also if it would have to be
-/// searched for.
+/// Returns true if a serial order explains the history, and nothing else was requested. Returns `false` also if a
+/// search would be necessary.
 pub(in crate::rw_register) fn is_explained(
     versions: &Versions,
     txns: &Txns<Mop>,
@@ -38,15 +39,15 @@ pub(in crate::rw_register) fn is_explained(
     if found.internal.is_empty() && commits::are_ordered(versions, txns, &found.touches) {
         return true;
     }
-    // Sources may put what nobody saw between two others.
+    // Sources may place a version that nobody read between two others.
     let happened = super::serial(versions, txns, sources.are_used());
     let Some(happened) = happened.filter(|happened| !happened.contradicts_itself) else { return false };
-    // Else no transaction may be related to another.
+    // Otherwise transactions may be unrelated.
     let relates = happened.txns.all_reads().iter().any(|read| read.writer != check_isolation::TxnId::NONE);
     relates && has_serial_order(&happened.txns, base, expected.exact, txns.all_mops().len(), budget)
 }
 
-/// What a serial order must extend to be the answer to what is asked for, if any is.
+/// The order that a serial order must extend to answer all requests, if there is one.
 fn base_of(txns: &Txns<Mop>, sources: &Sources, expected: &Expected) -> Option<Base> {
     let is_asked = |model: Model| expected.models.contains(&model);
     match report::edges_needed::<Registers>(expected, AnomalySet::EMPTY) {

@@ -1,7 +1,7 @@
 //! Other orders of registers that lie on cycles between the orders of shares ([`KnotsRun`]).
 //!
-//! Each set is a history of its own, whose registers initially have the values that its transactions read from others.
-//! Values that others read from it are read again at its end, by one transaction.
+//! Each set is checked as a separate history, whose registers initially have the values that its transactions read from
+//! others. Values that others read from it are read again at its end, by one transaction.
 
 use super::super::mop::{Mop, What};
 use super::super::run::RwRegisterRun;
@@ -17,16 +17,16 @@ use history_core::keyed_parts::place_of;
 use history_core::share::KnotsRun;
 use history_core::{Budget, HistoryError, Op, OpKind, Run as _, Seq, Value};
 
-/// A key and a value, by their places.
+/// A key and a value, as hashes.
 type Written = (u64, u64);
 
 pub(crate) struct Knots {
     sets: Vec<TxnRun<RwRegisterRun>>,
-    /// What others read of each set.
+    /// The reads of each set's writes by other sets.
     read: Vec<Vec<Mop>>,
     /// The set of each write.
     written: HashMap<Written, usize>,
-    /// Whether some invocation does not say what is asked for, or two sets write the same.
+    /// Whether some invocation lacks its micro-ops, or two sets write the same value.
     is_unclear: bool,
     exact: Exact,
 }
@@ -37,7 +37,7 @@ impl Knots {
         Knots { sets, read, written: HashMap::default(), is_unclear: false, exact }
     }
 
-    /// What is read was invoked before.
+    /// Records the writes of an invocation: a value is read only after its write was invoked.
     fn note_writes(&mut self, set: usize, op: &Op<'_>) {
         self.is_unclear |= op.value.is_nil();
         for [_, key, value] in mops(op).filter(|[f, ..]| f.as_name() == Some("w")) {
@@ -87,11 +87,12 @@ impl KnotsRun for Knots {
     }
 }
 
-/// A part of a history, all of which happened. Of what comes before it, its transactions may read one version of each
-/// key; of it, others read these versions, all of which are the last of their keys. `None` if that cannot be.
+/// A part of a history, all of whose transactions happened. They may read one version of each key from before the part;
+/// `read` are the versions that others read from it, each the last of its key. `None` if this is impossible.
 ///
-/// One without an end may be behind the reader of these: nobody saw it, so it may as well be behind the whole history.
-/// What the sources say of versions is not asked for: all of it follows from real time, or from a serial order.
+/// A transaction without a completion may follow the reader of these versions: no transaction observed it, so it may as
+/// well follow the whole history. The sources are not needed, because real time or a serial order implies all their
+/// edges.
 fn knot(versions: &Versions, txns: &Txns<Mop>, read: &[Mop]) -> Option<Transactions> {
     let mut before = vec![VersionId::NONE; versions.key.len()];
     let look = |txn: TxnId, key: KeyId, version: VersionId| {

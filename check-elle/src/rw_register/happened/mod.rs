@@ -1,5 +1,5 @@
-//! Which transactions of registers happened, which writers their reads observed, and which writes the sources in use
-//! order.
+//! The transactions of an rw-register history that happened, the writers that their reads observed, and the writes that
+//! the sources in use order.
 
 mod commits;
 mod explained;
@@ -28,7 +28,7 @@ fn serial(versions: &Versions, txns: &Txns<Mop>, is_ordered: bool) -> Option<Hap
     of_those(versions, txns, is_there(versions, txns, is_ordered), false, look)
 }
 
-/// Whether a transaction is known to have happened, or wrote anything and versions have an order.
+/// Returns a test of whether a transaction is known to have happened, or wrote something while versions are ordered.
 fn is_there(versions: &Versions, txns: &Txns<Mop>, is_ordered: bool) -> impl Fn(TxnId) -> bool {
     let is_seen = move |txn: TxnId| {
         txns.mops(txn).iter().any(|mop| match mop.what() {
@@ -44,7 +44,7 @@ pub(super) fn may_have_happened(versions: &Versions, txns: &Txns<Mop>, order: &O
     in_order(versions, txns, order, |txn| txns.is_possible(txn))
 }
 
-/// Those that are there, and the order of versions that the sources give.
+/// These transactions, and the order of versions from the sources.
 fn in_order(
     versions: &Versions,
     txns: &Txns<Mop>,
@@ -66,8 +66,8 @@ fn in_order(
     Some(happened)
 }
 
-/// Those that are there; `look` gives whom an external read saw. A read after an own write is one that shows another's
-/// write, if it `keeps_contradictions`.
+/// These transactions. `look` returns the writer that an external read observed. If `keeps_contradictions`, a read
+/// after an own write that returns another transaction's write is kept.
 fn of_those(
     versions: &Versions,
     txns: &Txns<Mop>,
@@ -75,7 +75,7 @@ fn of_those(
     keeps_contradictions: bool,
     mut look: impl FnMut(TxnId, KeyId, VersionId) -> Option<External>,
 ) -> Option<Happened> {
-    // For each key who wrote it last, and what.
+    // For each key, the last transaction that wrote it, and the version.
     let mut own = vec![(TxnId::NONE, VersionId::NONE); versions.key.len()];
     let mut contradicts_itself = false;
     let mut happened = Happened::new(txns, is_there, |txn, reads, writes| {
@@ -86,12 +86,12 @@ fn of_those(
                     *own = (txn, version);
                     writes.push(key_of(mop.key));
                 }
-                // What one saw whose end is unknown may not have been so.
+                // A read of an operation whose outcome is unknown is not reliable.
                 What::Read(_) if !txns.is_ok(txn) => {}
                 What::Read(version) if own.0 == txn => {
                     let is_contradiction = own.1 != version;
                     contradicts_itself |= is_contradiction;
-                    // What it wrote itself before is of no other.
+                    // A value that the transaction itself wrote has no other writer.
                     let is_own = versions.version[version.at()].writer == txn;
                     if keeps_contradictions && is_contradiction && !is_own {
                         reads.push(look(txn, mop.key, version)?);
@@ -107,7 +107,7 @@ fn of_those(
     Some(happened)
 }
 
-/// Whom a read of this version saw; `None` if nobody left it behind.
+/// The writer that a read of this version observed; `None` if no transaction left the version behind.
 fn external(versions: &Versions, txn: TxnId, key: KeyId, version: VersionId) -> Option<External> {
     if versions.is_initial(version) {
         return Some((key, None));

@@ -1,15 +1,15 @@
-//! Whether a judge chooses an order of versions that the history does not show.
+//! Whether a judge chooses a version order that the history does not show.
 
 use history_core::state::{Damaged, In, Out, State};
 
-/// What happens to dead versions that are in no known order.
+/// The treatment of dead versions that are in no known order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// They are kept until the next event, by which somebody may choose; `true` if there are such versions.
+    /// They are kept until the next event, by which a judge that chooses may start; `true` if there are such versions.
     Later(bool),
     /// Their order stays unknown.
     None,
-    /// They are put in some order. So many choices were made before.
+    /// They are put in some order. The number of choices so far.
     Made(u64),
 }
 

@@ -1,4 +1,4 @@
-//! What is discarded, if versions follow real time: see the proofs in [the parent](super).
+//! What is discarded if versions follow real time: see the proofs in [the parent](super).
 
 use super::choice::Choice;
 use super::judge::RegisterJudge;
@@ -7,15 +7,15 @@ use crate::txn::online::named;
 use crate::txn::online::time::{Gate, NONE, Txn};
 use history_core::cast::Cast as _;
 
-/// Versions of a key, at the most, of which each two are looked at.
+/// The maximum number of versions of a key whose pairs are all examined.
 pub(super) const PAIRS_MAX: usize = 200;
 
-/// Versions of a key in no known order among each other, at the most, where there are more: further ones are not looked
-/// at.
+/// The maximum number of unordered versions in a row, for keys with more versions than that: a larger group counts as
+/// unordered.
 const FREE_MAX: usize = 1_000;
 
 impl RegisterJudge {
-    /// Takes the dead versions out of a key.
+    /// Removes the dead versions of a key.
     pub(super) fn drop_dead(&mut self, key: u32) {
         if !self.assumed.linearizable_keys || self.registers.key(key).versions.len() < 2 {
             return;
@@ -25,7 +25,7 @@ impl RegisterJudge {
         let mut by_number = dead.clone();
         by_number.sort_unstable();
         for version in &dead {
-            // Once it is not known, it needs no further reads.
+            // If some order is already lost, no more reads can help.
             if self.unordered.is_none() && !self.may_drop(*version, key, &by_number) {
                 continue;
             }
@@ -37,8 +37,8 @@ impl RegisterJudge {
         }
     }
 
-    /// Whether a dead version may go, as far as its order matters; `dead` are all of its key. The judge that chooses
-    /// puts it in order with them.
+    /// Returns true if a dead version may be removed, as far as its order matters; `dead` are all of its key. A judge
+    /// that chooses puts the version in order with them.
     fn may_drop(&mut self, version: u32, key: u32, dead: &[u32]) -> bool {
         let versions = &self.registers.key(key).versions;
         let open = versions.iter().copied().filter(|other| !self.are_ordered(version, *other));
@@ -46,7 +46,7 @@ impl RegisterJudge {
         let open: Vec<u32> = open.into_iter().filter(|other| !self.are_free(version, *other)).collect();
         match self.choice {
             Choice::Made(_) => self.choose(version, &open),
-            // A later read says more.
+            // A later read may show the order.
             _ if !live.is_empty() || open.is_empty() => {}
             Choice::Later(_) => {
                 self.choice = Choice::Later(true);
@@ -57,7 +57,7 @@ impl RegisterJudge {
         live.is_empty()
     }
 
-    /// The dead versions of a key, in an order that agrees with what is known.
+    /// The dead versions of a key, in an order that agrees with the known one.
     fn dead(&self, key: u32, horizon: Gate) -> Vec<u32> {
         let versions = &self.registers.key(key).versions;
         let mut dead: Vec<u32> = versions.iter().copied().filter(|version| self.is_dead(*version, horizon)).collect();
@@ -65,12 +65,12 @@ impl RegisterJudge {
         dead
     }
 
-    /// Whether nobody can read a version any more without a violation.
+    /// Returns true if any further read of the version would be a violation.
     fn is_dead(&self, version: u32, horizon: Gate) -> bool {
         let at = self.registers.version(version);
         let is_there = |version: &Version| version.since <= horizon;
         let is_over = at.writer == NONE || !self.graph.at(at.writer).is_open;
-        // What is read before it is written counts at the end.
+        // A read of a value that is not written yet counts at the end.
         let is_written = at.kind != VersionKind::Unwritten || self.assumed.rules.garbage_allowed;
         let is_replaced = |next: &u32| {
             let next = self.registers.version(*next);
@@ -80,21 +80,21 @@ impl RegisterJudge {
             || at.kind == VersionKind::Initial && at.next.iter().any(is_replaced)
     }
 
-    /// Whether two versions of a key are in a known order, or one of them has no place in it.
+    /// Returns true if two versions of a key are in a known order, or one of them has no place in the order.
     pub(super) fn are_ordered(&self, version: u32, other: u32) -> bool {
         let (at, beside) = (self.registers.version(version), self.registers.version(other));
         let is_alone = version == other || !at.counts() || !beside.counts();
         is_alone || at.next.contains(&other) || at.before.contains(&other)
     }
 
-    /// Whether the order of two versions is of no consequence, since nobody read either: see [the parent](super).
+    /// Returns true if the order of two versions does not matter, because neither was read: see [the parent](super).
     pub(super) fn are_free(&self, version: u32, other: u32) -> bool {
         self.graph.may_order_freely()
             && !self.registers.version(version).is_shown
             && !self.registers.version(other).is_shown
     }
 
-    /// Whether the versions of a key that are left are in one order, but for those that nobody read, among each other.
+    /// Returns true if a key's remaining versions are in one order, except for unread ones among each other.
     pub(super) fn is_ordered(&self, key: u32) -> bool {
         let counts = |version: &u32| self.registers.version(*version).counts();
         let mut versions: Vec<u32> = self.registers.key(key).versions.iter().copied().filter(counts).collect();
@@ -105,7 +105,7 @@ impl RegisterJudge {
         let precede = |some: &[u32], later: u32| {
             some.iter().all(|version| self.registers.version(*version).next.contains(&later))
         };
-        // Most come one after another: groups of those that nobody read are between them.
+        // Most follow each other; groups of unread ones are between them.
         let (mut before, mut rest) = (&[][..], &versions[..]);
         while !rest.is_empty() {
             let mut end = 1;
@@ -151,7 +151,7 @@ impl RegisterJudge {
         self.graph.remove_all(&gone);
     }
 
-    /// Keeps the greatest floor of the readers that will be forgotten.
+    /// Forgets readers of a version, but keeps their greatest floor.
     fn forget_who_had(&mut self, version: u32, keep: &[bool]) {
         let at = self.registers.version_mut(version);
         let (graph, floor) = (&self.graph, &mut at.floor);
@@ -176,7 +176,7 @@ impl RegisterJudge {
         self.graph.gates(live)
     }
 
-    /// Drops keys that were named before an op and not since, until so many values are left.
+    /// Drops keys that were last named before the op `op`, until at most `values` values are left.
     pub(super) fn drop_idle_keys(&mut self, op: u64, values: usize) {
         let keys = self.registers.all_keys().map(|key| (key, self.registers.key(key).named));
         for key in named::idle(keys, op) {

@@ -1,5 +1,5 @@
-//! One level, checked event by event: what each invocation and each completion adds to the version orders and to the
-//! graph, and the violation, if it is the first.
+//! Checks one level event by event: what each invocation and each completion adds to the version orders and to the
+//! graph, and the first violation.
 
 use super::choice::Choice;
 use super::registers::{Registers, Version, VersionKind};
@@ -12,11 +12,11 @@ use crate::txn::online::order::Order;
 use crate::txn::online::time::{At, Graph, NEVER, NONE};
 use history_core::{Datum, Interner};
 
-/// What is assumed of a store.
+/// The assumptions about a store.
 #[derive(Clone, Debug)]
 pub(in crate::rw_register) struct Assumed {
     pub(in crate::rw_register) rules: Rules,
-    /// What registers hold before anything is written.
+    /// The initial value of registers.
     pub(in crate::rw_register) initial: Datum,
     /// Its code.
     pub(in crate::rw_register) initial_code: i64,
@@ -26,7 +26,7 @@ pub(in crate::rw_register) struct Assumed {
 }
 
 impl Assumed {
-    /// Real time implies the order of processes; where it is not known, that takes its place.
+    /// Real time implies the process order; if real time is unknown, the process order replaces it.
     fn in_use(&self, lacks_invocations: bool) -> Assumed {
         let is_timed = self.linearizable_keys && !lacks_invocations;
         let sequential_keys = !is_timed && (self.sequential_keys || self.linearizable_keys);
@@ -40,14 +40,14 @@ pub(super) struct RegisterJudge {
     pub(super) findings: Findings,
     pub(super) graph: Graph,
     pub(super) registers: Registers,
-    /// The order of versions.
+    /// A topological order of the versions.
     pub(super) order: Order,
     within: Within,
     pub(super) kept: Kept,
-    /// A key of which a version is dead and was in no known order with all others.
+    /// A key with a dead version that was in no known order with all others.
     pub(super) unordered: Option<i64>,
     pub(super) choice: Choice,
-    /// Choices that are made the other way round.
+    /// Choices to reverse.
     pub(super) turned: Vec<u64>,
 }
 
@@ -64,7 +64,7 @@ impl Judge for RegisterJudge {
 
     type Settings = Assumed;
 
-    /// A value that is too large to be in a history is nowhere in this one.
+    /// A value that is too large for any history does not occur in this one.
     fn resolve(assumed: &mut Assumed, interner: &mut Interner) {
         let code = assumed.initial.with_value(|value| interner.code(value));
         assumed.initial_code = code.unwrap_or(Interner::NIL);
@@ -102,7 +102,7 @@ impl Judge for RegisterJudge {
         let writes = decode::writes(mops);
         let shown = writes.clone().filter_map(|(key, value)| self.first_read(key, value)).min();
         if said == Said::Late {
-            // From when on it was read counts before any of its edges does.
+            // The first gate after a read of a write must be known before edges of the write are added.
             self.graph.show_at(txn, shown.unwrap_or(NEVER))?;
         }
         writes.for_each(|(key, value)| self.findings.said(key, value));
@@ -123,12 +123,12 @@ impl Judge for RegisterJudge {
         if let Some((key, value)) = inner.future_read {
             let at = self.key_id(key, index);
             if self.registers.key(at).repeated.contains(value) {
-                // It may be what another one wrote.
+                // The read may have observed the other write.
                 return Err(Stop::Twice { key, value });
             }
         }
         self.findings.within(index, inner)?;
-        // Before any version is dropped beside them.
+        // Before any version is removed next to them.
         self.count_writes(txn);
         for mop in mops {
             if let Mop::Read { key, seen } = mop
@@ -145,7 +145,7 @@ impl Judge for RegisterJudge {
             let touched = self.touch(txn, process, index, code, touch);
             self.findings.go_on(touched)?;
         }
-        // Whoever says nothing of what it read has its writes first.
+        // If the reads are unknown, the transaction's writes are its first versions.
         for version in self.graph.at(txn).writes.clone() {
             let code = self.registers.key(self.registers.version(version).key).code;
             if self.within.touches.iter().all(|(key, _)| *key != code) && self.registers.version(version).is_installed()
@@ -296,20 +296,20 @@ impl Judge for RegisterJudge {
 }
 
 impl RegisterJudge {
-    /// An `ok` transaction read a value, wherever.
+    /// Processes a read of an `ok` transaction, at any position in it.
     fn see(&mut self, txn: u32, index: u64, code: i64, value: i64) -> Result<(), Stop> {
         let key = self.key_id(code, index);
         self.registers.note_read(key);
         if self.registers.key(key).repeated.contains(value) {
             return Err(Stop::Twice { key: code, value });
         }
-        // What is dead matters to who reads it from outside.
+        // A dead version matters only to external reads.
         let Some(version) = self.find_or_insert(key, index, value)? else { return Ok(()) };
         let Version { is_intermediate, writer, index: written, kind, .. } = *self.registers.version(version);
         if kind == VersionKind::Unwritten {
             let (gate, reader) = (self.graph.next(), self.graph.at(txn).index);
             let at = self.registers.version_mut(version);
-            // Of its writer, as soon as that is known.
+            // This becomes the writer's `done` as soon as the writer is known.
             at.done = gate.min(at.done);
             at.seen.get_or_insert(reader);
         }
@@ -345,7 +345,7 @@ impl RegisterJudge {
             let is_known = at.dead.is_exact() || !(self.assumed.rules.garbage_allowed || self.findings.has_unsaid);
             return if is_known { Ok(None) } else { Err(Stop::Twice { key: code, value }) };
         }
-        // What is read of a key that was dropped may be of before.
+        // If the key was dropped, the value may have been written before.
         let may_be_garbage = self.assumed.rules.garbage_allowed || at.is_renamed;
         if self.graph.has_real_time() && !may_be_garbage {
             self.findings.garbage(index, code, value)?;
@@ -353,13 +353,13 @@ impl RegisterJudge {
         Ok(Some(self.insert(Version::new(key, value, VersionKind::Unwritten))))
     }
 
-    /// What an `ok` transaction did to a key, as far as others see it.
+    /// Processes the external read and write of a key by an `ok` transaction.
     fn touch(&mut self, txn: u32, process: Option<i64>, index: u64, code: i64, touch: Touch) -> Result<(), Stop> {
         let key = self.key_id(code, index);
         let read = match touch.read {
             None => None,
             Some(value) => match self.find_or_insert(key, index, value)? {
-                // It came before another one long ago, which the reader follows: each comes before the other.
+                // The version preceded another one long ago, which the reader follows: each precedes the other.
                 None => return self.findings.direct(AnomalyType::CYCLIC_VERSIONS, index, code, Some(value)),
                 version => version,
             },
@@ -392,7 +392,7 @@ impl RegisterJudge {
         Ok(())
     }
 
-    /// Two transactions that read one version of a key and then wrote it.
+    /// Finds two transactions that read the same version of a key and then wrote the key.
     fn find_lost_update(&mut self, txn: u32, index: u64, key: u32, value: i64) -> Result<(), Stop> {
         let own = self.graph.at(txn).index;
         let is_initial = value == self.assumed.initial_code;
@@ -405,14 +405,14 @@ impl RegisterJudge {
         self.findings.direct(AnomalyType::LOST_UPDATE, index, self.registers.key(key).code, None)
     }
 
-    /// A transaction happened: all that it wrote was there.
+    /// Marks the writes of a transaction that happened as known.
     fn count_writes(&mut self, txn: u32) {
         for version in self.graph.at(txn).writes.clone() {
             self.registers.version_mut(version).is_known = true;
         }
     }
 
-    /// A transaction has ended: what it overwrote itself will not be read.
+    /// Removes the versions that a transaction itself overwrote, when it ends: they will not be read.
     fn end_writes(&mut self, txn: u32) {
         for version in self.graph.at(txn).writes.clone() {
             let Version { key, code, is_intermediate, is_read, is_repetition, .. } = *self.registers.version(version);
@@ -421,7 +421,7 @@ impl RegisterJudge {
             }
             self.remove(version);
             if is_read {
-                // By this transaction.
+                // This transaction read it.
                 self.registers.keep_value(key, code, |key| &mut key.dead);
             } else if !is_repetition {
                 self.registers.keep_value(key, code, |key| &mut key.overwritten);

@@ -3,63 +3,65 @@
 //!
 //! # When a version comes before another
 //!
-//! - The initial one comes before each other one, once that is mentioned.
-//! - Writes follow reads: when the transaction that read the one and wrote the other is `ok`.
-//! - Sequential keys: when a transaction is `ok` that had the one first, and an earlier one of its process had the
-//!   other last. (What it writes before it reads is known to come first when it is invoked.)
-//! - Linearizable keys: `since` of a version is the first gate after a completion that had it last; `until`, the last
-//!   gate before the invocation of a transaction that had it first. `v` comes before `w` if `since(v) <= until(w)`. A
-//!   completion has a greater gate than all invocations before it, so new pairs come from a greater `until` alone.
+//! - The initial version precedes every other one, as soon as that one is known.
+//! - Writes follow reads: as soon as the transaction that read the one and wrote the other is `ok`.
+//! - Sequential keys: as soon as a transaction is `ok` whose first version is the later one, if the earlier one was the
+//!   last version of an earlier transaction of its process. (If a transaction writes a key before it reads it, its
+//!   first version is known at its invocation.)
+//! - Linearizable keys: `since` of a version is the first gate after a completion of a transaction whose last version
+//!   it was; `until`, the last gate before the invocation of a transaction whose first version it was. `v` precedes `w`
+//!   if `since(v) <= until(w)`. A completion has a greater gate than all invocations before it, so only a greater
+//!   `until` adds pairs.
 //!
-//! All who had `v`, by writing or by reading it, lead to the writer of `w`. A cycle of versions is a violation at each
-//! level here. While a transaction is open that reads a key before it writes it, it is not said to have its write
-//! first: nobody knows what it read. (Whoever reads that write meanwhile says so for himself.)
+//! All transactions that wrote or read `v` lead to the writer of `w`. A cycle of versions is a violation at each level
+//! here. While a transaction is open that reads a key before it writes it, its first version is unknown, so it is not
+//! assumed to be its write. (A transaction that reads this write meanwhile has its own edge.)
 //!
-//! # Which orders need not be known
+//! # Which orders may stay unknown
 //!
-//! **If the edges close no cycle, a history obeys a level at which all rw edges count, or none, although two versions
-//! of a key are in no known order, if no other transaction read either.** Put the transactions in an order that agrees
-//! with the edges. Suppose that `r` read `v`, and that the writer of another version `u` stands between the writer of
-//! `v` and `r`. As `v` was read, the two are in a known order. If `u` comes first, its writer leads to that of `v`;
-//! otherwise `r` leads to the writer of `u`. Either contradicts the order. (Where no two rw edges may be adjacent, the
-//! graph has two nodes for each transaction, and an order of these is none of transactions.)
+//! **If the edges close no cycle, a history satisfies a level at which all rw edges count, or none, although two
+//! versions of a key are in no known order, if no other transaction read either.** Put the transactions in an order
+//! that agrees with the edges. Suppose that `r` read `v`, and that the writer of another version `u` is between the
+//! writer of `v` and `r`. As `v` was read, the two are in a known order. If `u` comes first, its writer leads to that
+//! of `v`; otherwise `r` leads to the writer of `u`. Either contradicts the order. (If no two rw edges may be adjacent,
+//! the graph has two nodes for each transaction, and an order of the nodes is not one of the transactions.)
 //!
 //! # Choices
 //!
-//! Where a version would be forgotten whose order is needed and not known, a second judge begins that chooses one
+//! If a version would be forgotten whose order is needed and unknown, a second judge starts that chooses an order
 //! ([`crate::txn::online::witness`]): between versions that are both dead, or have been the last ones for long. It
-//! takes what closes no cycle, and if neither order does, the one that leaves readers more time. What it chooses is a
-//! source of versions like the others, so that what is forgotten adds nothing there either: edges lead to writers of
-//! versions that are left, which are targets. If it ends with all versions in order and no cycle, the history obeys
-//! strict serializability.
+//! chooses an order that closes no cycle, and if neither does, the one that leaves readers more time. Its choices are a
+//! source of versions like the others, so that forgotten versions add nothing in this judge either: edges lead to
+//! writers of remaining versions, which are targets. If it ends with all versions in order and no cycle, the history
+//! satisfies strict serializability.
 //!
-//! As it need not agree with what a source says, a version is there, to it, as soon as its transaction is over: also if
-//! that is known from what someone read of it elsewhere.
+//! Its order need not agree with a source, so for it a version exists as soon as its transaction is over, even if that
+//! is known only because another write of the transaction was read.
 //!
 //! # Forgetting
 //!
 //! Linearizable keys bound memory. Every open and every later transaction follows the horizon, a gate. Let `S` be the
-//! versions of a key with `since` up to there.
+//! versions of a key with `since` up to the horizon.
 //!
-//! **A version `v` in `S` is dead if a version `u` in `S`, written by someone, comes after it.** Whoever reads `v` from
-//! here on has it first behind the horizon, so `u` comes before `v`: a cycle. And of whatever comes after `v` from here
-//! on, `u` is known to come before it, or to be it, at the same event: `v` adds nothing. So of a dead version its value
-//! is kept, and nothing else.
+//! **A version `v` in `S` is dead if a version `u` in `S`, written by some transaction, follows it.** A later reader of
+//! `v` has it as its first version after the horizon, so `u` precedes `v`: a cycle. And `u` is known to precede, or to
+//! be, every version that turns out to follow `v`, at the same event: `v` adds nothing. So only the value of a dead
+//! version is kept.
 //!
-//! A version that is not known to be there when `v` goes comes after it. Its writer is open, or it crashed and nobody
-//! read of it: whoever it leads to from here on was invoked behind the horizon, after the writer of `u`, and whoever
-//! had `v` leads there.
+//! A version that is not known to exist when `v` is forgotten follows `v`. Its writer is open, or crashed and was not
+//! read: every transaction to which it will lead was invoked after the horizon, after the writer of `u`, and all
+//! readers and writers of `v` lead there.
 //!
-//! **Targets** (see there): transactions that are open or with `done` behind the horizon, and the writers of all
+//! **Targets** (see there): transactions that are open or have `done` after the horizon, and the writers of all
 //! versions of a key that has two or more left. If a key has one left, `w` in `S`, the edges to its writer come from
-//! who had another version first. If that is dead, it is a violation. Otherwise its writer was invoked behind
-//! `since(w)`, and so behind `done` of the writer of `w`.
+//! transactions whose first version is another. If this version is dead, it is a violation. Otherwise its writer was
+//! invoked after `since(w)`, and so after `done` of the writer of `w`.
 //!
-//! Of those who had a version and are forgotten, the greatest floor stays with the version: it is final, and what they
-//! lead to later gets it.
+//! When the readers and writers of a version are forgotten, the version keeps their greatest floor: it is final, and
+//! transactions to which they lead later get it.
 //!
-//! The values of dead versions are ranges of integers. Where these are too many, neighbours are merged. A value in the
-//! gap that was not dead was never written, or is written later: such a write counts as a repetition.
+//! The values of dead versions are ranges of integers. If these are too many, adjacent ranges are merged. A value in a
+//! gap between them that was not dead was never written, or is written later: such a write counts as a repetition.
 
 mod choice;
 mod forget;
@@ -80,7 +82,7 @@ use history_core::Run;
 pub(super) use judge::Assumed;
 use judge::RegisterJudge;
 
-/// Starts a run of what is expected: see [`online::start`].
+/// Starts a run for the expected levels: see [`online::start`].
 pub(super) fn start(expected: Expected, assumed: Assumed, batch: impl Whole) -> Box<dyn Run> {
     online::start::<RegisterJudge>(expected, assumed, batch)
 }

@@ -15,7 +15,7 @@ impl RegisterJudge {
         version
     }
 
-    /// The key of this code, made if it is new.
+    /// The key with this code, created if it is new.
     pub(super) fn key_id(&mut self, code: i64, op: u64) -> u32 {
         let (key, is_new) = self.registers.key_id(code, self.assumed.initial_code, op);
         if is_new {
@@ -24,7 +24,7 @@ impl RegisterJudge {
         key
     }
 
-    /// Takes a version out.
+    /// Removes a version.
     pub(super) fn remove(&mut self, version: u32) {
         let writer = self.registers.version(version).writer;
         if writer != NONE {
@@ -43,7 +43,7 @@ impl RegisterJudge {
         End { txn: NONE, after: version.after, done: version.done, floor: version.floor, index: version.index }
     }
 
-    /// Says that a version comes before another one of its key.
+    /// Records that a version precedes another one of its key.
     pub(super) fn precede(&mut self, version: u32, later: u32) -> Result<(), Stop> {
         if version == later {
             return Ok(());
@@ -63,7 +63,7 @@ impl RegisterJudge {
         Ok(())
     }
 
-    /// Leads from all who had a version to the writer of another.
+    /// Adds edges from the writer and the readers of a version to the writer of another.
     fn lead_from(&mut self, version: u32, later: u32) -> Result<(), Stop> {
         let code = self.registers.key(self.registers.version(version).key).code;
         let at_key = |stop: Stop| stop.at_key(code);
@@ -88,7 +88,7 @@ impl RegisterJudge {
         Ok(())
     }
 
-    /// A version has a writer now, and was read, or ordered, before.
+    /// Adds the edges of a version that was read or ordered before its writer was known.
     pub(super) fn install(&mut self, version: u32) -> Result<(), Stop> {
         let own = self.end(version);
         for at in 0..self.registers.version(version).readers.len() {
@@ -106,7 +106,7 @@ impl RegisterJudge {
         Ok(())
     }
 
-    /// An `ok` transaction read a version from outside.
+    /// Adds the edges of an external read of an `ok` transaction.
     pub(super) fn lead_to_reader(&mut self, version: u32, txn: u32) -> Result<(), Stop> {
         let own = self.graph.end(txn);
         if self.registers.version(version).is_installed() {
@@ -126,7 +126,8 @@ impl RegisterJudge {
         Ok(())
     }
 
-    /// A transaction that was invoked after this gate had a version first: all that were there by then come before it.
+    /// Handles a version that was the first one of a transaction invoked after this gate: all versions that existed by
+    /// then precede it.
     pub(super) fn raise_until(&mut self, version: u32, gate: Gate) -> Result<(), Stop> {
         if !self.assumed.linearizable_keys {
             return Ok(());
@@ -145,7 +146,7 @@ impl RegisterJudge {
         Ok(())
     }
 
-    /// What a process had last comes before what it had first now.
+    /// Orders the last versions of a process before the first one of its current transaction.
     pub(super) fn follow_process(&mut self, process: Option<i64>, first: u32) -> Result<(), Stop> {
         let key = self.registers.version(first).key;
         let Some(process) = process.filter(|_| self.assumed.sequential_keys) else { return Ok(()) };
@@ -155,8 +156,8 @@ impl RegisterJudge {
         Ok(())
     }
 
-    /// A process had these versions of a key first and last. What comes before the last one for certain needs no
-    /// mention any more.
+    /// Records the first and last version of a key that a process had. Versions that certainly precede the last one are
+    /// no longer needed.
     pub(super) fn end_process(&mut self, process: Option<i64>, first: u32, last: u32) {
         let Some(process) = process.filter(|_| self.assumed.sequential_keys) else { return };
         let is_initial = |version: u32| self.registers.version(version).kind == VersionKind::Initial;

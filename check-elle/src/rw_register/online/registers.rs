@@ -1,4 +1,4 @@
-//! Keys with the versions of each that matter, and the values of those that do not any more.
+//! The keys, with the versions of each that still matter, and the values of those that do not.
 
 use crate::txn::online::named::Named;
 use crate::txn::online::ranges::Ranges;
@@ -20,7 +20,7 @@ pub(super) struct Registers {
     pub(super) renamed: u64,
     /// Whether some `ok` transaction read a key that some transaction writes.
     pub(super) has_read: bool,
-    /// Versions and ranges of all keys.
+    /// The number of versions and ranges of all keys.
     count: usize,
 }
 
@@ -31,14 +31,14 @@ pub(super) struct Key {
     is_there: bool,
     is_read: bool,
     is_written: bool,
-    /// Whether it was dropped before, so that values of it are unknown.
+    /// Whether the key was dropped before, so that some of its values are unknown.
     pub(super) is_renamed: bool,
     pub(super) named: Named,
-    /// `NONE` once it is dead.
+    /// `NONE` once the initial version is dead.
     pub(super) initial: u32,
-    /// Those that matter, the initial one among them.
+    /// The versions that matter, including the initial one.
     pub(super) versions: Vec<u32>,
-    /// Values of versions that came before another one for certain.
+    /// Values of versions that certainly precede another one.
     pub(super) dead: Ranges,
     /// Values that their own transaction overwrote.
     pub(super) overwritten: Ranges,
@@ -46,11 +46,12 @@ pub(super) struct Key {
     pub(super) failed: Ranges,
     /// Values that were written more than once, and not read.
     pub(super) repeated: Ranges,
-    /// For each process what it had last and what that does not come before.
+    /// For each process, its last version, and earlier ones that are not known to precede it.
     pub(super) rows: HashMap<i64, Vec<u32>>,
-    /// The transaction that was invoked last of those that name it, by its index; and whether it writes it first.
+    /// The last-invoked transaction that names the key, by its index, and whether its first micro-op on the key is a
+    /// write.
     pub(super) first_touch: (u64, bool),
-    /// The transaction that wrote last, by its index, and what.
+    /// The last transaction that wrote the key, by its index, and the version.
     pub(super) last_write: (u64, u32),
 }
 
@@ -60,44 +61,44 @@ pub(super) struct Version {
     pub(super) key: u32,
     pub(super) code: i64,
     pub(super) kind: VersionKind,
-    /// `NONE` if it has none or that is forgotten.
+    /// `NONE` if there is none or it is forgotten.
     pub(super) writer: u32,
-    /// Of the writer: see [`crate::txn::online::time::Txn`].
+    /// Those of the writer: see [`crate::txn::online::time::Txn`].
     pub(super) after: Gate,
     pub(super) done: Gate,
     pub(super) index: u64,
-    /// Its writer wrote the key again.
+    /// Whether its writer wrote the key again.
     pub(super) is_intermediate: bool,
-    /// Its writer wrote the key before it read it.
+    /// Whether its writer wrote the key before reading it.
     pub(super) is_blind: bool,
-    /// It has the value of another one, so that a read of it says nothing.
+    /// Whether another version has the same value, so that a read of the value is ambiguous.
     pub(super) is_repetition: bool,
     pub(super) is_read: bool,
-    /// An `ok` transaction read it that did not write the key before.
+    /// Whether an `ok` transaction read it that had not written the key before.
     pub(super) is_shown: bool,
-    /// The first one that read it, wherever, if it was not known by then who writes it; by its index.
+    /// The first reader, by its index, if the writer was unknown at that time.
     pub(super) seen: Option<u64>,
-    /// Its writer is `ok`, or something that it wrote was read.
+    /// Whether its writer is `ok`, or some write of the writer was read.
     pub(super) is_known: bool,
     pub(super) since: Gate,
     pub(super) until: Option<Gate>,
-    /// Those whose external read it is, but for those that are forgotten.
+    /// Transactions whose external read it is, except forgotten ones.
     pub(super) readers: Vec<u32>,
-    /// The greatest gate that leads to one who had it and is forgotten.
+    /// The greatest gate that leads to a forgotten reader or writer of it.
     pub(super) floor: Gate,
-    /// What is known to come after it, and before it.
+    /// The versions known to follow it, and those known to precede it.
     pub(super) next: Vec<u32>,
     pub(super) before: Vec<u32>,
-    /// Who read it and then wrote the key, by the index of the invocation.
+    /// The first transaction that read it and then wrote the key, by the index of the invocation.
     pub(super) updater: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VersionKind {
     Initial,
-    /// It was read, and no invocation writes it.
+    /// The version was read, and no invocation writes it.
     Unwritten,
-    /// Its writer may have happened.
+    /// The writer may have happened.
     Possible,
 }
 
@@ -147,19 +148,19 @@ impl Version {
         }
     }
 
-    /// Whether someone left it to others.
+    /// Returns true if other transactions can read it: its writer may have happened and did not overwrite it.
     pub(super) fn is_installed(&self) -> bool {
         self.kind == VersionKind::Possible && !self.is_intermediate
     }
 
-    /// Whether it was there for certain, so that it has a place among the others.
+    /// Returns true if the version certainly existed, so that it has a place among the others.
     pub(super) fn counts(&self) -> bool {
         self.kind != VersionKind::Initial && !self.is_intermediate && (self.is_known || self.is_read)
     }
 }
 
 impl Registers {
-    /// The key of this code; if it is new, with its initial version, and whether that is so.
+    /// The key with this code, and whether it is new; a new key is created with its initial version.
     pub(super) fn key_id(&mut self, code: i64, initial: i64, op: u64) -> (u32, bool) {
         if let Some(key) = self.key_ids.get(&code) {
             self.keys[key.to_usize()].named.again(op);
@@ -180,7 +181,7 @@ impl Registers {
         (key, true)
     }
 
-    /// The key of this code, if it is there.
+    /// The key with this code, if it exists.
     pub(super) fn find_key(&self, code: i64) -> Option<u32> {
         self.key_ids.get(&code).copied()
     }
@@ -225,7 +226,7 @@ impl Registers {
         id
     }
 
-    /// Takes a version out of its key and out of the order.
+    /// Removes a version from its key and from the relations of other versions.
     pub(super) fn remove(&mut self, version: u32) {
         let next = std::mem::take(&mut self.version_mut(version).next);
         let before = std::mem::take(&mut self.version_mut(version).before);
@@ -270,7 +271,7 @@ impl Registers {
         (0..self.keys.len().to_u32()).filter(|key| self.keys[key.to_usize()].is_there)
     }
 
-    /// Versions and ranges of all keys.
+    /// The number of versions and ranges of all keys.
     pub(super) fn len(&self) -> usize {
         self.count
     }
@@ -283,7 +284,7 @@ impl Registers {
         self.count = self.count + set.len() - before;
     }
 
-    /// Forgets a key but for its name. Its versions are gone by now, but for the initial one.
+    /// Forgets a key except for its name. All its versions are removed by now, except the initial one.
     pub(super) fn drop_key(&mut self, key: u32) {
         let gone = std::mem::take(&mut self.keys[key.to_usize()]);
         debug_assert!(gone.versions.is_empty());
@@ -293,7 +294,7 @@ impl Registers {
         self.free_keys.push(key);
     }
 
-    /// The code of a key, and a value of it that was read and that no invocation writes.
+    /// The code of a key, and a value of it that was read although no invocation writes it.
     pub(super) fn garbage(&self) -> Option<(i64, i64)> {
         let keys = self.all_keys().map(|key| self.key(key)).filter(|key| !key.is_renamed);
         let mut versions =

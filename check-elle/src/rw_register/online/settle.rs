@@ -1,9 +1,9 @@
-//! Versions that no source orders are put in an order, for a verdict that needs one: at the end; and by a judge that
-//! chooses ([`crate::txn::online::witness`]) before they are discarded.
+//! Orders versions that no source orders, for a verdict that needs an order: at the end, and, in a judge that chooses
+//! ([`crate::txn::online::witness`]), before they are discarded.
 //!
-//! Whoever had the one leads to the writer of the other then. As long as that closes no cycle, the history obeys an
-//! order of transactions in which it is so: see [the parent](super). What closes one either way round is left as it is:
-//! the order of others may be to blame.
+//! All readers and writers of the first version then lead to the writer of the second. As long as this closes no cycle,
+//! the history satisfies an order of transactions with this order of versions: see [the parent](super). If both orders
+//! of two versions close a cycle, they are left unordered, because the order of other versions may be the cause.
 
 use super::choice::Choice;
 use super::forget::PAIRS_MAX;
@@ -11,22 +11,22 @@ use super::judge::RegisterJudge;
 use crate::txn::online::judge::{Stop, Violation};
 use crate::txn::online::time::{End, Gate, NEVER, NONE};
 
-/// Gates within which versions were written of late. After half of them, nothing is known to come that orders them.
+/// The number of gates within which a version counts as recent. After half of them, no event is expected to order it.
 const LATE: Gate = 4_000;
 
-/// What came of two versions.
+/// The result of ordering two versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Placed {
     Yes,
-    /// Either may come first.
+    /// Both orders are possible.
     Not,
-    /// Neither may.
+    /// No order is possible.
     Never,
 }
 
 impl RegisterJudge {
-    /// Puts the versions of each key in an order, if nothing is violated and gates of real time are numbers: those
-    /// first that have one order only, then the others, by when they were written.
+    /// Orders the versions of each key, if nothing is violated and real-time gates are numbers: first those for which
+    /// only one order is possible, then the others, by the time of their writes.
     pub(super) fn put_all_in_order(&mut self) {
         if !self.graph.has_floors || self.graph.leaves_out || self.findings.goes_on {
             return;
@@ -38,8 +38,8 @@ impl RegisterJudge {
         }
     }
 
-    /// Puts versions in order that have one order only, if they were written of late and before all that is in flight;
-    /// or in any one if they are there for long; or says that two have none.
+    /// Orders recent versions that existed before all transactions in flight, if only one order is possible, or in any
+    /// order if they have existed for long. Records a key if two of its versions have no possible order.
     pub(super) fn settle_late(&mut self) {
         let horizon = self.graph.horizon();
         let late = horizon.saturating_sub(LATE)..=horizon;
@@ -63,20 +63,20 @@ impl RegisterJudge {
         }
     }
 
-    /// Versions of each key in no known order, where that matters.
+    /// Pairs of versions of each key in no known order, where the order matters.
     fn open_pairs(&self) -> Vec<(u32, u32)> {
         let keys = self.registers.all_keys().map(|key| &self.registers.key(key).versions[..]);
         keys.filter(|versions| versions.len() <= PAIRS_MAX).flat_map(|versions| self.open_pairs_of(versions)).collect()
     }
 
-    /// The same of versions of one key.
+    /// The same for versions of one key.
     pub(super) fn open_pairs_of(&self, versions: &[u32]) -> impl Iterator<Item = (u32, u32)> {
         let pairs = move |at: usize| versions[at + 1..].iter().map(move |other| (versions[at], *other));
         let pairs = (0..versions.len()).flat_map(pairs);
         pairs.filter(|(a, b)| !self.are_ordered(*a, *b) && !self.are_free(*a, *b))
     }
 
-    /// Puts two versions in an order that closes no cycle: if there is one only, or if a `choice` may be made.
+    /// Puts two versions in an order that closes no cycle, if only one does, or if a `choice` may be made.
     fn put_in_order(&mut self, a: u32, b: u32, is_choice: bool) -> Placed {
         let (version, later) = match (self.may_precede(a, b), self.may_precede(b, a)) {
             (true, false) => (a, b),
@@ -89,11 +89,12 @@ impl RegisterJudge {
         let placed = self.precede(version, later);
         let is_cycle = matches!(placed, Err(Stop::Violated(Violation { direct: None, .. })));
         debug_assert!(!is_cycle, "it was looked for");
-        // Versions that nobody wrote may be between them.
+        // Versions without a writer may be between them.
         if placed.is_ok() && !self.graph.leaves_out { Placed::Yes } else { Placed::Never }
     }
 
-    /// A judge that chooses: whoever begins after a transaction is known to be over begins after all that it wrote.
+    /// In a judge that chooses: a transaction that begins after another is known to be over follows all of that one's
+    /// writes.
     pub(super) fn place_shown(&mut self, writer: u32) {
         if matches!(self.choice, Choice::Made(_)) {
             let gate = self.graph.at(writer).done;
@@ -104,7 +105,7 @@ impl RegisterJudge {
         }
     }
 
-    /// The same of all transactions, when it begins to choose; and of the orders that follow.
+    /// Does the same for all transactions when the judge starts to choose, and adds the orders that follow.
     pub(super) fn place_all_shown(&mut self) {
         for txn in self.graph.all().collect::<Vec<_>>() {
             self.place_shown(txn);
@@ -132,7 +133,7 @@ impl RegisterJudge {
         }
     }
 
-    /// Puts a version in some order with each of these; or says that there is none.
+    /// Puts a version in some order with each of these. Records the key if there is none.
     pub(super) fn choose(&mut self, version: u32, others: &[u32]) {
         for other in others {
             if self.put_in_order(version, *other, true) == Placed::Never {
@@ -141,7 +142,7 @@ impl RegisterJudge {
         }
     }
 
-    /// Puts the versions of a key in some order, if it chooses.
+    /// Puts the versions of a key in some order, if the judge chooses.
     pub(super) fn choose_all(&mut self, key: u32) {
         let versions = &self.registers.key(key).versions;
         if matches!(self.choice, Choice::Made(_)) && versions.len() <= PAIRS_MAX {
@@ -151,8 +152,8 @@ impl RegisterJudge {
         }
     }
 
-    /// Chooses which of two versions comes first: the one whose readers have most time to read it before the other one
-    /// is written; or the other one, if this choice is turned.
+    /// Returns true if `version` is to be first. That is the one whose readers have the most time to read it before the
+    /// other one is written; if this choice is reversed, the other one.
     fn is_first(&mut self, version: u32, other: u32) -> bool {
         let time = |version: u32, other: u32| {
             let last = self.registers.version(version).readers.iter().map(|reader| self.graph.end(*reader));
@@ -166,12 +167,12 @@ impl RegisterJudge {
         is_first != is_turned
     }
 
-    /// Twice the gate that a transaction may have been at.
+    /// Twice the estimated gate of a transaction.
     fn middle(&self, end: End) -> u64 {
         end.floor.max(end.after).saturating_add(end.done.min(self.graph.next()))
     }
 
-    /// Whether a version can come before another one.
+    /// Returns true if a version can precede another one.
     fn may_precede(&self, version: u32, later: u32) -> bool {
         let (at, own) = (self.registers.version(version), self.end(version));
         let readers = at.readers.iter().map(|reader| self.graph.end(*reader));

@@ -1,5 +1,5 @@
-//! All prefixes against the batch checker, on random histories of a store that errs, with limits so small that what may
-//! be forgotten is forgotten at once, and with limits that are never reached.
+//! Compares all prefixes with the batch checker, on random histories of a faulty store, both with limits so small that
+//! everything is forgotten as early as possible, and with limits that are never reached.
 
 mod chosen;
 mod restored;
@@ -16,7 +16,7 @@ use crate::txn::online::tests::unsaid::{forgetting, prefixes};
 use crate::txn::online::tests::{self as testing, AT_ONCE, Bugs, NEVER, Random, bugs, history, sizes};
 use history_core::{Datum, History, Report, Run as _, Verdict};
 
-/// Which of wfr, sequential and linearizable keys are assumed.
+/// Whether wfr, sequential and linearizable keys are assumed.
 type Assumptions = [bool; 3];
 
 const LINEARIZABLE: Assumptions = [false, false, true];
@@ -48,7 +48,7 @@ fn is_garbage_read(report: &Report) -> bool {
     report.anomaly_types().any(|anomaly| anomaly == "garbage-read")
 }
 
-/// Compares all prefixes; how many histories were refused.
+/// Compares all prefixes. Returns the number of histories with a violation.
 fn all_prefixes(name: &str, assumptions: Assumptions, seeds: std::ops::Range<u64>) -> u32 {
     let model: Model = name.parse().unwrap();
     let checker = checker(model, assumptions);
@@ -59,7 +59,7 @@ fn all_prefixes(name: &str, assumptions: Assumptions, seeds: std::ops::Range<u64
         let text = history(seed, txns, bugs, true);
         let expected = testing::first_refused(&checker, &text);
         let whole = testing::batch(&checker, &text, text.lines().count());
-        // What nobody wrote may be written later, which only real time rules out.
+        // A later op may write an unwritten value, which only real time rules out.
         let has_times = name.starts_with("str") && !name.starts_with("strong-session");
         let first = expected.map(|at| testing::batch(&checker, &text, at + 1));
         let is_garbage = !has_times && first.is_some_and(|first| is_garbage_read(&first));
@@ -76,7 +76,7 @@ fn all_prefixes(name: &str, assumptions: Assumptions, seeds: std::ops::Range<u64
                 continue;
             }
             if found != expected {
-                // With real time, too, if nothing rests on that read.
+                // This is so with real time too, if no edge depends on that read.
                 let refused = |ops: &usize| testing::batch(&checker, &text, *ops).verdict == Verdict::Invalid;
                 let first = (1..=text.lines().count()).find(refused).map(|ops| ops - 1);
                 assert_eq!(found, first, "{at}\n{text}");
@@ -147,7 +147,7 @@ fn every_prefix_at_other_levels() {
     }
 }
 
-/// Long histories with rare bugs: forgetting changes nothing, and the batch checker agrees.
+/// Tests long histories with rare faults: forgetting changes nothing, and the batch checker agrees.
 #[test]
 fn what_is_forgotten_makes_no_difference() {
     let (strict, mut refused) = (Model::STRICT_SERIALIZABLE, 0);
@@ -175,7 +175,7 @@ fn what_is_forgotten_makes_no_difference() {
     assert!((8..38).contains(&refused), "{refused}");
 }
 
-/// Another transaction wrote what one reads and then writes: the read may be of that.
+/// Another transaction wrote the value that one reads and then writes: the read may have observed the other write.
 #[test]
 fn a_value_that_two_write_is_not_read_too_early() {
     let first = [(3, "invoke", "[:w y 3]"), (0, "invoke", "[:r y nil][:w y 3]"), (0, "ok", "[:r y 3][:w y 3]")];
@@ -186,7 +186,7 @@ fn a_value_that_two_write_is_not_read_too_early() {
     assert_eq!(judge(&alone, Model::STRICT_SERIALIZABLE, LINEARIZABLE, sizes(AT_ONCE)), (Some(1), Verdict::Invalid));
 }
 
-/// Ops, a line each: process, type, micro-ops.
+/// Ops from lines of process, type and micro-ops.
 fn ops(lines: &[(u32, &str, &str)]) -> String {
     let line = |(process, kind, mops): &(u32, &str, &str)| {
         format!("{{:process {process}, :type :{kind}, :f :txn, :value [{mops}]}}\n")
@@ -201,7 +201,7 @@ fn verdicts(lines: &[(u32, &str, &str)], name: &str) -> (Verdict, Verdict) {
     (judge(&text, model, LINEARIZABLE, sizes(AT_ONCE)).1, whole)
 }
 
-/// A write that nobody read comes between another and its reader, by other keys; all are in flight at one time.
+/// By other keys, an unread write comes between another write and its reader; all are in flight at the same time.
 #[test]
 fn an_order_beside_a_version_that_was_read_is_needed() {
     let (written, between, read) = ("[:w x 1][:w y 1]", "[:r y 1][:w x 2][:w z 1]", "[:r z 1][:r x 1]");
@@ -217,12 +217,13 @@ fn an_order_beside_a_version_that_was_read_is_needed() {
         let (verdict, whole) = verdicts(&[&begin[..], &end, &later].concat(), strict);
         assert_eq!((verdict, whole), (Verdict::Unknown, searched), "{first}");
     }
-    // With a reader that saw the last one it is a history that some order explains.
+    // If the reader observes the last write, some order explains the history.
     let end = [(0, "ok", written), (1, "ok", between), (2, "ok", "[:r z 1][:r x 2]")];
     assert_eq!(verdicts(&[&begin[..], &end, &later].concat(), strict), (Verdict::Valid, Verdict::Valid));
 }
 
-/// What crashed turns out to have happened, after a write by one key, and before a read of that write by another.
+/// A crashed write turns out to have happened: by one key after another write, by another key before a read of that
+/// one.
 #[test]
 fn what_crashed_may_be_beside_a_version_that_was_read() {
     let lines = [
@@ -239,7 +240,8 @@ fn what_crashed_may_be_beside_a_version_that_was_read() {
     assert_eq!(verdicts(&lines, "strict-serializable"), (Verdict::Unknown, whole));
 }
 
-/// Two transactions may overwrite what the other one read, but not write one key beside that, in whatever order.
+/// Two transactions that overwrite values that the other one read must not also both write a third key, in either
+/// order.
 #[test]
 fn where_two_rw_edges_may_not_be_adjacent_each_order_is_needed() {
     let lines = [
@@ -253,7 +255,7 @@ fn where_two_rw_edges_may_not_be_adjacent_each_order_is_needed() {
     }
 }
 
-/// What one key held goes, and so do transactions, however long the history.
+/// Old values of a key and old transactions are forgotten, whatever the length of the history.
 #[test]
 fn memory_depends_on_what_is_in_use() {
     let mut lines = Vec::new();
@@ -270,20 +272,20 @@ fn memory_depends_on_what_is_in_use() {
     }
     let report = Box::new(run).finish(&history_core::Budget::default()).unwrap();
     assert_eq!((report.verdict, &report.notes[..]), (Verdict::Valid, &[][..]));
-    // Each value that is gone is known to be gone.
+    // A read of any forgotten value is recognized as stale.
     for stale in ["[:r x nil]", "[:r x 1]", "[:r x 1500]", "[:r x 2998]"] {
         let mut lines = lines.clone();
         lines.extend([(1, "invoke", "[:r x nil]"), (1, "ok", stale)]);
         let violated = (Some(lines.len() - 1), Verdict::Invalid);
         assert_eq!(judge(&ops(&lines), Model::STRICT_SERIALIZABLE, LINEARIZABLE, sizes(few)), violated, "{stale}");
     }
-    // A write of such a value makes it unknown what a read of it sees.
+    // After another write of such a value, it is unknown which write a read of it observed.
     lines.extend([(0, "invoke", "[:w x 7]"), (0, "ok", "[:w x 7]")]);
     let judged = judge(&ops(&lines), Model::STRICT_SERIALIZABLE, LINEARIZABLE, sizes(few));
     assert_eq!(judged, (None, Verdict::Unknown));
 }
 
-/// Without linearizable keys nothing is forgotten, so a limit ends the judgement, and says so.
+/// Without linearizable keys nothing is forgotten, so reaching a limit ends the checking, and this is reported.
 #[test]
 fn a_limit_ends_what_has_no_bound() {
     let mut lines = Vec::new();
@@ -304,7 +306,7 @@ fn a_limit_ends_what_has_no_bound() {
     assert_eq!(enough, (None, Verdict::Valid));
 }
 
-/// A write whose outcome is unknown is read long after; what was there in between is stale then.
+/// A write whose outcome is unknown is read much later; the value in between is then stale.
 #[test]
 fn a_write_that_crashed_may_be_read_at_any_time() {
     let mut lines = vec![(0, "invoke", "[:w x 1]"), (0, "info", "[:w x 1]")];
@@ -320,7 +322,7 @@ fn a_write_that_crashed_may_be_read_at_any_time() {
     assert_eq!(judge(&end("[:r x 2]"), strict, LINEARIZABLE, sizes(AT_ONCE)), violated);
 }
 
-/// A key that is named again after it was dropped makes the verdict unknown, but no false alarm.
+/// A key that is named again after it was dropped makes the verdict unknown, but not wrongly invalid.
 #[test]
 fn a_key_that_was_dropped_is_known_by_its_name() {
     let mut text = String::new();
@@ -338,8 +340,8 @@ fn a_key_that_was_dropped_is_known_by_its_name() {
     }
 }
 
-/// Keys that are not used any more keep transactions: two writes of each were in flight at one time, and nobody read
-/// either. They are dropped before those in use.
+/// Unused keys keep transactions in memory: two writes of each were concurrent, and neither was read. These keys are
+/// dropped before those in use.
 #[test]
 fn keys_that_are_quiet_are_dropped_for_the_sake_of_those_in_use() {
     let mut text = String::new();
@@ -359,7 +361,7 @@ fn keys_that_are_quiet_are_dropped_for_the_sake_of_those_in_use() {
     assert_eq!((report.verdict, &report.notes[..]), (Verdict::Valid, &[][..]), "no used key was dropped");
 }
 
-/// A write of what a read has shown of a key that was dropped: it may be the second one of that value.
+/// Writes a value that was read before its key was dropped: this may be its second write.
 #[test]
 fn a_value_that_is_written_again_after_its_key_was_dropped_ends_the_judgement() {
     let mut text = String::new();
@@ -382,8 +384,8 @@ fn a_value_that_is_written_again_after_its_key_was_dropped_ends_the_judgement() 
     assert!(report.notes[0].contains(why), "{:?}", report.notes);
 }
 
-/// After a violation the next one is found: of two histories that share nothing, one after the other, the second is
-/// judged as if it were alone.
+/// After a violation the next one is found: of two histories with disjoint keys and processes, one after the other, the
+/// second is checked as if it were alone.
 #[test]
 fn the_next_violation_is_found() {
     let mut counts = [0; 3];

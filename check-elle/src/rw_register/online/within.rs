@@ -6,31 +6,31 @@ use crate::txn::online::decode::Mop;
 use crate::txn::online::judge::Inner;
 use history_core::hash::{HashMap, HashSet};
 
-/// What a transaction did to one key.
+/// The accesses of a transaction to one key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Touch {
-    /// What its first micro-op on the key read, if that is a read.
+    /// The value of the external read: the first micro-op on the key, if it is a read.
     pub(super) read: Option<i64>,
-    /// The first value that it read and then wrote the key.
+    /// The first value that the transaction read before writing the key.
     pub(super) updated: Option<i64>,
-    /// What it read or wrote last so far.
+    /// The last value read or written so far.
     current: Option<i64>,
     first_read: Option<i64>,
     is_unsound: bool,
 }
 
-/// Looks at one transaction after another, in memory that is used again.
+/// Examines one transaction after another, and reuses its buffers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Within {
     at: HashMap<i64, usize>,
-    /// In the order in which keys come.
+    /// In the order of the first accesses to keys.
     pub(super) touches: Vec<(i64, Touch)>,
     seen: HashSet<(i64, i64)>,
     written: HashSet<(i64, i64)>,
 }
 
 impl Within {
-    /// Looks at a transaction that is `ok`, of registers with this `initial` value. O(its micro-ops).
+    /// Examines an `ok` transaction on registers with this `initial` value. O(micro-ops).
     pub(super) fn look(&mut self, mops: &[Mop], codes: &[i64], initial: i64) -> Inner {
         let mut found = Inner::default();
         self.at.clear();
@@ -69,7 +69,7 @@ impl Within {
         found
     }
 
-    /// What is known of a key, and whether this is the first micro-op on it.
+    /// The touch of a key, and whether this is the first micro-op on the key.
     fn touch(&mut self, key: i64) -> (&mut Touch, bool) {
         let next = self.touches.len();
         let at = *self.at.entry(key).or_insert(next);

@@ -1,4 +1,4 @@
-//! Writes, as soon as they are known: when they are invoked, or later.
+//! Processes writes as soon as they are known: at the invocation, or later.
 
 use super::judge::RegisterJudge;
 use super::registers::{Version, VersionKind};
@@ -9,7 +9,7 @@ use crate::txn::online::time::{Cycle, Gate, NONE};
 use history_core::cast::Cast as _;
 
 impl RegisterJudge {
-    /// What a transaction will write, or has.
+    /// Adds the writes of a transaction.
     pub(super) fn begin(&mut self, txn: u32, op: u64, mops: &[Mop], said: Said) -> Result<(), Stop> {
         let index = self.graph.at(txn).index;
         for mop in mops {
@@ -38,7 +38,7 @@ impl RegisterJudge {
         Ok(())
     }
 
-    /// The first gate after a read of a version that nobody is known to write.
+    /// The first gate after a read of a version whose writer is unknown; `None` if the writer is known.
     pub(super) fn first_read(&self, key: i64, value: i64) -> Option<Gate> {
         let version = self.registers.version_id(self.registers.find_key(key)?, value)?;
         let version = self.registers.version(version);
@@ -52,11 +52,11 @@ impl RegisterJudge {
         let known = self.registers.version_id(key, value);
         let is_read = known.is_some_and(|known| is_new(self.registers.version(known).kind));
         if is_read && self.registers.key(key).is_renamed {
-            // It may have been written before the key was dropped, too.
+            // The value may also have been written before the key was dropped.
             return Err(Stop::Twice { key: key_code, value });
         }
         if is_read && self.graph.has_floors && said == Said::First {
-            // Who read it has completed, and follows from it.
+            // Its reader completed before this invocation, but follows from it.
             return Err(Cycle { indices: vec![index], begins: self.graph.at(txn).begins }.into());
         }
         let version = match known {
@@ -81,7 +81,7 @@ impl RegisterJudge {
         Ok(())
     }
 
-    /// A version that nobody has read so far. One with the value of another is told from it as long as neither is read.
+    /// A new unread version. Versions with the same value are distinct as long as none of them is read.
     fn new_version(&mut self, key: u32, value: i64, known: Option<u32>) -> Result<Version, Stop> {
         let mut new = Version::new(key, value, VersionKind::Possible);
         let at = self.registers.key(key);
@@ -103,7 +103,7 @@ impl RegisterJudge {
         Ok(new)
     }
 
-    /// What is known of a write as soon as it is invoked.
+    /// Adds the facts that follow from a write as soon as it is invoked.
     fn begin_write(&mut self, txn: u32, process: Option<i64>, version: u32) -> Result<(), Stop> {
         let Version { key, code, is_intermediate, is_blind, .. } = *self.registers.version(version);
         let is_read = self.registers.version(version).is_read;

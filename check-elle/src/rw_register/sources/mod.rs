@@ -1,8 +1,9 @@
-//! The sources of the order of versions: each source as the edges that it gives.
+//! The sources of the order of versions, each with the edges that it gives.
 //!
-//! If a source orders transactions, the last version of a key in the earlier one precedes the first one in the later,
-//! for all pairs of transactions that touched the key, whatever number of others did in between: nothing orders their
-//! own first and last versions. The number of pairs may be quadratic; `timing` keeps a reduction.
+//! If a source orders transactions, the last version of a key in the earlier one precedes the first version in the
+//! later one. This holds for all pairs of transactions that touched the key, whatever the number of others between
+//! them, because nothing orders their own first and last versions. The number of pairs may be quadratic; `timing` keeps
+//! a reduction.
 
 pub(super) mod timing;
 
@@ -18,7 +19,7 @@ use history_core::hash::HashMap;
 use std::collections::hash_map::Entry;
 use timing::{Rows, Spans, Timing};
 
-/// The sources in use, in addition to the one that always is.
+/// The requested sources, in addition to the one that is always in use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
     pub(crate) transaction_order: Option<Vec<u64>>,
@@ -28,13 +29,13 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Whether any assumption is made except that every version follows the initial one.
+    /// Returns true if anything is assumed except that every version follows the initial one.
     #[cfg(feature = "exact")]
     pub(crate) fn are_used(&self) -> bool {
         self.transaction_order.is_some() || self.wfr_keys || self.sequential_keys || self.linearizable_keys
     }
 
-    /// Those that order versions without a list of transactions and were not requested.
+    /// The sources that order versions without a list of transactions and were not requested.
     pub(crate) fn unused(&self) -> Vec<Source> {
         let all = [
             (Source::WfrKeys, self.wfr_keys),
@@ -47,7 +48,7 @@ impl Sources {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// Nil comes before every other version.
+    /// The initial version comes before every other one.
     InitialState,
     TransactionOrder,
     WfrKeys,
@@ -67,10 +68,10 @@ impl Source {
     }
 }
 
-/// One version of a key, and another that comes after it.
+/// A version of a key, and a later one.
 pub(crate) type Edge = (VersionId, VersionId);
 
-/// What the order of versions is inferred from.
+/// The data from which the order of versions is inferred.
 #[derive(Clone, Copy)]
 pub(crate) struct Inference<'a> {
     pub(crate) versions: &'a Versions,
@@ -86,7 +87,7 @@ impl Inference<'_> {
     }
 
     /// Versions follow the order of each process: its `ok` transactions, and the one that may have happened and ended
-    /// it.
+    /// the process.
     pub(crate) fn by_process(self) -> Timing {
         let mut rows: HashMap<(i64, KeyId), usize> = HashMap::default();
         let row = |touch: &Touch| {
@@ -98,9 +99,11 @@ impl Inference<'_> {
         Timing::Rows(Rows::new(rows.len(), placed))
     }
 
-    /// Whether [`by_process`](Inference::by_process) orders any two versions. Mostly it is soon found that it does.
+    /// Returns true if [`by_process`](Inference::by_process) orders any two versions. Usually a short prefix shows
+    /// that.
     pub(crate) fn processes_order_any(self) -> bool {
-        // For each process and key, the last version of its first transaction, and whether a later one had another.
+        // For each process and key, the last version of its first transaction, and whether a later one had another
+        // version.
         let mut lasts: HashMap<(i64, KeyId), (VersionId, bool)> = HashMap::default();
         self.touches.all().iter().any(|touch| {
             let Some(process) = self.txns.process(touch.txn) else { return false };
@@ -126,13 +129,12 @@ impl Inference<'_> {
         Timing::Rows(Rows::new(self.versions.key.len(), placed))
     }
 
-    /// Versions follow real time; where it is not known when transactions were invoked, that is the order of each
-    /// process.
+    /// Versions follow real time; if some invocations are unknown, they follow the order of each process instead.
     pub(crate) fn by_clock(self) -> Timing {
         if has_process_edges(self.txns, Suffix::Realtime) { self.by_process() } else { Timing::Clock(self.spans()) }
     }
 
-    /// When versions were there.
+    /// The times at which versions existed.
     fn spans(self) -> Spans {
         let mut spans = Spans::new(self.versions.version.len());
         let mut oks = 0;

@@ -1,12 +1,12 @@
 //! Versions in time: how a source that orders transactions orders versions.
 //!
 //! A version v precedes w if some transaction whose last version is v is before one whose first version is w. This is
-//! so if and only if the first of the one kind is before the last of the other: two numbers for each version,
-//! [`Spans`], are sufficient. In real time the numbers are completions; in a **row**, which contains what a process (or
-//! a given order) did to one key, they are positions.
+//! so if and only if the first of the former is before the last of the latter, so two numbers per version, [`Spans`],
+//! suffice. In real time the numbers are completions. In a **row**, which contains the accesses of a process (or of a
+//! given order) to one key, they are positions.
 //!
-//! The number of such pairs may be the square of the number of versions. A reduction is kept in which every other one
-//! is a path: see [`Timing::reduced`].
+//! The number of such pairs may be the square of the number of versions. A reduction is kept in which every other pair
+//! is connected by a path: see [`Timing::reduced`].
 
 use super::{Edge, Inference};
 use crate::ids::{KeyId, VersionId};
@@ -15,32 +15,32 @@ use crate::rw_register::within::Touch;
 use history_core::cast::Cast as _;
 use std::ops::ControlFlow;
 
-/// Represents no moment.
+/// An unknown time.
 const NEVER: u32 = u32::MAX;
 
-/// When each version is known to have been there.
+/// The times at which each version is known to have existed.
 #[derive(Debug)]
 pub(crate) struct Spans {
-    /// The first moment at which a transaction whose last version it was is over. Or `NEVER`.
+    /// The first time at which a transaction whose last version it was is over, or `NEVER`.
     pub(crate) since: Vec<u32>,
-    /// The last moment at which a transaction whose first version it was began, counted so that what was over by then
-    /// has a lesser number. 0 if none is known.
+    /// The last time at which a transaction whose first version it was began, such that transactions over by then have
+    /// smaller numbers. 0 if none is known.
     pub(crate) until: Vec<u32>,
 }
 
 impl Spans {
-    /// Of versions that were never there.
+    /// The spans of versions that never existed.
     pub(crate) fn new(versions: usize) -> Spans {
         Spans { since: vec![NEVER; versions], until: vec![0; versions] }
     }
 
-    /// Whether one comes before another.
+    /// Returns true if the first version precedes the second.
     fn is_before(&self, version: VersionId, later: VersionId) -> bool {
         self.since[version.at()] < self.until[later.at()]
     }
 }
 
-/// Touches in rows, each of one key, and of transactions one after another.
+/// Touches in rows: each row has one key, and its transactions are sequential.
 #[derive(Debug)]
 pub(crate) struct Rows {
     touches: Vec<Touch>,
@@ -49,14 +49,14 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// From touches, each with the number of its row, in the order of transactions.
+    /// Groups touches, each with the number of its row, in the order of transactions.
     pub(crate) fn new(rows: usize, placed: Vec<(usize, Touch)>) -> Rows {
         let of_row = Groups::new(rows, placed.iter().enumerate().map(|(at, (row, _))| (*row, at.to_u32())));
         Rows { touches: placed.into_iter().map(|(_, touch)| touch).collect(), of_row, count: rows }
     }
 }
 
-/// An order of transactions, as far as versions go.
+/// An order of transactions, as far as it concerns versions.
 #[derive(Debug)]
 pub(crate) enum Timing {
     Rows(Rows),
@@ -65,8 +65,8 @@ pub(crate) enum Timing {
 }
 
 impl Timing {
-    /// The versions that are related to each other: those of a row, or of a key, each once, in ascending order; and
-    /// when they were there. Until `see` says that it has seen enough.
+    /// Calls `see` for each part: the versions of a row, or of a key, without duplicates and in ascending order, and
+    /// their times. Ends when `see` breaks.
     fn each_part(&self, from: Inference<'_>, mut see: impl FnMut(&mut Vec<VersionId>, &Spans) -> ControlFlow<()>) {
         let mut versions = Vec::new();
         match self {
@@ -100,20 +100,20 @@ impl Timing {
         }
     }
 
-    /// Some of the edges: all others are paths where no version of a part comes before itself.
+    /// Some of the edges. All others are paths of these if no version of a part precedes itself.
     ///
-    /// Of the versions that come after v let u be the one that is there first ([`Spans::since`]). All of them that are
-    /// read after that come after u as well, so from v there are only edges to u, and to those that are not. At any one
-    /// time there are no more of these than transactions in flight.
+    /// Of the versions that follow v, let u be the one that exists first ([`Spans::since`]). All versions that are read
+    /// after that follow u as well, so v needs edges only to u and to those that do not follow u. At any time there are
+    /// no more of these than transactions in flight.
     ///
-    /// Where some do come before themselves, so they do by these edges alone: let w come after v, and both be in one
-    /// cycle. If the edge from v to w is omitted, u comes before w, and is in the cycle as well. So each version of it
-    /// has an edge to another.
+    /// If some versions precede themselves, they also do so by these edges alone: let w follow v, and both be in one
+    /// cycle. If the edge from v to w is omitted, u precedes w, and is in the cycle as well. So each version in the
+    /// cycle has an edge to another.
     ///
-    /// Only versions that `counts` come after others. O(n log n + edges).
+    /// Only versions that `counts` accepts follow others. O(n log n + edges).
     pub(crate) fn reduced(&self, from: Inference<'_>, counts: impl Fn(VersionId) -> bool) -> Vec<Edge> {
         let mut edges = Vec::new();
-        // Those of the versions that count, by `until`.
+        // The versions that count, by `until`.
         let mut later = Vec::new();
         let mut first_two = Vec::new();
         self.each_part(from, |all, spans| {
@@ -129,12 +129,12 @@ impl Timing {
         edges
     }
 
-    /// The same relation, exact also where versions come before each other, for finding out where they do: from each
-    /// version an edge to a gate, and from each gate to the next one and to a version. Gates are numbered on from the
-    /// versions; how many there are comes second. O(n log n).
+    /// The same relation, exact even if versions precede each other, to find out which do: each version has an edge to
+    /// a gate, and each gate has edges to the next one and to a version. The numbers of gates follow those of the
+    /// versions. Returns the edges and the number of gates. O(n log n).
     ///
-    /// By way of gates a version may lead to itself. That adds gates to its component, and no version: whoever leads to
-    /// one of these gates leads to the version as well.
+    /// By way of gates a version may lead to itself. This adds gates to its component, but no version: every node that
+    /// leads to one of these gates leads to the version as well.
     pub(crate) fn by_gates(&self, from: Inference<'_>) -> (Vec<Edge>, usize) {
         let mut edges = Vec::new();
         let base = from.versions.version.len();
@@ -159,12 +159,12 @@ impl Timing {
         (edges, gates)
     }
 
-    /// Whether any two versions are ordered. O(n log n).
+    /// Returns true if any two versions are ordered. O(n log n).
     pub(crate) fn orders_any(&self, from: Inference<'_>) -> bool {
         let mut any = false;
         self.each_part(from, |all, spans| {
             all.sort_unstable_by_key(|version| (spans.since[version.at()], *version));
-            // The first that is there, and the next for itself.
+            // The version that exists first, or for this one itself the second.
             any = all.iter().any(|version| {
                 let first = all.iter().take(2).find(|other| *other != version);
                 first.is_some_and(|first| spans.is_before(*first, *version))
@@ -175,7 +175,7 @@ impl Timing {
     }
 }
 
-/// The versions that someone had first or last, each once, in ascending order.
+/// The first and last versions of these touches, without duplicates, in ascending order.
 fn versions_of(touches: impl Iterator<Item = Touch>, versions: &mut Vec<VersionId>) {
     versions.clear();
     versions.extend(touches.flat_map(|touch| [touch.first(), touch.last()]));
@@ -183,7 +183,7 @@ fn versions_of(touches: impl Iterator<Item = Touch>, versions: &mut Vec<VersionI
     versions.dedup();
 }
 
-/// For each place in `later`, which of the versions from there on are there first and second.
+/// For each position in `later`, the versions from there on that exist first and second.
 fn find_first_two(later: &[VersionId], spans: &Spans, first_two: &mut Vec<[VersionId; 2]>) {
     let since = |version: VersionId| if version == VersionId::NONE { NEVER } else { spans.since[version.at()] };
     first_two.clear();

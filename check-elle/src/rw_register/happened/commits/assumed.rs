@@ -1,6 +1,6 @@
-//! Pairs of transactions of which one is assumed to be committed before the other, and what else would do.
+//! Pairs of transactions of which one is assumed to be committed before the other, and the alternatives.
 //!
-//! Assumptions that turn out wrong are taken back with all later ones, and others made in their place.
+//! An assumption that turns out wrong is retracted with all later ones, and an alternative is assumed.
 
 use super::{Need, Why};
 use crate::ids::TxnId;
@@ -15,7 +15,7 @@ pub(super) struct Pair {
 
 struct Assumption {
     pair: Pair,
-    /// One of these would do instead.
+    /// Alternatives to `pair`.
     others: Vec<Pair>,
 }
 
@@ -23,21 +23,22 @@ struct Assumption {
 #[derive(Default)]
 pub(super) struct Assumed {
     all: Vec<Assumption>,
-    /// For each transaction, the numbers of the assumptions on what comes before it.
+    /// For each transaction, the numbers of the assumptions about transactions committed before it.
     before: HashMap<TxnId, Vec<usize>>,
 }
 
 impl Assumed {
-    /// The assumptions on what comes before a transaction, by number.
+    /// The assumptions about the transactions committed before `txn`: number and transaction.
     #[inline]
     pub(super) fn before(&self, txn: TxnId) -> impl Iterator<Item = (usize, TxnId)> {
         let numbers = if self.all.is_empty() { None } else { self.before.get(&txn) };
         numbers.into_iter().flatten().map(|number| (*number, self.all[*number].pair.before))
     }
 
-    /// Assumes something instead of one of these needs, which cannot all be met; by whom each is needed is given. Of
-    /// all pairs that would do, the one of the least `moves`. If there is none, the last assumption on which the needs
-    /// rest was wrong. `None` if there is none of these either.
+    /// Assumes an alternative to one of these needs, which cannot all be met; each comes with the transaction that has
+    /// it. Of all possible pairs, chooses the one with the fewest `moves`. If there is no alternative, the last
+    /// assumption on which the needs are based was wrong, and an alternative to it is assumed. `None` if that has no
+    /// alternative either.
     pub(super) fn instead_of(
         &mut self,
         needs: impl Iterator<Item = (Need, TxnId)>,
@@ -70,7 +71,7 @@ impl Assumed {
         self.before(pair.after).find(|(_, before)| *before == pair.before).map(|(number, _)| number)
     }
 
-    /// Takes back an assumption and all later ones. What would do instead of it.
+    /// Retracts an assumption and all later ones. Returns the alternatives to it.
     fn take_back(&mut self, number: usize) -> Vec<Pair> {
         let mut others = Vec::new();
         for assumption in self.all.drain(number..).rev() {

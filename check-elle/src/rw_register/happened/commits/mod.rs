@@ -1,12 +1,13 @@
-//! A serial order of commits in real time, found in one pass over what transactions did to keys.
+//! Searches for a serial order of commits in real time, in one pass over the accesses of transactions to keys.
 //!
-//! Transactions are committed one by one: each when it completes, or before, if another needs it. A transaction needs
-//! the writers of what it read, and all other readers of what it overwrites. If it has not read what it overwrites, it
-//! may instead come before the writer of that. Where the needs of transactions contradict each other or real time, that
-//! is assumed of one of them. The commits from this writer on are then undone, and made again.
+//! Transactions are committed one by one: each when it completes, or earlier if another one needs it. A transaction
+//! needs the writers of the versions that it read, and all other readers of the versions that it overwrites. If it has
+//! not read the version that it overwrites, it may instead be committed before the writer of that version. If the needs
+//! of transactions contradict each other or real time, this alternative is assumed for one of them. The commits from
+//! this writer on are then undone and repeated.
 //!
-//! Each read shows the current version when its transaction commits, and each transaction commits between its
-//! invocation and its completion. So the order of commits explains the history. Where none is found, there may be one
+//! Each read returns the version that is current when its transaction commits, and each transaction commits between its
+//! invocation and its completion. So the order of commits explains the history. If none is found, one may exist
 //! nevertheless.
 
 mod assumed;
@@ -23,15 +24,16 @@ use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 use needs::{Next, Touched};
 
-/// Looks at a transaction, and commits undone: for each key that a transaction used, and at the least.
+/// The maximum number of steps per touch, and the minimum of this limit. A step visits a transaction or undoes a
+/// commit.
 const STEPS_PER_TOUCH: usize = 16;
 const STEPS_MIN: usize = 1 << 12;
 
-/// How far a transaction is.
+/// The progress of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Open,
-    /// What it needs is being committed.
+    /// The transactions that it needs are being committed.
     Waits,
     Committed,
 }
@@ -47,19 +49,20 @@ struct Need {
 #[derive(Clone, Copy)]
 enum Why {
     Always,
-    /// It read what this writer wrote, and the other one overwrites. The other one may come before the writer instead.
+    /// The transaction read a version of this writer that the other one overwrites. The other one may instead be
+    /// committed before the writer.
     Reads(TxnId),
-    /// An assumption of this number.
+    /// The assumption with this number requires it.
     Assumed(usize),
 }
 
-/// No order was found, or no steps are left to look for one.
+/// No order was found, or no steps are left to search for one.
 struct GivenUp;
 
-/// Whether there is such an order, and some read shows a transaction that another one wrote. `false` also for a history
-/// that would take longer than linear time.
+/// Returns true if such an order exists, and some transaction observed another one. Returns `false` also for a history
+/// that would take more than linear time.
 ///
-/// For histories of which no transaction contradicts itself. `touches` are in the order of transactions.
+/// Requires that no transaction contradicts itself. `touches` are in the order of transactions.
 pub(super) fn are_ordered<M: Copy>(versions: &Versions, txns: &Txns<M>, touches: &[Touch]) -> bool {
     let touched = Touched::new(versions, txns, touches);
     touched.shows_another && Commits::new(touched).explain()
@@ -67,18 +70,18 @@ pub(super) fn are_ordered<M: Copy>(versions: &Versions, txns: &Txns<M>, touches:
 
 struct Commits<'a, M> {
     touched: Touched<'a, M>,
-    /// For each touch that wrote and is committed, the version before.
+    /// For each committed touch with a write, the version that it replaced.
     replaced: Vec<VersionId>,
-    /// The version of each key.
+    /// The current version of each key.
     current: Vec<VersionId>,
     standing: Vec<Standing>,
-    /// What was committed, and at whose completion.
+    /// The committed transactions, each with the one at whose completion it was committed.
     order: Vec<(TxnId, TxnId)>,
-    /// Where each transaction is in the order, if it is committed.
+    /// The position of each committed transaction in `order`.
     place: Vec<u32>,
-    /// A transaction, behind it what it needs, and so on.
+    /// A stack: a transaction, above it the one that it needs, and so on.
     waiting: Vec<Need>,
-    /// How many have completed `ok`.
+    /// The number of transactions that have completed `ok`.
     oks: u32,
     assumed: Assumed,
     steps_left: usize,
@@ -105,7 +108,7 @@ impl<'a, M: Copy> Commits<'a, M> {
         self.commit_all().is_ok() && self.ends_processes()
     }
 
-    /// Commits all that completed `ok`, and what else they need.
+    /// Commits all transactions that completed `ok`, and the others that they need.
     fn commit_all(&mut self) -> Result<(), GivenUp> {
         let mut turn = 0;
         while turn < self.touched.txns.len() {
@@ -122,7 +125,8 @@ impl<'a, M: Copy> Commits<'a, M> {
         Ok(())
     }
 
-    /// Commits a transaction at its completion, after all that it needs; or what was assumed because it cannot be.
+    /// Commits a transaction at its completion, after all that it needs. If that is impossible, returns the pair that
+    /// was assumed because of it.
     fn commit(&mut self, turn: TxnId) -> Result<Option<Pair>, GivenUp> {
         if self.standing[turn.at()] == Standing::Committed {
             return Ok(None);
@@ -171,12 +175,12 @@ impl<'a, M: Copy> Commits<'a, M> {
         self.standing[txn.at()] != Standing::Committed
     }
 
-    /// Assumes something instead of one of the needs behind a place among those that wait, the last of which is `need`.
+    /// Assumes an alternative to one of the needs above a position in the stack, the last of which is `need`.
     fn assume(&mut self, from: usize, need: Need) -> Result<Pair, GivenUp> {
         let by = self.waiting[from..].iter().map(|wait| wait.txn);
         let needs = self.waiting[from + 1..].iter().copied().chain([need]);
         let (standing, place) = (&self.standing, &self.place);
-        // What moves least: what is committed last is undone first.
+        // Prefers the pair with the fewest commits to undo: the last ones are undone first.
         let moves = |pair: &Pair| {
             let at = pair.after.at();
             if standing[at] == Standing::Committed { u32::MAX - place[at] } else { 0 }
@@ -184,7 +188,7 @@ impl<'a, M: Copy> Commits<'a, M> {
         self.assumed.instead_of(needs.zip(by), moves).ok_or(GivenUp)
     }
 
-    /// Commits a transaction that needs nothing more.
+    /// Commits a transaction whose needs are met.
     fn apply(&mut self, txn: TxnId) {
         self.standing[txn.at()] = Standing::Committed;
         for at in self.touched.range(txn) {
@@ -211,7 +215,7 @@ impl<'a, M: Copy> Commits<'a, M> {
         }
     }
 
-    /// Undoes all from a commit on, if it was made. At whose completion that was.
+    /// Undoes all commits from that of `txn` on, if it was committed. Returns the turn at which it was committed.
     fn undo_from(&mut self, txn: TxnId, turn: usize) -> Result<usize, GivenUp> {
         for need in self.waiting.drain(..) {
             self.standing[need.txn.at()] = Standing::Open;
@@ -228,11 +232,11 @@ impl<'a, M: Copy> Commits<'a, M> {
         Ok(then)
     }
 
-    /// Whether no process goes on after a transaction of unknown end that was committed: here such a transaction has no
-    /// place in the order of its process.
+    /// Returns true if no process continues after a committed transaction whose outcome is unknown. Such a transaction
+    /// has no place in the order of its process here.
     fn ends_processes(&self) -> bool {
         let txns = self.touched.txns;
-        // The first of each process.
+        // The first such transaction of each process.
         let mut ends: HashMap<Option<i64>, (Option<u64>, TxnId)> = HashMap::default();
         for txn in self.order.iter().map(|(txn, _)| *txn).filter(|txn| !txns.is_ok(*txn)) {
             let end = (txns.invoked(txn), txn);

@@ -1,4 +1,4 @@
-//! What a transaction needs to be committed before it.
+//! Determines which transactions must be committed before a transaction.
 
 use super::super::super::versions::Versions;
 use super::super::super::within::Touch;
@@ -8,29 +8,29 @@ use crate::txn::Txns;
 use history_core::cast::Cast as _;
 use std::ops::Range;
 
-/// Stands for no touch.
+/// The number of an absent touch.
 const NONE: u32 = u32::MAX;
 
-/// What a transaction needs next.
+/// The next need of a transaction.
 pub(super) enum Next {
     Nothing,
     Needs(Need),
-    /// It read what nobody left behind.
+    /// It read a version that no transaction left behind.
     Impossible,
 }
 
-/// Who read a version.
+/// The readers of a version.
 #[derive(Clone, Copy)]
 pub(super) struct Readers {
-    /// The last touch that did.
+    /// The last touch that read it.
     last: u32,
-    /// How many of their transactions are not committed.
+    /// The number of readers that are not committed.
     pub(super) open: u32,
-    /// How many transactions had completed `ok` when the last of them was invoked.
+    /// The number of transactions that had completed `ok` when the last reader was invoked.
     invoked: u32,
 }
 
-/// For a touch, those next to it that do the same to the same key, or read the same version.
+/// For a touch, the adjacent writers of the same key, and the previous reader of the same version.
 #[derive(Clone, Copy)]
 struct Neighbours {
     writer_before: u32,
@@ -38,20 +38,20 @@ struct Neighbours {
     reader_before: u32,
 }
 
-/// What all transactions do to keys, and who else does.
+/// The touches of all transactions, with the related ones.
 pub(super) struct Touched<'a, M> {
     pub(super) versions: &'a Versions,
     pub(super) txns: &'a Txns<M>,
     pub(super) touches: &'a [Touch],
-    /// For each transaction, where its touches end.
+    /// For each transaction, the end of its touches.
     end: Vec<u32>,
-    /// For each transaction, how many completed `ok` before it.
+    /// For each transaction, the number of transactions that completed `ok` before it.
     rank: Vec<u32>,
     /// For each version.
     pub(super) readers: Vec<Readers>,
     /// For each touch.
     next_to: Vec<Neighbours>,
-    /// Whether some read shows what a transaction wrote.
+    /// Whether some read returned another transaction's write.
     pub(super) shows_another: bool,
 }
 
@@ -95,7 +95,7 @@ impl<'a, M: Copy> Touched<'a, M> {
         touched
     }
 
-    /// Where a transaction's touches are.
+    /// The range of a transaction's touches.
     #[inline]
     pub(super) fn range(&self, txn: TxnId) -> Range<usize> {
         let start = if txn.at() == 0 { 0 } else { self.end[txn.at() - 1].to_usize() };
@@ -104,7 +104,7 @@ impl<'a, M: Copy> Touched<'a, M> {
 }
 
 impl<M: Copy> Commits<'_, M> {
-    /// What must be committed before a transaction can be.
+    /// The next transaction that must be committed before `txn`, if there is one.
     pub(super) fn next(&mut self, txn: TxnId) -> Result<Next, GivenUp> {
         let (touches, range) = (self.touched.touches, self.touched.range(txn));
         for touch in &touches[range.clone()] {
@@ -133,12 +133,12 @@ impl<M: Copy> Commits<'_, M> {
         Ok(assumed.map_or(Next::Nothing, need))
     }
 
-    /// Another writer of the key that is not committed, and completed before some reader of what this touch wrote was
-    /// invoked: between the two, it would be what that one read.
+    /// Another writer of the key that is not committed, and that completed before some reader of this touch's write was
+    /// invoked. Committed between the two, it would have been the one whose write that reader observed.
     fn writer_before(&mut self, at: usize, written: VersionId) -> Result<Option<TxnId>, GivenUp> {
         let invoked = self.touched.readers[written.at()].invoked;
         if invoked <= self.oks {
-            // All that completed before that are committed.
+            // All writers that completed before that are committed.
             return Ok(None);
         }
         let mut other = self.touched.next_to[at].writer_before;
@@ -160,7 +160,7 @@ impl<M: Copy> Commits<'_, M> {
         Ok(None)
     }
 
-    /// Whether a transaction is not committed, and is among so many that completed `ok` first.
+    /// Returns true if a transaction is not committed, and is among the first `oks` that completed `ok`.
     fn is_over(&self, txn: TxnId, oks: u32) -> bool {
         self.is_open(txn) && self.touched.txns.is_ok(txn) && self.touched.rank[txn.at()] < oks
     }
@@ -169,7 +169,7 @@ impl<M: Copy> Commits<'_, M> {
         self.touched.touches.get(touch.to_usize()).map(|touch| touch.txn)
     }
 
-    /// Another reader of a version that is not committed: the last, which is likely to be invoked last.
+    /// Another uncommitted reader of a version: the last one, because it was probably invoked last.
     fn open_reader(&mut self, version: VersionId, except: TxnId) -> Result<TxnId, GivenUp> {
         let mut touch = self.touched.readers[version.at()].last;
         loop {

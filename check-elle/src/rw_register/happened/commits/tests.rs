@@ -1,4 +1,4 @@
-//! An order is found only where one exists, and nearly wherever one does.
+//! Tests that an order is found only if one exists, and in nearly all cases in which one exists.
 
 use super::are_ordered;
 use crate::exact::{Exact, is_strict};
@@ -19,7 +19,7 @@ fn registers(text: &str) -> Registers {
     run.known(&Budget::default()).unwrap()
 }
 
-/// Whether an order is found in one pass, and whether the search for all orders finds one.
+/// Whether one pass finds an order, and whether the complete search finds one.
 fn judge(text: &str) -> (bool, bool) {
     let of = registers(text);
     let happened = super::super::serial(&of.versions, &of.txns, false);
@@ -30,7 +30,7 @@ fn judge(text: &str) -> (bool, bool) {
     (is_found, exists)
 }
 
-/// Of random histories, how many have an order that is found, how many one that is not, and how many have none.
+/// The numbers of random histories with an order that is found, with one that is not found, and without an order.
 fn count(seeds: std::ops::Range<u64>, txns: u64, bugs: impl Fn(&mut Random) -> Bugs) -> [u32; 3] {
     let mut count = [0; 3];
     for seed in seeds {

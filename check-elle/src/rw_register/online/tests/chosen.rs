@@ -1,4 +1,4 @@
-//! What is said to hold, against the search for an order of commits.
+//! Compares levels that are reported to hold with the search for an order of commits.
 
 use super::{AT_ONCE, Bugs, LINEARIZABLE, Limits, Model, NEVER, Random, bugs, checker, history, judge, sizes, testing};
 use crate::Exact;
@@ -6,7 +6,7 @@ use crate::rw_register::RwRegister;
 use crate::txn::online::tests::unsaid::unsaid;
 use history_core::Verdict;
 
-/// What is said to hold does, in some order of commits; and little is left open that is known to hold.
+/// If a level is reported to hold, some order of commits proves it, and few levels that hold are left open.
 #[test]
 fn what_nobody_read_needs_no_order() {
     for (assumptions, name, least) in [
@@ -40,8 +40,8 @@ fn what_nobody_read_needs_no_order() {
     }
 }
 
-/// What follows from choices holds in some order of commits; and what does is found, mostly, although much is in no
-/// known order.
+/// A verdict based on choices agrees with some order of commits, and most valid histories are recognized although many
+/// versions are in no known order.
 #[test]
 fn what_is_chosen_explains_the_history() {
     let strict = Model::STRICT_SERIALIZABLE;
@@ -59,7 +59,7 @@ fn what_is_chosen_explains_the_history() {
         hold += u32::from(whole == Verdict::Valid);
         known += u32::from(verdict == Verdict::Valid);
         for txns in [6, 12, 24] {
-            // Whoever chooses keeps more, and reaches these limits first.
+            // A judge that chooses keeps more, and reaches these limits first.
             let few = Limits { txns, values: 8, idle: 10, values_max: 30, pause: 4 };
             let (_, verdict) = judge(&text, strict, LINEARIZABLE, sizes(few));
             assert!(verdict != Verdict::Valid || whole == Verdict::Valid, "seed {seed}, {few:?}\n{text}");
@@ -68,7 +68,7 @@ fn what_is_chosen_explains_the_history() {
     assert!(hold > 150 && known * 10 > hold * 9, "{known} of {hold}");
 }
 
-/// Where only orders of versions that nothing shows are to blame, no choice explains the history.
+/// If the order of unread versions is the only obstacle, no choice explains the history.
 #[test]
 fn what_no_choice_explains_is_not_said_to_hold() {
     for (name, assumptions, rounds, least) in [
@@ -85,7 +85,7 @@ fn what_no_choice_explains_is_not_said_to_hold() {
             let mut random = Random(seed + 60_000);
             let bugs = Bugs { torn: random.below(400), stale: random.below(60), ..Bugs::default() };
             let text = history(seed, 8 + random.below(30), bugs, true);
-            // Some say when they end what they wrote.
+            // The writes of some become known only at their completions.
             let text = if seed % 2 == 0 { text } else { unsaid(&text, &mut random, 1 + seed % 3, false) };
             let (found, verdict) = judge(&text, level, assumptions, sizes(AT_ONCE));
             if found.is_some() {
@@ -99,7 +99,7 @@ fn what_no_choice_explains_is_not_said_to_hold() {
             hidden += u32::from(whole == Verdict::Invalid);
             known += u32::from(verdict == Verdict::Valid);
             for txns in [3, 5, 8, 12, 17].into_iter().filter(|_| whole == Verdict::Invalid) {
-                // Whoever chooses keeps more, and reaches these limits first.
+                // A judge that chooses keeps more, and reaches these limits first.
                 let few = Limits { txns, values: 8, idle: 10, values_max: 30, pause: 2 };
                 let (_, verdict) = judge(&text, level, assumptions, sizes(few));
                 assert!(verdict != Verdict::Valid, "{name}, {assumptions:?}, seed {seed}, {few:?}\n{text}");
