@@ -40,7 +40,7 @@ const COUNT: usize = ANOMALIES.len();
 /// For each anomaly, the types that it implies, directly or indirectly, without itself.
 static IMPLIED: [u128; COUNT] = transitive(direct());
 
-/// For each anomaly, those that imply it, itself excluded.
+/// For each anomaly, the types that imply it, without itself.
 static IMPLYING: [u128; COUNT] = converse(&transitive(direct()));
 
 #[expect(missing_docs, reason = "summary() says what each of them is, from the table")]
@@ -146,7 +146,7 @@ impl fmt::Display for AnomalyType {
     }
 }
 
-/// The anomaly with a name in this crate's own tables; in a constant, a wrong name does not compile.
+/// The anomaly with a name from this crate's tables; in a constant, an unknown name does not compile.
 pub(crate) const fn named(name: &str) -> AnomalyType {
     let mut i = 0;
     while i < COUNT {
@@ -158,7 +158,7 @@ pub(crate) const fn named(name: &str) -> AnomalyType {
     panic!("no anomaly has this name");
 }
 
-/// The anomalies with names in this crate's own tables, as bits.
+/// The anomalies with these names from this crate's tables, as bits.
 pub(crate) const fn bits_of(names: &[&str]) -> u128 {
     let mut bits = 0;
     let mut i = 0;

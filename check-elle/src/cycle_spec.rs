@@ -155,7 +155,8 @@ macro_rules! exists {
     };
 }
 
-/// All of them, weaker models before stronger ones: of ww, wr and rw, then with process edges, then with realtime ones.
+/// All such cycles, weaker models before stronger ones: of ww, wr and rw, then with process edges, then with realtime
+/// edges.
 #[rustfmt::skip] // As a table.
 pub const CYCLE_EXISTS: &[CycleExistsSpec] = &[
     exists!("PL-1",                              [WW],               None),

@@ -62,7 +62,7 @@ pub trait Dependencies {
     fn each_untimely(&self, call: &mut dyn FnMut(u32, u32));
 }
 
-/// Stands for a transaction that is on no cycle.
+/// The number of a transaction that is not in the part.
 const OUTSIDE: u32 = u32::MAX;
 
 /// Finds cycles of dependencies and real time.
@@ -93,14 +93,15 @@ pub fn find_cycles(txns: &[Txn], dependencies: &dyn Dependencies, budget: &Budge
 struct Part {
     /// Ascending.
     nodes: Vec<u32>,
-    /// The place of each transaction in `nodes`, or [`OUTSIDE`].
+    /// The position of each transaction in `nodes`, or [`OUTSIDE`].
     place: Vec<u32>,
 }
 
 impl Part {
-    /// Those between the ends of edges that lead back, if there are any. Real time leads to later completions only.
+    /// The transactions between the ends of edges that lead back, if there are any. Real time only leads to later
+    /// completions.
     fn between_back_edges(txns: &[Txn], dependencies: &dyn Dependencies) -> Option<Part> {
-        // For each transaction the last one that leads back to it; itself, if none does.
+        // For each transaction, the last one that leads back to it; itself if none does.
         let mut last: Vec<u32> = (0..txns.len().to_u32()).collect();
         let mut any = false;
         dependencies.each_untimely(&mut |from, to| {
@@ -167,7 +168,7 @@ impl Part {
         graph
     }
 
-    /// Of each `ok` transaction of the part, its number among all that are `ok`. Ascending.
+    /// For each `ok` transaction of the part, its number among all `ok` transactions. Ascending.
     fn oks(&self, txns: &[Txn]) -> Vec<u32> {
         let mut rank = 0;
         let mut ranks = Vec::new();
@@ -180,8 +181,8 @@ impl Part {
         ranks
     }
 
-    /// The transactions of the part that were invoked after some of its own had completed `ok`, with how many;
-    /// ascending.
+    /// The transactions of the part that were invoked after some others of the part had completed `ok`, with the number
+    /// of these; in ascending order of this number.
     fn invoked_after(&self, txns: &[Txn], gates: &[u32]) -> Vec<(usize, u32)> {
         let after = |(at, node): (usize, &u32)| {
             let oks = txns[node.to_usize()].oks_before?;
@@ -206,14 +207,14 @@ fn relation(dependency: Dependency) -> Relation {
 mod tests {
     use super::*;
 
-    /// All of them.
+    /// All dependencies of a test.
     struct Edges {
         by_end: Vec<Vec<(u32, Dependency)>>,
         untimely: Vec<(u32, u32)>,
     }
 
     impl Edges {
-        /// Omits the dependencies that may be omitted, or none.
+        /// Omits the dependencies that may be omitted, unless `all`.
         fn new(txns: &[Txn], edges: &[(u32, u32, Dependency)], all: bool) -> Edges {
             let mut by_end = vec![Vec::new(); txns.len()];
             for (from, to, dependency) in edges {
@@ -245,7 +246,7 @@ mod tests {
         found
     }
 
-    /// Whether there is a cycle, by all paths; not looked at in long histories.
+    /// Returns true if there is a cycle, by following all paths; also for long histories, which are not searched.
     fn has_cycle(txns: &[Txn], edges: &[(u32, u32, Dependency)]) -> bool {
         if txns.len() > 100 {
             return true;
@@ -293,7 +294,7 @@ mod tests {
             let kinds = [Dependency::Wr, Dependency::Wr, Dependency::Ww];
             let edge = |_| {
                 let (from, to) = (below(count), below(count));
-                // Most lead forward.
+                // Most edges lead forward.
                 let (from, to) = if below(4) > 0 { (from.min(to), from.max(to)) } else { (from, to) };
                 (from, to, kinds[below(3).to_usize()])
             };
@@ -313,7 +314,7 @@ mod tests {
 
     #[test]
     fn real_time_closes_a_cycle_only_after_an_ok() {
-        // The second was invoked when the first had completed, and was read by the first.
+        // The third was invoked when the first had completed, and was read by the first.
         let cycles = find(&[(true, 0), (true, 0), (true, 1)], &[(2, 0, Dependency::Wr)]);
         assert_eq!(cycles, [Cycle { anomaly: "G1c-realtime", steps: vec![(0, "realtime"), (2, "wr")] }]);
         assert_eq!(find(&[(false, 0), (true, 0), (true, 0)], &[(2, 0, Dependency::Wr)]), []);

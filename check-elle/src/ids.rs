@@ -1,4 +1,4 @@
-//! Ids: small numbers that index columns, a type for each so that they cannot be mixed up.
+//! Ids: small numbers that index columns, with one type per kind so that they cannot be confused.
 
 pub(crate) use history_core::Id;
 
@@ -9,8 +9,8 @@ history_core::id! {
     pub(crate) KeyId
     /// An element of a list: a value appended to a key.
     pub(crate) ElemId
-    /// A list that was the content of a key, or was read as such.
+    /// A list that was the content of a key, or that a read returned as such.
     pub(crate) StateId
-    /// A value that was the content of a register, or was read as such, including the initial one.
+    /// A value that was the content of a register, or that a read returned as such, including the initial one.
     pub(crate) VersionId
 }

@@ -161,7 +161,7 @@ impl fmt::Display for Model {
     }
 }
 
-/// The model with a name or alias in this crate's own tables; in a constant, a wrong name does not compile.
+/// The model with a name or alias from this crate's tables; in a constant, an unknown name does not compile.
 pub(crate) const fn named(name: &str) -> Model {
     let mut i = 0;
     while i < COUNT {

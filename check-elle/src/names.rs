@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// Suggestions are not searched for beyond this number of bytes.
+/// The maximum length in bytes of a name for which suggestions are searched.
 const NAME_BYTES_MAX: usize = 64;
 
-/// The most names suggested.
+/// The maximum number of suggested names.
 const NEAREST_MAX: usize = 3;
 
 /// A name that no anomaly or model has.
@@ -22,7 +22,7 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// The error for a name that is not among all names, with a first name for each thing.
+    /// The error for a name that is not in `all`; `known` has the first name of each thing.
     pub(crate) fn new(
         kind: &'static str,
         name: &str,
@@ -68,7 +68,7 @@ fn nearest(name: &str, all: impl Iterator<Item = &'static str>) -> Vec<&'static 
     nearest
 }
 
-/// Whether two texts are equal, at compile time too.
+/// Returns true if two texts are equal, also at compile time.
 pub(crate) const fn equal(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {

@@ -5,13 +5,13 @@
 //! with Atomic Visibility" (CONCUR 2015), as Cerone et al.; Cerone, Gotsman, "Analysing Snapshot Isolation" (PODC
 //! 2016); Elle: Kingsbury, Alvaro, "Elle" (VLDB 2020).
 
-/// One anomaly.
+/// A row of the table.
 pub(crate) struct AnomalyRow {
     /// As Elle spells it.
     pub(crate) name: &'static str,
     /// The names of the types that each anomaly of this type also is, directly.
     pub(crate) implies: &'static [&'static str],
-    /// A sentence.
+    /// The definition, in a sentence.
     pub(crate) summary: &'static str,
 }
 
@@ -56,7 +56,7 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
     row("G2-item-realtime", &["G2-realtime"],
         "G2-item with at least one realtime edge [Elle]."),
 
-    // Found by looking at one key or one transaction.
+    // Found within one key or one transaction.
     row("G1a", &["G1"],
         "Aborted read: a transaction read a value that a failed transaction wrote [Adya]."),
     row("G1b", &["G1"],
@@ -90,7 +90,7 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
     row("cycle-search-timeout", &[],
         "The search for cycles reached a limit: there may be more cycles [Elle]."),
 
-    // What the above are kinds of.
+    // Supertypes of the above.
     row("G1", &["G1-process"],
         "G1a, G1b or G1c: what read committed forbids [Adya]."),
     row("G1-process", &["G1-realtime"],
@@ -124,7 +124,7 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
     row("GSI", &[],
         "GSIa or GSIb [Adya: G-SI]."),
 
-    // Forbidden by models; nothing that the checkers find is counted as one of these.
+    // Forbidden by models, but the checkers never report an anomaly as one of these.
     row("G-cursor", &[],
         "Lost update through a cursor: a cycle on one key with exactly one rw edge [Adya]."),
     row("G-monotonic", &[],
@@ -138,7 +138,7 @@ pub(crate) const ANOMALIES: &[AnomalyRow] = &[
     row("G-update", &[],
         "A cycle with rw edges among transactions that write and one read-only transaction [Adya]."),
 
-    // A cycle is known to exist, by a strongly connected component, but its type is not.
+    // A strongly connected component shows that a cycle exists, but its type is unknown.
     cycle_exists("PL-1-cycle-exists"),
     cycle_exists("PL-2-cycle-exists"),
     cycle_exists("PL-SI-cycle-exists"),

@@ -1,4 +1,4 @@
-//! All that is known of a history once it was read.
+//! The data about a history after it was read.
 
 use super::edges::{Edge, Inferred, infer};
 use super::keys::Keys;
@@ -42,12 +42,12 @@ impl Universe {
         self.interner.datum(code)
     }
 
-    /// The edge of a step of a relation: of items, if there is one.
+    /// The edge of a step with this relation; one between items, if there is one.
     fn edge(&self, relation: Relation, from: TxnId, to: TxnId) -> Option<&Edge> {
         self.inferred.between(from, to).iter().find(|edge| edge.relation == relation)
     }
 
-    /// A clause on what an edge's read returned, and which transaction preceded or followed.
+    /// A clause about the result of an edge's read, and the transaction that preceded or followed.
     fn because(&self, edge: &Edge, a: &str, b: &str) -> String {
         let key = self.key(edge.key);
         let did = |code: i64| match code {
@@ -78,7 +78,7 @@ impl Universe {
         }
     }
 
-    /// A key with mutations in no known order, and how many they are.
+    /// A key whose mutations are in no known order, and their number.
     fn unordered_key(&self) -> Option<(KeyId, usize)> {
         let is_unordered = |key: &KeyId| !self.keys.of(*key).is_ordered() && !self.keys.of(*key).left_out;
         let key = self.keys.ids().find(is_unordered)?;
@@ -140,7 +140,7 @@ impl Analysis for Universe {
         for txn in self.txns.ids() {
             let (own, rest) = edges.split_at(edges.partition_point(|edge| edge.from == txn));
             edges = rest;
-            // One of items comes before one of predicates.
+            // Edges between items come before edges of predicates.
             for alike in own.chunk_by(|a, b| (a.to, a.relation) == (b.to, b.relation)) {
                 builder.relate(alike[0].to, alike[0].relation);
                 if alike[0].relation == Relation::Rw && alike[0].of_predicate {
@@ -189,7 +189,7 @@ impl Analysis for Universe {
         self.witnesses(anomaly, max)
     }
 
-    /// The absence of anomalies proves nothing, unless the order of all versions is known.
+    /// The absence of anomalies proves nothing unless the order of all versions is known.
     fn rests_on_order(_: Model) -> bool {
         true
     }

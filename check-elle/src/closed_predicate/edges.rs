@@ -19,23 +19,23 @@ pub(crate) struct Edge {
     pub(crate) to: TxnId,
     /// ww, wr or rw.
     pub(crate) relation: Relation,
-    /// Whether it is of a predicate: wrp or rwp.
+    /// Whether it is an edge of a predicate: wrp or rwp.
     pub(crate) of_predicate: bool,
     pub(crate) key: KeyId,
-    /// The value of the key before, and after; nil if it was absent. The same for wr.
+    /// The values of the key before and after; nil if it was absent. For wr both are the same.
     pub(crate) before: i64,
     pub(crate) after: i64,
-    /// The read, unless it is ww.
+    /// The read; `None` for ww.
     pub(crate) look: Option<Look>,
 }
 
 /// The results, each list in the order of the history.
 #[derive(Debug, Default)]
 pub(crate) struct Inferred {
-    /// Ascending; of several of one relation between two transactions one.
+    /// In ascending order; at most one per relation between two transactions.
     pub(crate) edges: Vec<Edge>,
     pub(crate) internal: Vec<(Look, i64)>,
-    /// With the position of the mutation among those of the key.
+    /// Each with the position of the mutation among those of the key.
     pub(crate) aborted: Vec<(Look, u32)>,
     pub(crate) intermediate: Vec<(Look, u32)>,
     pub(crate) future: Vec<Look>,
@@ -46,13 +46,13 @@ pub(crate) struct Inferred {
     pub(crate) early: Vec<Look>,
     /// A version, and the transactions that read it and then wrote its key.
     pub(crate) lost_updates: Vec<((KeyId, Version), Vec<TxnId>)>,
-    /// A read that saw one of several versions, which is not determined.
+    /// A read that observed one of several versions; it is not determined which one.
     pub(crate) ambiguous: Option<Look>,
-    /// Why not all reads were examined, if so.
+    /// The reason why not all reads were examined, if so.
     pub(crate) spent: Option<Spent>,
 }
 
-/// Examines all reads, within the budget: a step is a read of a key.
+/// Examines all reads within the budget: a step is a read of one key.
 pub(super) fn infer(keys: &Keys, selects: &Selects, txns: &Txns<Mop>, budget: &Budget) -> Inferred {
     let mut inferred = Inferred::default();
     let mut update = Vec::new();
@@ -74,7 +74,7 @@ pub(super) fn infer(keys: &Keys, selects: &Selects, txns: &Txns<Mop>, budget: &B
                 update.push(((look.key, version), txn));
             }
         });
-        // All of these lead to or from this transaction.
+        // All new edges lead to or from this transaction.
         merge(&mut inferred.edges, start);
         let bytes = size_of::<Edge>().to_u64() * inferred.edges.len().to_u64();
         if let Err(spent) = budget.check(steps, bytes) {
@@ -91,12 +91,12 @@ pub(super) fn infer(keys: &Keys, selects: &Selects, txns: &Txns<Mop>, budget: &B
     update.sort_unstable();
     update.dedup();
     inferred.lost_updates = updates::lost(update);
-    // One of each transaction: what follows may be its consequence.
+    // Keep only the first of each transaction: later ones may be its consequence.
     inferred.internal.dedup_by_key(|(look, _)| look.txn);
     inferred
 }
 
-/// Keeps one of several edges of a relation between two transactions, from a position on.
+/// Keeps one edge per relation between two transactions, from a position on.
 fn merge(edges: &mut Vec<Edge>, start: usize) {
     let mut new = edges.split_off(start);
     new.sort_unstable();
@@ -123,7 +123,7 @@ impl Inferred {
             Finding::Mismatch => self.mismatches.push(look),
             Finding::Miss => {
                 self.misses.push(look);
-                // It may have seen what nobody should have seen.
+                // It may have observed a mutation that no read should observe.
                 if !key.mutations.iter().any(|mutation| look.seen.fits(mutation.code)) {
                     self.depend(key, look, Version::Before);
                 }
@@ -131,10 +131,10 @@ impl Inferred {
         }
     }
 
-    /// Adds what follows from a read of a version.
+    /// Adds the edges that follow from a read of a version.
     fn depend(&mut self, key: &Key, look: Look, version: Version) {
         match version {
-            // Who created the universe comes before all who mutated it.
+            // The transaction that created the universe precedes all that mutated it.
             Version::Before => self.followed_by(look, history_core::Interner::NIL, key.base.iter()),
             Version::Base => {
                 if let Some(base) = &key.base {
@@ -196,7 +196,7 @@ impl Inferred {
         }
     }
 
-    /// Those between two transactions.
+    /// The edges between two transactions.
     pub(crate) fn between(&self, from: TxnId, to: TxnId) -> &[Edge] {
         let start = self.edges.partition_point(|edge| (edge.from, edge.to) < (from, to));
         let count = self.edges[start..].partition_point(|edge| (edge.from, edge.to) == (from, to));

@@ -10,8 +10,8 @@ use crate::txn::analysis::Analysis as _;
 use history_core::cast::Cast as _;
 
 impl Universe {
-    /// The transactions that happened; `None` if some read shows a value that no transaction left, or one of several
-    /// versions that is not determined, or the state before the universe.
+    /// The transactions that happened. `None` if some read returned a value that no transaction left behind, observed
+    /// one of several versions that is not determined, or observed the state before the universe.
     ///
     /// A transaction whose outcome is unknown and that was not read can be omitted, or follow all others.
     pub(super) fn transactions(&self) -> Option<Happened> {
@@ -80,7 +80,7 @@ impl Universe {
         Some(happened)
     }
 
-    /// The writer of a version; none for the state before all.
+    /// The writer of a version; `None` for the state before the universe.
     fn writer(&self, look: Look, version: Version) -> Option<TxnId> {
         let key = self.keys.of(look.key);
         match version {
@@ -105,17 +105,17 @@ impl Reads {
     }
 }
 
-/// Finds predicate reads that observed some transaction partially.
+/// Finds predicate reads that observed a part of some transaction and missed another part.
 ///
-/// A transaction's reads have an order, on which monotonic atomic view is based. A predicate read is of all keys at
-/// once, so its results for two keys have none.
+/// A transaction's reads have an order, on which monotonic atomic view is based. A predicate read covers all keys at
+/// once, so its results for two keys have no order.
 struct Parts<'a> {
     universe: &'a Universe,
-    /// How many micro-ops were looked at.
+    /// The number of micro-ops examined.
     count: usize,
-    /// For each key the last micro-op that read it, and the number of that read.
+    /// For each key, the last micro-op that read it, and the number of that read.
     read: Vec<(usize, usize)>,
-    /// For each transaction the last micro-op that read from it.
+    /// For each transaction, the last micro-op that read a write of it.
     read_from: Vec<usize>,
     /// For each read of the micro-op, whether it missed a transaction that another of its reads observed.
     missed: Vec<bool>,
@@ -128,8 +128,9 @@ impl<'a> Parts<'a> {
         Parts { universe, count: 0, read, read_from, missed: Vec::new() }
     }
 
-    /// Adds the reads of a micro-op. `strict`: each of them is before and after each other one. `lenient`: they have an
-    /// order in which none misses what a previous one observed; some are omitted if there is no such order.
+    /// Adds the reads of a micro-op. To `strict`: each of them both before and after each other one. To `lenient`: in
+    /// an order in which none misses a transaction that an earlier one observed; if there is no such order, some are
+    /// omitted.
     fn order(&mut self, looks: &[(u32, External)], strict: &mut Vec<External>, lenient: &mut Vec<External>) {
         let all = || looks.iter().map(|(_, external)| *external);
         strict.extend(all());
@@ -145,8 +146,8 @@ impl<'a> Parts<'a> {
         lenient.extend(all().zip(&self.missed).filter(|(_, missed)| !**missed).map(|(external, _)| external));
     }
 
-    /// Whether a read of the micro-op missed what another one observed, and which do. O(reads + writes of those read
-    /// from).
+    /// Returns true if a read of the micro-op missed a transaction that another one observed, and marks such reads in
+    /// `missed`. O(reads + writes of the transactions read from).
     fn is_partial(&mut self, looks: &[(u32, External)]) -> bool {
         self.count += 1;
         self.missed.clear();
@@ -169,7 +170,7 @@ impl<'a> Parts<'a> {
                     continue;
                 }
                 let (_, (_, writer)) = looks[at];
-                // What replaced the first version comes after it.
+                // The transaction that replaced the first version follows it.
                 let is_later = writer.is_some() && self.is_base(key, seen);
                 if writer != Some(seen) && !is_later {
                     self.missed[at] = true;

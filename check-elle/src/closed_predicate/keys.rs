@@ -8,7 +8,7 @@ use history_core::hash::HashMap;
 /// The status of a mutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Others may have observed it: its transaction happened, or may have.
+    /// Other transactions may have observed it: its transaction happened or may have happened.
     External,
     /// Its transaction mutated the key again.
     Intermediate,
@@ -21,7 +21,7 @@ pub(crate) struct Mutation {
     pub(crate) txn: TxnId,
     /// The position of the micro-op.
     pub(crate) mop: u32,
-    /// Nil if it is a deletion.
+    /// Nil for a deletion.
     pub(crate) code: i64,
     pub(crate) fate: Fate,
 }
@@ -32,29 +32,29 @@ pub(crate) struct Key {
     pub(crate) code: i64,
     /// Whether it is excluded from the check.
     pub(crate) left_out: bool,
-    /// The transaction that created it with the universe, and its value. Otherwise it is initially absent.
+    /// The mutation that created the key with the universe; `None` if the key is initially absent.
     pub(crate) base: Option<Mutation>,
-    /// All others, in the order of the history.
+    /// All other mutations, in the order of the history.
     pub(crate) mutations: Vec<Mutation>,
 }
 
 impl Key {
-    /// Its first value; nil if it was absent.
+    /// The first value; nil if the key was absent.
     pub(crate) fn base_code(&self) -> i64 {
         self.base.map_or(Interner::NIL, |base| base.code)
     }
 
-    /// The mutations that others may have observed.
+    /// The mutations that other transactions may have observed.
     pub(crate) fn external(&self) -> impl Iterator<Item = &Mutation> + Clone {
         self.mutations.iter().filter(|mutation| mutation.fate == Fate::External)
     }
 
-    /// Whether the order of its versions is known: there is a first one, and at most one other.
+    /// Returns true if the order of the versions is known: there is a first one, and at most one other.
     pub(crate) fn is_ordered(&self) -> bool {
         self.external().nth(1).is_none()
     }
 
-    /// Whether it was ever written.
+    /// Returns true if the key was ever written.
     pub(crate) fn is_written(&self) -> bool {
         self.base.is_some() || !self.mutations.is_empty()
     }
@@ -68,7 +68,7 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// The key of a code.
+    /// The key with this code, created if it is new.
     pub(super) fn id(&mut self, code: i64) -> KeyId {
         *self.by_code.entry(code).or_insert_with(|| {
             self.keys.push(Key { code, left_out: false, base: None, mutations: Vec::new() });

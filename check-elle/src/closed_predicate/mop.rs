@@ -7,7 +7,7 @@ use history_core::cast::Cast as _;
 /// How a key was mutated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
-    /// By the op that creates the universe.
+    /// By the op that created the universe.
     Init,
     Insert,
     Write,
@@ -30,12 +30,12 @@ pub(crate) enum Mop {
     Unseen {
         key: KeyId,
     },
-    /// A predicate read; a row of [`Selects`].
+    /// A predicate read: a row of [`Selects`].
     Select(u32),
 }
 
 impl Mop {
-    /// The key, unless it is a predicate read.
+    /// The key; `None` for a predicate read.
     pub(super) fn key(self) -> Option<KeyId> {
         match self {
             Mop::Mutate { key, .. } | Mop::Read { key, .. } | Mop::Unseen { key } => Some(key),
@@ -48,14 +48,14 @@ impl Mop {
 #[derive(Debug, Default)]
 pub(crate) struct Selects {
     predicates: Vec<Predicate>,
-    /// The end of each result in `shown`; `None` if it is unknown. Nondecreasing.
+    /// The end of each result in `shown`, and whether the result is known. The ends are nondecreasing.
     ends: Vec<(u32, bool)>,
-    /// Keys and codes, those of one predicate read by ascending key.
+    /// The keys and codes of all results; those of one predicate read are in ascending order of keys.
     shown: Vec<(KeyId, i64)>,
 }
 
 impl Selects {
-    /// A row for a predicate read that showed these.
+    /// Adds a row for a predicate read with this result.
     pub(super) fn push(&mut self, predicate: Predicate, shown: Option<&[(KeyId, i64)]>) -> Mop {
         self.shown.extend_from_slice(shown.unwrap_or_default());
         self.predicates.push(predicate);
@@ -71,14 +71,14 @@ impl Selects {
         self.predicates[row.to_usize()]
     }
 
-    /// Its result, if known.
+    /// The result of a predicate read, if it is known.
     pub(super) fn shown(&self, row: u32) -> Option<&[(KeyId, i64)]> {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before.to_usize()].0);
         let (end, is_known) = self.ends[row.to_usize()];
         is_known.then(|| &self.shown[start.to_usize()..end.to_usize()])
     }
 
-    /// Whether some predicate can only be evaluated for integers.
+    /// Returns true if some predicate can only be evaluated for integers.
     pub(super) fn take_integers(&self) -> bool {
         self.predicates.iter().any(|predicate| predicate.takes_integers())
     }

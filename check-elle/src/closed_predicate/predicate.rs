@@ -1,4 +1,4 @@
-//! Predicates: which contents of an object match.
+//! Predicates: conditions on the content of an object.
 
 use history_core::{Datum, Interner, Value};
 
@@ -7,7 +7,7 @@ use history_core::{Datum, Interner, Value};
 pub(crate) enum Predicate {
     /// Any content.
     True,
-    /// Content that equals the value of this code.
+    /// Content equal to the value with this code.
     Equals(i64),
     /// Integers with this remainder, which has the sign of the modulus. The modulus is not zero.
     Mod { modulus: i64, remainder: i64 },
@@ -28,29 +28,29 @@ impl Predicate {
         (f.as_name()? == "mod" && modulus != 0).then_some(Predicate::Mod { modulus, remainder })
     }
 
-    /// Whether the content of a key matches, by its code. Nil represents absence, which never matches.
+    /// Returns true if the content with this code matches. Nil represents absence, which never matches.
     pub(super) fn matches(self, code: i64) -> bool {
         code != Interner::NIL
             && match self {
                 Predicate::True => true,
                 Predicate::Equals(value) => value == code,
-                // What is no small integer has no remainder here.
+                // Other values than small integers have no remainder here.
                 Predicate::Mod { .. } if code < Interner::NIL => false,
                 Predicate::Mod { modulus, remainder } => {
                     let rest = code.wrapping_rem(modulus);
-                    // Of a rest with the other sign the modulus is missing.
+                    // A remainder with the other sign lacks the modulus.
                     let rest = if rest != 0 && (rest < 0) != (modulus < 0) { rest + modulus } else { rest };
                     rest == remainder
                 }
             }
     }
 
-    /// Whether the predicate requires integers: other contents have no remainder.
+    /// Returns true if the predicate requires integers: other contents have no remainder.
     pub(super) fn takes_integers(self) -> bool {
         matches!(self, Predicate::Mod { .. })
     }
 
-    /// In its recorded form.
+    /// The predicate in its recorded form.
     pub(super) fn datum(self, interner: &Interner) -> Datum {
         match self {
             Predicate::True => Datum::keyword("true"),

@@ -1,4 +1,4 @@
-//! What each read of a transaction shows about the versions of keys, one transaction at a time.
+//! Determines what each read shows about the versions of keys, one transaction at a time.
 
 use super::keys::{Fate, Key, Keys, Mutation};
 use super::mop::{Mop, Selects};
@@ -12,16 +12,16 @@ use history_core::hash::HashMap;
 /// The result of a read for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Seen {
-    /// A read of the key: this content.
+    /// A read of the key returned this content.
     Item(i64),
-    /// A predicate read showed this content.
+    /// A predicate read returned this content.
     Shown(i64),
     /// A predicate read did not return the key: its content did not match.
     Hidden(Predicate),
 }
 
 impl Seen {
-    /// Whether this may be the result for a content.
+    /// Returns true if a read of this content can have this result.
     pub(super) fn fits(self, code: i64) -> bool {
         match self {
             Seen::Item(seen) | Seen::Shown(seen) => seen == code,
@@ -57,7 +57,7 @@ pub(crate) enum Finding {
     Of(Version),
     /// It observed one of several versions, which is not determined.
     OneOfSeveral,
-    /// It contradicts a write (`is_own`) or an earlier read of its transaction, whose value was this.
+    /// It contradicts a write (`is_own`) or an earlier read of its transaction, which had this value.
     Internal { expected: i64, is_own: bool },
     /// It observed a write of a failed transaction.
     Aborted(u32),
@@ -73,15 +73,15 @@ pub(crate) enum Finding {
     Miss,
 }
 
-/// What is known of a key within a transaction.
+/// The last content of a key that a transaction wrote or read.
 #[derive(Clone, Copy)]
 struct Known {
     code: i64,
-    /// Whether it wrote that itself.
+    /// Whether the transaction wrote the content itself.
     is_own: bool,
 }
 
-/// A transaction's reads, against all that was written.
+/// Examines the reads of transactions, given all writes.
 pub(super) struct Reader<'a> {
     pub(super) keys: &'a Keys,
     pub(super) selects: &'a Selects,
@@ -94,7 +94,8 @@ impl<'a> Reader<'a> {
         Reader { keys, selects, txns, known: HashMap::default() }
     }
 
-    /// Calls `found` for each read of an `ok` transaction that has a conclusion. O(micro-ops + predicate reads * keys).
+    /// Calls `found` for each read of an `ok` transaction that permits a conclusion. O(micro-ops + predicate reads *
+    /// keys).
     pub(super) fn read(&mut self, txn: TxnId, found: &mut dyn FnMut(Look, Finding)) {
         self.known.clear();
         for (at, mop) in self.txns.mops(txn).iter().enumerate() {
@@ -136,7 +137,7 @@ impl<'a> Reader<'a> {
             if !look.seen.fits(known.code) {
                 found(look, Finding::Internal { expected: known.code, is_own: known.is_own });
             }
-            // One that contradicts what its transaction wrote shows what others did.
+            // A read that contradicts a write of its own transaction shows a write of another.
             if known.is_own && (look.seen.fits(known.code) || of_own(key, look)) {
                 return;
             }
@@ -149,12 +150,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a read observed a write of its own transaction, at any position.
+/// Returns true if a read observed a write of its own transaction, at any position.
 fn of_own(key: &Key, look: Look) -> bool {
     key.mutations.iter().any(|mutation| mutation.txn == look.txn && look.seen.fits(mutation.code))
 }
 
-/// The conclusion from a read about writes of others, if it excludes anything.
+/// The conclusion from a read about writes of other transactions, if it excludes any version.
 fn of_others(key: &Key, look: Look) -> Option<Finding> {
     let others = || key.external().filter(|mutation| mutation.txn != look.txn);
     let base = look.seen.fits(key.base_code());
@@ -163,7 +164,7 @@ fn of_others(key: &Key, look: Look) -> Option<Finding> {
     match (base, first, more) {
         (false, None, _) => Some(of_none(key, look)),
         (true, _, _) if others().all(|mutation| look.seen.fits(mutation.code)) => {
-            // Without others it still is what was there first.
+            // Without writes by others, the key still has its first version.
             others().next().is_none().then_some(Finding::Of(Version::Base))
         }
         (true, None, _) => Some(Finding::Of(Version::Base)),
@@ -186,7 +187,7 @@ fn of_none(key: &Key, look: Look) -> Finding {
         return Finding::Intermediate(at(key, mutation));
     }
     match look.seen {
-        // Nothing but the time before the universe had nothing there.
+        // Only before the universe was created was the key absent.
         Seen::Item(Interner::NIL) => Finding::Of(Version::Before),
         _ if of_own(key, look) => Finding::Future,
         _ => Finding::Garbage,

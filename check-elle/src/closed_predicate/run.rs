@@ -11,7 +11,7 @@ use crate::txn::{Txns, mop};
 use history_core::hash::HashSet;
 use history_core::{Budget, Interner, Op, OpKind, Value};
 
-/// The check of one history by the closed-predicate checker.
+/// A run of the closed-predicate checker on one history.
 pub(crate) struct PredicateRun {
     expected: Expected,
     interner: Interner,
@@ -34,7 +34,8 @@ impl PredicateRun {
         }
     }
 
-    /// The key in a value. A string that is an integer represents it: the keys of a JSON object are strings.
+    /// The key in a value. A string that contains an integer represents it, because the keys of a JSON object are
+    /// strings.
     fn key(&mut self, key: Value<'_>) -> KeyId {
         let integer = match key {
             Value::Str(text) => text.parse().ok().filter(|int: &i64| int.to_string() == text),
@@ -47,7 +48,7 @@ impl PredicateRun {
     /// A predicate read. An `ok` one has a result: a map, or pairs of keys and values.
     fn select(&mut self, kind: OpKind, predicate: Value<'_>, result: Value<'_>) -> Option<Mop> {
         let predicate = Predicate::parse(predicate, &mut self.interner)?;
-        // What others say that they saw may not have been so.
+        // Reads of ops that are not `ok` are not reliable.
         if kind != OpKind::Ok {
             return Some(self.selects.push(predicate, None));
         }
@@ -74,14 +75,14 @@ impl PredicateRun {
     }
 
     /// The transaction that created the universe: the first one, if it did nothing else, is `ok`, and completed before
-    /// any other began.
+    /// any other was invoked.
     fn creator(txns: &Txns<Mop>) -> Option<TxnId> {
         let is_init = |mop: &Mop| matches!(mop, Mop::Mutate { how: How::Init, .. });
         let creates =
             |txn: &TxnId| txns.is_ok(*txn) && !txns.mops(*txn).is_empty() && txns.mops(*txn).iter().all(is_init);
         let creator = txns.ids().find(creates)?;
         let is_later = |txn: TxnId| txns.invoked(txn).is_some_and(|invoked| invoked > txns.index(creator));
-        // One that failed did nothing.
+        // A failed transaction has no effect.
         let others = txns.ids().filter(|txn| *txn != creator && txns.is_possible(*txn));
         others.into_iter().all(is_later).then_some(creator)
     }
@@ -113,14 +114,14 @@ impl Workload for PredicateRun {
             }
             _ => return None,
         };
-        // A deletion has no value, and whatever else is written has one.
+        // A deletion has no value, and every other mutation has one.
         if value.is_nil() != (how == How::Delete) {
             return None;
         }
         Some(Mop::Mutate { key: self.key(key), code: self.interner.code(value), how })
     }
 
-    /// The op that creates the universe: a map with the first value of each key.
+    /// Decodes the op that creates the universe: a map with the first value of each key.
     fn decode_whole(&mut self, op: &Op<'_>, mops: &mut Vec<Mop>) -> Option<Result<(), String>> {
         let (Some("init"), Value::Map(entries)) = (op.f, op.value) else { return None };
         for (key, value) in entries {
@@ -155,7 +156,7 @@ impl Workload for PredicateRun {
         matches!(mop, Mop::Mutate { key, code, .. } if self.completed.contains(&(key, code)))
     }
 
-    /// Nothing: values may be written twice.
+    /// Values may be written twice, so this is not a fault.
     fn completed_by_another(&mut self, _: Mop) -> Option<String> {
         None
     }
@@ -174,7 +175,7 @@ impl Workload for PredicateRun {
         }
     }
 
-    /// Excludes the keys for which a predicate does not determine whether they match.
+    /// Excludes keys with a content for which a predicate is not defined.
     fn settle(&mut self, txns: &mut Txns<Mop>) -> Option<Malformed> {
         if let Some(creator) = Self::creator(txns) {
             self.keys.found_universe(creator);
@@ -184,7 +185,7 @@ impl Workload for PredicateRun {
         }
         let mut malformed = None;
         for key in &mut self.keys.keys {
-            // Codes of other values than small integers are below that of nil.
+            // Values other than small integers have codes below that of nil.
             let strange = key.base.iter().chain(&key.mutations).find(|mutation| mutation.code < Interner::NIL);
             let Some(mutation) = strange else { continue };
             key.left_out = true;

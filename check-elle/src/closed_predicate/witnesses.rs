@@ -1,4 +1,4 @@
-//! Witnesses of the anomalies that are not cycles: the transactions, the facts and a sentence for each case.
+//! Witnesses of the anomalies that are not cycles: for each case the transactions, the facts and a sentence.
 
 use super::analysis::Universe;
 use super::reads::{Look, Seen, Version};
@@ -12,7 +12,7 @@ use history_core::explain::with_more;
 use history_core::{Datum, Interner, Witness};
 
 impl Universe {
-    /// How many anomalies of a type there are, and witnesses of the first `max`.
+    /// The number of anomalies of a type, and witnesses of the first `max`.
     pub(super) fn witnesses(&self, anomaly: AnomalyType, max: usize) -> (u64, Vec<Witness>) {
         let found = &self.inferred;
         match anomaly {
@@ -52,7 +52,7 @@ impl Universe {
         }
     }
 
-    /// An anomaly of one transaction and one read.
+    /// A witness with one transaction and one read.
     fn alone(&self, look: Look, sentence: impl FnOnce(&Datum, &Datum) -> String) -> Witness {
         let (key, value) = (self.key(look.key), self.shown(look));
         let facts = vec![("key", key.clone()), ("element", value.clone()), ("mop", self.mop_of(look))];

@@ -1,15 +1,15 @@
-//! A cycle: transactions and the relations from each to the next, and the type that follows from these.
+//! A cycle: its transactions, the relation from each to the next, and the type that follows from the relations.
 
 use crate::anomaly::AnomalyType;
 use crate::cycle_spec::{CYCLES, Family, Suffix};
 use crate::graph::{Graph, Relation};
 
-/// Each transaction once, with the relation to the one after it; the last one's leads to the first.
+/// Each transaction once, with the relation to the next one; that of the last one leads to the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Cycle(pub(crate) Vec<(u32, Relation)>);
 
 impl Cycle {
-    /// From the edges of a closed walk that begins at the transaction `start`. Gates are omitted.
+    /// Creates a cycle from the edges of a closed walk that begins at the transaction `start`. Omits gates.
     pub(crate) fn from_edges(graph: &Graph, start: u32, edges: impl IntoIterator<Item = u32>) -> Cycle {
         let mut steps = Vec::new();
         let mut at = start;
@@ -28,21 +28,21 @@ impl Cycle {
         self.0.len()
     }
 
-    /// Whether no transaction is in it twice.
+    /// Returns true if each transaction occurs once.
     pub(crate) fn is_simple(&self) -> bool {
         let mut nodes: Vec<u32> = self.0.iter().map(|(node, _)| *node).collect();
         nodes.sort_unstable();
         nodes.windows(2).all(|pair| pair[0] != pair[1])
     }
 
-    /// The target of the step that leads back the farthest, by the numbers of transactions.
+    /// The target of the step that leads back farthest, by the numbers of transactions.
     pub(crate) fn farthest_back(&self) -> u32 {
         let next = self.0.iter().cycle().skip(1);
         let steps = self.0.iter().zip(next).map(|(a, b)| (a.0, b.0));
         steps.max_by_key(|(from, to)| i64::from(*from) - i64::from(*to)).map_or(0, |(_, to)| to)
     }
 
-    /// The part of a closed walk that passes no transaction twice and still contains a step of this relation.
+    /// A part of a closed walk in which no transaction occurs twice and which still contains a step of this relation.
     pub(crate) fn simplified(mut self, relation: Relation) -> Cycle {
         'again: loop {
             for (at, (node, _)) in self.0.iter().enumerate() {
@@ -57,7 +57,7 @@ impl Cycle {
         }
     }
 
-    /// The same cycle, begun at its first transaction, with other numbers for the nodes.
+    /// The same cycle, starting at its smallest transaction, with new numbers for the nodes.
     pub(crate) fn renumbered(mut self, number: impl Fn(&u32) -> u32) -> Cycle {
         for (node, _) in &mut self.0 {
             *node = number(node);
@@ -67,7 +67,7 @@ impl Cycle {
         self
     }
 
-    /// Its type, by its relations alone.
+    /// The type, determined by the relations alone.
     pub(crate) fn anomaly(&self) -> AnomalyType {
         let has = |relation| self.0.iter().any(|(_, own)| *own == relation);
         let rw = self.0.iter().filter(|(_, relation)| *relation == Relation::Rw).count();

@@ -1,5 +1,5 @@
-//! The models that some cycle rules out: one pass of strongly connected components each, without a search for the
-//! cycle.
+//! The models that some cycle rules out: one pass of strongly connected components for each, without a search for the
+//! cycle itself.
 
 use super::{Ordered, order_relations};
 use crate::anomaly::AnomalyType;

@@ -23,7 +23,7 @@ use history_core::cast::Cast as _;
 use history_core::parallel;
 use history_core::{Budget, Spent};
 
-/// The relation that gives a suffix to the types of cycles with it.
+/// The relation that defines a suffix.
 pub(crate) fn order_relation(order: Suffix) -> Option<Relation> {
     match order {
         Suffix::None => None,
@@ -57,14 +57,14 @@ impl Ordered {
         Ordered { by, by_process, lacks_invocations }
     }
 
-    /// Whether the graph has all edges of a level with this suffix. It also has those of processes if those of real
-    /// time were requested and some are unknown.
+    /// Returns true if the graph has all edges of a level with this suffix. It has process edges too if realtime edges
+    /// were requested and some invocations are unknown.
     fn includes(self, suffix: Suffix) -> bool {
         let is_by_process = self.by == Suffix::Realtime && self.lacks_invocations;
         suffix == Suffix::None || suffix == self.by || suffix == Suffix::Process && is_by_process
     }
 
-    /// Whether there can be cycles with this suffix.
+    /// Returns true if cycles with this suffix may exist.
     fn has(self, suffix: Suffix) -> bool {
         suffix == Suffix::None || suffix == self.by || suffix == Suffix::Process && self.by_process
     }
@@ -83,19 +83,19 @@ pub(crate) struct Found {
     pub(crate) spent: Option<Spent>,
 }
 
-/// The result for one component, and the number of states it took.
+/// The result for one component, and the number of states of its search.
 #[derive(Default)]
 struct Part {
     found: Found,
     states: u64,
 }
 
-/// Finds the cycles in a graph whose edges in addition to ww, wr and rw are those of `order`. `lacks_invocations`:
-/// whether the invocation of some transaction of a client is unknown.
+/// Finds the cycles in a graph whose edges in addition to ww, wr and rw are those of `order`. `lacks_invocations` is
+/// true if the invocation of some client's transaction is unknown.
 ///
 /// The budget is checked before each search of a component for a type; a search counts as many states as the component
-/// has nodes and edges. For any number of threads, components count in their order, up to the first that exceeds the
-/// limit of states. Components: O(nodes + edges). Within a component see [`search`].
+/// has nodes and edges. For any number of threads, the states of components are added in their order, up to the first
+/// component that exceeds the limit. Components: O(nodes + edges). For the search within a component see [`search`].
 pub(crate) fn find(graph: &Graph, order: Suffix, lacks_invocations: bool, budget: &Budget) -> Found {
     let components = components(&Masked { graph, mask: Mask::ALL }).large;
     let worth = components.len() > 1 && graph.txns.to_usize() >= parallel::WORTH_OPS;
@@ -135,7 +135,7 @@ fn find_in(graph: &Graph, nodes: &[u32], (order, lacks_invocations): (Suffix, bo
     let mut graph = graph.induced(nodes);
     let ordered = Ordered::new(&graph, order, lacks_invocations);
     if ordered.by_process {
-        // A step of a process goes as far as it can.
+        // Make each later transaction of a process reachable in one step.
         graph = chains::gated(&graph);
     }
     let cost = u64::from(graph.nodes()) + graph.edges().to_u64();
@@ -160,7 +160,7 @@ fn find_in(graph: &Graph, nodes: &[u32], (order, lacks_invocations): (Suffix, bo
             break;
         }
         let Some(cycle) = search.find(*spec) else { continue };
-        // What was found is reported as what it is.
+        // Report the cycle under its actual type.
         let anomaly = cycle.anomaly();
         implied.insert(anomaly);
         implied = implied.union(anomaly.implied());

@@ -72,7 +72,7 @@ impl<'g> Search<'g> {
         }
     }
 
-    /// All edges of a relation, in the order of the nodes they leave.
+    /// All edges of a relation, in the order of their source nodes.
     fn edges(&self, relation: Relation) -> impl Iterator<Item = Edge> + use<'g> {
         let graph = self.graph;
         (0..graph.nodes()).flat_map(move |from| {
@@ -94,18 +94,19 @@ impl<'g> Search<'g> {
     fn single(&mut self, mask: Mask) -> Option<Cycle> {
         let masked = Masked { graph: self.graph, mask };
         let found = components(&masked);
-        // Numbers of components descend along edges: what comes later never leads back.
+        // Component numbers descend along edges, so a node with a smaller number never leads back.
         let possible = |edge: &Edge| found.of[edge.to.to_usize()] >= found.of[edge.from.to_usize()];
         let mut candidates: Vec<Edge> = self.edges(Relation::Rw).filter(possible).collect();
-        // The fewer components lie between the ends, the sooner a search from one to the other is over.
+        // The fewer components are between the ends, the sooner the search from one to the other ends.
         let gap = |edge: &Edge| found.of[edge.to.to_usize()] - found.of[edge.from.to_usize()];
         candidates.sort_by_key(gap);
-        // Most have no way back at all that is seen at a glance: a step must lead to where they leave.
+        // For most it is obvious that there is no way back: some step must lead to their source.
         let stepped = reach::stepped_to(self.graph, &masked, candidates.iter().map(|edge| edge.to));
         candidates.retain(|edge| stepped[edge.from.to_usize()]);
         let pairs: Vec<Pair> = candidates.iter().map(|edge| Pair { from: edge.to, to: edge.from }).collect();
         let closed = reach::reachable(&masked, &found, &pairs);
-        // One that is known to close comes first, and there is none if none does. Those not looked at may be shorter.
+        // A candidate that is known to close a cycle is first; if there is none, no cycle exists. Unexamined ones may
+        // be shorter.
         let known = closed.iter().position(|closed| *closed == Some(true))?;
         let may_close = candidates.iter().zip(&closed).filter(|(_, closed)| **closed != Some(false));
         let candidates: Vec<Edge> = iter::once(candidates[known]).chain(may_close.map(|(edge, _)| *edge)).collect();
@@ -114,8 +115,8 @@ impl<'g> Search<'g> {
         self.shortest(&masked, &found, &candidates, counted)
     }
 
-    /// The shortest of the cycles that lead through one of the candidates and then back along `edges`. There is a way
-    /// back for the first one. They are the cycles of `counted`.
+    /// The shortest of the cycles that lead through one of the candidates and then back along `edges`. The first
+    /// candidate has a way back. The cycles are those of `counted`.
     fn shortest(
         &mut self,
         edges: &impl Digraph,
@@ -133,11 +134,11 @@ impl<'g> Search<'g> {
             }
             let steps_max = match &best {
                 None => u32::MAX,
-                // Nothing is shorter than there and back.
+                // No cycle is shorter than two steps.
                 Some(best) if best.len() <= 2 => break,
                 Some(best) => best.len().to_u32() - 2,
             };
-            // The first search is not limited, so that there is an answer.
+            // The first search is not limited, so that there is a result.
             let mut unlimited = Effort(u64::MAX);
             let effort = if best.is_none() { &mut unlimited } else { &mut effort };
             let towards = Towards { graph: edges, of: &found.of, target: candidate.from };
@@ -150,22 +151,22 @@ impl<'g> Search<'g> {
         best
     }
 
-    /// The shortest of the cycles of `counted`, of which one is known; `None` if that would take too long.
+    /// The shortest of the cycles of `counted`, one of which is known; `None` if the search would take too long.
     ///
-    /// Every cycle holds a back edge of any depth-first search, so it is enough to find the shortest closed walk
-    /// through each of those. (The shortest of all passes no node twice: else it would fall apart there, and the part
-    /// with the counted edge would be shorter.) Where a few reads close a large component, a search that begins after
+    /// Every cycle contains a back edge of any depth-first search, so it suffices to find the shortest closed walk
+    /// through each back edge. (The shortest of all visits no node twice: otherwise it could be divided there, and the
+    /// part with the counted edge would be shorter.) If a few reads close a large component, a search that begins after
     /// them has few back edges.
     fn shortest_of_all(&mut self, known: &Cycle, counted: Counted<'_>) -> Option<Cycle> {
         let masked = Masked { graph: self.graph, mask: counted.mask };
-        // A walk may look at each edge twice.
+        // A walk may visit each edge twice.
         let most = EFFORT_EDGES / (2 * self.graph.edges().to_u64() + 1);
         let back = back_edges(&masked, known.farthest_back(), usize::try_from(most).ok()?)?;
         let mut best = known.clone();
         for edge in back {
             let relation = self.graph.edge(edge.number).1;
             let is_counted = relation == counted.relation;
-            // Shorter than the best: an edge after a gate is not a step.
+            // It must be shorter than the best: an edge after a gate is not a step.
             let Some(steps_max) = best.len().checked_sub(if relation == Relation::Through { 1 } else { 2 }) else {
                 break;
             };
@@ -211,7 +212,7 @@ impl<'g> Search<'g> {
         best.or_else(|| self.simple(&doubled, &found, &candidates))
     }
 
-    /// A cycle through one of the candidates and back along `doubled` that passes no transaction twice, by trying all
+    /// A cycle through one of the candidates and back along `doubled` in which no transaction occurs twice. Tries all
     /// paths, up to a limit.
     fn simple(&self, doubled: &Nonadjacent<'_>, found: &Components, candidates: &[Edge]) -> Option<Cycle> {
         let mut steps = 0;

@@ -1,4 +1,5 @@
-//! Small random graphs: each cycle found is of its type and of the minimum length, and no existing type is missed.
+//! Tests with small random graphs: each cycle found is of its type and as short as possible, and no existing type is
+//! missed.
 
 use super::{Cycle, find};
 use crate::anomaly::AnomalyType;
@@ -14,7 +15,7 @@ const TXNS: u32 = 6;
 /// A relation between two transactions.
 type Edge = (u32, u32, Relation);
 
-/// Some transactions that come before each of some others, by way of a gate.
+/// Transactions that all precede each of some others, through gates.
 type Crowd = (Vec<u32>, Vec<u32>, Relation);
 
 fn relation() -> impl Strategy<Value = Relation> {
@@ -23,14 +24,14 @@ fn relation() -> impl Strategy<Value = Relation> {
 
 fn edges() -> impl Strategy<Value = Vec<Edge>> {
     let edge = (0..TXNS, 0..TXNS, relation()).prop_filter("not to itself", |(a, b, _)| a != b);
-    // No transaction is after itself in its process.
+    // No transaction follows itself in its process.
     let forward = |(a, b, relation): Edge| {
         if relation == Relation::Process { (a.min(b), a.max(b), relation) } else { (a, b, relation) }
     };
     prop::collection::vec(edge.prop_map(forward), 0..14)
 }
 
-/// The same, some of them realtime edges, which lead forward too.
+/// The same edges, some of which become realtime edges, which also lead forward.
 fn timed_edges() -> impl Strategy<Value = Vec<Edge>> {
     let timed = |((a, b, relation), is_timed): (Edge, bool)| {
         if is_timed { (a.min(b), a.max(b), Relation::Realtime) } else { (a, b, relation) }
@@ -42,7 +43,7 @@ fn timed_edges() -> impl Strategy<Value = Vec<Edge>> {
     edges().prop_flat_map(add_times)
 }
 
-/// Those before and those after are others, so that no path leads from a transaction to itself without a step between.
+/// The two sides are disjoint, so that no path leads from a transaction to itself without a step between.
 fn crowd() -> impl Strategy<Value = Crowd> {
     let side = prop::collection::vec(0..3u8, TXNS.to_usize());
     let data = relation().prop_filter("processes have no crowds", |relation| relation.is_data());
@@ -72,9 +73,9 @@ fn build(edges: &[Edge], crowds: &[Crowd]) -> Graph {
     graph
 }
 
-/// For each type the length of the shortest of all elementary cycles, by going through them all.
+/// For each type, the length of the shortest of all elementary cycles, by enumeration.
 fn shortest(edges: &[Edge], crowds: &[Crowd]) -> BTreeMap<&'static str, usize> {
-    // The strongest relation of what two transactions wrote and read names the step between them.
+    // The strongest data relation of two transactions names the step between them.
     let weaker = |(a, b, relation): &Edge| {
         let stronger = |other: &Edge| other.0 == *a && other.1 == *b && other.2 < *relation;
         relation.is_data() && edges.iter().any(stronger)
@@ -83,7 +84,7 @@ fn shortest(edges: &[Edge], crowds: &[Crowd]) -> BTreeMap<&'static str, usize> {
     for (before, after, relation) in crowds {
         all.extend(before.iter().flat_map(|a| after.iter().map(|b| (*a, *b, *relation))));
     }
-    // The order of a process is transitive.
+    // The process order is transitive.
     for via in 0..TXNS {
         let of_process = |edge: &&Edge| edge.2 == Relation::Process;
         let before: Vec<u32> = all.iter().filter(of_process).filter(|edge| edge.1 == via).map(|edge| edge.0).collect();
@@ -118,7 +119,7 @@ fn extend(
     }
 }
 
-/// Holds what is found in a graph of this order against all its cycles.
+/// Compares the cycles found in a graph with all its cycles.
 fn compare(edges: &[Edge], crowds: &[Crowd], order: Suffix) -> Result<(), TestCaseError> {
     let graph = build(edges, crowds);
     let found = find(&graph, order, false, &Budget::default());
@@ -133,8 +134,8 @@ fn compare(edges: &[Edge], crowds: &[Crowd], order: Suffix) -> Result<(), TestCa
     for (name, len) in &shortest {
         let anomaly = name.parse::<AnomalyType>().unwrap();
         prop_assert!(types.contains(anomaly), "{} is there, and not found", name);
-        // Of several components the shortest may be in one where a worse type was found and this one not looked for;
-        // walks without adjacent rw edges may have to be cut to be cycles.
+        // If there are several components, the shortest cycle may be in one where a worse type was found, so that this
+        // type was not searched. Walks without adjacent rw edges may have to be cut to become cycles.
         let own = found.cycles.iter().filter(|(found, _)| *found == anomaly).map(|(_, cycle)| cycle.len()).min();
         if found.cycles.len() == 1
             && !name.starts_with("G-nonadjacent")

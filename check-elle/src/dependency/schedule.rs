@@ -1,18 +1,18 @@
-//! Whether transactions have an order that agrees with dependencies and real time, determined without a graph.
+//! Determines without a graph whether some order of transactions agrees with dependencies and real time.
 //!
 //! Time is counted in transactions that completed `ok`. The **moment** of a transaction is the earliest time at which
-//! it may have taken effect: that of its invocation, or of something on which it depends, if that is later. An order
-//! exists if and only if dependencies form no cycle and no moment is after the completion of its transaction, if that
-//! is `ok`:
+//! it may have taken effect: its invocation, or the moment of a transaction on which it depends, if that is later. An
+//! order exists if and only if dependencies form no cycle and no moment is after the completion of its transaction, if
+//! that is `ok`:
 //!
-//! - A moment is the invocation of some transaction that precedes, by dependencies. If it is after a completion, real
-//!   time leads from there to that invocation, and a cycle is closed.
-//! - Otherwise order all by their moments, those of one moment by dependencies. A transaction that completed `ok`
-//!   before an invocation has an earlier moment.
+//! - A moment is the invocation of some transaction that precedes by dependencies. If it is after a completion, real
+//!   time leads from the completion to that invocation, which closes a cycle.
+//! - Otherwise order all transactions by their moments, and those with the same moment by dependencies. A transaction
+//!   that completed `ok` before an invocation has an earlier moment.
 //!
-//! Nearly all dependencies are timely: on transactions that completed `ok` before. Their moments need not be known: if
-//! one of those is after its completion, so is, along the path that causes it, one whose dependency is untimely. Only
-//! transactions from which such dependencies lead are examined, and in turn those on which these depend, as far as they
+//! Nearly all dependencies are timely: on transactions that had completed `ok`. Their moments are not needed: if one of
+//! those is after its completion, then so is, along the path that causes it, one with an untimely dependency. Only
+//! transactions from which untimely dependencies lead are examined, and in turn those on which these depend, if they
 //! had not completed `ok` when the other was invoked.
 
 use super::{Dependencies, Txn};
@@ -20,10 +20,10 @@ use history_core::cast::Cast as _;
 
 /// The moment of a transaction that was not examined.
 const UNKNOWN: u32 = u32::MAX;
-/// The moment of one that is being examined.
+/// The moment of a transaction that is being examined.
 const OPEN: u32 = u32::MAX - 1;
 
-/// Whether there is an order. O(transactions + untimely dependencies + dependencies of those that these lead from).
+/// Returns true if such an order exists. O(transactions + untimely dependencies + dependencies of their sources).
 pub(super) fn exists(txns: &[Txn], dependencies: &dyn Dependencies) -> bool {
     let mut schedule = Schedule::new(txns);
     let mut is_possible = true;
@@ -35,18 +35,18 @@ pub(super) fn exists(txns: &[Txn], dependencies: &dyn Dependencies) -> bool {
 
 struct Schedule<'a> {
     txns: &'a [Txn],
-    /// How many before each one completed `ok`.
+    /// The number of transactions that completed `ok` before each one.
     rank: Vec<u32>,
     moment: Vec<u32>,
-    /// Transactions that are being looked at: each on which the one before it depends.
+    /// A path of transactions being examined: each depends on the next one.
     path: Vec<Frame>,
-    /// What those on the path depend on and what was not looked at yet.
+    /// The unexamined transactions on which those on the path depend.
     waiting: Vec<u32>,
 }
 
 struct Frame {
     txn: u32,
-    /// Where its own begin in `waiting`.
+    /// The start of its own dependencies in `waiting`.
     start: usize,
 }
 
@@ -66,12 +66,12 @@ impl Schedule<'_> {
         self.txns[txn.to_usize()].oks_before.unwrap_or(0)
     }
 
-    /// Whether a transaction may take effect so late.
+    /// Returns true if a transaction may take effect at this moment.
     fn is_in_time(&self, txn: u32, moment: u32) -> bool {
         !self.txns[txn.to_usize()].is_ok || moment <= self.rank[txn.to_usize()]
     }
 
-    /// Whether nothing is known yet that contradicts a dependency.
+    /// Returns true if nothing known so far contradicts a dependency.
     fn allows(&mut self, dependencies: &dyn Dependencies, from: u32, to: u32) -> bool {
         let moment = self.moment[from.to_usize()];
         if moment != UNKNOWN {
@@ -99,7 +99,7 @@ impl Schedule<'_> {
         self.is_in_time(to, self.moment[from.to_usize()])
     }
 
-    /// Calls with all that a transaction depends on and that had not completed `ok` when it was invoked.
+    /// Calls `call` for each transaction on which one depends and that had not completed `ok` when it was invoked.
     fn each_that_matters(&self, dependencies: &dyn Dependencies, txn: u32, call: &mut dyn FnMut(u32)) {
         let invoked = self.invoked(txn);
         dependencies.each_of(txn, &mut |from, _| {
@@ -118,7 +118,7 @@ impl Schedule<'_> {
         self.waiting = waiting;
     }
 
-    /// The moment of a transaction, when those are known on which it depends.
+    /// The moment of a transaction, given those of the transactions on which it depends.
     fn latest(&self, dependencies: &dyn Dependencies, txn: u32) -> u32 {
         let mut latest = self.invoked(txn);
         self.each_that_matters(dependencies, txn, &mut |from| latest = latest.max(self.moment[from.to_usize()]));

@@ -1,9 +1,9 @@
-//! The dependencies of one order of commits that explains all transactions which may have happened, at strict
+//! The dependencies of one order of commits that explains all transactions that may have happened, at strict
 //! serializability.
 //!
-//! In such an order a read returns the value of the last writer of its key before it. So the order also orders each
-//! key's versions; and any other order of the transactions that keeps the dependencies of this one, as does one of
-//! several shares together, explains the same reads.
+//! In such an order a read returns the value of the last writer of its key before it. So it also orders each key's
+//! versions. Any other order of the transactions that keeps its dependencies explains the same reads. The combined
+//! order of several shares does.
 
 use super::{Exact, decide, unseen};
 use crate::ids::TxnId;
@@ -12,8 +12,8 @@ use check_isolation::TxnId as Row;
 use check_isolation::{Axiom, Base, Level, Moment, Outcome, Transactions};
 use history_core::Budget;
 
-/// Passes each pair of transactions of which one directly precedes the other on some key to `tell`, possibly several
-/// times. `None` if no order was found, or if `tell` returns so.
+/// Calls `tell` for each pair of transactions of which one directly precedes the other on some key, possibly several
+/// times. `None` if no order was found, or if `tell` returns `None`.
 pub(crate) fn dependencies<A: Analysis>(
     analysis: &A,
     exact: Exact,
@@ -30,7 +30,7 @@ pub(crate) fn dependencies<A: Analysis>(
     replay(txns, &order, |before, after| tell(happened.rows[before.at()], happened.rows[after.at()]))
 }
 
-/// Some if there is an order of commits in real time, as far as was found.
+/// Returns `Some` if an order of commits in real time was found.
 pub(crate) fn is_strict(txns: &Transactions, exact: Exact, budget: &Budget) -> Option<()> {
     strict_order(txns, 0, exact, budget).map(|_| ())
 }
@@ -43,16 +43,16 @@ fn strict_order(txns: &Transactions, mops: usize, exact: Exact, budget: &Budget)
     Some(order.moments.iter().filter_map(committed).collect())
 }
 
-/// Whether a serial order that extends a base is found at first sight.
+/// Returns true if a serial order that extends a base is found without a search.
 pub(crate) fn has_serial_order(txns: &Transactions, base: Base, exact: Exact, mops: usize, budget: &Budget) -> bool {
     check_isolation::serial_order(txns, base, &decide::limited(budget, exact, mops)).is_some()
 }
 
-/// Executes an order like a store; `None` if it does not explain some read.
+/// Executes an order like a store. Returns `None` if it does not explain some read.
 fn replay(txns: &Transactions, order: &[Row], mut tell: impl FnMut(Row, Row) -> Option<()>) -> Option<()> {
     const FIRST: Row = Row::NONE;
     let mut last = vec![FIRST; txns.keys()];
-    // Those that read what is there now.
+    // For each key, the transactions that read the current version.
     let mut readers: Vec<Vec<Row>> = vec![Vec::new(); txns.keys()];
     for txn in order.iter().copied() {
         for read in txns.reads(txn) {

@@ -1,4 +1,4 @@
-//! Decides levels one after another, and what each result implies for others.
+//! Decides levels one after another, and derives what each result implies for others.
 
 use super::levels::{around, axiom_of, broken_by, implied_by};
 use super::recorded::AsRecorded;
@@ -10,15 +10,15 @@ use check_isolation::{Axiom, Base, Level, Outcome, Refutation, Undecided};
 use history_core::cast::Cast as _;
 use history_core::{Anomaly, Budget};
 
-/// The number of steps available to any history: a fraction of a second.
+/// The minimum number of steps for any history: a fraction of a second.
 const STEPS_MIN: u64 = 20_000_000;
-/// Steps for each micro-op of a larger one.
+/// The number of steps per micro-op of a larger history.
 const STEPS_PER_MOP: u64 = 16;
 /// The number of bytes available to any history, and per micro-op.
 const BYTES_MIN: u64 = 64 << 20;
 const BYTES_PER_MOP: u64 = 200;
 
-/// The level that differs from the one of its axiom in what predicate reads may miss.
+/// The level that allows predicate reads to miss more than its axiom does.
 const REPEATABLE_READ: Model = model::named("repeatable-read");
 
 const PARTLY_SEEN: &str = "a predicate read saw a part of a transaction and missed another part, and the definition \
@@ -59,7 +59,7 @@ pub(crate) fn decide<A: Analysis>(
         let name = Level::of(axiom, base).expect("a level of the table");
         let txns = happened.all_reads.as_ref().unwrap_or(&happened.txns);
         let strict = check_isolation::decide(txns, name, &budget);
-        // Of the axioms only this one is about the order of a transaction's reads.
+        // Only this axiom concerns the order of a transaction's reads.
         let lenient = happened.lenient.as_ref().filter(|_| axiom == Axiom::MonotonicAtomicView);
         let outcome = match (strict, lenient) {
             (Outcome::Violated(_), Some(lenient)) => match check_isolation::decide(lenient, name, &budget) {
@@ -72,7 +72,7 @@ pub(crate) fn decide<A: Analysis>(
             (outcome, _) => outcome,
         };
         match outcome {
-            // Cycles of items alone rule it out.
+            // Only cycles of items rule out this level.
             Outcome::Violated(_) if allowing.contains(level) => answers.ambiguous.push((level, MISSED_BY_PREDICATES)),
             Outcome::Holds(_) => answers.holds = answers.holds.union(implied_by(axiom, base)),
             Outcome::Violated(refutation) => {
@@ -91,11 +91,12 @@ pub(crate) fn decide<A: Analysis>(
 }
 
 impl Answers {
-    /// Takes in that a transaction's read after its own write shows something else. Which levels are to be decided.
+    /// Handles a read that contradicts an earlier write of its own transaction. Returns the levels that must still be
+    /// decided.
     ///
-    /// Elle's table lets this be at read committed. That forbids only cycles of the base and of who read what of whom:
-    /// if there is none, an order that agrees with all of them is one of the versions, and has no cycle of writes
-    /// either. So such a read counts there as one of what another transaction wrote.
+    /// Elle's table permits this at read committed, which forbids only cycles of the base and of wr edges. If there is
+    /// no such cycle, an order that agrees with all these edges is also an order of versions, and has no cycle of
+    /// writes either. So such a read counts there as a read of another transaction's write.
     fn contradict(&mut self, happened: &Happened, asked: ModelSet) -> ModelSet {
         let violated = broken_by(Axiom::MonotonicAtomicView, Base::None);
         if !asked.is_disjoint(violated) {
@@ -105,12 +106,12 @@ impl Answers {
         self.is_complete = asked.is_subset(violated) && self.contradicts_itself;
         let allows = |model: &Model| axiom_of(*model).is_some_and(|(axiom, _)| axiom == Axiom::ReadCommitted);
         let open = if happened.all_reads.is_some() { asked.difference(violated) } else { ModelSet::EMPTY };
-        // A stronger level without an axiom is ruled out with them.
+        // A stronger level without an axiom is ruled out with these.
         open.iter().flat_map(around).filter(allows).collect()
     }
 }
 
-/// The budget, limited in proportion to the history.
+/// The budget with limits in proportion to the history.
 pub(super) fn limited(budget: &Budget, exact: Exact, mops: usize) -> Budget {
     let mut budget = budget.clone();
     if exact == Exact::Limited {

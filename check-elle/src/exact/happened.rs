@@ -17,20 +17,21 @@ pub(crate) struct Happened {
     pub(crate) rows: Vec<TxnId>,
     /// The row of each transaction; `NONE` for those that did not happen.
     row_of: Vec<Row>,
-    /// Whether a transaction's read after its own write shows something else.
+    /// Whether a read of a transaction contradicts an earlier write of it.
     pub(crate) contradicts_itself: bool,
-    /// The same with what such reads show of other transactions, if that is known and there are any.
+    /// The same transactions with the reads of other transactions' writes in such contradictions, if these are known.
     pub(crate) all_reads: Option<Transactions>,
-    /// The same with fewer pairs of reads of which one is before the other, if the order of some is not known; the
-    /// others have such reads in both orders.
+    /// The same transactions with fewer ordered pairs of reads, if the order of some is not known; the other rows have
+    /// such reads in both orders.
     pub(crate) lenient: Option<Transactions>,
-    /// Whether some reads are of predicates, and missed what a transaction did.
+    /// Whether some predicate reads missed a write of a transaction.
     pub(crate) has_predicates: bool,
 }
 
 impl Happened {
-    /// Rows for these transactions; `look` returns the external reads and the written keys of each. `None` if one read
-    /// a value that no transaction left. Such histories have anomalies that rule out every level anyway.
+    /// Creates rows for these transactions. `look` returns the external reads and the written keys of each. `None` if
+    /// one read a value that no transaction left behind. Such histories have anomalies that rule out every level
+    /// anyway.
     pub(crate) fn new<M: Copy>(
         txns: &Txns<M>,
         happened: impl Fn(TxnId) -> bool,
@@ -63,7 +64,7 @@ impl Happened {
         Some(all)
     }
 
-    /// A read of what one of these wrote; `None` if it is none of them.
+    /// A read of a write of one of these transactions; `None` if the writer is not among them.
     pub(crate) fn read(&self, key: KeyId, writer: Option<TxnId>) -> Option<Read> {
         let writer = match writer {
             Some(writer) => self.row_of(writer)?,
@@ -72,7 +73,7 @@ impl Happened {
         Some(Read { key: key_of(key), writer })
     }
 
-    /// Notes that one transaction wrote a key before another did; of those that did not happen nothing.
+    /// Records that one transaction wrote a key before another did, if both happened.
     pub(crate) fn push_order(&mut self, key: KeyId, before: TxnId, after: TxnId) {
         if let (Some(before), Some(after)) = (self.row_of(before), self.row_of(after)) {
             self.txns.push_order(KnownOrder { key: key_of(key), before, after });
@@ -86,7 +87,7 @@ impl Happened {
     }
 }
 
-/// A key as `check-isolation` counts it: as here.
+/// The same key in `check-isolation`.
 pub(crate) fn key_of(key: KeyId) -> check_isolation::KeyId {
     check_isolation::KeyId::from(key.at().to_u32())
 }

@@ -1,4 +1,4 @@
-//! Which levels have an axiom, and which of them to decide for a requested level.
+//! The levels that have an axiom, and those to decide for a requested level.
 
 use crate::model::{Model, ModelSet};
 use crate::set::Row as _;
@@ -13,7 +13,7 @@ pub(super) fn axiom_of(model: Model) -> Option<(Axiom, Base)> {
     ALL[model.index()]
 }
 
-/// The levels to decide for one: itself or, if it has no axiom, those around it, the nearest below first.
+/// The levels to decide for a level: itself or, if it has no axiom, those around it, the nearest weaker ones first.
 pub(super) fn around(model: Model) -> Vec<Model> {
     if axiom_of(model).is_some() {
         return vec![model];
@@ -32,7 +32,7 @@ pub(super) fn broken_by(axiom: Axiom, base: Base) -> ModelSet {
     broken.iter().fold(broken, |all, model| all.union(model.stronger()))
 }
 
-/// The levels that hold if this one does.
+/// The levels that hold if a level with this axiom and base does.
 pub(super) fn implied_by(axiom: Axiom, base: Base) -> ModelSet {
     let is_implied = |model: &Model| axiom_of(*model).is_some_and(|(a, b)| axiom.is_at_least(a) && base >= b);
     ModelSet::ALL.iter().filter(is_implied).collect()
@@ -46,7 +46,7 @@ mod tests {
         name.parse().unwrap()
     }
 
-    /// The two tables, each of which has its own names, agree on which level implies which.
+    /// The two tables use different names, but must agree on which level implies which.
     #[test]
     fn the_lattice_is_that_of_the_axioms() {
         for strong in ModelSet::ALL.iter() {
@@ -54,7 +54,8 @@ mod tests {
             for weak in ModelSet::ALL.iter().filter(|weak| axiom_of(*weak).is_some()) {
                 let same = axiom_of(weak) == axiom_of(strong);
                 let implied = same || strong.weaker().contains(weak);
-                // Elle's table has consistent view and repeatable read apart from what they are without predicates.
+                // Elle's table distinguishes consistent view and repeatable read from the equivalent levels without
+                // predicates.
                 let is_alias = |model: Model| ["consistent-view", "repeatable-read"].contains(&model.name());
                 if !is_alias(strong) && !is_alias(weak) {
                     assert_eq!(implied_by(axiom, base).contains(weak), implied, "{strong}, {weak}");

@@ -1,9 +1,10 @@
-//! Levels decided exactly, if cycles of known dependencies do not decide them: is there an order of commits that
+//! Decides levels exactly, if cycles of known dependencies do not decide them: is there an order of commits that
 //! explains the history?
 //!
-//! `check-isolation` searches for one. It decides only what the search for cycles leaves open: levels that are defined
-//! by which transactions a read observes, and others if the order of some versions is unknown. Each result has
-//! implications: a level that does not hold rules out the stronger ones, and one that holds implies the weaker ones.
+//! `check-isolation` searches for such an order. It decides only levels that the search for cycles leaves open: those
+//! that are defined by which transactions a read observes, and others if the order of some versions is unknown. Each
+//! result has implications: a level that does not hold rules out the stronger ones, and one that holds implies the
+//! weaker ones.
 
 #[cfg(feature = "exact")]
 mod commits;
@@ -54,8 +55,8 @@ pub(crate) const EXACT: OptionSpec = OptionSpec::new(
 .with_value_name("HOW")
 .with_default("limited");
 
-/// Whether no commit order of a level has a transaction that contradicts itself, although the level may not forbid that
-/// by name.
+/// Returns true if no commit order of a level allows a transaction that contradicts itself, although the level may not
+/// forbid this by name.
 pub(crate) fn forbids_internal(model: Model) -> bool {
     #[cfg(feature = "exact")]
     return levels::broken_by(check_isolation::Axiom::MonotonicAtomicView, check_isolation::Base::None).contains(model);
@@ -65,7 +66,7 @@ pub(crate) fn forbids_internal(model: Model) -> bool {
 }
 
 impl Exact {
-    /// As the option has it.
+    /// Parses the value of the option.
     pub(crate) fn parse(text: &str) -> Result<Exact, OptionError> {
         let wrong = |message: &str| Err(OptionError::new(EXACT.name, message));
         match text {
@@ -78,12 +79,12 @@ impl Exact {
     }
 }
 
-/// The start of a decision, if it was made earlier, during another search.
+/// The first step of a decision, if it was made earlier, during another search.
 #[derive(Debug, Default)]
 pub(crate) enum Prepared {
     #[default]
     Nothing,
-    /// The transactions of an analysis.
+    /// The transactions of an analysis that happened.
     #[cfg(feature = "exact")]
     Transactions(Option<Box<Happened>>),
 }
@@ -102,10 +103,10 @@ pub(crate) struct Answers {
     pub(crate) ambiguous: Vec<(Model, &'static str)>,
     /// The anomalies that show that the violated ones do not hold.
     pub(crate) anomalies: Vec<Anomaly>,
-    /// Whether a transaction's read after its own write returns another value. That rules out all of these levels, and
-    /// is an [`INTERNAL`](crate::anomaly::AnomalyType::INTERNAL).
+    /// Whether a read of a transaction contradicts an earlier write of it. That rules out all of these levels, and is
+    /// an [`INTERNAL`](crate::anomaly::AnomalyType::INTERNAL).
     pub(crate) contradicts_itself: bool,
-    /// Whether each requested level is among those that hold or do not.
+    /// Whether each requested level is decided.
     pub(crate) is_complete: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::txn::explain;
 use check_isolation::Recorded;
 use history_core::{Client, Datum, WitnessOp};
 
-/// An analysis, and the transactions of it that happened.
+/// An analysis, and those of its transactions that happened.
 pub(super) struct AsRecorded<'a, A> {
     pub(super) analysis: &'a A,
     pub(super) happened: &'a Happened,

@@ -1,16 +1,17 @@
-//! The place in an order for transactions that may have happened, but were not observed.
+//! Places transactions in an order that may have happened but were not observed.
 //!
 //! The end of the order is always possible. But another share may show that such a transaction did happen, and then
-//! mostly soon after its invocation. So it gets the first place after all that was complete by then at which none of
-//! its writes hides a value that is read: the next use of the key writes it.
+//! mostly soon after its invocation. So it gets the first place, after all transactions that had completed by then, at
+//! which none of its writes hides a value that is read: the next use of each key is a write.
 
 use check_isolation::{Transactions, TxnId};
 use history_core::cast::Cast as _;
 
-/// The maximum number of steps from one place to the next, for one transaction. After these it is left at the end.
+/// The maximum number of steps from one place to the next for one transaction. Beyond it, the transaction stays at the
+/// end.
 const STEPS_MAX: usize = 4096;
 
-/// The order with those as early as may be that are not certain, and not seen.
+/// The order, with transactions that are neither certain nor observed as early as possible.
 pub(super) fn early(txns: &Transactions, is_certain: impl Fn(TxnId) -> bool, order: Vec<TxnId>) -> Vec<TxnId> {
     let mut is_seen = vec![false; txns.len()];
     for read in txns.all_reads().iter().filter(|read| read.writer != TxnId::NONE) {
@@ -36,11 +37,11 @@ pub(super) fn early(txns: &Transactions, is_certain: impl Fn(TxnId) -> bool, ord
     all
 }
 
-/// Who uses which key in an order.
+/// The uses of keys in an order.
 struct Uses {
-    /// For each key the places, and whether it is read there before anything is written.
+    /// For each key, the places that use it, and whether the key is read there before it is written.
     of_key: Vec<Vec<(u32, bool)>>,
-    /// For each place the first end of all that is there or behind it.
+    /// For each place, the first end of all transactions at or after it.
     first_end: Vec<u64>,
 }
 
@@ -67,7 +68,7 @@ impl Uses {
         Uses { of_key, first_end }
     }
 
-    /// Before which place it can be.
+    /// The place before which a transaction can be inserted.
     fn place(&self, txns: &Transactions, txn: TxnId) -> usize {
         let begin = txns.begin(txn);
         let mut place = self.first_end.partition_point(|end| *end < begin);
@@ -81,7 +82,7 @@ impl Uses {
         self.first_end.len()
     }
 
-    /// The place itself, unless the next use of the key reads it; else the next place where it is written unread.
+    /// This place, unless the next use of the key reads it; then the next place that writes the key without reading it.
     fn next_write(&self, key: check_isolation::KeyId, place: usize) -> usize {
         let uses = &self.of_key[key.at()];
         let from = uses.partition_point(|(at, _)| at.to_usize() < place);
@@ -112,7 +113,7 @@ mod tests {
             self.0.push(&NewTxn { begin: Some(begin), end, reads: &reads, writes: &writes, ..NewTxn::default() })
         }
 
-        /// Where a transaction is that was last.
+        /// The new place of a transaction that was last.
         fn place(&self, txn: TxnId) -> usize {
             let mut order: Vec<TxnId> = self.0.ids().filter(|other| *other != txn).collect();
             let others = order.clone();
@@ -130,12 +131,12 @@ mod tests {
         let one = history.push(0, Some(1), &[], &[0, 1]);
         let unseen = history.push(2, None, &[], &[0]);
         assert_eq!(history.place(unseen), 1, "behind what was over, and before nothing");
-        // That key is read, and then written.
+        // That key is read and then written.
         history.push(3, Some(4), &[(0, one)], &[]);
         assert_eq!(history.place(unseen), 2);
         history.push(5, Some(6), &[(1, one)], &[0]);
         assert_eq!(history.place(unseen), 2);
-        // One that reads a key before it writes it would see it.
+        // A transaction that reads a key before it writes it would observe it.
         let mut history = History(Transactions::default());
         let one = history.push(0, Some(1), &[], &[0, 1]);
         let unseen = history.push(2, None, &[], &[0, 1]);

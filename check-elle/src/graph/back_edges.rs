@@ -1,14 +1,14 @@
 //! Back edges of a depth-first search: every cycle contains at least one of them.
 //!
-//! Of the nodes of a cycle let v be the one that the search reached first. From v it reaches all others before it
-//! leaves v, so the cycle's edge into v was looked at while v was still open: a back edge. (Tarjan, "Depth-first search
-//! and linear graph algorithms", SIAM J. Comput. 1972.) How many there are depends on where the search begins. Where a
-//! single edge closes all cycles and the search begins after it, it is the only one.
+//! Of the nodes of a cycle, let v be the one that the search reaches first. From v it reaches all others before it
+//! leaves v, so it examines the cycle's edge into v while v is still open: a back edge. (Tarjan, "Depth-first search
+//! and linear graph algorithms", SIAM J. Comput. 1972.) The number of back edges depends on where the search begins. If
+//! a single edge closes all cycles and the search begins after it, it is the only one.
 
 use super::views::Digraph;
 use history_core::cast::Cast as _;
 
-/// An edge, and the node it leaves.
+/// An edge with its source and target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) from: u32,
@@ -23,8 +23,8 @@ enum Seen {
     Left,
 }
 
-/// The back edges of a search that begins at `root` and continues at the first node that was not reached; `None` if
-/// there are more than `max`. O(nodes + edges).
+/// The back edges of a search that begins at `root` and continues at the first unreached node; `None` if there are more
+/// than `max`. O(nodes + edges).
 pub(crate) fn back_edges(graph: &impl Digraph, root: u32, max: usize) -> Option<Vec<Edge>> {
     let mut seen = vec![Seen::Not; graph.nodes().to_usize()];
     let mut found = Vec::new();
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(back_edges(&masked, 0, 1), None);
     }
 
-    /// Without them there is no cycle left, on every graph of four nodes.
+    /// Without the back edges there is no cycle left, in every graph of four nodes.
     #[test]
     fn every_cycle_holds_one() {
         let all: Vec<(u32, u32)> = (0..4).flat_map(|a| (0..4).map(move |b| (a, b))).filter(|(a, b)| a != b).collect();

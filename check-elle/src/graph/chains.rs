@@ -1,17 +1,16 @@
 //! Chains of a process: one step from each transaction to each later one, so that no cycle lists all those between.
 //!
-//! The order of a process is transitive, but its edges lead from each transaction only to the next. As for realtime,
-//! gates make up for that without an edge for each pair: whatever leads to the next transaction leads to all after it
-//! too.
+//! The process order is transitive, but its edges lead from each transaction only to the next. As for real time, gates
+//! replace the missing edges without one for each pair: whatever leads to the next transaction leads to all later ones.
 
 use super::{Graph, Relation};
 use history_core::cast::Cast as _;
 
-/// Stands for no gate.
+/// The number of an absent gate.
 const NONE: u32 = u32::MAX;
 
-/// The same graph with a gate for each transaction that some later one of its process does not follow directly. The
-/// gates are its last nodes. O(nodes + edges).
+/// The same graph with a gate for each transaction that is indirectly followed by a later one of its process. The gates
+/// are its last nodes. O(nodes + edges).
 pub(crate) fn gated(graph: &Graph) -> Graph {
     let next_of = |node: u32| {
         let process = graph.out(node).filter(|(_, relation)| *relation == Relation::Process);
@@ -53,7 +52,7 @@ pub(crate) fn gated(graph: &Graph) -> Graph {
 mod tests {
     use super::*;
 
-    /// Two processes; in the second one a transaction leads to two.
+    /// Two processes; in the second one a transaction leads to two others.
     #[test]
     fn each_leads_to_all_that_come_later_in_one_step() {
         let edges = [(0, 1), (1, 2), (2, 3), (4, 5), (6, 7), (7, 8), (7, 9)];

@@ -14,33 +14,33 @@ pub(crate) mod views;
 use crate::cycle_spec::Relations;
 use history_core::cast::Cast as _;
 
-/// Why one transaction precedes another. The relations of writes and reads come first, strongest first: if two
-/// transactions are related in several ways, on several keys, the strongest names the step between them, as in Elle.
-/// (Any cycle with a weaker one in its place is a cycle of a worse type as well.)
+/// The reason why one transaction precedes another. Data relations come first, strongest first: if two transactions are
+/// related in several ways, on several keys, the strongest names the step between them, as in Elle. (Any cycle with a
+/// weaker relation in its place is a cycle of a worse type as well.)
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub(crate) enum Relation {
-    /// It wrote the version that the other's version replaced.
+    /// The first wrote the version that the second's version replaced.
     Ww = 1,
-    /// It wrote the value that the other read.
+    /// The first wrote the value that the second read.
     Wr = 2,
-    /// It read the value that the other replaced.
+    /// The first read the value that the second replaced.
     Rw = 4,
-    /// It came before the other in one process.
+    /// The first preceded the second in one process.
     Process = 8,
-    /// It completed before the other was invoked.
+    /// The first completed before the second was invoked.
     Realtime = 16,
-    /// From a gate on: the relation is that of the edge that led to the first gate.
+    /// An edge from a gate: the relation is that of the edge that led to the first gate.
     Through = 32,
 }
 
 impl Relation {
-    /// Whether it comes of what the transactions wrote and read.
+    /// Returns true if the relation follows from writes and reads of the transactions.
     pub(crate) fn is_data(self) -> bool {
         matches!(self, Relation::Ww | Relation::Wr | Relation::Rw)
     }
 
-    /// The bit that represents it in sets.
+    /// The bit that represents the relation in sets.
     pub(crate) const fn bit(self) -> u8 {
         self as u8
     }
@@ -62,15 +62,15 @@ impl Relation {
 pub(crate) struct Mask(u8);
 
 impl Mask {
-    /// All of them.
+    /// All relations.
     pub(crate) const ALL: Mask = Mask(u8::MAX);
 
-    /// These, and `Through`, without which no gate is ever left.
+    /// These relations, and `Through`, without which no path leaves a gate.
     pub(crate) fn of(relations: &[Relation]) -> Mask {
         Mask(relations.iter().fold(Relation::Through.bit(), |mask, relation| mask | relation.bit()))
     }
 
-    /// One more.
+    /// Adds a relation.
     pub(crate) fn with(self, relation: Relation) -> Mask {
         Mask(self.0 | relation.bit())
     }
@@ -82,7 +82,7 @@ impl Mask {
 }
 
 impl From<Relations> for Mask {
-    /// Their bits are the same.
+    /// The bits are the same.
     fn from(relations: Relations) -> Mask {
         Mask(Relation::Through.bit() | relations.bits())
     }
@@ -91,21 +91,21 @@ impl From<Relations> for Mask {
 /// A directed graph whose first nodes are transactions and whose others are gates.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
-    /// How many nodes are transactions.
+    /// The number of nodes that are transactions.
     pub(crate) txns: u32,
-    /// Where each node's edges begin. Nondecreasing; its last entry is `to.len()`.
+    /// The start of each node's edges. Nondecreasing; its last entry is `to.len()`.
     start: Vec<u32>,
     to: Vec<u32>,
     relation: Vec<Relation>,
 }
 
 impl Graph {
-    /// A graph to which nodes are to be added in the order of their numbers: first `txns` transactions, then gates.
+    /// A graph to which nodes are added in the order of their numbers: first `txns` transactions, then gates.
     pub(crate) fn new(txns: usize) -> Graph {
         Graph { txns: txns.to_u32(), start: vec![0], ..Graph::default() }
     }
 
-    /// Adds an edge from the node being added. The other end may come later. Never from a transaction to itself.
+    /// Adds an edge from the node being added. Its target may be a later node, but not the node itself.
     #[inline]
     pub(crate) fn push_edge(&mut self, to: u32, relation: Relation) {
         debug_assert!(to.to_usize() + 1 != self.start.len(), "an edge from a node to itself");
@@ -119,7 +119,7 @@ impl Graph {
         (start..self.to.len().to_u32()).map(|edge| self.edge(edge))
     }
 
-    /// Drops those of the edges so far of the node being added that are not to be kept.
+    /// Removes the edges of the node being added that `keep` rejects.
     pub(crate) fn retain_open_edges(&mut self, keep: impl Fn(u32, Relation) -> bool) {
         let start = self.start[self.start.len() - 1].to_usize();
         let mut end = start;
@@ -160,7 +160,7 @@ impl Graph {
         self.start[node.to_usize()]..self.start[node.to_usize() + 1]
     }
 
-    /// Where an edge leads, and why.
+    /// The target of an edge, and its relation.
     #[inline]
     pub(crate) fn edge(&self, edge: u32) -> (u32, Relation) {
         (self.to[edge.to_usize()], self.relation[edge.to_usize()])
@@ -172,11 +172,11 @@ impl Graph {
         self.edges_of(node).map(|edge| self.edge(edge))
     }
 
-    /// The transactions to which the edges of one lead, by way of gates or not, with the relation of each; sorted, each
-    /// pair once. O(edges that can be reached without a step to another transaction).
+    /// The transactions to which a step from one leads, directly or through gates, with the relation of each; sorted,
+    /// without duplicates. O(edges that can be reached without a second step).
     pub(crate) fn steps_of(&self, txn: u32) -> Vec<(u32, Relation)> {
         let mut steps = Vec::new();
-        // Which gates were passed, for each relation that leads into them.
+        // The gates visited, for each relation that leads into them.
         let mut passed: Vec<(u32, Relation)> = Vec::new();
         let mut waiting: Vec<(u32, Relation)> = self.out(txn).collect();
         while let Some((to, relation)) = waiting.pop() {
@@ -193,8 +193,8 @@ impl Graph {
         steps
     }
 
-    /// The part between `nodes`, which are ascending; and nodes get new numbers by their places in it. Of several
-    /// relations of what two transactions wrote and read the strongest is kept: see [`Relation`].
+    /// The subgraph of `nodes`, which are ascending. Its nodes are numbered by their positions there. If two
+    /// transactions have several data relations, the strongest is kept: see [`Relation`].
     pub(crate) fn induced(&self, nodes: &[u32]) -> Graph {
         let txns = nodes.partition_point(|node| !self.is_gate(*node));
         let mut part = Graph::new(txns);

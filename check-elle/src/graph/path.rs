@@ -1,31 +1,31 @@
-//! Shortest paths: breadth first, edges after gates at no cost, within a budget of edges looked at.
+//! Shortest paths: breadth-first, with edges after gates at no cost, within a budget of examined edges.
 
 use super::views::Digraph;
 use super::{Graph, Relation};
 use history_core::cast::Cast as _;
 use std::collections::VecDeque;
 
-/// Edges that searches for short paths may still look at.
+/// The number of edges that searches for short paths may still examine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Effort(pub(crate) u64);
 
-/// How a search ended.
+/// The result of a search.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The edges of a shortest path.
     Path(Vec<u32>),
-    /// There is none, or none of so few steps.
+    /// There is no path with so few steps.
     Nothing,
-    /// The budget was spent first.
+    /// The budget ran out first.
     Spent,
 }
 
-/// The memory of searches in one graph, used again by each.
+/// The memory of searches in one graph, reused by each.
 #[derive(Debug)]
 pub(crate) struct Walker {
-    /// The search that settled each node last.
+    /// For each node, the last search that settled it.
     settled: Vec<u32>,
-    /// How it was reached then.
+    /// For each node, the node and the edge from which that search reached it.
     came_by: Vec<(u32, u32)>,
     search: u32,
     queue: VecDeque<Entry>,
@@ -42,7 +42,7 @@ struct Entry {
 const START: u32 = u32::MAX;
 
 impl Walker {
-    /// For graphs of `nodes` nodes.
+    /// Creates the memory for graphs of `nodes` nodes.
     pub(crate) fn new(nodes: u32) -> Walker {
         Walker {
             settled: vec![0; nodes.to_usize()],
@@ -52,8 +52,8 @@ impl Walker {
         }
     }
 
-    /// A path of the fewest steps, at most `steps_max`, between two different nodes. `graph` says for each edge whether
-    /// its relation is free of charge; `edges` says where it leads. O(edges), and no more than `effort`.
+    /// A path with the fewest steps, at most `steps_max`, between two different nodes. `graph` defines which edges cost
+    /// nothing, `edges` where they lead. O(edges), and no more than `effort`.
     pub(crate) fn shortest(
         &mut self,
         graph: &Graph,
@@ -68,7 +68,7 @@ impl Walker {
         self.queue.push_back(Entry { node: from, steps: 0, from: START, edge: START });
         while let Some(entry) = self.queue.pop_front() {
             let node = entry.node.to_usize();
-            // A node waits once for each edge to it; the first to be served is the nearest.
+            // A node is in the queue once for each edge to it; the first entry is the nearest.
             if self.settled[node] == self.search {
                 continue;
             }

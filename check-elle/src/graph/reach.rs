@@ -1,28 +1,28 @@
-//! Reachability of many pairs at once: a bit a pair, carried along the edges in topological order.
+//! Reachability of many pairs at once: one bit per pair, propagated along the edges in topological order.
 //!
-//! Searching from each start on its own would look at every edge once a pair. Here it is once for [`WIDTH`] pairs, and
-//! pairs are sorted, so that those of one round lie close together and only the components between them are visited.
-//! Exact; O(pairs / WIDTH * edges) at the worst, O(components) memory.
+//! A search from each start would examine every edge once per pair. Here it is once per [`WIDTH`] pairs. The pairs are
+//! sorted, so that those of one round are close together and only the components between them are visited. Exact;
+//! O(pairs / WIDTH * edges) in the worst case, O(components) memory.
 
 use super::scc::Components;
 use super::views::Digraph;
 use super::{Graph, Relation};
 use history_core::cast::Cast as _;
 
-/// Pairs in one round.
+/// The number of pairs in one round.
 const WIDTH: usize = 256;
 
 type Bits = [u64; WIDTH / 64];
 
-/// Where a pair's path may begin, and where it must end.
+/// The start and the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) from: u32,
     pub(crate) to: u32,
 }
 
-/// For each pair whether a path leads from its first node to its second (a node reaches itself); up to and with the
-/// first round in which one does. `None` for the pairs that were left.
+/// For each pair, whether a path leads from its first node to its second (a node reaches itself). Stops after the first
+/// round in which one does: later pairs are `None`.
 pub(crate) fn reachable(graph: &impl Digraph, components: &Components, pairs: &[Pair]) -> Vec<Option<bool>> {
     let of = |node: u32| components.of[node.to_usize()];
     let mut found = vec![None; pairs.len()];
@@ -76,7 +76,7 @@ pub(crate) fn reachable(graph: &impl Digraph, components: &Components, pairs: &[
 /// The nodes to which a path of at least one step leads from some of `starts`: edges after gates are not steps.
 /// O(nodes + edges).
 pub(crate) fn stepped_to(graph: &Graph, edges: &impl Digraph, starts: impl Iterator<Item = u32>) -> Vec<bool> {
-    // For each node whether it was reached without a step, and with one.
+    // For each node, whether it was reached without a step, and with one.
     let mut seen = vec![[false; 2]; graph.nodes().to_usize()];
     let mut waiting: Vec<(u32, bool)> = starts.map(|node| (node, false)).collect();
     while let Some((node, stepped)) = waiting.pop() {

@@ -1,8 +1,8 @@
 //! Strongly connected components: Pearce's one-pass form of Tarjan's algorithm, on explicit stacks.
 //!
 //! D. J. Pearce, "A space-efficient algorithm for finding strongly connected components" (Information Processing
-//! Letters 116, 2016), algorithm `PEA_FIND_SCC2`, its recursion unrolled. O(nodes + edges), one number a node in
-//! addition to the stacks.
+//! Letters 116, 2016), algorithm `PEA_FIND_SCC2`, without recursion. O(nodes + edges), one number per node in addition
+//! to the stacks.
 
 use super::views::Digraph;
 use history_core::cast::Cast as _;
@@ -10,7 +10,7 @@ use history_core::cast::Cast as _;
 /// The component of each node.
 #[derive(Debug)]
 pub(crate) struct Components {
-    /// For each node the number of its component. An edge between components leads to a smaller number, so descending
+    /// For each node, the number of its component. An edge between components leads to a smaller number, so descending
     /// numbers are a topological order.
     pub(crate) of: Vec<u32>,
     /// Components of more than one node, each in ascending order, ordered by their first nodes.
@@ -41,7 +41,7 @@ pub(crate) fn components(graph: &impl Digraph) -> Components {
         }
     }
     let Search { mut rank, mut large, components, .. } = search;
-    // Component numbers were handed out from the top down, out of the way of the indices of the search.
+    // Component numbers were assigned downwards from the maximum, so that they differ from the indices of the search.
     for number in &mut rank {
         *number = u32::MAX - *number;
     }
@@ -52,13 +52,14 @@ pub(crate) fn components(graph: &impl Digraph) -> Components {
 
 struct Search<'g, G> {
     graph: &'g G,
-    /// 0: not seen. Below `index`: the least index of the path that it was seen to reach. Above: its component is done.
+    /// 0: not visited. Below `index`: the least index on the path that it is known to reach. Above: its component is
+    /// complete.
     rank: Vec<u32>,
     index: u32,
     components: u32,
     /// The path being searched: each node, its next edge, and whether it may be the first of its component.
     path: Vec<(u32, u32, bool)>,
-    /// Nodes done, whose component is not.
+    /// Nodes that are complete, but whose component is not.
     waiting: Vec<u32>,
     large: Vec<Vec<u32>>,
 }
@@ -82,7 +83,7 @@ impl<G: Digraph> Search<'_, G> {
                 };
                 let rank = self.rank[to.to_usize()];
                 if rank == 0 {
-                    // The edge is looked at again when `to` is done, for what `to` then reaches.
+                    // The edge is examined again when `to` is complete, for the nodes that `to` then reaches.
                     self.enter(to);
                     continue 'path;
                 }
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!(found.large[0].len(), 1_000_000);
     }
 
-    /// Compares with what reachability, worked out naively, says: two nodes are together if each reaches the other.
+    /// Compares with naively computed reachability: two nodes are in one component if each reaches the other.
     #[test]
     fn agrees_with_reachability_on_every_graph_of_four_nodes() {
         let pairs: Vec<(u32, u32)> = (0..4).flat_map(|a| (0..4).map(move |b| (a, b))).filter(|(a, b)| a != b).collect();

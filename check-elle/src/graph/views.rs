@@ -1,17 +1,17 @@
-//! Views of a graph for searches: some of its edges, or two nodes for each, if a path has to store a fact.
+//! Views of a graph for searches: some of its edges, or two nodes for each, if a path must record a fact.
 
 use super::{Graph, Mask, Relation};
 use history_core::cast::Cast as _;
 
-/// What is searched: nodes `0..nodes()`, and each one's edges by number.
+/// A graph to search: nodes `0..nodes()`, and each node's edges by number.
 pub(crate) trait Digraph {
     fn nodes(&self) -> u32;
     fn edges_of(&self, node: u32) -> std::ops::Range<u32>;
-    /// Where an edge of `node` leads; `None` if it is not to be followed.
+    /// The target of an edge of `node`; `None` if the edge is not to be followed.
     fn follow(&self, node: u32, edge: u32) -> Option<u32>;
 }
 
-/// A graph by those of its edges whose relation is in a mask.
+/// A graph with only those edges whose relation is in a mask.
 pub(crate) struct Masked<'g> {
     pub(crate) graph: &'g Graph,
     pub(crate) mask: Mask,
@@ -34,9 +34,9 @@ impl Digraph for Masked<'_> {
     }
 }
 
-/// A graph by paths on which no rw edge follows another. Node `2v` is `v` reached by any other edge, `2v + 1` is `v`
-/// reached by an rw edge. A cycle here is a closed walk there on which, all the way around, no two rw edges are
-/// adjacent.
+/// A graph whose paths have no two successive rw edges. Node `2v` is `v` reached by any other edge, `2v + 1` is `v`
+/// reached by an rw edge. A cycle in this view is a closed walk in the graph on which no two rw edges are adjacent,
+/// including the last and the first.
 pub(crate) struct Nonadjacent<'g> {
     pub(crate) graph: &'g Graph,
     /// The relations other than rw.
@@ -58,21 +58,21 @@ impl Digraph for Nonadjacent<'_> {
         let (to, relation) = self.graph.edge(edge);
         match relation {
             Relation::Rw => node.is_multiple_of(2).then_some(2 * to + 1),
-            // A gate passes on how it was reached.
+            // Edges from gates keep the relation by which the gate was reached.
             Relation::Through => Some(2 * to + node % 2),
             _ => self.mask.has(relation).then_some(2 * to),
         }
     }
 }
 
-/// A graph by paths that record whether they took an edge of one relation, among those edges whose relation is in
-/// `mask`. Node `2n` represents node n before an edge of this `relation`, `2n + 1` after one.
+/// A graph whose paths record whether they took an edge of one relation, among edges whose relation is in `mask`. Node
+/// `2n` represents node n before an edge of this `relation`, `2n + 1` after one.
 #[derive(Clone, Copy)]
 pub(crate) struct Counted<'g> {
     pub(crate) graph: &'g Graph,
     pub(crate) mask: Mask,
     pub(crate) relation: Relation,
-    /// Whether a second such edge is not to be followed.
+    /// Whether a path may have only one such edge.
     pub(crate) once: bool,
 }
 
@@ -100,10 +100,10 @@ impl Digraph for Counted<'_> {
     }
 }
 
-/// A graph without the nodes from which a target cannot be reached, because their components come after the target's.
+/// A graph without the nodes that cannot reach a target, because their components come after the target's.
 pub(crate) struct Towards<'g, D> {
     pub(crate) graph: &'g D,
-    /// Numbers of components, as [`super::scc::components`] gives them for this graph.
+    /// The numbers of components, as [`super::scc::components`] returns them for this graph.
     pub(crate) of: &'g [u32],
     pub(crate) target: u32,
 }

@@ -13,7 +13,7 @@
 //! for Geo-Replicated Systems" (SOSP 2011); Terry et al., "Session Guarantees for Weakly Consistent Replicated Data"
 //! (1994).
 
-/// One model.
+/// A row of the table.
 pub(crate) struct ModelRow {
     /// The usual name, which reports use.
     pub(crate) name: &'static str,
@@ -23,20 +23,20 @@ pub(crate) struct ModelRow {
     pub(crate) implies: &'static [&'static str],
     /// Names of anomalies that rule the model out, directly.
     pub(crate) forbids: &'static [&'static str],
-    /// A sentence.
+    /// The definition, in a sentence.
     pub(crate) summary: &'static str,
     /// Whether these checkers decide it.
     pub(crate) decision: Decision,
 }
 
-/// Whether there is a complete search for violations of a model; and the reason, as a clause.
+/// Whether the search for violations of a model is complete, with the reason as a clause.
 #[derive(Clone, Copy)]
 pub(crate) enum Decision {
-    /// All that rules it out is searched for.
+    /// The search covers all that rules it out.
     Yes(&'static str),
-    /// By its axiom: a search for an order of commits.
+    /// A search for an order of commits decides its axiom.
     Exactly(&'static str),
-    /// It is not, or not all of it.
+    /// There is no search, or none that is complete.
     No(&'static str),
 }
 
@@ -64,7 +64,7 @@ const BY_AXIOM: Decision = Exactly(if cfg!(feature = "exact") {
     "its axiom (which transactions each read sees) is not checked"
 });
 
-/// All of them, stronger before weaker.
+/// All models, stronger before weaker.
 #[rustfmt::skip] // A row is a name and aliases, implies, forbids, a sentence, and whether it is decided, a line each.
 pub(crate) const MODELS: &[ModelRow] = &[
     // Transactions and real time.
@@ -216,7 +216,7 @@ pub(crate) const MODELS: &[ModelRow] = &[
         "Serializable, as if there were one copy of the data [Bernstein, Goodman].",
         NO_ANOMALY),
 
-    // Single objects and sessions: implied by the above, and out of these checkers' reach.
+    // Single objects and sessions: implied by the above, and not decided by these checkers.
     row("linearizable", &[],
         &["sequential"],
         &[],

@@ -2,7 +2,7 @@
 
 /// For each row, the rows that follow from it directly or indirectly, without itself.
 ///
-/// Row `i` follows directly from the rows of which bit `i` is set. Fails to compile if a row follows from itself.
+/// Row `i` follows directly from the rows in which bit `i` is set. Fails to compile if a row follows from itself.
 pub(crate) const fn transitive<const N: usize>(mut follows: [u128; N]) -> [u128; N] {
     assert!(N <= u128::BITS as usize, "a table has more rows than a set has bits");
     let mut middle = 0;
@@ -24,7 +24,7 @@ pub(crate) const fn transitive<const N: usize>(mut follows: [u128; N]) -> [u128;
     follows
 }
 
-/// The same relation the other way round.
+/// The converse relation.
 pub(crate) const fn converse<const N: usize>(relation: &[u128; N]) -> [u128; N] {
     let mut converse = [0; N];
     let mut row = 0;
