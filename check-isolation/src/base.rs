@@ -1,9 +1,9 @@
-//! What every order must extend: the base of a level and the relation of writers to readers, as a graph.
+//! The relations that every order must extend, as a graph: the base of a level, and the relation of writers to readers.
 //!
-//! A node is a transaction. Real time is one chain of further nodes, each of which represents the moment when a certain
-//! number of transactions have completed: arcs lead from a completion to the next such node that is needed, from each
-//! to the next, and from each to the transactions that were invoked then. That is at most 2n arcs, whereas an arc for
-//! each pair would take n².
+//! A node is a transaction. Real time is one chain of further nodes, called events. Each represents the moment when a
+//! certain number of transactions have completed. Arcs lead from a completion to the next event that is needed, from
+//! each event to the next one, and from each event to the transactions that were invoked then. These are at most 2n
+//! arcs, whereas an arc for each pair would take n².
 
 use crate::csr::Csr;
 use crate::evidence::{Link, Relation};
@@ -17,11 +17,11 @@ use history_core::cast::Cast as _;
 pub(crate) struct Frame {
     /// For each transaction, the next one of its session; `TxnId::NONE` if there is none.
     pub(crate) next: Vec<TxnId>,
-    /// For each transaction, the event behind its completion; `u32::MAX` if nothing waits for that.
+    /// For each transaction, the event after its completion; `u32::MAX` if no invocation follows it.
     pub(crate) ends_at: Vec<u32>,
-    /// For each transaction, the event that its invocation comes after; `u32::MAX` if there is none.
+    /// For each transaction, the event before its invocation; `u32::MAX` if there is none.
     pub(crate) begins_at: Vec<u32>,
-    /// How many events there are; each comes before the next.
+    /// The number of events; each comes before the next.
     pub(crate) events: usize,
 }
 
@@ -55,7 +55,7 @@ impl Frame {
         }
     }
 
-    /// Whether an event is between the completion of one transaction and the invocation of another.
+    /// Returns true if an event is between the completion of one transaction and the invocation of another.
     fn has_between(&self, from: TxnId, to: TxnId) -> bool {
         let (end, begin) = (self.ends_at[from.at()], self.begins_at[to.at()]);
         end != u32::MAX && begin != u32::MAX && end <= begin
@@ -64,14 +64,15 @@ impl Frame {
     fn add_events(&mut self, txns: &Transactions) {
         let mut ends: Vec<u64> = txns.ids().map(|txn| txns.end(txn)).filter(|end| *end != u64::MAX).collect();
         ends.sort_unstable();
-        // For each transaction, how many had completed when it was invoked. Rows are near the order of completion.
+        // For each transaction, the number of completions before its invocation. Rows are nearly in the order of
+        // completion.
         let mut near = 0;
         let mut count = |is_before: &dyn Fn(u64) -> bool| {
             near = partition_point_near(&ends, near, is_before);
             near
         };
         let completed: Vec<u32> = txns.ids().map(|txn| count(&|end| end < txns.begin(txn)).to_u32()).collect();
-        // For each such count, how many smaller ones somebody waits for.
+        // For each such count, the number of smaller counts that some invocation needs.
         let mut events_below = vec![0_u32; ends.len() + 2];
         completed.iter().filter(|count| **count > 0).for_each(|count| events_below[count.to_usize() + 1] = 1);
         for count in 1..events_below.len() {
@@ -92,7 +93,8 @@ impl Frame {
     }
 }
 
-/// The number of values that a test accepts, which are the first ones; found in steps that double from a place near it.
+/// The number of values, which are the first ones, that a test accepts. The search starts near `near` with doubling
+/// steps.
 fn partition_point_near(sorted: &[u64], near: usize, is_before: &dyn Fn(u64) -> bool) -> usize {
     let (mut low, mut high, mut step) = (near, near, 1);
     while low > 0 && !is_before(sorted[low - 1]) {
@@ -107,7 +109,7 @@ fn partition_point_near(sorted: &[u64], near: usize, is_before: &dyn Fn(u64) -> 
     low + sorted[low..high].partition_point(|value| is_before(*value))
 }
 
-/// All arcs of base, reads and known orders; and further ones between transactions.
+/// The graph with all arcs of the base, of reads and of known orders, and with further ones between transactions.
 pub(crate) fn graph(txns: &Transactions, frame: &Frame, more: &[(TxnId, TxnId)]) -> Csr {
     Csr::new(txns.len() + frame.events, |emit| {
         emit_seen(txns, frame, emit);
@@ -120,8 +122,8 @@ pub(crate) fn graph(txns: &Transactions, frame: &Frame, more: &[(TxnId, TxnId)])
     })
 }
 
-/// The arcs of base and reads alone: along these a transaction observes another. Overwriting a version does not imply
-/// observing it.
+/// The graph with the arcs of the base and of reads only: along these a transaction observes another. Overwriting a
+/// version does not imply observing it.
 pub(crate) fn seen(txns: &Transactions, frame: &Frame) -> Csr {
     Csr::new(txns.len() + frame.events, |emit| emit_seen(txns, frame, emit))
 }
@@ -150,13 +152,13 @@ fn emit_seen(txns: &Transactions, frame: &Frame, emit: &mut dyn FnMut(usize, u32
     }
 }
 
-/// The step from one transaction to another along an arc of the base, of reads or of known orders. What makes one
-/// visible to the other is preferred to what does not.
+/// The step from one transaction to another along an arc of the base, of reads or of known orders. Relations that make
+/// one visible to the other are preferred.
 pub(crate) fn link(txns: &Transactions, frame: &Frame, from: TxnId, to: TxnId) -> Link {
     Link { from, to, relation: relation(txns, frame, from, to).unwrap_or(Relation::RealTime) }
 }
 
-/// Why there is such an arc, if there is one.
+/// The relation of such an arc, if there is one.
 pub(crate) fn relation(txns: &Transactions, frame: &Frame, from: TxnId, to: TxnId) -> Option<Relation> {
     let read = || txns.reads(to).iter().find(|read| read.writer == from).map(|read| Relation::Wr(read.key));
     let session = || (frame.next[from.at()] == to).then_some(Relation::Session);
@@ -168,7 +170,7 @@ pub(crate) fn relation(txns: &Transactions, frame: &Frame, from: TxnId, to: TxnI
     read().or_else(session).or_else(real_time).or_else(order)
 }
 
-/// The steps along a path or cycle of nodes that begins with a transaction; events in it become steps of real time.
+/// The steps along a path or cycle of nodes that begins with a transaction; events in it become real-time steps.
 pub(crate) fn links(txns: &Transactions, frame: &Frame, nodes: &[u32], closed: bool) -> Vec<Link> {
     let mut met = nodes.iter().filter(|node| node.to_usize() < txns.len()).map(|node| TxnId::from(*node));
     let Some(first) = met.next() else { return Vec::new() };

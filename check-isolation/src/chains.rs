@@ -1,9 +1,10 @@
 //! Chains: a partition of the transactions into paths of the graph, and the writers of each key along them.
 //!
-//! Whatever reaches a transaction is, for each chain, a prefix of the chain; so one number per chain is sufficient. If
-//! sessions are ordered, they are the chains; in real time a chain also continues with another session, so that there
-//! are about as many as concurrent clients, however often these continue under other numbers. Otherwise chains are
-//! paths of reads, each transaction after one that it read from, if that is the last one of its chain so far.
+//! The transactions that reach a given one are, in each chain, a prefix of the chain, so one number per chain suffices.
+//! If sessions are ordered, they are the chains. In real time a chain also continues with another session, so that
+//! there are about as many chains as concurrent clients, however often clients continue under other numbers. Otherwise
+//! chains are paths of reads: each transaction follows one that it read from, if that one is the last of its chain so
+//! far.
 
 use crate::base::Frame;
 use crate::ids::{KeyId, TxnId};
@@ -12,19 +13,19 @@ use history_core::cast::Cast as _;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Which chain each transaction is in, and where.
+/// The chain and the position of each transaction.
 #[derive(Debug)]
 pub(crate) struct Chains {
     /// The chain of each transaction.
     pub(crate) of: Vec<u32>,
-    /// Its position there.
+    /// The position of each transaction in its chain.
     pub(crate) at: Vec<u32>,
-    /// How many chains there are.
+    /// The number of chains.
     pub(crate) count: usize,
 }
 
 impl Chains {
-    /// Chains along the arcs of base and reads, of which `order` is a topological order.
+    /// Creates chains along the arcs of base and reads. `order` is a topological order of these.
     pub(crate) fn new(txns: &Transactions, frame: &Frame, order: &[u32]) -> Chains {
         let n = txns.len();
         let mut chains = Chains { of: vec![u32::MAX; n], at: vec![0; n], count: 0 };
@@ -36,7 +37,7 @@ impl Chains {
         }
         // The last transaction of each chain.
         let mut last: Vec<u32> = Vec::new();
-        // In real time, transactions that were over, by the event behind them.
+        // In real time, the completed transactions, by the event after their completion.
         let mut over: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
         for node in order.iter().filter(|node| node.to_usize() < n) {
             let txn = TxnId::from(*node);
@@ -46,10 +47,10 @@ impl Chains {
                 .iter()
                 .map(|read| read.writer)
                 .filter(|writer| *writer != TxnId::NONE && is_last(*writer));
-            // Only what is in no order of sessions may be appended to by others.
+            // Only transactions that are in no ordered session may be joined to other chains.
             let is_free = |other: TxnId| before[other.at()] == TxnId::NONE && frame.next[other.at()] == TxnId::NONE;
             let behind = if frame.events > 0 {
-                // What nothing else can be behind comes first.
+                // A transaction without an end can only be continued by its readers, so it comes first.
                 let reads_unended = writers.find(|writer| frame.ends_at[writer.at()] == u32::MAX);
                 let own = Some(before[txn.at()]).filter(|other| *other != TxnId::NONE && is_last(*other));
                 let begins_at = frame.begins_at[txn.at()];
@@ -79,7 +80,7 @@ impl Chains {
     }
 }
 
-/// The first one that was over before an event, of those that are the last of their chains.
+/// The transaction that completed first before an event, among those that are the last of their chains.
 fn first_over(
     over: &mut BinaryHeap<Reverse<(u32, u32)>>,
     event: u32,
@@ -95,7 +96,7 @@ fn first_over(
     None
 }
 
-/// The writers of a key in one chain, in its order.
+/// The writers of a key in one chain, in the order of the chain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Group {
     pub(crate) chain: u32,
@@ -106,12 +107,12 @@ pub(crate) struct Group {
 /// The writers of each key by chain.
 #[derive(Debug, Default)]
 pub(crate) struct Writers {
-    /// Where the groups of each key end. Nondecreasing; the last is `groups.len()`.
+    /// The end of the groups of each key. Nondecreasing; the last entry is `groups.len()`.
     groups_end: Vec<u32>,
-    /// Of each key in the order of chains.
+    /// For each key, in the order of chains.
     groups: Vec<Group>,
     txns: Vec<TxnId>,
-    /// Their positions in their chains.
+    /// The positions of these transactions in their chains.
     at: Vec<u32>,
 }
 
@@ -160,7 +161,7 @@ impl Writers {
     #[inline]
     pub(crate) fn last_within(&self, group: Group, count: u32) -> Option<TxnId> {
         let at = &self.at[group.from.to_usize()..group.to.to_usize()];
-        // Nearly always either none or all.
+        // Nearly always either none or all are within.
         if at[0] >= count {
             return None;
         }

@@ -58,7 +58,7 @@ impl Default for Isolation {
     }
 }
 
-/// Their names and help are those of other checkers with these options: a command line explains an option once.
+/// The names and help are those of other checkers with these options: a command line explains an option once.
 const CONSISTENCY_MODELS: OptionSpec = OptionSpec::new(
     "consistency-models",
     OptionKind::Names,
@@ -139,7 +139,7 @@ impl Checker for Isolation {
 }
 
 impl Isolation {
-    /// These, as options say.
+    /// The settings, with the options applied.
     fn settings(&self, options: &Options) -> Result<Settings, OptionError> {
         let mut settings = Settings {
             levels: self.consistency_models.clone(),

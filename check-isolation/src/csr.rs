@@ -5,14 +5,14 @@ use history_core::cast::Cast as _;
 /// Lists of numbers, one for each row.
 #[derive(Debug, Default)]
 pub(crate) struct Csr {
-    /// Nondecreasing, with one entry more than there are rows; the last is `items.len()`. Empty if there are no rows,
-    /// or only the 0.
+    /// Nondecreasing, with one entry more than there are rows; the last is `items.len()`. If there are no rows, it is
+    /// empty or contains only 0.
     offsets: Vec<u32>,
     items: Vec<u32>,
 }
 
 impl Csr {
-    /// The lists of all `(row, item)` that `each` emits, in the order in which it emits them. It is called twice.
+    /// Creates the lists of all `(row, item)` that `each` emits, in this order. Calls `each` twice.
     pub(crate) fn new(rows: usize, each: impl Fn(&mut dyn FnMut(usize, u32))) -> Csr {
         let mut offsets = vec![0_u32; rows + 1];
         each(&mut |row, _| offsets[row + 1] += 1);
@@ -34,19 +34,18 @@ impl Csr {
         &self.items[self.range(row)]
     }
 
-    /// Where the list of a row is among all items.
+    /// The range of a row's list among all items.
     #[inline]
     pub(crate) fn range(&self, row: usize) -> std::ops::Range<usize> {
         self.offsets[row].to_usize()..self.offsets[row + 1].to_usize()
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// The rows in an order that goes along all arcs, each from its row to its item; the rest is missing if there is a
-    /// cycle.
+    /// A topological order of the rows, if each item is an arc from its row. Rows on and after cycles are missing.
     pub(crate) fn topological(&self) -> Vec<u32> {
         let mut waits = vec![0_u32; self.len()];
         for item in &self.items {
@@ -66,7 +65,8 @@ impl Csr {
         order
     }
 
-    /// A short cycle, as rows; empty if there is none. The shortest through one of a few rows that are on cycles.
+    /// A short cycle, as rows; empty if there is none. It is the shortest one through some of the rows that are on
+    /// cycles.
     pub(crate) fn cycle(&self) -> Vec<u32> {
         const TRIES_MAX: usize = 256;
         let order = self.topological();
@@ -92,7 +92,7 @@ impl Csr {
         best
     }
 
-    /// The rows of one cycle among rows each of which is reached from another of them.
+    /// The rows of one cycle, given rows that are each reached from another one of them.
     fn on_a_cycle(&self, is_left: &[bool]) -> Vec<usize> {
         let mut before = vec![u32::MAX; self.len()];
         for row in (0..self.len()).filter(|row| is_left[*row]) {
@@ -116,7 +116,7 @@ impl Csr {
     }
 }
 
-/// Breadth-first search in memory that is used again.
+/// Breadth-first searches, with reused buffers.
 struct Search {
     came_from: Vec<u32>,
     touched: Vec<u32>,

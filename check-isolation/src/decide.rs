@@ -1,4 +1,4 @@
-//! One level of one history: the problem that this crate decides.
+//! Decides one level of one history: the entry point of this crate.
 
 use crate::evidence::{Order, Outcome, Undecided};
 use crate::level::{Axiom, Base, Level};

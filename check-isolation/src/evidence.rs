@@ -7,11 +7,11 @@ use history_core::Spent;
 /// The result of deciding a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It does: here is an order that explains the history.
+    /// It does: an order that explains the history.
     Holds(Order),
-    /// It does not, and this is why.
+    /// It does not: a derivation proves it.
     Violated(Box<Refutation>),
-    /// It was not found out.
+    /// It was not decided.
     Unknown(Undecided),
 }
 
@@ -172,13 +172,13 @@ impl Refutation {
         Refutation { axiom, base, items, cycle, by: None, is_complete: true }
     }
 
-    /// Whether another one has the same steps, perhaps at another level.
+    /// Returns true if another refutation has the same steps, possibly at another level.
     pub(crate) fn has_the_steps_of(&self, other: &Refutation) -> bool {
         (&self.cycle, &self.items, self.by, self.is_complete)
             == (&other.cycle, &other.items, other.by, other.is_complete)
     }
 
-    /// The same of other transactions: `of` gives the one that each stands for.
+    /// The same derivation about other transactions: `of` maps each transaction.
     pub(crate) fn about(mut self, of: impl Fn(TxnId) -> TxnId) -> Refutation {
         let order = |order: &mut Before| (order.first, order.second) = (of(order.first), of(order.second));
         let links = |links: &mut Vec<Link>| {
@@ -221,7 +221,7 @@ impl Refutation {
 }
 
 impl Lemma {
-    /// The same with other numbers of the lemmas that it rests on.
+    /// The same lemma with new numbers of the lemmas on which it is based.
     pub(crate) fn renumbered(&self, number: impl Fn(usize) -> usize) -> Lemma {
         let mut lemma = self.clone();
         lemma.by = lemma.by.map(&number);

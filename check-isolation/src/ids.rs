@@ -1,4 +1,4 @@
-//! Ids: small numbers that index columns, a type for each so that they cannot be mixed up.
+//! Ids: small numbers that index columns, with one type per kind so that they cannot be confused.
 
 history_core::id! {
     /// A transaction: a row of [`Transactions`](crate::Transactions).

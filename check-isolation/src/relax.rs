@@ -1,9 +1,9 @@
-//! Sessions as an aid for a level without them: used as far as nothing contradicts them.
+//! Uses sessions to decide a level without them, as far as nothing contradicts them.
 //!
 //! Without a base the graph has thousands of short chains, with sessions a few long ones. Most stores obey their
-//! sessions except for a few transactions, so those are removed from theirs and the level is decided with the rest of
-//! the sessions. An order that explains the history with these explains it without sessions too, and a derivation that
-//! uses none of them refutes the level. One that uses some names the next transactions to remove.
+//! sessions except for a few transactions, so these are removed from their sessions, and the level is decided with the
+//! rest. An order that explains the history with these sessions also explains it without them, and a derivation that
+//! uses none of them refutes the level. A derivation that uses some names the next transactions to remove.
 
 use crate::evidence::{Because, Item, Link, Outcome, Refutation, Relation};
 use crate::ids::TxnId;
@@ -15,9 +15,9 @@ const STALE_ROUNDS_MAX: usize = 8;
 /// The maximum number of derivations that name transactions to remove.
 const ROUNDS_MAX: usize = 64;
 
-/// Decides a level without a base by sessions, if that succeeds. Those who are misplaced are taken out of theirs at
-/// once. `stale_readers` finds transactions that contradict their sessions; `alone` decides the level with all the
-/// sessions that it is given.
+/// Decides a level without a base by way of sessions, if that succeeds. `misplaced` are removed from their sessions at
+/// the start. `stale_readers` finds transactions that contradict their sessions; `alone` decides the level with all
+/// remaining sessions.
 pub(crate) fn decide(
     txns: &Transactions,
     misplaced: &[TxnId],
@@ -55,7 +55,7 @@ pub(crate) fn decide(
     None
 }
 
-/// The ends of all steps of a derivation that are of a session.
+/// The later transactions of all session steps in a derivation.
 fn session_links(refutation: &Refutation) -> Vec<TxnId> {
     let mut found = Vec::new();
     let mut look = |links: &[Link]| {

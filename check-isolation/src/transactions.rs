@@ -3,7 +3,7 @@
 use crate::ids::{KeyId, TxnId};
 use history_core::cast::Cast as _;
 
-/// Stands for no session, in a column of sessions.
+/// An absent session, in a column of sessions.
 pub(crate) const NO_SESSION: u32 = u32::MAX;
 
 /// An external read: one whose value is not from its own transaction.
@@ -54,7 +54,7 @@ pub struct Transactions {
     reads: Vec<Read>,
     /// Nondecreasing; the last entry is `writes.len()`.
     writes_end: Vec<u32>,
-    /// Of each transaction in the order of keys, each once.
+    /// For each transaction in the order of keys, without duplicates.
     writes: Vec<KeyId>,
     /// For each transaction, the bits of the keys that it writes: see [`bit`].
     write_bits: Vec<u64>,
@@ -62,8 +62,8 @@ pub struct Transactions {
     keys: usize,
 }
 
-/// The bit of a key in a set of keys: its number modulo 64. Two keys may have one bit, so that such a set shows that a
-/// key is not in it.
+/// The bit of a key in a set of keys: its number modulo 64. Two keys may share a bit, so such a set can only show that
+/// a key is not in it.
 #[inline]
 pub(crate) fn bit(key: KeyId) -> u64 {
     1 << (key.number() & 63)
@@ -110,7 +110,7 @@ impl Transactions {
         self.writes.push(key);
     }
 
-    /// Adds the next row, of what was added to it.
+    /// Adds the next row, with the reads and writes added so far.
     pub(crate) fn close(&mut self, session: Option<u32>, begin: Option<u64>, end: Option<u64>) -> TxnId {
         let id = TxnId::new(self.len());
         self.session.push(session.unwrap_or(NO_SESSION));
@@ -167,7 +167,7 @@ impl Transactions {
         &self.reads[self.reads_range(txn)]
     }
 
-    /// Where the reads of a transaction are among all.
+    /// The range of a transaction's reads among all reads.
     #[inline]
     pub(crate) fn reads_range(&self, txn: TxnId) -> std::ops::Range<usize> {
         let at = txn.at();
@@ -192,7 +192,7 @@ impl Transactions {
         self.write_bits[txn.at()]
     }
 
-    /// Where the keys that a transaction writes are among all.
+    /// The range of a transaction's written keys among all.
     #[inline]
     pub(crate) fn writes_range(&self, txn: TxnId) -> std::ops::Range<usize> {
         let at = txn.at();
@@ -200,7 +200,7 @@ impl Transactions {
         from..self.writes_end[at].to_usize()
     }
 
-    /// How many writes there are.
+    /// The number of writes.
     pub(crate) fn write_count(&self) -> usize {
         self.writes.len()
     }
@@ -228,13 +228,13 @@ impl Transactions {
         self.session[txn.at()] = session;
     }
 
-    /// Says whom the read at a position among all saw.
+    /// Sets the writer of the read at a position among all reads.
     pub(crate) fn set_writer(&mut self, read: usize, writer: TxnId) {
         self.reads[read].writer = writer;
     }
 
-    /// Drops all rows that are not to be kept, in place: nobody that is kept reads from them. Known orders are of rows
-    /// that are.
+    /// Drops all other rows than those to keep, in place. No kept row may read from a dropped one, and there must be no
+    /// known orders, because these name rows by number.
     pub(crate) fn retain(&mut self, is_kept: &[bool]) {
         debug_assert!(self.orders.is_empty(), "orders name rows by number");
         let mut number_of = vec![TxnId::NONE; self.len()];
@@ -267,7 +267,7 @@ impl Transactions {
         }
     }
 
-    /// Takes a transaction out of its session.
+    /// Removes a transaction from its session.
     pub(crate) fn isolate(&mut self, txn: TxnId) {
         self.session[txn.at()] = NO_SESSION;
     }

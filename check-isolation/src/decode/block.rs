@@ -1,7 +1,7 @@
-//! Looking up the reads and writes of many operations together.
+//! Looks up the reads and writes of many operations together.
 //!
-//! Each key and each value is at a different place in memory. One after another, every look-up would wait for the
-//! previous one; in a loop that does nothing else, many are in progress at a time. So operations are collected until
+//! Each key and each value is at a different place in memory. In sequence, every lookup would wait for the previous
+//! one; in a loop that does nothing else, many lookups are in progress at a time. So operations are collected until
 //! there are some hundred micro-ops.
 
 use super::decoded::Decoded;
@@ -13,7 +13,7 @@ use crate::ids::KeyId;
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
-/// Micro-ops that are looked up at once.
+/// The number of micro-ops that are looked up together.
 const MOPS_MAX: usize = 512;
 
 /// Operations that were not looked up yet.
@@ -21,10 +21,10 @@ const MOPS_MAX: usize = 512;
 pub(super) struct Block {
     rows: Vec<(NewRow, u32)>,
     raw: RawOp,
-    /// Of each micro-op, its key, and its version if that was known before this block.
+    /// For each micro-op, its key, and its version if that was known before this block.
     keys: Vec<KeyId>,
     known: Vec<Option<VersionId>>,
-    /// Whom a read of that version saw then.
+    /// The source of a read of that version at that time.
     sources: Vec<Source>,
     mops: Vec<Mop>,
     list: Vec<VersionId>,
@@ -37,12 +37,12 @@ impl Block {
         self.rows.push((row, self.raw.mops.len().to_u32()));
     }
 
-    /// Whether there is enough to look up.
+    /// Returns true if there are enough micro-ops to look up.
     pub(super) fn is_full(&self) -> bool {
         self.raw.mops.len() + self.raw.elements.len() >= MOPS_MAX
     }
 
-    /// How many ids this takes, at the most.
+    /// An upper bound of the ids that this block will need.
     pub(super) fn ids_max(&self) -> usize {
         self.rows.len() + self.raw.mops.len() + self.raw.elements.len()
     }
@@ -96,7 +96,7 @@ impl Block {
     }
 }
 
-/// What a read of a list shows, beside the longest one of its key.
+/// The micro-op for a read of a list, compared with the longest read of its key.
 fn read_of_list(data: &mut Decoded, key: KeyId, list: &[VersionId]) -> What {
     if data.trunks.len() <= key.at() {
         data.trunks.resize(key.at() + 1, Vec::new());

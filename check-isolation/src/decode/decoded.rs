@@ -1,4 +1,4 @@
-//! The data of a history once all ops were decoded.
+//! The data of a history after all ops were decoded.
 
 use super::rows::Rows;
 use super::seen::Seen;
@@ -20,11 +20,11 @@ pub(crate) struct Settings {
     pub(crate) explain_valid: bool,
     /// Whether to check against the timestamps of the store.
     pub(crate) timestamps: bool,
-    /// Whether no value is written to a key twice, so that violations of timestamps are certain at once.
+    /// Whether no value is written to a key twice, so that violations of timestamps are certain immediately.
     pub(crate) distinct_values: bool,
 }
 
-/// How many ops of each kind there were.
+/// The number of ops of each kind.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
     pub(crate) ok: u64,
@@ -33,18 +33,18 @@ pub(crate) struct Counts {
 }
 
 impl Decoded {
-    /// Whether an op that could not be decoded may have written a version, too.
+    /// Returns true if an op that could not be decoded may have written a version, too.
     pub(crate) fn is_unclear(&self, version: VersionId) -> bool {
         self.is_partial && self.unclear.binary_search(&version).is_ok()
     }
 
-    /// Whether an op that could not be decoded may have written something to a key that is not known.
+    /// Returns true if an op that could not be decoded may have written any value to a key.
     pub(crate) fn may_be_written(&self, key: KeyId) -> bool {
         self.writes_unknown || self.is_partial && self.unclear_keys.binary_search(&key).is_ok()
     }
 
-    /// A value that a transaction wrote to a key, as another one that may have happened had: what nobody may do if
-    /// values are distinct.
+    /// Why a row violates the assumption of distinct values, if so: it wrote a value to a key that another transaction,
+    /// which may have happened, had written to it.
     pub(super) fn twice(&self, row: Row) -> Option<String> {
         let rows = &self.rows;
         for mop in rows.mops(row).iter().filter(|_| rows.kind(row) != OpKind::Fail) {
@@ -62,7 +62,7 @@ impl Decoded {
         None
     }
 
-    /// What a read shows: of a list, the last element. None if that is the first state, or not known.
+    /// The version that a read returns; for a list, the last element. `None` for the first state, or if it is unknown.
     pub(crate) fn version_read(&self, read: Mop) -> Option<VersionId> {
         match read.what() {
             What::Read(length) if self.holds == Some(Holds::Lists) => {
@@ -85,31 +85,31 @@ pub(crate) struct Decoded {
     pub(crate) interner: Interner,
     pub(crate) versions: Versions,
     pub(crate) rows: Rows,
-    /// What these show, as far as that is plain.
+    /// The results of the rows, as long as they are regular.
     pub(crate) seen: Seen,
     /// For each key of lists, the longest read.
     pub(crate) trunks: Vec<Vec<VersionId>>,
-    /// Reads that contradict these.
+    /// Reads that are not prefixes of the longest read.
     pub(crate) contradictions: Vec<Contradiction>,
     pub(crate) holds: Option<Holds>,
     /// Whether ops are missing, since they could not be decoded.
     pub(crate) is_partial: bool,
-    /// Whether ops that follow may write what was read so far.
+    /// Whether later ops may write values that were read so far.
     pub(crate) is_beginning: bool,
-    /// Whether these may have written anything: a value that nobody wrote, or what a register held at first.
+    /// Whether the missing ops may have written anything: a value without a writer, or the initial value of a register.
     pub(crate) writes_unknown: bool,
-    /// Whether they may have made a list empty again.
+    /// Whether the missing ops may have emptied a list.
     pub(crate) resets_unknown: bool,
     /// Whether some invocation has no process.
     pub(crate) has_nameless: bool,
-    /// What these wrote, as far as that could be decoded: in order.
+    /// The writes of the missing ops, as far as these could be decoded; sorted.
     pub(crate) unclear: Vec<VersionId>,
-    /// The keys of their micro-ops: in order.
+    /// The keys of the micro-ops of the missing ops; sorted.
     pub(crate) unclear_keys: Vec<KeyId>,
-    /// The index of the first op that may have happened and says at neither end what it does: it may have written
-    /// anything that no other op wrote.
+    /// The index of the first op that may have happened and has micro-ops neither in its invocation nor in its
+    /// completion: it may have written any value that no other op wrote.
     pub(crate) unsaid: Option<u64>,
-    /// Those that do not say what they read.
+    /// Ops whose read results are missing.
     pub(crate) unread: UnreadResults,
     pub(crate) counts: Counts,
     /// Whether the first `ok` transaction has timestamps.

@@ -1,12 +1,12 @@
-//! The results of reads of lists: which writer each read observed, and in which order transactions appended.
+//! The results of reads of lists: the writer that each read observed, and the order in which transactions appended.
 //!
-//! The elements of a transaction are appended together, so in a list they stand side by side, all of them, in their
-//! order. What a transaction appended itself before a read is at the end of that; the rest was there before, which is
-//! an external read.
+//! The elements of a transaction are appended together, so in a list they are adjacent, complete, and in their order.
+//! The transaction's own appends before a read are at the end of the list; the rest was there before, and is an
+//! external read.
 //!
-//! *An element that was appended twice* is that of the reader where it is at the end of such a read: if nobody else saw
-//! it, the history means the same with another value in its place. Of two transactions that each saw their own there,
-//! one appended behind a list that was not what it read, and which one is not known.
+//! *An element that was appended twice* belongs to the reader if it is at the end of such a read: if no other
+//! transaction observed it, the history means the same with a different value in its place. If two transactions each
+//! observed their own append there, one of them appended to a list that it had not read, and it is unknown which one.
 
 use super::decoded::Decoded;
 use super::shown::{Ambiguous, Direct, External, Shown};
@@ -17,14 +17,14 @@ use history_core::OpKind;
 use history_core::cast::Cast as _;
 use std::ops::Range;
 
-/// What a row appended to a key so far.
+/// The appends of a row to a key so far.
 #[derive(Debug, Default, Clone)]
 struct Own {
     row: Option<Row>,
     elements: Vec<VersionId>,
 }
 
-/// What the rows show.
+/// The results of the rows.
 pub(super) fn shown(run: &Decoded) -> Shown {
     let mut shown = Shown { is_seen: vec![false; run.rows.len()], ..Shown::default() };
     let mut trunks: Vec<Trunk> =
@@ -60,7 +60,7 @@ pub(super) fn shown(run: &Decoded) -> Shown {
         shown.reads_end.push(shown.reads.len().to_u32());
     }
     if shown.ambiguous.is_some() {
-        // Nothing is taken from the lists in which somebody saw an element that was appended twice.
+        // Ignore lists in which a read returned an element that was appended twice.
         shown.drop_reads(|key| trunks.get(key.at()).is_some_and(|trunk| trunk.ambiguous.is_some()));
         trunks.retain(|trunk| trunk.ambiguous.is_none());
     }
@@ -75,15 +75,15 @@ pub(super) fn shown(run: &Decoded) -> Shown {
 /// The longest read of a key.
 struct Trunk {
     key: KeyId,
-    /// The transactions that appended to it, in order, up to an element that was appended twice; only if nothing is
-    /// wrong with it.
+    /// The transactions that appended to it, in order, up to an element that was appended twice; only if the list has
+    /// no fault.
     writers: Vec<Row>,
-    /// What is wrong with it, and how many elements a read needs to show that.
+    /// The faults of the list, each with the minimum length of a read that shows it.
     wrong: Vec<(usize, Direct, Row)>,
     ambiguous: Option<(usize, VersionId)>,
-    /// Who appended that element itself and read it.
+    /// The transaction that appended that element itself and read it.
     twice: Option<Row>,
-    /// How many elements a read shows if one of them may be of a transaction that could not be decoded.
+    /// The minimum length of a read that shows an element that an undecoded transaction may have appended.
     unclear: Option<usize>,
 }
 
@@ -94,7 +94,7 @@ impl Trunk {
         let mut seen: Vec<VersionId> = list.to_vec();
         seen.sort_unstable();
         let repeated: Vec<VersionId> = seen.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
-        // Where the elements that the present writer appended to the key begin, among its micro-ops.
+        // The remaining appends of the current writer to the key, in reverse order.
         let mut next: Vec<VersionId> = Vec::new();
         for (at, id) in list.iter().enumerate() {
             let Version { writer, again, .. } = run.versions.get(*id);
@@ -103,7 +103,7 @@ impl Trunk {
                 break;
             }
             if again != Row::NONE {
-                // Where nobody but a transaction that appended it saw it, that one is the next writer: see `take_own`.
+                // If only a transaction that appended it observed it, this one is the next writer: see `take_own`.
                 trunk.ambiguous = Some((at + 1, *id));
                 break;
             }
@@ -135,7 +135,7 @@ impl Trunk {
                 });
             let mut appended: Vec<VersionId> = appended.collect();
             appended.reverse();
-            // Before this the writer before appended all, and this one nothing.
+            // The previous writer must have appended all its elements, and this one none.
             let interrupted = trunk.writers.last().filter(|_| !next.is_empty()).copied();
             if appended.pop() != Some(*id) || interrupted.is_some() {
                 trunk.wrong.push((at + 1, Direct::G0, interrupted.unwrap_or(writer)));
@@ -146,7 +146,7 @@ impl Trunk {
         trunk
     }
 
-    /// Takes in which part of the list a row appended itself, and then read.
+    /// Records the part of the list that a row appended itself and then read.
     fn take_own(&mut self, run: &Decoded, row: Row, own: Range<usize>, shown: &mut Shown) {
         let Some((shows, version)) = self.ambiguous.filter(|(shows, _)| own.contains(&(shows - 1))) else { return };
         debug_assert!(shows > 0, "a read shows it");
@@ -162,10 +162,10 @@ impl Trunk {
     }
 }
 
-/// Looks at an external read of so many elements.
+/// Examines an external read of this length.
 fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize), length: usize, shown: &mut Shown) {
     let Some(trunk) = trunk.filter(|_| length > 0) else {
-        // What is missing may have changed that.
+        // A missing op may have emptied the list.
         if run.resets_unknown {
             return;
         }
@@ -183,7 +183,7 @@ fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize
     let list = &run.trunks[key.at()][..length];
     let last = run.versions.get(list[length - 1]);
     let is_own = list.iter().any(|id| run.versions.get(*id).writer == row);
-    // Of a list in which each element has one writer, what is wrong is certain.
+    // If each element of a list has one writer, its faults are certain.
     let is_plain = trunk.ambiguous.is_none();
     let mut case = |what: Direct, other: Row| {
         if is_plain { shown.certain_case(what, row, at, other) } else { shown.case(what, row, at, other) }
@@ -191,7 +191,7 @@ fn look(run: &Decoded, trunk: Option<&Trunk>, key: KeyId, (row, at): (Row, usize
     if let Some((_, what, other)) = trunk.wrong.iter().find(|(shows, ..)| *shows <= length) {
         match what {
             Direct::G0 if is_own => case(Direct::FutureRead, row),
-            // What stands before an element that was appended twice is of whoever appended it.
+            // The elements before one that was appended twice do not depend on its writer.
             Direct::G1a | Direct::DuplicateElements => shown.certain_case(*what, row, at, *other),
             what => case(*what, *other),
         }

@@ -1,8 +1,8 @@
-//! From ops to rows: each op is decoded once, into columns of micro-ops.
+//! Decodes ops into rows: each op is decoded once, into columns of micro-ops.
 //!
 //! A history is of registers (`:w`) or lists (`:append`), never both. For a list only the longest read of each key is
-//! stored, its **trunk**: every other read is a prefix of that, and so a length, or else the reads contradict each
-//! other.
+//! stored, its **trunk**. Every other read is a prefix of the trunk, and is stored as a length; otherwise the reads
+//! contradict each other.
 
 mod block;
 mod decoded;
@@ -27,7 +27,7 @@ pub(crate) use versions::VersionId;
 use crate::ids::KeyId;
 
 history_core::id! {
-    /// A transaction as recorded: it happened, or may have, or failed after it wrote something.
+    /// A recorded transaction: it happened, may have happened, or failed after it wrote something.
     pub(crate) Row
 }
 
@@ -38,12 +38,12 @@ pub(crate) enum Holds {
     Lists,
 }
 
-/// A read of a list that is no prefix of the longest one of its key.
+/// A read of a list that is not a prefix of the longest read of its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Contradiction {
-    /// How many elements both begin with.
+    /// The length of the common prefix.
     pub(crate) shared: u32,
-    /// The others.
+    /// The remaining elements.
     pub(crate) rest: Vec<VersionId>,
 }
 
@@ -51,8 +51,8 @@ pub(crate) struct Contradiction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mop {
     pub(crate) key: KeyId,
-    /// The version written, with the highest bit set; the number of a contradiction, with the next one; the version
-    /// read, or of a list how many elements; or one of two codes.
+    /// The version written, with the highest bit set; the number of a contradiction, with the second-highest bit set;
+    /// the version read, or for a list the number of elements; or one of two codes.
     code: u32,
 }
 
@@ -65,7 +65,7 @@ pub(crate) enum What {
     Read(u32),
     /// Reads the state before all writes.
     First,
-    /// Reads a list that is no prefix of another read of the key: this one of [`Decoded::contradictions`].
+    /// Reads a list that is not a prefix of another read of the key: an index into [`Decoded::contradictions`].
     Contradicts(u32),
     /// Reads an unknown value.
     Unseen,
@@ -76,7 +76,7 @@ impl Mop {
     const CONTRADICTS: u32 = 1 << 30;
     const UNSEEN: u32 = Mop::CONTRADICTS - 1;
     const FIRST: u32 = Mop::CONTRADICTS - 2;
-    /// Numbers of versions, of elements and of contradictions stay below this.
+    /// An upper bound of the numbers of versions, of elements and of contradictions, which they do not reach.
     pub(crate) const IDS_MAX: usize = (1 << 30) - 4;
 
     pub(crate) fn new(key: KeyId, what: What) -> Mop {

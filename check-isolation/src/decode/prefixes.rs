@@ -1,16 +1,16 @@
-//! A history that is still being written: whether its ops so far can be explained.
+//! Checks a history that is still being written: can its ops so far be explained?
 //!
 //! No rule detects at an op that no order explains the history any more. So the history so far is checked as a complete
-//! one, in which operations in flight may have happened, whenever it has grown by an eighth: at each op at first. If it
-//! is violated then, the first op up to which it is violated is found by bisection. The report is later than that op,
+//! one, in which operations in flight may have happened, whenever it has grown by an eighth, and at first after each
+//! op. If it then violates a level, bisection finds the first op up to which it does. The report is later than that op,
 //! but names it.
 //!
-//! *What is violated stays so*, if no value is written to a key twice. Take an order that explains the whole history.
-//! Without the transactions that nobody had invoked by then, and those in flight whose writes were not read, it
-//! explains the beginning: of what is left, each reads the same version as before, for its writer is left too. With one
-//! exception: what was read may be written later. With real time that is a violation, since the reader completed
-//! before, if every op so far says when it was invoked, and then what it writes. Else a beginning is judged without the
-//! reads of what nobody wrote.
+//! *A violation is permanent* if no value is written to a key twice. Take an order that explains the whole history.
+//! Without the transactions that were not invoked by then, and those in flight whose writes were not read, it explains
+//! the prefix: each remaining transaction reads the same version as before, because the writer remains too. There is
+//! one exception: a later op may write a value that was read. With real time this is a violation, since the reader
+//! completed before, if every op so far has an invocation with its writes. Otherwise a prefix is checked without the
+//! reads of unwritten values.
 
 use super::{IsolationRun, Settings};
 use crate::level::{Base, Level};
@@ -18,25 +18,26 @@ use crate::report::{self, THIN_AIR};
 use history_core::{Budget, HistoryError, Op, Report, Run, Verdict};
 use std::ops::ControlFlow;
 
-/// Beyond this number of ops, the history is checked again when it has grown by one in [`GROWTH`].
+/// Beyond this number of ops, the history is checked again when it has grown by one part in [`GROWTH`].
 const EACH_MAX: usize = 128;
 const GROWTH: usize = 8;
 
-/// The number of states of a search within one check. If that is not sufficient, the next one or the end decides.
+/// The maximum number of states of a search within one check. If it does not suffice, the next check or the end
+/// decides.
 const STATES_MAX: u64 = 1_000_000;
 
-/// A history that is checked while it is being written.
+/// A run that checks the history so far again and again.
 pub(crate) struct Prefixes {
-    /// All of it.
+    /// The whole history.
     whole: IsolationRun,
-    /// What was judged last, and violates nothing as far as is known.
+    /// The ops checked last, in which no violation was found.
     sound: IsolationRun,
-    /// How many ops that has.
+    /// The number of ops in `sound`.
     judged: usize,
-    /// The levels that are expected, by themselves.
+    /// The expected levels.
     levels: Vec<Level>,
-    /// Whether who reads what nobody was invoked to write yet violates a level: all of them have real time, and each op
-    /// so far was invoked with what it writes.
+    /// Whether a read of a value that no invocation has written yet violates a level: all levels have real time, and
+    /// each op so far has an invocation with its writes.
     sees_writers: bool,
     violated: Option<Report>,
 }
@@ -52,7 +53,7 @@ impl Prefixes {
         Prefixes { whole, sound, judged: 0, levels, sees_writers, violated: None }
     }
 
-    /// The report on so many ops after those that were judged, if they violate a level.
+    /// The report on the checked ops and the `count` next ones, if these violate a level.
     fn violation_of(&mut self, count: usize) -> Result<Option<Report>, HistoryError> {
         let mut part = self.sound.snapshot();
         self.levels.clone_into(part.levels_mut());
@@ -77,7 +78,7 @@ impl Prefixes {
             self.whole.keep();
             return Ok(());
         };
-        // Up to `good` ops nothing is violated; up to `bad`, something is.
+        // Up to `good` ops there is no violation; up to `bad` there is one.
         let (mut good, mut bad) = (0, count);
         while good + 1 < bad {
             let middle = usize::midpoint(good, bad);
@@ -98,8 +99,8 @@ impl Prefixes {
 }
 
 impl Prefixes {
-    /// What a beginning violates, said of a history that goes on: nothing is known of the other levels; and what was
-    /// read may be written later, which only levels with real time forbid.
+    /// Restricts the report on a prefix to what is certain for a history that continues: the other levels are unknown,
+    /// and a later op may write a value that was read, which only levels with real time forbid.
     fn qualify(&self, report: &mut Report) {
         if report.anomalies.iter().any(|anomaly| anomaly.name == THIN_AIR.0) {
             report.not = report::names(self.levels.iter().copied());

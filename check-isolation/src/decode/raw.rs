@@ -1,7 +1,7 @@
-//! Micro-ops as an op has them: codes, not yet looked up.
+//! The micro-ops of an op as codes, before keys and values are looked up.
 //!
-//! Looking up keys and values misses the cache, so it is done for many operations together ([`super::block`]), and for
-//! an invocation only if nothing completes it.
+//! Lookups of keys and values miss the cache, so they are done for many operations together ([`super::block`]), and for
+//! an invocation only if it has no completion.
 
 use super::Holds;
 use history_core::cast::Cast as _;
@@ -19,11 +19,11 @@ pub(super) struct RawMop {
 pub(super) enum Act {
     /// Writes or appends the value with this code.
     Write(i64),
-    /// Reads the value with this code; nil may be that of a list.
+    /// Reads the value with this code; nil may also be the value of a list.
     Read(i64),
-    /// Reads a list: so many elements, the next of those that were read.
+    /// Reads a list with this number of elements, which are the next ones in [`RawOp::elements`].
     List(u32),
-    /// Reads something that nobody knows.
+    /// Reads an unknown value.
     Unseen,
 }
 
@@ -45,33 +45,33 @@ pub(super) struct RawOp {
 #[derive(Clone, Debug)]
 pub(super) struct Undecoded {
     pub(super) reason: String,
-    /// Whether what is not understood may be a write.
+    /// Whether the part that could not be decoded may be a write.
     pub(super) may_write: bool,
-    /// Whether it may be something else than an append, which may make a list empty again.
+    /// Whether it may be something other than an append, which may empty a list.
     pub(super) may_reset: bool,
-    /// Whether the op is no list of micro-ops, so that it says nothing at all of them.
+    /// Whether the op is not a list of micro-ops at all, so that none is known.
     pub(super) is_whole: bool,
 }
 
 impl Undecoded {
-    /// Of an op all of whose micro-ops are known.
+    /// The fault of an op whose micro-ops are all known.
     pub(super) fn known(reason: String) -> Undecoded {
         Undecoded { reason, may_write: false, may_reset: false, is_whole: false }
     }
 }
 
-/// What a micro-op looks like, for messages.
+/// The forms of micro-ops, for messages.
 const MOPS: &str = "[:r key value], [:w key value] of a value other than nil, or [:append key value]";
 
-/// Decodes micro-ops: keeps what the keys hold, and what it is at first.
+/// Decodes micro-ops, given the initial value of registers.
 #[derive(Clone, Debug)]
 pub(super) struct RawReader {
-    /// The code of what registers hold before anything is written.
+    /// The code of the initial value of registers.
     pub(super) initial: i64,
 }
 
 impl RawReader {
-    /// Appends the micro-ops of an op. Those that can be decoded are there even if others cannot.
+    /// Adds the micro-ops of an op to `into`. Those that can be decoded are added even if others cannot.
     pub(super) fn read(
         &self,
         op: &Op<'_>,
@@ -133,7 +133,7 @@ impl RawReader {
             (b"r", value) if *holds.get_or_insert(Holds::Registers) == Holds::Registers => {
                 Act::Read(interner.code(value))
             }
-            // Nil says that there is nothing.
+            // Nil means that there is no value.
             (b"w", Value::Nil) => return None,
             (b"w", value) if *holds.get_or_insert(Holds::Registers) == Holds::Registers => {
                 Act::Write(Some(interner.code(value)).filter(|code| *code != self.initial)?)
@@ -147,7 +147,7 @@ impl RawReader {
     }
 }
 
-/// Notes that an item is no micro-op. One that is called a read writes nothing, whatever it shows.
+/// Records that an item is not a micro-op. An item whose name is that of a read writes nothing.
 #[cold]
 fn no_mop(item: Value<'_>, holds: Option<Holds>, wrong: &mut Result<(), Undecoded>) {
     let name = item.as_seq().and_then(|parts| parts.iter().next()).and_then(Value::as_name);

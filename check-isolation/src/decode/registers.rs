@@ -1,4 +1,4 @@
-//! What reads of registers show: each value has one writer, or the read cannot be judged.
+//! The results of reads of registers: each value must have one writer, otherwise the read cannot be checked.
 
 use super::decoded::Decoded;
 use super::shown::{Ambiguous, Direct, External, Shown};
@@ -8,10 +8,10 @@ use crate::ids::KeyId;
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
-/// What the rows show.
+/// The results of the rows.
 pub(super) fn shown(run: &Decoded) -> Shown {
     let mut shown = Shown { is_seen: vec![false; run.rows.len()], ..Shown::default() };
-    // For each key, the row that wrote it last of those looked at, and what.
+    // For each key, the last row so far that wrote it, and the version.
     let mut own = vec![(Row::NONE, VersionId::NONE); run.versions.key_codes.len()];
     for row in run.rows.ids() {
         if run.rows.kind(row) == OpKind::Ok {
@@ -25,7 +25,7 @@ pub(super) fn shown(run: &Decoded) -> Shown {
                         }
                     }
                     What::First if writer == row => shown.case(Direct::Internal, row, at, Row::NONE),
-                    // What is missing may have written that.
+                    // A missing op may have written the initial value.
                     What::First if run.may_be_written(mop.key) => {}
                     What::First => shown.reads.push(External { key: mop.key, writer: Row::NONE }),
                     What::Read(number) => look(run, row, (at, mop.key), number.into(), &mut shown),
@@ -38,7 +38,7 @@ pub(super) fn shown(run: &Decoded) -> Shown {
     shown
 }
 
-/// Looks at an external read.
+/// Examines an external read.
 fn look(run: &Decoded, row: Row, (at, key): (usize, KeyId), version: VersionId, shown: &mut Shown) {
     if run.is_unclear(version) || run.may_be_written(key) && run.versions.writer(version) == Row::NONE {
         return;
@@ -66,7 +66,7 @@ fn look(run: &Decoded, row: Row, (at, key): (usize, KeyId), version: VersionId, 
         None if version.again == Row::NONE => shown.is_seen[writer.at()] = true,
         None => {}
     }
-    // Whom a read of another value saw is not known.
+    // The source of a read of a repeated value is unknown.
     if version.again == Row::NONE {
         shown.reads.push(External { key, writer });
     }

@@ -1,32 +1,32 @@
-//! Transactions as recorded, as columns: one row each, their micro-ops in one flat vector.
+//! Recorded transactions as columns: one row each, their micro-ops in one flat vector.
 
 use super::{Mop, Row};
 use crate::timestamps::Stamps;
 use history_core::cast::Cast as _;
 use history_core::{Client, OpKind, Participants};
 
-/// Stands for no process, index or time.
+/// An absent process, index or time.
 const NOTHING: i64 = i64::MIN;
 
-/// All transactions that happened, may have happened, or failed after they wrote something: in the order in which they
-/// completed, those that never did at the end.
+/// All transactions that happened, may have happened, or failed after they wrote something: in the order of their
+/// completions, those without a completion at the end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     kind: Vec<OpKind>,
     index: Vec<u64>,
     process: Vec<i64>,
     time_ns: Vec<i64>,
-    /// The index of the invocation; 0 if it is not known, as nothing is before that either.
+    /// The index of the invocation; 0 if it is unknown, because no completion precedes 0 either.
     begin: Vec<u64>,
-    /// What completions say of the store's clock; empty if nobody asked.
+    /// The timestamps in the completions; empty if timestamps are not checked.
     stamps: Vec<Stamps>,
     /// Nondecreasing; the last entry is `mops.len()`.
     mops_end: Vec<u32>,
     mops: Vec<Mop>,
     pub(crate) participants: Participants,
-    /// Whether of some that may have happened it is not known when they were invoked.
+    /// Whether the invocation of some transaction that may have happened is unknown.
     lacks_invocations: bool,
-    /// Whether of some that happened it is not known who did it.
+    /// Whether the process of some transaction that happened is unknown.
     lacks_processes: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct NewRow {
     pub(super) process: Option<i64>,
     pub(super) time_ns: Option<i64>,
     pub(super) begin: Option<u64>,
-    /// If somebody asked.
+    /// Present if timestamps are checked.
     pub(super) stamps: Option<Stamps>,
 }
 
@@ -70,7 +70,7 @@ impl Rows {
         self.kind[row.at()]
     }
 
-    /// The index of the completion; of the invocation, where there is no completion.
+    /// The index of the completion, or of the invocation if there is no completion.
     pub(crate) fn index(&self, row: Row) -> u64 {
         self.index[row.at()]
     }
@@ -80,7 +80,7 @@ impl Rows {
         (process != NOTHING).then_some(process)
     }
 
-    /// Its process as the history calls it.
+    /// The row's process as the history names it.
     pub(crate) fn client(&self, row: Row) -> Option<Client> {
         self.process(row).map(|process| self.participants.client(process))
     }
@@ -94,17 +94,17 @@ impl Rows {
         self.begin[row.at()]
     }
 
-    /// Whether of some that may have happened it is not known when they were invoked.
+    /// Returns true if the invocation of some transaction that may have happened is unknown.
     pub(crate) fn lacks_invocations(&self) -> bool {
         self.lacks_invocations
     }
 
-    /// Whether of some that happened it is not known who did it.
+    /// Returns true if the process of some transaction that happened is unknown.
     pub(crate) fn lacks_processes(&self) -> bool {
         self.lacks_processes
     }
 
-    /// What its completion says of the store's clock.
+    /// The timestamps in the row's completion.
     pub(crate) fn stamps(&self, row: Row) -> Stamps {
         self.stamps.get(row.at()).copied().unwrap_or_default()
     }
@@ -115,7 +115,7 @@ impl Rows {
         &self.mops[from..self.mops_end[row.at()].to_usize()]
     }
 
-    /// How many micro-ops there are.
+    /// The number of micro-ops.
     pub(crate) fn mop_count(&self) -> usize {
         self.mops.len()
     }

@@ -1,4 +1,4 @@
-//! The fold: ops in, rows out.
+//! The fold: turns ops into rows.
 
 mod left_out;
 
@@ -31,7 +31,7 @@ pub(crate) struct Event {
     time_ns: Option<i64>,
     pair: Pair,
     has_value: bool,
-    /// Where timestamps are judged: those of the op, or why it has none.
+    /// The timestamps of the op, or why it has none, if timestamps are checked.
     stamps: Option<Result<Stamps, String>>,
 }
 
@@ -49,10 +49,10 @@ impl Event {
     }
 }
 
-/// Ops that were decoded, to be taken again.
+/// Decoded ops that may be processed again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
-    /// With the ends of their micro-ops and elements.
+    /// Each with the ends of its micro-ops and elements.
     events: Vec<(Event, usize, usize)>,
     raw: RawOp,
 }
@@ -82,13 +82,13 @@ struct Open {
     index: u64,
     process: Option<i64>,
     time_ns: Option<i64>,
-    /// Its reads show nothing.
+    /// Its reads have no results.
     mops: Vec<RawMop>,
-    /// What is wrong with it, if it cannot be decoded.
+    /// The fault, if it cannot be decoded.
     undecoded: Option<Box<Doubted>>,
 }
 
-/// The check of one history.
+/// A run of the checker on one history.
 #[derive(Clone, Debug)]
 pub(crate) struct IsolationRun {
     pub(super) data: Decoded,
@@ -97,24 +97,24 @@ pub(crate) struct IsolationRun {
     open: Vec<Open>,
     /// Invocations by clients that the history does not name.
     nameless: Vec<Open>,
-    /// Those that may have happened.
+    /// Ops that could not be decoded and may have happened.
     undecoded: UndecodedOps,
-    /// Those that failed.
+    /// Ops that could not be decoded and failed.
     ignored: IgnoredOps,
-    /// How many invocations that could not be decoded wait for their completions.
+    /// The number of undecoded invocations that are still in flight.
     undecoded_in_flight: u64,
     op: RawOp,
     block: Block,
-    /// What timestamps come to by now, if that is to be known while the history is written.
+    /// The state of the check of timestamps, if it is done while the history is written.
     online: Option<Online>,
-    /// What was taken since somebody began to keep it.
+    /// The ops processed since [`IsolationRun::keep`].
     kept: Option<Kept>,
 }
 
 impl IsolationRun {
     pub(crate) fn new(settings: Settings) -> IsolationRun {
         let mut interner = Interner::default();
-        // A value that is too large to be in a history is nowhere in this one.
+        // A value that is too large for any history does not occur in this one.
         let initial = settings.initial.with_value(|value| interner.code(value)).unwrap_or(Interner::NIL);
         let is_online = settings.timestamps && settings.distinct_values;
         let online = is_online.then(|| Online::new(&settings.levels));
@@ -127,7 +127,7 @@ impl IsolationRun {
             seen: Seen::default(),
             trunks: Vec::new(),
             contradictions: Vec::new(),
-            // Lists begin empty, whatever is given.
+            // Lists are initially empty, whatever initial value is given.
             holds: (initial != Interner::NIL).then_some(Holds::Registers),
             is_partial: false,
             is_beginning: false,
@@ -179,7 +179,7 @@ impl IsolationRun {
         self.flush_full()
     }
 
-    /// Takes an op that was decoded. Whether it became a row.
+    /// Processes a decoded op. Returns true if it became a row.
     fn enter_op(&mut self, op: &Op<'_>, event: Event, raw: &mut RawOp) -> bool {
         if let Pair::Completes { slot, .. } = op.pair {
             self.end_undecoded(op, slot);
@@ -190,27 +190,27 @@ impl IsolationRun {
         })
     }
 
-    /// Keeps what is taken from now on. What was kept before is forgotten.
+    /// Keeps the ops from now on, and drops those that were kept before.
     pub(crate) fn keep(&mut self) {
         self.kept = Some(Kept::default());
     }
 
-    /// Keeps nothing from now on.
+    /// Keeps no more ops.
     pub(crate) fn stop_keeping(&mut self) {
         self.kept = None;
     }
 
-    /// What was kept; nothing if an op could not be decoded, for then it is not known what ops say together.
+    /// The kept ops; `None` if an op could not be decoded, because such an op affects others.
     pub(crate) fn kept(&self) -> Option<&Kept> {
         self.kept.as_ref().filter(|_| self.is_decoded())
     }
 
-    /// Whether all that may have happened could be decoded.
+    /// Returns true if all ops that may have happened could be decoded.
     fn is_certain(&self) -> bool {
         self.undecoded.is_empty() && self.undecoded_in_flight == 0
     }
 
-    /// Whether all ops could be decoded.
+    /// Returns true if all ops could be decoded.
     fn is_decoded(&self) -> bool {
         self.is_certain() && self.ignored.is_empty()
     }
@@ -219,7 +219,7 @@ impl IsolationRun {
         &mut self.data.settings.levels
     }
 
-    /// What was taken so far, to continue from later. Of values it has only the codes: see [`IsolationRun::again`].
+    /// A copy of the state, to continue from later. It has only the codes of values: see [`IsolationRun::again`].
     pub(crate) fn snapshot(&mut self) -> IsolationRun {
         let (interner, kept) = (std::mem::take(&mut self.data.interner), self.kept.take());
         let snapshot = self.clone();
@@ -227,8 +227,8 @@ impl IsolationRun {
         snapshot
     }
 
-    /// The report on what a snapshot of this run had taken and the first so many ops that were kept since, as the whole
-    /// history.
+    /// The report on the ops that a snapshot of this run had processed and the first `count` ops that were kept since
+    /// then, as a complete history.
     pub(crate) fn again(
         &mut self,
         mut snapshot: IsolationRun,
@@ -236,7 +236,7 @@ impl IsolationRun {
         budget: &Budget,
     ) -> Result<Report, HistoryError> {
         let kept = self.kept.take().unwrap_or_default();
-        // Codes of values never change, so those of later ones do no harm.
+        // Codes never change, so those of later values do no harm.
         std::mem::swap(&mut snapshot.data.interner, &mut self.data.interner);
         snapshot.data.holds = self.data.holds;
         let report = snapshot.take_kept(&kept, count).and_then(|()| snapshot.conclude(budget));
@@ -261,7 +261,7 @@ impl IsolationRun {
         Ok(())
     }
 
-    /// Takes an op whose micro-ops were decoded. Whether it became a row.
+    /// Processes an op whose micro-ops were decoded. Returns true if it became a row.
     fn enter(&mut self, event: Event, raw: &mut RawOp) -> Result<bool, String> {
         if event.kind != OpKind::Invoke {
             return self.complete(event, raw);
@@ -271,7 +271,7 @@ impl IsolationRun {
     }
 
     fn flush_full(&mut self) -> Result<(), HistoryError> {
-        // Until it is known what keys hold, it is not known what nil is.
+        // Until the type of the keys is known, the meaning of nil is unknown.
         if self.online.is_some() || self.block.is_full() && self.data.holds.is_some() { self.flush() } else { Ok(()) }
     }
 
@@ -326,13 +326,13 @@ impl IsolationRun {
             if !event.has_value {
                 raw.mops.extend_from_slice(&open.mops);
             } else if open.has_value && event.kind != OpKind::Fail && !is_same(&open.mops, &raw.mops) {
-                // What a failed op says that it wrote is of no consequence: it did not.
+                // The writes that a failed op reports do not matter, because they did not happen.
                 let invoked = open.index;
                 return Err(format!(
                     "the op's writes differ from those of its invocation at index {invoked}: a completion repeats the writes"
                 ));
             } else if event.kind == OpKind::Ok && raw.mops.len() < open.mops.len() {
-                // The writes are the same, so it lacks reads.
+                // The writes are the same, so reads are missing.
                 self.data.unread.push(event.index);
             }
         }
@@ -349,19 +349,19 @@ impl IsolationRun {
             OpKind::Info | OpKind::Invoke => self.data.counts.info += 1,
         }
         if event.kind == OpKind::Fail && !raw.mops.iter().any(|mop| mop.is_write()) {
-            // What it read is nothing, but the history has its keys.
+            // It has no results of reads, but its keys belong to the history.
             raw.mops.iter().for_each(|mop| _ = self.data.versions.key(mop.key));
             return Ok(false);
         }
         let Event { kind, index, process, time_ns, stamps, .. } = event;
-        // Those of what failed are of no consequence.
+        // The timestamps of a failed op do not matter.
         let stamps = if kind == OpKind::Fail { stamps.map(Result::unwrap_or_default) } else { stamps.transpose()? };
         let row = NewRow { kind, index, process, time_ns, begin, stamps };
         self.block.push(row, raw);
         Ok(true)
     }
 
-    /// Judges what was pushed last, before the next op.
+    /// Checks the timestamps of the row that was pushed last, before the next op.
     fn push_online(&mut self, op: &Op<'_>) {
         self.block.flush(&mut self.data);
         let id = Row::new(self.data.rows.len() - 1);
@@ -372,7 +372,7 @@ impl IsolationRun {
         }
     }
 
-    /// The report on what was taken, as the whole history. Nothing may be taken after it.
+    /// The report on the ops so far as the whole history. No op may follow.
     pub(crate) fn conclude(&mut self, budget: &Budget) -> Result<Report, HistoryError> {
         self.doubt_unanswered();
         if let Some(note) = self.undecoded.note(Verdict::Unknown)
@@ -390,7 +390,7 @@ impl IsolationRun {
         let has_thin_air = settled.direct.iter().any(is_thin_air);
         let unsaid = self.data.unsaid.filter(|_| has_thin_air);
         if unsaid.is_some() || has_thin_air && self.data.is_beginning {
-            // It may have written what was read, and is missing; or an op that follows writes it.
+            // The missing op, or an op that follows, may have written values that were read.
             self.data.is_partial = true;
             (self.data.writes_unknown, self.data.resets_unknown) = (true, unsaid.is_some());
             settled = settle::settle(&mut self.data);
@@ -409,7 +409,7 @@ impl IsolationRun {
         Ok(report)
     }
 
-    /// Rows for what was never answered: it may have happened.
+    /// Adds rows for operations without a completion: they may have happened.
     fn push_open(&mut self) -> Result<(), HistoryError> {
         self.flush()?;
         let mut open: Vec<Open> = std::mem::take(&mut self.open);
@@ -431,7 +431,7 @@ impl IsolationRun {
             if !has_value {
                 self.data.unsaid.get_or_insert(index);
             }
-            // One whose client is unknown may as well be the invocation of something that completed.
+            // If its client is unknown, it may be the invocation of an operation that completed.
             let begin = process.map(|_| index);
             let stamps = self.data.settings.timestamps.then(Stamps::default);
             let row = NewRow { kind: OpKind::Info, index, process, time_ns, begin, stamps };
@@ -448,7 +448,7 @@ fn client(op: &Op<'_>) -> Option<i64> {
     }
 }
 
-/// Whether two series of micro-ops have the same writes.
+/// Returns true if two sequences of micro-ops have the same writes.
 #[inline]
 fn is_same(a: &[RawMop], b: &[RawMop]) -> bool {
     a.iter().filter(|mop| mop.is_write()).eq(b.iter().filter(|mop| mop.is_write()))
@@ -477,7 +477,7 @@ impl Run for IsolationRun {
     fn finish(mut self: Box<Self>, budget: &Budget) -> Result<Report, HistoryError> {
         let found = self.violation();
         let report = self.conclude(budget)?;
-        // What was certain stays so, also where the whole history cannot be judged.
+        // A violation found before is certain, even if the whole history cannot be checked.
         Ok(if report.verdict == Verdict::Invalid { report } else { found.unwrap_or(report) })
     }
 }

@@ -1,9 +1,9 @@
-//! Transactions of registers as they arrive: nearly every read returns a value whose writer completed before, so the
-//! writer is known immediately.
+//! Builds transactions of registers as ops arrive: nearly every read returns a value whose writer completed before, so
+//! the writer is known immediately.
 //!
-//! A row is a transaction here until the history has ended; those that did not happen are then dropped. As soon as
-//! something is not plain (a read that is wrong whatever the order, a value written twice), this ends, and
-//! [`registers`](super::registers) looks at the rows.
+//! Here each row is a transaction until the history has ended; rows that did not happen are then dropped. On the first
+//! irregularity (a read that is wrong in every order, a value written twice) this ends, and
+//! [`registers`](super::registers) examines the rows instead.
 
 use super::Row;
 use super::rows::{NewRow, Rows};
@@ -16,23 +16,23 @@ use history_core::cast::Cast as _;
 /// A read of a value whose writer had not completed by then.
 #[derive(Clone, Copy, Debug)]
 struct Late {
-    /// Its position among all reads.
+    /// The position among all reads.
     read: u32,
     reader: Row,
     version: VersionId,
 }
 
-/// What the rows so far show, as long as all of it is plain.
+/// The results of the rows so far, as long as all of them are regular.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// A row each. The numbers of writers are those of rows.
+    /// One per row. The numbers of writers are those of rows.
     txns: Transactions,
     late: Vec<Late>,
     is_odd: bool,
 }
 
 impl Seen {
-    /// Whether all is plain by now.
+    /// Returns true if all rows so far are regular.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         !self.is_odd
@@ -44,7 +44,7 @@ impl Seen {
         self.txns.push_write(key);
     }
 
-    /// Adds a read to the next row: of a version, with the source it had some rows ago, or of the first state.
+    /// Adds a read to the next row: of a version, with the source that was looked up earlier, or of the first state.
     #[inline]
     pub(super) fn read(&mut self, (row, key): (Row, KeyId), read: Option<(VersionId, Source)>, versions: &Versions) {
         if let Some(own) = versions.own(key, row) {
@@ -53,7 +53,7 @@ impl Seen {
         }
         let mut writer = TxnId::NONE;
         if let Some((version, source)) = read {
-            // A source is final, but for there being none.
+            // A source is final, except that `Nobody` may change.
             let source = if source == Source::Nobody { versions.source(version) } else { source };
             match source {
                 Source::Row(source) => writer = TxnId::new(source.at()),
@@ -67,15 +67,15 @@ impl Seen {
         self.txns.push_read(Read { key, writer });
     }
 
-    /// Adds the row.
+    /// Completes the row.
     pub(super) fn close(&mut self, row: NewRow) {
         let end = (row.kind == OpKind::Ok).then_some(row.index);
         self.txns.close(None, row.begin, end);
     }
 
-    /// The transactions that happened, without their sessions, and their rows; none if not all of it is plain.
+    /// The transactions that happened, without their sessions, and their rows; `None` if some row is irregular.
     pub(super) fn happened(mut self, rows: &Rows, versions: &Versions) -> Option<(Transactions, Vec<Row>)> {
-        // Of another number of rows some are not of registers.
+        // If the numbers of rows differ, some rows are not of registers.
         if self.is_odd || self.txns.len() != rows.len() || versions.has_repeated() {
             return None;
         }

@@ -1,17 +1,18 @@
-//! From rows to transactions that happened: who read from whom, and what is wrong whatever the order.
+//! Turns rows into transactions that happened: who read from whom, and the anomalies that do not depend on the order.
 //!
-//! An `ok` transaction happened. A failed one did not. One whose end is unknown happened exactly if an `ok` transaction
-//! read one of its writes: any other can be left out of every execution of every level, and what is left still is one.
-//! Of such a transaction only writes count: what it read is unknown, and some order always has something for it to have
-//! read.
+//! An `ok` transaction happened. A failed one did not. One whose outcome is unknown is taken to have happened exactly
+//! if an `ok` transaction read one of its writes: any other can be omitted from every execution of every level, and the
+//! rest is still one. Only the writes of such a transaction count: what it read is unknown, and every order provides
+//! some values for it to have read.
 //!
-//! A transaction that could not be decoded is left out, and so is each read that may have seen it: of one that it wrote
-//! as far as that is known; and unless all its writes are known, of a value that nobody wrote, and of the first state,
-//! which it may have written again (of lists, unless what cannot be decoded are appends). An execution of the whole
-//! history is one of what is left, too, so what is wrong with that is certain. That holds only, no level does.
+//! A transaction that could not be decoded is omitted, and so is each read that may have observed it: a read of a value
+//! that it is known to have written, and, unless all its writes are known, a read of a value that nobody wrote or of
+//! the first state, which it may have written again (for lists, unless the undecoded items are appends). An execution
+//! of the whole history is also one of the rest, so anomalies of the rest are certain. A level that the rest satisfies
+//! may be violated.
 //!
-//! A read of a value that was written twice is left out, too, for it is not known whom it saw: an order that explains
-//! all reads explains the others.
+//! A read of a value that was written twice is omitted too, because its source is unknown: an order that explains all
+//! reads explains the others.
 
 use super::decoded::Decoded;
 use super::shown::{Ambiguous, DirectCase, Shown};
@@ -21,7 +22,7 @@ use crate::transactions::{KnownOrder, NewTxn, Read, Transactions};
 use history_core::cast::Cast as _;
 use history_core::{IntMap, OpKind};
 
-/// What a history comes to.
+/// The transactions of a history, and its anomalies.
 #[derive(Debug, Default)]
 pub(crate) struct Settled {
     pub(crate) txns: Transactions,
@@ -35,7 +36,7 @@ pub(crate) struct Settled {
 
 pub(super) fn settle(run: &mut Decoded) -> Settled {
     let seen = std::mem::take(&mut run.seen);
-    // Where operations are missing nothing is plain.
+    // If operations are missing, no row is regular.
     let happened = if run.is_partial { None } else { seen.happened(&run.rows, &run.versions) };
     if let Some((txns, rows)) = happened {
         let read_count = txns.all_reads().len().to_u64();
@@ -69,14 +70,14 @@ impl Settled {
         !self.direct.is_empty()
     }
 
-    /// What is left without reads of values that were written twice.
+    /// The same without reads of values that were written twice.
     pub(crate) fn without_ambiguous(&self) -> Settled {
         let Settled { txns, rows, ambiguous, read_count, .. } = self;
         let (txns, rows) = (txns.clone(), rows.clone());
         Settled { txns, rows, direct: Vec::new(), ambiguous: *ambiguous, read_count: *read_count }
     }
 
-    /// What is wrong whoever wrote a value that was written twice.
+    /// The anomalies that hold whoever wrote a value that was written twice.
     pub(crate) fn certain(&self) -> Settled {
         let is_certain = |case: &&DirectCase| case.is_certain || self.ambiguous.is_none();
         Settled { direct: self.direct.iter().filter(is_certain).copied().collect(), ..Settled::default() }
@@ -107,7 +108,7 @@ impl Settled {
         self.set_sessions(run);
     }
 
-    /// A process is a session.
+    /// Puts each transaction into the session of its process.
     fn set_sessions(&mut self, run: &Decoded) {
         let mut sessions: IntMap<u32> = IntMap::default();
         for (at, row) in self.rows.iter().enumerate() {
@@ -121,7 +122,7 @@ impl Settled {
         }
     }
 
-    /// Reads of lists show an order of those who appended; what nobody read was appended behind all of that.
+    /// Adds the orders of writers that reads of lists show. Appends that nobody read come after all of them.
     fn take_orders(&mut self, run: &Decoded, shown: &Shown) {
         debug_assert!(shown.appended.iter().all(|(_, row)| shown.is_seen[row.at()]), "what was read happened");
         let txn_of = |row: Row| self.rows.binary_search(&row).map_or(TxnId::NONE, TxnId::new);

@@ -7,15 +7,15 @@ use history_core::cast::Cast as _;
 /// An anomaly that does not depend on the order. Each rules out every level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Direct {
-    /// A value was read that only a failed transaction wrote.
+    /// A read returned a value that only a failed transaction wrote.
     G1a,
-    /// A value was read that its transaction overwrote.
+    /// A read returned a value that its writer overwrote.
     G1b,
     /// The elements of two transactions are interleaved in a list.
     G0,
-    /// The value that was read was never written.
+    /// A read returned a value that was never written.
     ThinAirRead,
-    /// The transaction itself wrote the value after it read it.
+    /// A read returned a value that the transaction itself wrote later.
     FutureRead,
     /// A read after the transaction's own write does not return that write.
     Internal,
@@ -26,7 +26,7 @@ pub(crate) enum Direct {
 }
 
 impl Direct {
-    /// As reports name it.
+    /// The name in reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Direct::G1a => "G1a",
@@ -41,20 +41,20 @@ impl Direct {
     }
 }
 
-/// One such case.
+/// An anomaly of such a type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DirectCase {
     pub(crate) what: Direct,
     pub(crate) reader: Row,
     /// The position of the read in its transaction.
     pub(crate) mop: u32,
-    /// The other transaction it is about; `Row::NONE` if there is none.
+    /// The other transaction involved; `Row::NONE` if there is none.
     pub(crate) other: Row,
-    /// Whether it is one whoever wrote what was written twice.
+    /// Whether it holds whoever wrote the values that were written twice.
     pub(crate) is_certain: bool,
 }
 
-/// A value that was read and written twice: nobody can say whom the read saw.
+/// A value that was read and written twice: the source of the read is unknown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ambiguous {
     pub(crate) key: KeyId,
@@ -63,14 +63,14 @@ pub(crate) struct Ambiguous {
     pub(crate) reader: Row,
 }
 
-/// An external read of a row, and who wrote what it saw: `Row::NONE` for the first state.
+/// An external read of a row, and the writer of the value: `Row::NONE` for the first state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct External {
     pub(super) key: KeyId,
     pub(super) writer: Row,
 }
 
-/// What the rows show, before those that happened are told from the others.
+/// The results of the rows, before those that happened are selected.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     /// External reads, row by row.
@@ -79,14 +79,14 @@ pub(super) struct Shown {
     pub(super) reads_end: Vec<u32>,
     pub(super) direct: Vec<DirectCase>,
     pub(super) ambiguous: Option<Ambiguous>,
-    /// Who appended what reads of a list show: key by key, in the order of the list.
+    /// The writers of the elements in reads of lists: by key, in the order of the list.
     pub(super) appended: Vec<(KeyId, Row)>,
-    /// Whether somebody saw a write of each row.
+    /// For each row, whether some read returned a write of it.
     pub(super) is_seen: Vec<bool>,
 }
 
 impl Shown {
-    /// Leaves out the reads of some keys.
+    /// Removes the reads of some keys.
     pub(super) fn drop_reads(&mut self, is_dropped: impl Fn(KeyId) -> bool) {
         let (mut kept, mut from) = (Vec::new(), 0);
         for end in &mut self.reads_end {
@@ -97,13 +97,13 @@ impl Shown {
         self.reads = kept;
     }
 
-    /// Notes a case that rests on who wrote what.
+    /// Records a case that depends on who wrote which value.
     pub(super) fn case(&mut self, what: Direct, reader: Row, mop: usize, other: Row) {
         let is_certain = matches!(what, Direct::Internal | Direct::IncompatibleOrder | Direct::ThinAirRead);
         self.direct.push(DirectCase { what, reader, mop: mop.to_u32(), other, is_certain });
     }
 
-    /// Notes a case that rests on who wrote one value, which was written once.
+    /// Records a case that depends only on who wrote one value, which was written once.
     pub(super) fn certain_case(&mut self, what: Direct, reader: Row, mop: usize, other: Row) {
         self.direct.push(DirectCase { what, reader, mop: mop.to_u32(), other, is_certain: true });
     }

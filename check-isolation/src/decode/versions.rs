@@ -1,9 +1,10 @@
-//! Keys and the values that were written to them or read: the writer of each, and whether others could observe it.
+//! Keys and the values that were written to them or read: the writer of each, and whether other transactions can read
+//! it.
 //!
-//! To find who wrote a value takes two lookups in memory that is far away, of key and of value, and histories have
-//! millions of them. So there is nothing else in between: the values of a key are in **pages** of sixteen neighbors,
-//! and the number of a version is the place of its writer. A key whose values are large or far apart has a hash map of
-//! the places instead.
+//! Finding the writer of a value takes two lookups in distant memory, of key and of value, and histories have millions
+//! of them. So there is nothing else in between: the values of a key are in **pages** of sixteen neighbors, and the
+//! number of a version is the position of its writer. A key whose values are large or far apart has a hash map of
+//! positions instead.
 
 use crate::decode::Row;
 use crate::ids::KeyId;
@@ -16,22 +17,22 @@ history_core::id! {
     pub(crate) VersionId
 }
 
-/// Values in a page.
+/// The number of values in a page.
 const PAGE: usize = 16;
-/// Pages that a key itself holds.
+/// The number of pages in a key itself.
 const OWN_PAGES: usize = 4;
-/// So many pages a key reaches over, however few it has.
+/// The number of pages that a key may span, however few it has.
 const PAGES_FREE: usize = 16;
-/// Stands for no page.
+/// An absent page.
 const NONE: u32 = u32::MAX;
-/// From this number on, a page holds values in no order, the codes of which are kept.
+/// From this number on, a page holds values in no order, with separately stored codes.
 const MIXED: u32 = 1 << 31;
 
-/// Nobody wrote it by now.
+/// The writer of a value that no row has written yet.
 const NOBODY: u32 = u32::MAX;
-/// Marks a version that its writer overwrote.
+/// The mark of a version that its writer overwrote.
 const OVERWRITTEN: u32 = 1 << 31;
-/// Marks a version whose writer failed.
+/// The mark of a version whose writer failed.
 const FAILED: u32 = 1 << 30;
 
 /// All keys and their values.
@@ -41,33 +42,33 @@ pub(crate) struct Versions {
     /// The code of each key.
     pub(crate) key_codes: Vec<i64>,
     keys: Vec<Key>,
-    /// For each version, and for places in pages that are none, who wrote it first and the marks of that; or `NOBODY`.
+    /// For each version, and for unused positions in pages, its first writer with marks; or `NOBODY`.
     writers: Vec<u32>,
-    /// For each page, a sixteenth of its values; or, from `MIXED` on, where its codes are.
+    /// For each page, its values divided by sixteen; or, from `MIXED` on, the position of its codes.
     pages: Vec<u32>,
-    /// Pages of keys beyond those that they hold.
+    /// The pages of keys beyond those in the keys themselves.
     far_pages: Vec<Vec<u32>>,
-    /// The places of values that are in no page of their key.
+    /// The positions of values that are in no page of their key.
     mixed: HashMap<(KeyId, i64), VersionId>,
-    /// The codes of these, in the order of their places.
+    /// The codes of these values, in the order of their positions.
     mixed_codes: Vec<i64>,
-    /// The first place of the page that the last one of them is in.
+    /// The first position of the page that contains the last one of them.
     mixed_page: usize,
-    /// Who wrote a value after that, if it was written twice.
+    /// The second writer of a value that was written twice.
     again: IntMap<Row>,
 }
 
-/// Where the values of a key are, and what was written last. Half a line of the cache, so that one look has all of it.
+/// The pages of a key, and its last write. Half a cache line, so that one access fetches all of it.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Key {
-    /// By a sixteenth of the value.
+    /// By the value divided by sixteen.
     own_pages: [u32; OWN_PAGES],
-    /// Where among `far_pages` the others are.
+    /// The position of the other pages in `far_pages`.
     far_pages: u32,
-    /// How many pages it has, and `HAS_MIXED` if some of its values are in none of them.
+    /// The number of pages, and `HAS_MIXED` if some values are in no page.
     page_count: u32,
-    /// The row that wrote it last, and what.
+    /// The last row that wrote the key, and the version.
     last: (Row, VersionId),
 }
 
@@ -83,14 +84,14 @@ impl Key {
     }
 }
 
-/// Whom a read of a version sees.
+/// The source of a read of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// This row, whose version it is to be read by others.
+    /// This row, which left the version to other transactions.
     Row(Row),
-    /// One that failed, or overwrote it.
+    /// A row that failed, or that overwrote the version.
     Hidden,
-    /// Nobody who wrote it by now.
+    /// No row has written it yet.
     Nobody,
 }
 
@@ -99,16 +100,16 @@ pub(crate) enum Source {
 pub(crate) struct Version {
     /// The code of the value.
     pub(crate) code: i64,
-    /// Who wrote it first; `Row::NONE` if nobody did.
+    /// The first writer; `Row::NONE` if there is none.
     pub(crate) writer: Row,
-    /// Who wrote it after that, if it was written twice.
+    /// The second writer, if the value was written twice.
     pub(crate) again: Row,
     /// Whether the first writer overwrote it.
     pub(crate) is_intermediate: bool,
 }
 
 impl Versions {
-    /// The key of a code. O(1).
+    /// The key with this code, created if it is new. O(1).
     #[inline]
     pub(crate) fn key(&mut self, code: i64) -> KeyId {
         match self.ids.get(code) {
@@ -126,11 +127,11 @@ impl Versions {
         key
     }
 
-    /// The version of a key and the code of its value, if there is a place for it by now. O(1).
+    /// The version with this key and value code, if it exists. O(1).
     #[inline]
     pub(crate) fn find(&self, key: KeyId, code: i64) -> Option<VersionId> {
         let known = &self.keys[key.at()];
-        // No branch depends on what the page is, for many looks to be under way at a time.
+        // No branch depends on the content of the page, so that many lookups can be in progress at a time.
         let found = match usize::try_from(code) {
             Ok(code) if code < OWN_PAGES * PAGE => in_page(known.own_pages[code / PAGE], code),
             Ok(code) if known.far_pages != NONE => self.find_far(known.far_pages, code),
@@ -144,18 +145,18 @@ impl Versions {
         in_page(*self.far_pages[far_pages.to_usize()].get(code / PAGE - OWN_PAGES)?, code)
     }
 
-    /// The version of a key and the code of its value. O(1).
+    /// The version with this key and value code, created if it is new. O(1).
     #[inline]
     pub(crate) fn version(&mut self, key: KeyId, code: i64) -> VersionId {
         self.find(key, code).unwrap_or_else(|| self.push(key, code))
     }
 
-    /// Makes a place for a value.
+    /// Creates a position for a value.
     #[cold]
     fn push(&mut self, key: KeyId, code: i64) -> VersionId {
         let known = &mut self.keys[key.at()];
-        // Pages may reach no further than a small multiple of those that are used. A key that has values elsewhere gets
-        // no more pages, or one of these values might be in one.
+        // The span of pages is limited to a small multiple of the pages in use. A key with values elsewhere gets no
+        // more pages, because one of these values might be in one.
         let reach = PAGES_FREE + 4 * known.page_count.to_usize();
         let in_reach = usize::try_from(code).ok().filter(|code| code / PAGE < reach && !known.has_mixed());
         let Some(code) = in_reach else {
@@ -191,7 +192,7 @@ impl Versions {
         version
     }
 
-    /// Adds a page. The place of its first value.
+    /// Adds a page. Returns the position of its first value.
     fn push_page(&mut self, page: u32) -> usize {
         let from = self.writers.len();
         self.pages.push(page);
@@ -199,12 +200,12 @@ impl Versions {
         from
     }
 
-    /// How many places there are: more than the greatest number of a version.
+    /// The number of positions, which is greater than every version's number.
     pub(crate) fn len(&self) -> usize {
         self.writers.len()
     }
 
-    /// Notes that a row, the last one so far, which may have failed, wrote a value.
+    /// Records that a row, the last one so far, wrote a value; the row may have failed.
     #[inline]
     pub(crate) fn write(&mut self, key: KeyId, version: VersionId, row: Row, has_failed: bool) {
         let (before, overwritten) = std::mem::replace(&mut self.keys[key.at()].last, (row, version));
@@ -220,19 +221,19 @@ impl Versions {
         }
     }
 
-    /// What a row, the last one so far, wrote to a key last by now.
+    /// The last write so far of a row, the last one so far, to a key.
     #[inline]
     pub(crate) fn own(&self, key: KeyId, row: Row) -> Option<VersionId> {
         let (writer, version) = self.keys[key.at()].last;
         (writer == row).then_some(version)
     }
 
-    /// Whether some value was written twice to a key.
+    /// Returns true if some value was written twice to a key.
     pub(crate) fn has_repeated(&self) -> bool {
         !self.again.is_empty()
     }
 
-    /// Who wrote a value first; `Row::NONE` if nobody did.
+    /// The first writer of a value; `Row::NONE` if there is none.
     #[inline]
     pub(crate) fn writer(&self, version: VersionId) -> Row {
         match self.writers[version.at()] {
@@ -241,7 +242,7 @@ impl Versions {
         }
     }
 
-    /// Whom a read of a value sees.
+    /// The source of a read of a value.
     #[inline]
     pub(crate) fn source(&self, version: VersionId) -> Source {
         match self.writers[version.at()] {
@@ -268,7 +269,7 @@ impl Versions {
     }
 }
 
-/// The version of a value that has a place in a page.
+/// The version of a value that is in a page.
 #[inline]
 fn in_page(page: u32, code: usize) -> Option<VersionId> {
     (page != NONE).then(|| VersionId::new(page.to_usize() * PAGE + code % PAGE))
@@ -280,7 +281,7 @@ mod tests {
 
     #[test]
     fn every_value_keeps_its_place_and_its_code() {
-        // Dense, near, far, later near what is far, negative, and in the reach of pages only once there are more.
+        // Dense, near, far, then near the far ones, negative, and within the span of pages only once there are more.
         let near = (0..40).chain([70, 81, 100, 95, 255, 256, 300]);
         let far = [i64::MIN, -1, 5_000, 5_001, 1 << 40, i64::MAX, 260, 400, 401];
         let step = (0..200).map(|i| 16 * i + 3);

@@ -10,7 +10,7 @@
 
 use super::{Axiom, Base};
 
-/// One level.
+/// A row of the table.
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) aliases: &'static [&'static str],
@@ -43,7 +43,7 @@ const READS_WITHIN: Decision = No("no axiom is known that decides it from reads 
 const UPDATES: Decision = No("it treats transactions that only read in another way, for which there is no axiom here");
 const VIEWS: Decision = No("it allows orders that reads do not show, for which there is no axiom here");
 
-/// All of them, stronger before weaker.
+/// All levels, stronger before weaker.
 #[rustfmt::skip] // A row is a name and aliases, implies, a sentence, and what decides it, a line each.
 pub(super) const LEVELS: &[Row] = &[
     row("strict-serializable", &["strong-serializable", "PL-SS"],
@@ -134,7 +134,7 @@ pub(super) const LEVELS: &[Row] = &[
         "No aborted or intermediate reads, and no cycle of reads and overwrites [Adya].",
         By(ReadCommitted, Base::None)),
 
-    // Two more names of axioms, and levels without one.
+    // Further names of axioms, and levels without an axiom.
     row("session-serializable", &[], &["1SR"],
         "Serializable, and each session in its order, as Daudjee and Salem have it.", VIEWS),
     row("repeatable-read", &["PL-2.99"], &["cursor-stability", "monotonic-atomic-view"],

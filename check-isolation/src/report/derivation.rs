@@ -1,5 +1,5 @@
-//! A derivation as a witness: the transactions as they were recorded, the steps as sentences, and all of it as data to
-//! verify.
+//! A derivation as a witness: the transactions as recorded, the steps as sentences, and the complete derivation as data
+//! to verify.
 
 use crate::evidence::{Because, Before, Fact, Item, Link, Refutation, Relation};
 use crate::ids::{KeyId, TxnId};
@@ -39,10 +39,10 @@ pub trait Recorded {
     fn written(&self, txn: TxnId, key: KeyId) -> Datum;
 }
 
-/// A derivation on its way to a witness.
+/// The state while a derivation becomes a witness.
 struct Shown<'r> {
     recorded: &'r dyn Recorded,
-    /// The transactions that were named, in this order.
+    /// The transactions named so far, in this order.
     named: Vec<TxnId>,
 }
 
@@ -82,7 +82,7 @@ impl Refutation {
     }
 }
 
-/// The sentences; of very many the first and the last.
+/// The explanation with these sentences; if there are very many, only the first and the last.
 fn explanation(ops: &[WitnessOp], sentences: &[String]) -> Explanation {
     let mut explanation = Explanation::of(ops);
     let left = sentences.len().saturating_sub(SHOWN_MAX);
@@ -211,7 +211,7 @@ impl Shown<'_> {
     }
 }
 
-/// The derivation as data: transactions by the indices of their ops, keys as they are.
+/// The derivation as data, with the indices of ops for transactions, and recorded keys.
 impl Shown<'_> {
     fn index(&self, txn: TxnId) -> Datum {
         if txn == TxnId::NONE { Datum::Nil } else { Datum::from(self.recorded.index(txn)) }

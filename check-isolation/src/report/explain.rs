@@ -1,4 +1,4 @@
-//! Sentences: values as the history has them, orders, and what could not be judged.
+//! Texts for reports: recorded values, orders, and what could not be checked.
 
 use crate::decode::{Contradiction, Decoded, Holds, Mop, Row, Settled, What};
 use crate::evidence::{Moment, Order};
@@ -6,12 +6,12 @@ use crate::ids::{KeyId, TxnId};
 use history_core::Datum;
 use history_core::cast::Cast as _;
 
-/// A key as the history has it.
+/// A key in its recorded form.
 pub(crate) fn key(run: &Decoded, key: KeyId) -> Datum {
     run.interner.datum(run.versions.key_codes[key.at()])
 }
 
-/// What a transaction wrote to a key last.
+/// The last write of a transaction to a key.
 pub(crate) fn written(run: &Decoded, row: Row, key: KeyId) -> Datum {
     let writes = run.rows.mops(row).iter().rev().filter(|mop| mop.key == key);
     let mut versions =
@@ -19,7 +19,7 @@ pub(crate) fn written(run: &Decoded, row: Row, key: KeyId) -> Datum {
     versions.next().map_or(Datum::Nil, |version| run.interner.datum(run.versions.code(version)))
 }
 
-/// What was there before all writes.
+/// The initial value.
 pub(super) fn first(run: &Decoded) -> Datum {
     match run.holds {
         Some(Holds::Lists) => Datum::Vector(Vec::new()),
@@ -27,7 +27,7 @@ pub(super) fn first(run: &Decoded) -> Datum {
     }
 }
 
-/// A micro-op as the history has it.
+/// A micro-op in its recorded form.
 pub(crate) fn mop(run: &Decoded, mop: Mop) -> Datum {
     let datum = |version| run.interner.datum(run.versions.code(version));
     let is_lists = run.holds == Some(Holds::Lists);
@@ -50,7 +50,7 @@ pub(crate) fn mop(run: &Decoded, mop: Mop) -> Datum {
     Datum::Vector(vec![Datum::keyword(f), key(run, mop.key), value])
 }
 
-/// Says why a value without a known writer may have one.
+/// A note on why a value without a known writer may have one.
 pub(crate) fn unsaid(index: u64) -> String {
     format!(
         "A value was read that no op says it wrote. Whether that is a {} is unknown: the op at index {index} may have happened, and \
@@ -59,7 +59,7 @@ pub(crate) fn unsaid(index: u64) -> String {
     )
 }
 
-/// Says why the writer of a read value is not known, as a clause.
+/// Why the writer of a read value is unknown, as a clause.
 pub(super) fn ambiguous(run: &Decoded, case: crate::decode::Ambiguous) -> String {
     let (key, value) = (key(run, case.key), run.interner.datum(case.code));
     let index = |row: Row| run.rows.index(row);
@@ -71,7 +71,7 @@ pub(super) fn ambiguous(run: &Decoded, case: crate::decode::Ambiguous) -> String
     )
 }
 
-/// The moments of an order, up to some number.
+/// The first `max` moments of an order.
 pub(super) fn order(run: &Decoded, settled: &Settled, order: &Order, max: usize) -> Vec<String> {
     let index = |txn: TxnId| run.rows.index(settled.rows[txn.at()]);
     let is_split = order.moments.iter().any(|moment| matches!(moment, Moment::Begin(_)));

@@ -1,4 +1,4 @@
-//! Which levels to decide, in which order: results that are implied by others are not decided again.
+//! The levels to decide, in which order: results that others imply are not decided again.
 
 use super::explain;
 use crate::decide::decide;
@@ -14,7 +14,7 @@ pub(super) struct Judgement {
     pub(super) holds: Levels,
     /// Levels that do not.
     pub(super) violated: Levels,
-    /// What was decided, and what came of it.
+    /// The decided levels with their outcomes.
     decided: Vec<(Level, Outcome)>,
 }
 
@@ -35,7 +35,7 @@ impl Judgement {
         judgement
     }
 
-    /// Forgets which levels hold: ops are missing that might violate them.
+    /// Drops the results that levels hold, because ops are missing that might violate them.
     pub(super) fn keep_violations(&mut self) {
         self.holds = Levels::default();
         self.decided.retain(|(_, outcome)| matches!(outcome, Outcome::Violated(_)));
@@ -80,7 +80,7 @@ impl Judgement {
         Level::all().filter(move |other| other.decided_by().is_some() && other.decided_by() == level.decided_by())
     }
 
-    /// The derivations found, each once: one that several levels have in common is of the weakest.
+    /// The derivations found, without duplicates: one that several levels share is reported for the weakest.
     pub(super) fn refutations(&self) -> Vec<&Refutation> {
         let mut all: Vec<&Refutation> = Vec::new();
         for (_, outcome) in &self.decided {
@@ -96,7 +96,7 @@ impl Judgement {
         all
     }
 
-    /// Why a level is open.
+    /// Why a level is open, as a sentence.
     pub(super) fn why_open(&self, level: Level) -> String {
         if let Some(because) = level.undecided_because() {
             return format!(
@@ -129,7 +129,7 @@ impl Judgement {
         self.accepted().map(file).collect()
     }
 
-    /// The beginnings of these orders, as notes.
+    /// The first parts of these orders, as notes.
     pub(super) fn order_notes(&self, run: &Decoded, settled: &Settled) -> Vec<String> {
         const SHOWN_MAX: usize = 200;
         let note = |(level, order): (Level, &Order)| {
@@ -143,8 +143,8 @@ impl Judgement {
     }
 }
 
-/// All levels that are decided: the strongest first, since if it holds all do; then those that take linear time from
-/// the weakest on, since if one is violated so are all above; then the others from the strongest on.
+/// All decidable levels, in an order that saves work: first the strongest, since if it holds all do; then those that
+/// take linear time, weakest first, since if one is violated so are all above; then the others, strongest first.
 fn in_good_order() -> Vec<Level> {
     let decided = |level: &Level| level.decided_by();
     let mut all: Vec<Level> = Level::all().filter(|level| decided(level).is_some()).collect();

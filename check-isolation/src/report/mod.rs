@@ -20,10 +20,10 @@ pub(crate) use listed::{NAME, names};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A value without a writer.
+/// The anomaly of a value without a writer.
 pub(crate) const THIN_AIR: (&str, &str) = ("thin-air-read", "A transaction read a value that was never written.");
 
-/// The anomalies that it can report: names and descriptions.
+/// The anomalies that the checker can report: names and descriptions.
 pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     ("G0", "A cycle of ww: transactions overwrote one another."),
     ("G1a", "A transaction read what a failed one had written."),
@@ -40,16 +40,16 @@ pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     ("duplicate-elements", "A read of a list shows one element twice."),
 ];
 
-/// How the note begins that says which levels hold.
+/// The start of the note on the levels that hold.
 pub(crate) const STRONGEST: &str = "The strongest levels that hold";
 
-/// What gives an answer where a read may be of one write or another.
+/// The next step if a read may have observed one of several writes.
 const WRITE_ONCE: &str = "Write each value to a key only once, for example from a counter.";
 
-/// How the note begins on what was not read.
+/// The start of the note on ignored reads.
 const OTHER_READS: &str = "The verdict ignores reads of values that were written twice";
 
-/// The report on a history of which nothing can be said.
+/// The report on a history about which nothing is known.
 pub(crate) fn unknown(note: &str, next: Option<NextStep>) -> Report {
     let mut report = Report::new(NAME, Verdict::Unknown);
     report.notes.push(note.to_owned());
@@ -97,7 +97,7 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
     report
 }
 
-/// The same, if a valid verdict does not rest on invocations without a process.
+/// The report, unless it is a valid verdict based on invocations without a process.
 fn without_the_nameless(report: Report, run: &Decoded) -> Report {
     let (note, what) = NAMELESS;
     if run.has_nameless && report.verdict == Verdict::Valid {
@@ -125,7 +125,7 @@ fn nothing_to_judge(run: &Decoded) -> Option<(String, NextStep)> {
     Some((note, NextStep::option("model", what)))
 }
 
-/// The levels that a history is expected to satisfy, if these were named.
+/// The expected levels, given those that were named.
 pub(crate) fn expected(named: &[Level]) -> Vec<Level> {
     match named {
         [] => vec!["strict-serializable".parse().expect("a level")],
@@ -150,7 +150,7 @@ fn judged(run: &Decoded, settled: &Settled, budget: &Budget) -> Report {
         Verdict::Unknown
     };
     let mut report = Report::new(NAME, verdict);
-    // What rules out every level by itself ends the search for what else does.
+    // An anomaly that rules out every level ends the search for others.
     report.is_partial = verdict == Verdict::Invalid && !settled.direct.is_empty();
     let weakest = |level: &Level| !level.weaker().iter().any(|other| other != *level && judgement.violated.has(other));
     let (not, also_not): (Vec<Level>, Vec<Level>) = judgement.violated.iter().partition(weakest);
@@ -237,7 +237,7 @@ fn notes(settled: &Settled, judgement: &Judgement, report: &Report, open: &[Leve
     notes
 }
 
-/// Those that no other one of them implies.
+/// The levels that no other one of these implies.
 fn strongest(levels: Levels) -> Vec<Cow<'static, str>> {
     let is_implied = |level: Level| levels.iter().any(|other| other != level && other.is_at_least(level));
     names(levels.iter().filter(|level| level.decided_by().is_some() && !is_implied(*level)))

@@ -1,4 +1,4 @@
-//! Names of results: Adya's for a single cycle, as readers know those.
+//! Names of results: a single cycle has Adya's name, because readers know these.
 
 use super::derivation::NO_COMMIT_ORDER;
 use crate::evidence::{Link, Refutation, Relation};
@@ -17,7 +17,7 @@ impl Refutation {
     }
 }
 
-/// Names by how many rw there are; each alone, with session order, and with real time.
+/// Names by the number of rw steps; each without other steps, with session order, and with real time.
 const NAMES: [[&str; 3]; 5] = [
     ["G0", "G0-process", "G0-realtime"],
     ["G1c", "G1c-process", "G1c-realtime"],

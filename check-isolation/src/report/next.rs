@@ -1,14 +1,14 @@
-//! What would give a verdict if a level is open.
+//! The next steps that would decide a level that is open.
 
 use super::names;
 use crate::level::{Axiom, Level};
 use history_core::{Budget, NextStep};
 
-/// The steps for one level: more of what ran out, and levels near it that are decided.
+/// The steps for one level: a higher limit for the resource that ran out, and nearby levels that are decided.
 pub(super) fn steps(level: Level, budget: &Budget) -> Vec<NextStep> {
     let mut steps: Vec<NextStep> = budget.check(0, 0).err().map(NextStep::spent).into_iter().collect();
     let decided = |other: &Level| other.decided_by().is_some() && *other != level;
-    // Those up to causal take no search.
+    // Levels up to causal need no search.
     let is_fast = |other: &Level| other.decided_by().is_some_and(|(axiom, _)| axiom <= Axiom::Causal);
     let searched = level.decided_by().is_some();
     let below: Vec<Level> = level.weaker().iter().filter(decided).filter(|other| !searched || is_fast(other)).collect();

@@ -1,14 +1,15 @@
-//! A derivation in the usual form: a cycle through the read that misses something, instead of one of ww and wr alone.
+//! Converts a derivation to the usual form: a cycle with the read that misses a write, instead of one of ww and wr
+//! alone.
 //!
-//! Let r read key k in b's version, and a be visible to r. From that follows that a wrote k before b, and a path from b
-//! to a is then a contradiction. The same steps from the other end: since there is this path, b wrote k before a; so r,
-//! which read b's version, is before a, which it also follows. That is a cycle with a rw, which has a name:
-//! G-single-item if r misses what it depends on, G2-item for a write skew.
+//! Let r read b's version of key k, and let a, which also wrote k, be visible to r. Then a wrote k before b, and a path
+//! from b to a is a contradiction. The same steps can be seen differently: since there is this path, b wrote k before
+//! a; so r, which read b's version, is before a, which it also follows. This is a cycle with an rw step, which has a
+//! name: G-single-item if r misses a write on which it depends, G2-item for write skew.
 
 use crate::evidence::{Because, Before, Fact, Item, Link, Refutation, Relation};
 
 impl Refutation {
-    /// The same derivation, with a rw in its cycle if one of the orders in that follows from what a reader saw.
+    /// The same derivation, with an rw step in its cycle if one of the orders in it follows from a read.
     pub(crate) fn plain(mut self) -> Refutation {
         let has_rw = self.cycle.iter().any(|link| matches!(link.relation, Relation::Rw(..)));
         if has_rw || self.has_cases() || !self.is_complete {
@@ -28,8 +29,7 @@ impl Refutation {
         self
     }
 
-    /// The item that says that the order of a step of the cycle follows from a read, if nothing else rests on that
-    /// order.
+    /// The item that derives the order in a step of the cycle from a read, if nothing else depends on that order.
     fn shown_by_a_read(&self, at: usize) -> Option<usize> {
         let step = self.cycle[at];
         let Relation::Ww(key) = step.relation else { return None };
@@ -46,7 +46,7 @@ impl Refutation {
     }
 }
 
-/// The path that an order follows from.
+/// The path from which an order follows.
 fn path(item: &Item) -> &[Link] {
     match item {
         Item::Fact(Fact { because, .. }) => match because {
@@ -57,7 +57,7 @@ fn path(item: &Item) -> &[Link] {
     }
 }
 
-/// Whether a step is there because of an order of two writers.
+/// Returns true if a step follows from an order of two writers.
 fn rests_on(link: Link, order: Before) -> bool {
     match link.relation {
         Relation::Ww(key) => (key, link.from, link.to) == (order.key, order.first, order.second),

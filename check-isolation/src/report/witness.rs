@@ -1,4 +1,4 @@
-//! Witnesses: the transactions of an anomaly as recorded, and what is wrong in sentences.
+//! Witnesses: the transactions of an anomaly as recorded, and sentences about the contradiction.
 
 use super::derivation::Recorded;
 use super::explain::{first, key, mop, written};
@@ -9,7 +9,7 @@ use history_core::explain::{self, Explanation};
 use history_core::figure::{Figure, TXNS_MAX};
 use history_core::{Anomaly, Client, Datum, Witness, WitnessOp};
 
-/// A history, and what happened of it.
+/// A history, and its transactions that happened.
 pub(super) struct Happened<'r> {
     pub(super) run: &'r Decoded,
     pub(super) settled: &'r Settled,
@@ -60,7 +60,7 @@ pub(crate) fn op(run: &Decoded, name: String, row: Row) -> WitnessOp {
     }
 }
 
-/// The pictures of all witnesses that have one.
+/// The figures of all witnesses that can be drawn.
 pub(super) fn figures(anomalies: &[Anomaly]) -> Vec<Figure> {
     let of_one = |anomaly: &Anomaly| {
         let witnesses = anomaly.witnesses.iter().enumerate();
@@ -70,7 +70,7 @@ pub(super) fn figures(anomalies: &[Anomaly]) -> Vec<Figure> {
     anomalies.iter().flat_map(of_one).collect()
 }
 
-/// What is wrong whatever the order.
+/// A witness of an anomaly that does not depend on the order.
 pub(super) fn direct(run: &Decoded, case: DirectCase) -> Witness {
     let read = run.rows.mops(case.reader)[case.mop.to_usize()];
     let mut ops = vec![op(run, explain::name(0), case.reader)];

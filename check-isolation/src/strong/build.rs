@@ -1,9 +1,9 @@
-//! The graph that follows from the history alone: base, reads, known orders, and that readers of a first state precede
-//! all writers.
+//! Builds the graph that follows from the history alone: base, reads, known orders, and the fact that readers of a
+//! first state precede all writers.
 //!
-//! A first state gives one more node a key, which its readers are before and its writers behind: linear, where pairs
-//! would be quadratic. Where a transaction is one node and itself replaces the first state that it read, it is between
-//! the two, and a second node takes its place before the other writers.
+//! A first state adds one node per key, which its readers precede and its writers follow: this is linear, whereas pairs
+//! would be quadratic. If a transaction is one node and itself replaces the first state that it read, it is between the
+//! two, and a second node takes its place before the other writers.
 
 use super::shape::Shape;
 use super::state::State;
@@ -14,12 +14,12 @@ use crate::ids::{KeyId, TxnId};
 use crate::transactions::Transactions;
 use history_core::cast::Cast as _;
 
-/// What nodes behind those of transactions stand for.
+/// The meaning of the nodes after those of transactions.
 #[derive(Debug)]
 pub(super) struct Helpers {
-    /// Events of real time come first.
+    /// The number of real-time events, which come first.
     pub(super) events: usize,
-    /// For each further one, the key whose first state it is about.
+    /// For each further node, the key of its first state.
     pub(super) keys: Vec<KeyId>,
 }
 
@@ -31,7 +31,7 @@ struct Build<'t> {
     helpers: Helpers,
 }
 
-/// The state at the beginning, or a cycle of its nodes.
+/// The initial state, the helpers, and a cycle of the graph if there is one.
 pub(super) fn build<'t>(
     txns: &'t Transactions,
     shape: Shape,
@@ -154,7 +154,7 @@ impl Build<'_> {
                 self.arcs.push((behind, *writer));
             }
         }
-        // Each of two that replaced it is before the other.
+        // Two transactions that replaced the first state precede each other.
         if let [first, second, ..] = updaters[..] {
             for (from, to) in [(first, second), (second, first)] {
                 let between = self.helper(key);

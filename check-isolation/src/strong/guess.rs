@@ -1,15 +1,15 @@
-//! A first guess: transactions in the order in which they completed, unless something contradicts that, with repairs
-//! where that order does not explain the history; without clocks, and with a number of steps that is linear.
+//! A first guess: transactions in the order of their completions, unless something contradicts it, repaired where that
+//! order does not explain the history. It needs no clocks, and its number of steps is linear.
 //!
-//! Most stores run transactions in an order near that of completions. So such an order is replayed. A read that it does
-//! not explain has a writer of the key between the version that it shows and itself: either the reader is before that
-//! writer, or that writer is before the version's. At snapshot isolation two writers of a key that overlap are one
-//! before the other. Where a path rules out one of the two the other follows; else it is chosen what moves less. What
-//! has to move does, within the few transactions between, and the replay goes on from the first of them. Where paths
-//! rule out both, something was chosen wrongly: the last choice that the paths rest on is turned around, and what was
-//! decided behind it taken back.
+//! Most stores execute transactions in an order near that of completions. So such an order is replayed. If it does not
+//! explain a read, another writer of the key is between the version that was read and the reader. Then either the
+//! reader is before that writer, or that writer is before the version's writer. At snapshot isolation, of two writers
+//! of a key that overlap, one is before the other. If a path rules out one of the two alternatives, the other follows;
+//! otherwise the one that moves fewer nodes is chosen. The nodes that have to move do so among the few transactions in
+//! between, and the replay continues from the first of them. If paths rule out both, an earlier choice was wrong: the
+//! last choice that the paths depend on is reversed, and the decisions after it are retracted.
 //!
-//! A replay that explains all reads is an answer; nothing else is.
+//! A replay that explains all reads is a result; nothing else is.
 
 use super::order::{Arc, Ground, NONE, Ordered};
 use super::shape::Shape;
@@ -23,37 +23,37 @@ use history_core::Budget;
 use history_core::cast::Cast as _;
 use history_core::hash::HashSet;
 
-/// Nodes that are walked to, moved or run once more: for each node of the graph, and at the least.
+/// The number of steps per node of the graph, and at least: a step visits, moves or replays a node.
 const STEPS_PER_NODE: u64 = 128;
 const STEPS_MIN: u64 = 1 << 22;
-/// Steps that no history takes more of: walks, of which each is a step at least, are told apart by 32 bits.
+/// The maximum number of steps for any history: each walk is at least one step, and walks have 32-bit numbers.
 const STEPS_MAX: u64 = 1 << 31;
-/// Bytes of what was decided: for each node of the graph, and at the least.
+/// The number of bytes for decisions per node of the graph, and at least.
 const BYTES_PER_NODE: u64 = 256;
 const BYTES_MIN: u64 = 1 << 24;
-/// Repairs between two looks at the budget.
+/// The number of repairs between two checks of the budget.
 const LOOK_EVERY: u32 = 256;
 
-/// What is known where no order was found.
+/// The facts that are known if no order was found.
 #[derive(Debug, Default)]
 pub(super) struct Failed {
-    /// Transactions that seem not to be where their sessions and real time put them, as far as was looked.
+    /// Transactions whose places in their sessions and in real time seem to be wrong, as far as was examined.
     pub(super) misplaced: Vec<TxnId>,
-    /// Transactions that nothing seems to explain; they read from no others. Empty if it is not known.
+    /// Transactions that seem to contradict each other; they read from no others. Empty if unknown.
     pub(super) contradicted: Vec<TxnId>,
 }
 
-/// An order that explains the history by an axiom and extends the base, if one is found: it explains all weaker axioms
-/// of that base.
+/// An order that explains the history by an axiom and extends the base, if one is found. It also explains all weaker
+/// axioms with that base.
 pub(super) fn order(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Result<Order, Failed> {
     match near(txns, axiom, base, Base::RealTime, budget) {
         Some(found) => found,
-        // Somebody read what began after that.
+        // Some transaction read from one that began after its end.
         None => near(txns, axiom, base, base, budget).unwrap_or_else(|| Err(Failed::default())),
     }
 }
 
-/// The same, beginning with what a frame says, of which only the base must hold; nothing if that contradicts itself.
+/// The same, starting with the order of a frame, of which only the base must hold; `None` if that contradicts itself.
 fn near(txns: &Transactions, axiom: Axiom, base: Base, frame: Base, budget: &Budget) -> Option<Result<Order, Failed>> {
     let (frame, shape) = (Frame::new(txns, frame), Shape::new(axiom));
     let backwards = Backwards::new(txns, &frame);
@@ -77,29 +77,30 @@ fn near(txns: &Transactions, axiom: Axiom, base: Base, frame: Base, budget: &Bud
     Some(Ok(shape.order(replay.order.nodes().iter().copied().filter(|node| node.to_usize() < own))))
 }
 
-/// Something that an order does not explain.
+/// A read or write that an order does not explain.
 #[derive(Clone, Copy)]
 struct Open {
-    /// Whose reads or writes they are.
+    /// The transaction with the read or write.
     txn: TxnId,
-    /// Either is needed; the first changes the order less.
+    /// The two alternatives; the first changes the order less.
     either: [Arc; 2],
 }
 
-/// Runs an order like a store.
+/// Executes an order like a store.
 struct Replay<'t> {
     txns: &'t Transactions,
     shape: Shape,
     order: Ordered<'t>,
-    /// How much of the order ran.
+    /// The number of nodes of the order that were executed.
     at: usize,
-    /// How much of it ever did. What was decided is about no more than that.
+    /// The maximum of `at` so far. Decisions concern only nodes before it.
     at_most: usize,
-    /// For each key, who wrote it last.
+    /// For each key, its last writer.
     last: Vec<TxnId>,
-    /// For each write that ran, who had written the key last.
+    /// For each executed write, the previous writer of the key.
     before: Vec<TxnId>,
-    /// What turning choices around led to: where such a choice is met again, it is right more likely than the nearer.
+    /// The results of reversed choices: if such a choice comes up again, it is more likely to be right than the nearer
+    /// one.
     turned: HashSet<Arc>,
 }
 
@@ -109,7 +110,7 @@ impl<'t> Replay<'t> {
         Replay { txns, shape, order, at: 0, at_most: 0, last, before, turned: HashSet::default() }
     }
 
-    /// Runs as far as the order explains the history.
+    /// Executes the order as far as it explains the history.
     fn run(&mut self) -> Option<Open> {
         let own = self.shape.nodes(self.txns.len());
         while let Some(node) = self.order.nodes().get(self.at).copied() {
@@ -136,7 +137,7 @@ impl<'t> Replay<'t> {
         None
     }
 
-    /// A read that shows an older version than is there.
+    /// A read of a version that is not the current one.
     fn unexplained(&self, reader: TxnId) -> Option<Open> {
         let shape = self.shape;
         for read in self.txns.reads(reader) {
@@ -157,8 +158,8 @@ impl<'t> Replay<'t> {
         None
     }
 
-    /// Whether it is the reader, more likely than the version that it read, that is on the wrong side of the writer
-    /// between.
+    /// Returns true if the reader, rather than the version that it read, is probably on the wrong side of the writer
+    /// between them.
     fn is_reader_first(&self, writer: TxnId, between: TxnId, reader: TxnId) -> bool {
         let is_over = |first: TxnId, second: TxnId| self.txns.end(first) < self.txns.begin(second);
         let at = |node: u32| self.order.place(node);
@@ -177,7 +178,7 @@ impl<'t> Replay<'t> {
         Some(Open { txn, either: [arc(other, txn), arc(txn, other)] })
     }
 
-    /// Takes back what ran from a place on.
+    /// Undoes the execution from a position on.
     fn rewind(&mut self, place: usize) {
         self.order.steps += self.at.saturating_sub(place).to_u64();
         self.at_most = self.at_most.max(self.at);
@@ -194,7 +195,7 @@ impl<'t> Replay<'t> {
         }
     }
 
-    /// Decides what explains it; `None` if nothing does, whatever was chosen.
+    /// Decides between the alternatives; `None` if no choice makes either possible.
     fn repair(&mut self, Open { txn, either: [first, other] }: Open) -> Option<()> {
         let (mut grounds, mut of_other) = (Vec::new(), Vec::new());
         let is_first_out = self.order.is_ruled_out(first, &mut grounds);
@@ -215,8 +216,8 @@ impl<'t> Replay<'t> {
         Some(())
     }
 
-    /// Turns the last choice among grounds around, which cannot all be right. If none is, then it is a transaction that
-    /// is not where its session or real time put it: this one, if it may be.
+    /// Reverses the last of these choices, which cannot all be right. If none can be reversed, the place of some
+    /// transaction in its session or in real time is wrong: that of this one, if it is among the grounds.
     fn turn_around(&mut self, txn: TxnId, mut grounds: Vec<Ground>) -> Option<()> {
         loop {
             let last = *grounds.iter().max()?;
@@ -242,7 +243,7 @@ impl<'t> Replay<'t> {
         is_new.then_some(())
     }
 
-    /// All that ran, and what cannot.
+    /// The executed transactions, and the one that cannot be executed.
     fn failed(self) -> Failed {
         let own = self.shape.nodes(self.txns.len());
         let ran = self.order.nodes()[..=self.at.max(self.at_most)].iter().filter(|node| node.to_usize() < own);
@@ -257,7 +258,7 @@ impl<'t> Replay<'t> {
         self.order.follow(arc, grounds);
     }
 
-    /// Takes back what ran and an arc will move.
+    /// Undoes the execution of the nodes that an arc will move.
     fn make_way(&mut self, arc: Arc) {
         if let Some(place) = self.order.moves_from(arc) {
             self.rewind(place);
@@ -274,7 +275,7 @@ mod tests {
 
     const FIRST: TxnId = TxnId::NONE;
 
-    /// Adds a transaction of these moments that reads and writes these keys.
+    /// Adds a transaction with this begin and end that reads and writes these keys.
     fn push(txns: &mut Transactions, (begin, end): (u64, u64), reads: &[(usize, TxnId)], writes: &[usize]) -> TxnId {
         let reads: Vec<Read> =
             reads.iter().map(|(key, writer)| Read { key: KeyId::new(*key), writer: *writer }).collect();
@@ -293,10 +294,10 @@ mod tests {
         // It misses the first one's write of key 1, so it was first, although it completed later.
         let other = push(&mut txns, (1, 5), &[(1, FIRST)], &[0]);
         assert_eq!(guessed(&txns).unwrap(), [Moment::Commit(other), Moment::Commit(one)]);
-        // Then the last version of key 0 is that of the one that completed first.
+        // Then the last version of key 0 is that of the transaction that completed first.
         let reader = push(&mut txns, (6, 7), &[(0, one)], &[]);
         assert_eq!(guessed(&txns).unwrap(), [other, one, reader].map(Moment::Commit));
-        // Who reads the other one's contradicts that.
+        // A read of the other one's write contradicts this.
         push(&mut txns, (8, 9), &[(0, other)], &[]);
         assert_eq!(guessed(&txns), None);
     }
@@ -319,8 +320,8 @@ mod tests {
         assert_eq!(guessed(&txns), None, "an update is lost");
     }
 
-    /// Transactions that a store runs one after another, of which some twenty overlap: rows are in the order of their
-    /// ends.
+    /// Transactions that a store executes one after another, with about twenty overlapping at a time: rows are in the
+    /// order of their ends.
     fn overlapping(keys: usize, mut seed: u64) -> Transactions {
         let mut below = |n: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -381,7 +382,7 @@ mod tests {
         assert_eq!(at(stale), at(first) + 1);
     }
 
-    /// The contradiction is at the beginning: what comes behind it is not part of it.
+    /// The contradiction is at the beginning: later transactions are not part of it.
     #[test]
     fn what_contradicts_itself_is_a_part() {
         let mut txns = overlapping(30, 1);

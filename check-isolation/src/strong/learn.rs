@@ -1,11 +1,11 @@
-//! Learning from contradictions: which of the orders decided so far contradict each other, and which decision to
-//! revoke.
+//! Learning from contradictions: finds decided orders that together are impossible, and the decision to revoke.
 //!
-//! From a contradiction the orders it follows from are replaced by what these follow from, the latest first, until one
-//! order of the latest level is left (the first unique implication point). These orders together are impossible: a
-//! clause, of which all but one literal is false at the level to go back to, and the last one follows. Marques-Silva
-//! and Sakallah, "GRASP" (1996); Moskewicz et al., "Chaff" (2001). What an order follows from are the orders on the
-//! path that made a rule fire, so every clause has a derivation that can be checked step by step.
+//! Starting from the orders on which a contradiction is based, the latest order is repeatedly replaced by those from
+//! which it follows, until only one order of the latest level is left (the first unique implication point). The
+//! remaining orders together are impossible. This is a clause, all but one of whose literals are false at the level to
+//! go back to, so the last one follows. Marques-Silva and Sakallah, "GRASP" (1996); Moskewicz et al., "Chaff" (2001).
+//! An order follows from the orders on the path that made a rule fire, so every clause has a derivation that can be
+//! verified step by step.
 
 use super::paths::{Paths, Step, Teller};
 use super::state::{Conflict, NONE, Reason, State, reverse};
@@ -14,42 +14,42 @@ use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 use std::collections::BTreeSet;
 
-/// Steps of lemmas that are kept, at the most.
+/// The maximum number of steps of lemmas that are kept.
 const LEMMA_STEPS_MAX: usize = 1 << 22;
 
-/// Orders that cannot be together, learned from a contradiction.
+/// Orders that together are impossible, learned from a contradiction.
 #[derive(Debug)]
 pub(super) struct Clause {
     /// At least one of these orders holds.
     pub(super) literals: Vec<Before>,
     /// Its derivation, unless that would be too large.
     lemma: Option<Lemma>,
-    /// The clauses and the orders decided without assumptions that it rests on.
+    /// The clauses, and the orders decided without assumptions, on which it is based.
     rests_on: (Vec<u32>, Vec<Before>),
     moment: u64,
 }
 
-/// All that was learned.
+/// All learned clauses.
 #[derive(Debug, Default)]
 pub(super) struct Learned {
     pub(super) clauses: Vec<Clause>,
-    /// For each order, the clauses that watch for it to be decided, as it makes a literal false.
+    /// For each order, the clauses that watch it, because it makes one of their literals false.
     watches: HashMap<Before, Vec<u32>>,
     paths: Paths,
     steps: usize,
-    /// Literals of all clauses.
+    /// The number of literals in all clauses.
     pub(super) literals: usize,
 }
 
-/// What a contradiction comes to.
+/// The consequence of a contradiction.
 pub(super) enum Lesson {
-    /// It rests on no assumption.
+    /// It depends on no assumption.
     Refuted(Refutation),
-    /// Go back to this level and decide this.
+    /// Go back to this level and decide this order.
     Decide { level: u32, order: Before, clause: u32 },
 }
 
-/// What is found on the way from a contradiction to a clause.
+/// The state of the search from a contradiction to a clause.
 #[derive(Default)]
 struct Analysis {
     /// Orders of the latest level that are still to be replaced.
@@ -63,7 +63,7 @@ struct Analysis {
 }
 
 impl Learned {
-    /// The orders that a decided order, or a contradiction, rests on; with the path of arcs.
+    /// The orders on which a decided order or a contradiction is based, given its path of arcs.
     fn rests_on(
         state: &State<'_>,
         steps: &[Step],
@@ -109,7 +109,7 @@ impl Learned {
         }
         let last = analysis.pending.pop_last().expect("one is left, as the level's first order was assumed");
         let back_to = analysis.lower.iter().map(|number| level_of(state, *number)).max().unwrap_or(0);
-        // The second literal is one of the level to go back to, so that the two watched ones are the last to become
+        // The second literal is one of the level to go back to, so that the two watched literals are the last to become
         // false.
         let mut lower: Vec<u32> = analysis.lower.iter().copied().collect();
         lower.sort_by_key(|number| std::cmp::Reverse(level_of(state, *number)));
@@ -131,8 +131,8 @@ impl Learned {
         Lesson::Decide { level: back_to, order, clause: number }
     }
 
-    /// What a contradiction rests on, with what its newest order follows from in the place of that order: what was
-    /// known already says otherwise, so a clause with it would be one that always holds.
+    /// The orders on which a contradiction is based, with the newest one replaced by those from which it follows. The
+    /// opposite of the newest order was already known, so a clause that contains it would always hold.
     fn below_newest(
         &mut self,
         state: &mut State<'_>,
@@ -153,7 +153,7 @@ impl Learned {
         below
     }
 
-    /// The derivation of a clause, as long as there is room for it.
+    /// The derivation of a clause, if there is room for it.
     fn lemma(
         &mut self,
         state: &State<'_>,
@@ -179,7 +179,7 @@ impl Learned {
         Some(Lemma { assumed: assumed.to_vec(), facts, cycle, by })
     }
 
-    /// Looks at the clauses of which a decided order makes a literal false.
+    /// Examines the clauses of which a decided order makes a literal false.
     pub(super) fn notice(&mut self, state: &mut State<'_>, order: Before) -> Result<(), Conflict> {
         let Some(watching) = self.watches.remove(&order) else { return Ok(()) };
         let falsified = reverse(order);
@@ -217,7 +217,7 @@ impl Learned {
         found
     }
 
-    /// The derivation of a contradiction that rests on no assumption: what it needs of the orders and lemmas, in their
+    /// The derivation of a contradiction that depends on no assumption: the orders and lemmas that it needs, in their
     /// order.
     fn refute(
         &mut self,
@@ -253,7 +253,7 @@ impl Learned {
             facts.iter().enumerate().map(|(at, fact)| (fact.0, true, at.to_u32())).collect();
         items.extend(known_clauses.iter().map(|number| (self.clauses[number.to_usize()].moment, false, *number)));
         items.sort_unstable();
-        // Lemmas get the numbers in which they stand.
+        // Lemmas are numbered in the order in which they appear.
         let lemmas: Vec<u32> = items.iter().filter(|item| !item.1).map(|item| item.2).collect();
         let number_of = |clause: u32| lemmas.iter().position(|lemma| *lemma == clause).unwrap_or(usize::MAX);
         let mut refutation = Refutation::of_facts((state.shape.axiom, teller.base), Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
 //! The levels whose visibility depends on the order to be found: prefix to serializable. Deciding them is NP-complete
-//! (Papadimitriou 1979; Biswas and Enea, OOPSLA 2019), so this is a ladder, each rung of which decides or passes on to
-//! the next.
+//! (Papadimitriou 1979; Biswas and Enea, OOPSLA 2019), so a sequence of methods is tried. Each decides the level or
+//! passes it to the next.
 //!
 //! 0. Known versions, if no choice is left: one graph, in linear time (`versions`).
 //! 1. An order near that of completions, repaired where it does not explain the history (`guess`): it explains every
@@ -57,26 +57,26 @@ use replay::Replayed;
 use shape::Shape;
 use state::{Conflict, Reason, State};
 
-/// The number of steps unless the budget limits it: joins of clocks, one for each chain, and examined writers. Some
-/// seconds.
+/// The number of steps unless the budget limits it: joins of clocks, one for each chain, and examined writers. This
+/// takes some seconds.
 const STEPS_MAX: u64 = 10_000_000_000;
-/// The part of the steps that each stronger level gets.
+/// The divisor of the number of steps for each stronger level.
 const STEPS_PART: u64 = 16;
-/// The part of these that each attempt with a part of the sessions gets: there may be many.
+/// A further divisor for each attempt with a part of the sessions: there may be many.
 const RELAXED_PART: u64 = 4;
-/// Times that each clock is joined, at the least, before there is an answer. Where the steps are fewer, none are taken.
+/// The minimum number of steps per clock: with fewer, no step is taken.
 const STEPS_PER_CLOCK: u64 = 4;
-/// Axioms of which orders are guessed, those first that leave the fewest choices.
+/// The axioms for which orders are guessed, those that leave the fewest choices first.
 const GUESSED: [Axiom; 3] = [Axiom::Serializable, Axiom::Snapshot, Axiom::Prefix];
-/// A part of the history that is smaller by this than the whole is decided first.
+/// A part of the history is decided first if it is smaller than the whole by this factor.
 const SMALL_PART: usize = 2;
-/// Steps for each transaction without which no stronger level is tried.
+/// The minimum number of steps per transaction for trying a stronger level.
 const STEPS_PER_TXN: u64 = 16;
-/// Bytes of clocks unless the budget says otherwise.
+/// The maximum number of bytes of clocks unless the budget limits them.
 const BYTES_MAX: usize = 4 << 30;
-/// Literals of learned clauses, at the most.
+/// The maximum number of literals of learned clauses.
 const LITERALS_MAX: usize = 1 << 26;
-/// Nodes looked at between two looks at the budget.
+/// The number of examined nodes between two checks of the budget.
 const LOOK_EVERY: u32 = 1024;
 
 /// Decides a level whose axiom is beyond [`Axiom::Causal`].
@@ -127,20 +127,20 @@ pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Bud
     decide_alone(txns, axiom, base, budget, steps_max)
 }
 
-/// The commits of an order of one of these levels, which all imply causal consistency, if one is guessed.
+/// The commits of a guessed order of one of these levels, which all imply causal consistency, if one is found.
 pub(crate) fn guess(txns: &Transactions, base: Base, budget: &Budget) -> Option<Order> {
     let mut order = GUESSED.into_iter().find_map(|axiom| guess::order(txns, axiom, base, budget).ok())?;
     order.moments.retain(|moment| matches!(moment, Moment::Commit(_)));
     Some(order)
 }
 
-/// A serial order that is guessed.
+/// A guessed serial order, if one is found.
 pub(crate) fn serial(txns: &Transactions, base: Base, budget: &Budget) -> Option<Order> {
     guess::order(txns, Axiom::Serializable, base, budget).ok()
 }
 
-/// Guesses an order, of a stronger axiom first; or finds a part of the history that nothing
-/// explains. Else the transactions that seem not to be where their sessions and real time put them.
+/// Guesses an order, of a stronger axiom first, or refutes a part of the history. Otherwise returns the transactions
+/// whose places in their sessions and in real time seem to be wrong.
 fn guess_any(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Result<Outcome, Vec<TxnId>> {
     let mut misplaced = Vec::new();
     for other in GUESSED {
@@ -163,7 +163,7 @@ fn guess_any(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> 
     Err(misplaced)
 }
 
-/// Decides a level without looking at others.
+/// Decides a level without trying others.
 fn decide_alone(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget, steps_max: u64) -> Outcome {
     match weak::decide(txns, Axiom::Causal, base, budget) {
         Outcome::Holds(_) => {}
@@ -189,18 +189,18 @@ fn decide_alone(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget, 
     Solver { state, teller, learned: Learned::default(), noticed: 0, budget, steps_max }.solve()
 }
 
-/// A level of a history on its way to an answer.
+/// The search for one level of a history.
 struct Solver<'s> {
     state: State<'s>,
     teller: Teller<'s>,
     learned: Learned,
-    /// How many decided orders the clauses have been told of.
+    /// The number of decided orders that were passed to the clauses.
     noticed: usize,
     budget: &'s Budget,
     steps_max: u64,
 }
 
-/// Why the search for an order cannot go on.
+/// Why the search for an order stops.
 enum Stop {
     Conflict(Conflict),
     Spent(Spent),
@@ -216,7 +216,7 @@ impl Solver<'_> {
     fn solve(mut self) -> Outcome {
         let first = if self.state.shape.has_rw_arcs() { Ok(()) } else { self.state.replace_first_states() };
         let mut begun = first.map_err(Stop::from).and_then(|()| self.propagate());
-        // In the order in which to try them, the last one first.
+        // The choices to try, the next one last.
         let mut open: Vec<Before> = Vec::new();
         loop {
             match begun {
@@ -254,7 +254,7 @@ impl Solver<'_> {
         self.propagate()
     }
 
-    /// Applies all rules until nothing follows any more.
+    /// Applies all rules until nothing more follows.
     fn propagate(&mut self) -> Result<(), Stop> {
         let mut looked = 0_u32;
         loop {

@@ -1,7 +1,8 @@
-//! An order of all nodes that agrees with arcs as they are added and removed.
+//! An order of all nodes that is maintained as arcs are added and removed.
 //!
-//! An arc against the order moves the nodes that must be before its end, of those between its ends: what a walk back
-//! from its beginning meets there. Arcs that are taken back leave the order as it is, which the others still allow.
+//! An arc against the order moves the nodes between its ends that must be before its target: those that a backward walk
+//! from its source reaches. When arcs are removed, the order stays as it is, because the remaining arcs still permit
+//! it.
 
 use super::shape::Shape;
 use crate::csr::Csr;
@@ -10,7 +11,7 @@ use crate::level::Base;
 use crate::weak::Backwards;
 use history_core::cast::Cast as _;
 
-/// Stands for no arc or place, and for the first state, which is before all nodes.
+/// The number of an absent arc or place, and of the first state, which is before all nodes.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// One transaction's node is before another's.
@@ -20,43 +21,43 @@ pub(super) struct Arc {
     pub(super) to: u32,
 }
 
-/// What an arc rests on, at the most. Of more, the earlier choices are forgotten: they are not turned around.
+/// The maximum number of grounds of an arc. Beyond it, the earlier choices are dropped and cannot be reversed.
 const GROUNDS_MAX: usize = 64;
 
-/// What may be wrong about an arc. Choices are greater, and later ones are.
+/// An assumption on which an arc is based and that may be wrong. Choices are greater than frames, later ones greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ground {
-    /// It rests on what came before this transaction in its session or in real time, which the base does not ask for.
+    /// The place of this transaction in its session or in real time, which the base does not require.
     Frame(TxnId),
-    /// It rests on the choice of the added arc of this number.
+    /// The choice of the added arc with this number.
     Choice(u32),
 }
 
-/// Why an arc was added.
+/// The reason why an arc was added.
 #[derive(Clone, Copy, Debug)]
 enum Why {
-    /// It was chosen; this is the other one.
+    /// It was chosen; this is the alternative.
     Chosen(Arc),
-    /// It follows from the grounds of this range.
+    /// It follows from this range of grounds.
     Follows { from: u32, to: u32 },
 }
 
-/// An arc that was added.
+/// An added arc.
 struct Added {
     arc: Arc,
     why: Why,
-    /// The arc to the same node that was added before.
+    /// The arc that was previously added to the same node.
     next_in: u32,
 }
 
-/// A node that a walk back met.
+/// A node that a backward walk reached.
 struct Met {
     node: u32,
-    /// Where it stands that this node was met from.
+    /// The position in `met` of the node from which it was reached.
     from: u32,
-    /// The number of the added arc that leads there; `NONE` if the history has it.
+    /// The number of the added arc between them; `NONE` if the arc is in the history.
     arc: u32,
-    /// Whether that is of sessions or real time, and the base does not ask for it.
+    /// Whether that arc is one of sessions or real time that the base does not require.
     is_soft: bool,
 }
 
@@ -65,34 +66,34 @@ pub(super) struct Ordered<'t> {
     base: Base,
     shape: Shape,
     nodes: Vec<u32>,
-    /// Where each node is.
+    /// The place of each node.
     place: Vec<u32>,
     added: Vec<Added>,
-    /// What those rest on that follow.
+    /// The grounds of the arcs that follow from others.
     grounds: Vec<Ground>,
-    /// For each transaction, whether it need not come after those before it in sessions and real time, as far as the
-    /// base does not ask for that.
+    /// For each transaction, whether it may precede earlier ones in sessions and real time, as far as the base permits
+    /// it.
     is_free: Vec<bool>,
-    /// Those that need not.
+    /// The transactions that may.
     pub(super) free: Vec<TxnId>,
-    /// For each transaction, the first added arc that rests on where it is in sessions and real time; that of an arc
-    /// that is not there any more counts for nothing.
+    /// For each transaction, the first added arc that is based on its place in sessions and real time. Numbers of arcs
+    /// that were removed have no effect.
     first_on: Vec<u32>,
     /// For each transaction's node, the last arc that was added to it.
     into: Vec<u32>,
-    /// For each node, the last walk that met it.
+    /// For each node, the last walk that reached it.
     met_by: Vec<u32>,
     walks: u32,
-    /// What the last walk met.
+    /// The nodes that the last walk reached.
     met: Vec<Met>,
-    /// Those that move behind others, for a moment.
+    /// A buffer for nodes that move behind others.
     behind: Vec<u32>,
-    /// Nodes that were met or moved; those that replay them add theirs.
+    /// The number of nodes that were reached or moved; replays add theirs.
     pub(super) steps: u64,
 }
 
 impl<'t> Ordered<'t> {
-    /// A serial order near that of completions, if there is any.
+    /// Creates a serial order near that of completions, if there is one.
     pub(super) fn new(backwards: &'t Backwards<'t>, base: Base, shape: Shape) -> Option<Ordered<'t>> {
         let (txns, serial) = (backwards.txns.len(), backwards.order(&Csr::default())?);
         let own = shape.nodes(txns);
@@ -125,7 +126,7 @@ impl<'t> Ordered<'t> {
         })
     }
 
-    /// The nodes from which an arc of the history leads to a node, and whether the base does not ask for it.
+    /// Calls `each` for each node with an arc of the history to `node`, and whether the base does not require the arc.
     #[inline]
     fn each_before(&self, node: u32, mut each: impl FnMut(u32, bool)) {
         let (shape, txns, own) = (self.shape, self.backwards.txns.len(), self.into.len());
@@ -158,7 +159,7 @@ impl<'t> Ordered<'t> {
         }
     }
 
-    /// Bytes of what was added.
+    /// The number of bytes of added arcs and grounds.
     pub(super) fn bytes(&self) -> u64 {
         (self.added.len() * size_of::<Added>() + self.grounds.len() * size_of::<Ground>()).to_u64()
     }
@@ -178,8 +179,8 @@ impl<'t> Ordered<'t> {
         (to < from).then_some(to.to_usize())
     }
 
-    /// Whether a path leads from the end of an arc to its beginning; then with what the path rests on. Nothing comes
-    /// before the first state.
+    /// Returns true if a path leads from the target of an arc to its source, and adds the grounds of the path. Nothing
+    /// comes before the first state.
     pub(super) fn is_ruled_out(&mut self, arc: Arc, grounds: &mut Vec<Ground>) -> bool {
         if arc.to == NONE {
             return true;
@@ -203,7 +204,8 @@ impl<'t> Ordered<'t> {
         true
     }
 
-    /// Walks back from a node, no further than to the place of one before it: where it met that one, if it did.
+    /// Walks back from a node, no further than the place of `back_to`. Returns the position in `met` of `back_to` if
+    /// reached.
     fn walk(&mut self, from: u32, back_to: u32) -> Option<usize> {
         let first = self.place(back_to);
         self.walks += 1;
@@ -235,12 +237,12 @@ impl<'t> Ordered<'t> {
         is_met.then(|| self.met.iter().rposition(|met| met.node == back_to)).flatten()
     }
 
-    /// Chooses an arc that is not ruled out, and not the other one.
+    /// Adds an arc that is chosen instead of the alternative, and is not ruled out.
     pub(super) fn choose(&mut self, arc: Arc, other: Arc) {
         self.add(arc, Why::Chosen(other));
     }
 
-    /// Adds an arc that is not ruled out and follows from grounds.
+    /// Adds an arc that follows from grounds, and is not ruled out.
     pub(super) fn follow(&mut self, arc: Arc, grounds: &mut Vec<Ground>) {
         grounds.sort_unstable();
         grounds.dedup();
@@ -257,8 +259,8 @@ impl<'t> Ordered<'t> {
         self.add(arc, Why::Follows { from: from.to_u32(), to: self.grounds.len().to_u32() });
     }
 
-    /// Lets a transaction come before what is before it in its session and in real time, as far as the base does, and
-    /// takes back what rests on that. Whether it could not before.
+    /// Permits a transaction to precede earlier ones in its session and in real time, as far as the base permits it,
+    /// and removes arcs that depend on its place. Returns true if this is new.
     pub(super) fn set_free(&mut self, txn: TxnId) -> bool {
         let is_new = !std::mem::replace(&mut self.is_free[txn.at()], true);
         if is_new {
@@ -278,7 +280,7 @@ impl<'t> Ordered<'t> {
         self.into[arc.to.to_usize()] = (self.added.len() - 1).to_u32();
     }
 
-    /// Puts what the last walk met before the rest, from the first place to the last.
+    /// Moves the nodes that the last walk reached before the others, between the first and the last place.
     fn move_met(&mut self, first: usize, last: usize) {
         self.steps += (last - first).to_u64();
         self.behind.clear();
@@ -299,7 +301,7 @@ impl<'t> Ordered<'t> {
         }
     }
 
-    /// Takes back a choice and all that was added behind it: what was chosen, and what was not.
+    /// Removes a choice and all arcs added after it. Returns the chosen arc and the alternative.
     pub(super) fn take_back(&mut self, choice: u32) -> (Arc, Arc) {
         let Added { arc, why: Why::Chosen(other), .. } = self.added[choice.to_usize()] else {
             unreachable!("only choices are taken back")
@@ -308,7 +310,7 @@ impl<'t> Ordered<'t> {
         (arc, other)
     }
 
-    /// Takes back the arcs from a number on.
+    /// Removes the arcs from a number on.
     fn truncate(&mut self, number: usize) {
         for added in self.added.drain(number.min(self.added.len())..).rev() {
             self.into[added.arc.to.to_usize()] = added.next_in;

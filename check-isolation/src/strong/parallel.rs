@@ -1,28 +1,29 @@
 //! Replay at parallel snapshot isolation: the writers of each key observe each other in one order, and no transaction
 //! observes a writer after the one from which it read.
 //!
-//! What is visible then is what reaches a transaction over all arcs and over those orders; its clocks are computed anew
-//! along the order. What is visible and should not be is a choice: the order of that writer and the one that was read
-//! or, if that is settled, the order of two writers on the path by which it is visible.
+//! Then all transactions that reach one over the arcs and over those orders are visible to it; its clocks are
+//! recomputed along the order. If a transaction is visible that must not be, there is a choice: the order of that
+//! writer and the one that was read or, if that is settled, the order of two writers on the path by which it is
+//! visible.
 
 use super::state::{NONE, State};
 use crate::evidence::Before;
 use crate::ids::{KeyId, TxnId};
 use history_core::cast::Cast as _;
 
-/// What the replay of an order knows.
+/// The state of a replay.
 struct Replay<'r, 't> {
     state: &'r State<'t>,
-    /// Where each transaction is in the order.
+    /// The place of each transaction in the order.
     place: Vec<u32>,
-    /// For each transaction and chain, how many of the chain are visible to the transaction, or are it.
+    /// For each transaction and chain, the number of the chain's transactions that are visible to it, including itself.
     clocks: Vec<u32>,
-    /// For each transaction, the writers that it comes right behind, with the keys.
+    /// For each transaction, the previous writers of its keys.
     behind: Vec<Vec<(KeyId, TxnId)>>,
     open: Vec<Before>,
 }
 
-/// The choices that an order of all transactions leaves open; none if it explains the history.
+/// The choices that an order of all transactions leaves open; none if the order explains the history.
 pub(super) fn replay(state: &mut State<'_>, order: &[u32]) -> Vec<Before> {
     let (n, k) = (state.txns.len(), state.chains.count);
     state.steps += (n * k).to_u64();
@@ -89,8 +90,7 @@ impl Replay<'_, '_> {
         }
     }
 
-    /// The other way around of an order that is open, of two writers on a path by which one transaction is visible to
-    /// another.
+    /// The reverse of an open order of two writers on a path by which one transaction is visible to another.
     fn choice_between(&self, from: TxnId, to: TxnId) -> Option<Before> {
         let mut at = to;
         while at != from {
@@ -98,7 +98,7 @@ impl Replay<'_, '_> {
                 self.state.arcs.get(arc.to_usize()).map(|arc| arc.next_in)
             });
             let known = arcs.filter_map(|arc| self.state.arcs.get(arc.to_usize())).map(|arc| TxnId::from(arc.from));
-            // What is visible without a choice does not end the path.
+            // An arc that requires no choice does not end the search along the path.
             let next = known.into_iter().find(|other| self.is_visible(from, *other));
             if let Some(next) = next {
                 at = next;

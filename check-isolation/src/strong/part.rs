@@ -1,8 +1,8 @@
-//! A contradiction is mostly between few transactions: where a first guess ends, the transactions before are decided
-//! separately.
+//! Refutes a part of the history: a contradiction mostly concerns few transactions, so the transactions before the end
+//! of a first guess are decided separately.
 //!
-//! If whoever is in a part reads only from what is in it, then an order that explains the history explains the part, so
-//! that a derivation that nothing explains the part is one for the history.
+//! If the transactions of a part read only from each other, then an order that explains the history explains the part,
+//! so a derivation that no order explains the part is one for the history.
 
 use crate::evidence::{Outcome, Refutation};
 use crate::ids::TxnId;
@@ -10,7 +10,7 @@ use crate::level::{Axiom, Base};
 use crate::transactions::{KnownOrder, NewTxn, Read, Transactions};
 use history_core::Budget;
 
-/// Why nothing explains these transactions, who read from no others, if that is found.
+/// The refutation of these transactions, which read from no others, if one is found.
 pub(super) fn refute(
     txns: &Transactions,
     mut part: Vec<TxnId>,
@@ -27,7 +27,7 @@ pub(super) fn refute(
     }
 }
 
-/// The rows of these transactions, in ascending order.
+/// Only these transactions, in ascending order.
 fn only(txns: &Transactions, part: &[TxnId]) -> Transactions {
     let row_of = |txn: &TxnId| part.binary_search(txn).ok().map(TxnId::new);
     let mut own = Transactions::default();

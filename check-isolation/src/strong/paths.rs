@@ -1,4 +1,4 @@
-//! Paths in the graph of a level, and their form as steps from transaction to transaction.
+//! Paths in the graph of a level, and their conversion to steps from transaction to transaction.
 
 use super::build::Helpers;
 use super::state::{Conflict, NONE, Reason, State};
@@ -8,19 +8,19 @@ use crate::ids::TxnId;
 use crate::level::{Axiom, Base};
 use history_core::cast::Cast as _;
 
-/// An arc of a path: from, to, and the decided order that it follows from.
+/// An arc of a path: source, target, and the decided order from which it follows.
 pub(super) type Step = (u32, u32, u32);
 
-/// Searches for paths in memory that is used again.
+/// Searches for paths, with reused buffers.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
-    /// For each node the arc that leads on towards the end, and the search that this is of.
+    /// For each node, the arc that leads on towards the end, and the number of the search that found it.
     leads: Vec<(u32, u32)>,
     search: u32,
 }
 
 impl Paths {
-    /// A shortest path from a transaction's node to another node over the first `arcs` arcs. There is one.
+    /// A shortest path from a transaction's node to another node over the first `arcs` arcs. It must exist.
     pub(super) fn find(&mut self, state: &mut State<'_>, from: u32, to: u32, arcs: u32) -> Vec<Step> {
         if self.search == u32::MAX {
             self.leads.clear();
@@ -54,7 +54,7 @@ impl Paths {
         path
     }
 
-    /// The path that a decided order follows from, if it follows from one.
+    /// The path from which a decided order follows, if there is one.
     pub(super) fn of_decided(&mut self, state: &mut State<'_>, number: u32) -> Vec<Step> {
         let decided = state.decided[number.to_usize()];
         let (shape, order) = (state.shape, decided.order);
@@ -92,7 +92,7 @@ impl Paths {
     }
 }
 
-/// What is needed to tell paths.
+/// The data needed to explain paths.
 #[derive(Debug)]
 pub(super) struct Teller<'f> {
     pub(super) frame: &'f Frame,
@@ -101,11 +101,11 @@ pub(super) struct Teller<'f> {
 }
 
 impl Teller<'_> {
-    /// Steps between transactions for arcs between nodes that follow one another.
+    /// The steps between transactions for successive arcs between nodes.
     pub(super) fn links(&self, state: &State<'_>, steps: &[Step]) -> Vec<Link> {
         let own = state.shape.nodes(state.txns.len()).to_u32();
         let is_txn = |node: u32| node < own;
-        // A closed path may begin between transactions.
+        // A closed path may begin at a node that is not a transaction.
         let start = steps.iter().position(|step| is_txn(step.0)).unwrap_or(0);
         let mut links = Vec::new();
         let mut from = TxnId::NONE;

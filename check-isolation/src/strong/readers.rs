@@ -1,4 +1,4 @@
-//! The readers of each write: the last reader of each chain, as those before it in the chain precede it in any order.
+//! The readers of each write: the last reader in each chain, because earlier ones in the chain precede it in any order.
 
 use crate::chains::Chains;
 use crate::csr::Csr;
@@ -9,13 +9,13 @@ use history_core::cast::Cast as _;
 /// The readers of each write and of each key's first state.
 #[derive(Debug)]
 pub(super) struct Readers {
-    /// Where the writes of each transaction begin among all.
+    /// The position of each transaction's first write among all writes.
     writes_from: Vec<u32>,
-    /// For each write, of each chain the last reader.
+    /// For each write, the last reader in each chain.
     last: Csr,
-    /// For each write, those who read it and wrote the key.
+    /// For each write, the transactions that read it and wrote the key.
     updaters: Csr,
-    /// For each key, those who read its first state.
+    /// For each key, the readers of its first state.
     pub(super) of_first: Csr,
 }
 
@@ -32,11 +32,11 @@ impl Readers {
             Some(writes_from[writer.at()].to_usize() + at)
         };
         let mut along: Vec<TxnId> = txns.ids().collect();
-        // The last of each chain first.
+        // The last of each chain comes first.
         along.sort_unstable_by_key(|txn| (chains.of[txn.at()], std::cmp::Reverse(chains.at[txn.at()])));
         let writes = txns.write_count();
         let last = Csr::new(writes, |emit| {
-            // For each write the chain whose last reader is known.
+            // For each write, the chain whose last reader is known.
             let mut known = vec![u32::MAX; writes];
             for txn in &along {
                 for read in txns.reads(*txn).iter().filter(|read| read.writer != TxnId::NONE) {
@@ -73,13 +73,13 @@ impl Readers {
         self.writes_from[writer.at()].to_usize() + at
     }
 
-    /// Of each chain the last reader of a write.
+    /// The last reader of a write in each chain.
     #[inline]
     pub(super) fn last(&self, txns: &Transactions, writer: TxnId, key: KeyId) -> &[u32] {
         self.last.row(self.row(txns, writer, key))
     }
 
-    /// Those who read a write and wrote the key.
+    /// The transactions that read a write and wrote the key.
     #[inline]
     pub(super) fn updaters(&self, txns: &Transactions, writer: TxnId, key: KeyId) -> &[u32] {
         self.updaters.row(self.row(txns, writer, key))

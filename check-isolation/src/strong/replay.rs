@@ -1,9 +1,10 @@
-//! Replay: a topological order of what is known, executed like a store; what it does not explain are choices still
-//! open.
+//! Replay: a topological order of the graph is executed like a store; the reads that it does not explain are open
+//! choices.
 //!
 //! A read of x by r from t1 that comes after another writer t2, which comes after t1, is explained by putting r before
-//! t2 or t2 before t1; at snapshot isolation two writers of one key that overlap are put one before the other.
-//! Whichever moves less is tried first. A replay without a choice is an order that explains the history.
+//! t2 or t2 before t1. At snapshot isolation, of two writers of one key that overlap, one is put before the other. The
+//! alternative that moves fewer nodes is tried first. A replay without an open choice is an order that explains the
+//! history.
 
 use super::parallel;
 use super::state::State;
@@ -14,16 +15,16 @@ use history_core::cast::Cast as _;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What came of a replay.
+/// The result of a replay.
 pub(super) enum Replayed {
     /// The order explains the history.
     Explains(Order),
-    /// Orders to try, in this order. The first is open.
+    /// Orders to try, in this sequence. The first is open.
     Open(Vec<Before>),
 }
 
 impl State<'_> {
-    /// Replays an order of all nodes along all arcs: ties go by rows, which are in the order of completion.
+    /// Replays a topological order of all nodes: ties are broken by rows, which are in the order of completion.
     pub(super) fn replay(&mut self) -> Replayed {
         let order = self.sorted();
         self.steps += (order.len() + self.arcs.len()).to_u64();
@@ -68,20 +69,21 @@ impl State<'_> {
             let at = |node: u32| place[node.to_usize()];
             let (start, overwritten) = (at(self.shape.start(txn)), at(self.shape.commit(other)));
             let written = if read.writer == TxnId::NONE { 0 } else { at(self.shape.commit(read.writer)) };
-            // The reader before the other writer, or that one before the one that was read.
+            // Either the reader before the other writer, or the other writer before the one that was read.
             let is_reader_nearer = start - overwritten <= overwritten - written;
             let (first, second) = if is_reader_nearer { (read.writer, other) } else { (other, read.writer) };
             open.push(Before { key: read.key, first, second });
         }
     }
 
-    /// The nodes of transactions in a topological order, of those that may be next the one with the least row.
+    /// The nodes of transactions in a topological order; of the possible next ones, the one with the least row comes
+    /// first.
     fn sorted(&self) -> Vec<u32> {
         let own = self.shape.nodes(self.txns.len()).to_u32();
         let mut waits = vec![0_u32; self.nodes];
         self.arcs.iter().for_each(|arc| waits[arc.to.to_usize()] += 1);
         let mut heap: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
-        // Nodes that are no transactions' are passed at once.
+        // Nodes that are not transactions are passed at once.
         let mut passing: Vec<u32> = Vec::new();
         let mut order = Vec::with_capacity(own.to_usize());
         for node in (0..self.nodes.to_u32()).filter(|node| waits[node.to_usize()] == 0) {

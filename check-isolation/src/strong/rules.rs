@@ -8,9 +8,9 @@
 //! - at parallel snapshot isolation, if r writes x as well and t1 reaches t2, r is before t2: otherwise t2 would be
 //!   visible to r.
 //!
-//! Along a chain (A) needs only the last visible writer, and the others only the last one that reaches t2: what is
-//! further away follows by the chain. So a node costs O(keys · chains that write them · log), and only nodes whose
-//! clocks grew are looked at again.
+//! Along a chain, (A) needs only the last visible writer, and the others only the last one that reaches t2: earlier
+//! ones follow by the chain. So a node costs O(keys · chains that write them · log), and only nodes whose clocks grew
+//! are examined again.
 
 use super::state::{Conflict, Reason, State, reverse};
 use crate::evidence::Before;
@@ -31,7 +31,7 @@ impl State<'_> {
         Ok(())
     }
 
-    /// How many of a chain's transactions have committed where a transaction starts.
+    /// The number of a chain's transactions that have committed when a transaction starts.
     fn committed(&self, chain: u32, txn: TxnId) -> u32 {
         if chain == self.chains.of[txn.at()] {
             self.chains.at[txn.at()]
@@ -86,22 +86,22 @@ impl State<'_> {
         Ok(())
     }
 
-    /// How many of a chain's transactions are certainly before another one if both write a key.
+    /// The number of a chain's transactions that certainly precede another one if both write a key.
     fn before_commit(&self, chain: u32, txn: TxnId) -> u32 {
         if chain == self.chains.of[txn.at()] {
             return self.chains.at[txn.at()];
         }
         let clock = self.clock(self.shape.commit(txn), chain);
         match self.shape.axiom {
-            // Those that started.
+            // Those that have started.
             Axiom::Snapshot => clock.div_ceil(2),
-            // Those that committed.
+            // Those that have committed.
             Axiom::Prefix => clock / 2,
             _ => clock,
         }
     }
 
-    /// Whether some arc that follows from an order of two writers says something new.
+    /// Returns true if some arc that follows from an order of two writers is new.
     fn lacks_arcs(&self, key: KeyId, first: TxnId, second: TxnId) -> bool {
         let shape = self.shape;
         let commit = shape.commit(second);
@@ -113,7 +113,7 @@ impl State<'_> {
             || self.readers.last(self.txns, first, key).iter().any(is_late)
     }
 
-    /// Those who replaced what a writer wrote are before all who come after that writer.
+    /// Orders transactions that replaced a write of a writer before the later writers.
     fn look_at_updaters(&mut self, key: KeyId, writer: TxnId, later: TxnId) -> Result<(), Conflict> {
         for at in 0..self.readers.updaters(self.txns, writer, key).len() {
             let updater = TxnId::from(self.readers.updaters(self.txns, writer, key)[at]);
@@ -125,7 +125,8 @@ impl State<'_> {
         Ok(())
     }
 
-    /// At parallel snapshot isolation: those who replaced a first state are before all other writers of the key.
+    /// At parallel snapshot isolation, orders transactions that replaced a first state before all other writers of the
+    /// key.
     pub(super) fn replace_first_states(&mut self) -> Result<(), Conflict> {
         for key in (0..self.txns.keys()).map(KeyId::new) {
             for at in 0..self.readers.of_first.row(key.at()).len() {
@@ -145,7 +146,7 @@ impl State<'_> {
         Ok(())
     }
 
-    /// The value of a literal: whether it is decided that way, or the other one.
+    /// The value of a literal: whether it or its reverse is decided.
     pub(super) fn value(&self, literal: Before) -> Option<bool> {
         if self.numbers.contains_key(&literal) {
             Some(true)

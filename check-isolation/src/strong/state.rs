@@ -1,9 +1,9 @@
-//! The state so far: arcs, reachability, and the orders of writers that follow or were assumed; all of it can be
-//! revoked.
+//! The state of the search: arcs, reachability, and the orders of writers that follow or were assumed. All of it can be
+//! reverted.
 //!
-//! Reachability is a clock for each node: of each chain, how many nodes reach it. An arc joins the clock of its
-//! beginning into that of its end, and on along the arcs from there as far as clocks grow. Changes above the ground
-//! level are noted on a trail.
+//! Reachability is a clock for each node: for each chain, the number of the chain's nodes that reach it. A new arc
+//! joins the clock of its source into that of its target, and continues along the arcs from there as far as clocks
+//! grow. Changes above the ground level are recorded on a trail.
 
 use super::readers::Readers;
 use super::shape::Shape;
@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-/// Stands for no edge, order or node.
+/// The number of an absent arc, order or node.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// An arc of the graph.
@@ -31,16 +31,16 @@ pub(super) struct Arc {
     pub(super) why: u32,
 }
 
-/// Why an order was decided.
+/// The reason why an order was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     /// It was assumed.
     Guess,
-    /// The first writer was visible to the read at this position among all, which saw the second.
+    /// The first writer was visible to the read at this position among all, which observed the second.
     Visible(u32),
-    /// The other way around would close a cycle.
+    /// The reverse order would close a cycle.
     Inevitable,
-    /// The first replaced what it read, which the second comes after: `TxnId::NONE` is the first state.
+    /// The first replaced the version that it read, whose writer the second follows: `TxnId::NONE` is the first state.
     Replaced(TxnId),
     /// All other literals of the learned clause are false.
     Clause(u32),
@@ -52,9 +52,9 @@ pub(super) struct Decided {
     pub(super) order: Before,
     pub(super) level: u32,
     pub(super) reason: Reason,
-    /// How many arcs there were then.
+    /// The number of arcs at that time.
     pub(super) arcs: u32,
-    /// When it was decided, among orders and lemmas.
+    /// The time of the decision, counted in orders and lemmas.
     pub(super) moment: u64,
 }
 
@@ -63,13 +63,13 @@ pub(super) struct Decided {
 pub(super) enum Conflict {
     /// This arc closes a cycle. `why` is the decided order that it follows from.
     Arc { from: u32, to: u32, why: u32 },
-    /// The reader saw the first state of the key, and the writer reaches it.
+    /// The reader observed the first state of the key, and the writer reaches it.
     First { reader: TxnId, writer: TxnId, key: KeyId },
     /// All literals of this learned clause are false.
     Clause(u32),
 }
 
-/// A level of assumptions: what there was before it.
+/// A level of assumptions: the sizes of the lists before it.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     decided: usize,
@@ -85,7 +85,7 @@ pub(super) struct State<'t> {
     pub(super) writers: Writers,
     pub(super) readers: Readers,
     pub(super) nodes: usize,
-    /// For each node and chain, how many nodes of the chain reach the node, or are it.
+    /// For each node and chain, the number of the chain's nodes that reach the node, including itself.
     clocks: Vec<u32>,
     pub(super) arcs: Vec<Arc>,
     out: Vec<u32>,
@@ -93,18 +93,18 @@ pub(super) struct State<'t> {
     pub(super) decided: Vec<Decided>,
     /// The numbers of decided orders.
     pub(super) numbers: HashMap<Before, u32>,
-    /// Node, chain and what the clock was.
+    /// Node, chain and previous value of the clock.
     trail: Vec<(u32, u32, u32)>,
     levels: Vec<Mark>,
-    /// Nodes whose clocks grew since rules were applied to them, in the order of ranks.
+    /// Nodes whose clocks grew since the rules were last applied to them, in the order of ranks.
     dirty: BinaryHeap<Reverse<(u32, u32)>>,
     is_dirty: Vec<bool>,
-    /// Where each node is in a topological order of what the history alone says.
+    /// The place of each node in a topological order of the history's arcs.
     pub(super) rank: Vec<u32>,
-    /// Nodes whose clocks grew by the last arc, each with what grew, a range of `deltas`.
+    /// Nodes whose clocks grew by the last arc, each with its changes as a range of `deltas`.
     grown: VecDeque<(u32, Range<usize>)>,
-    /// Chains and their new counts. Behind the first node few chains grow: to join these alone is what makes many
-    /// chains affordable.
+    /// Chains and their new counts. Beyond the first node few chains grow: joining only these makes many chains
+    /// affordable.
     deltas: Vec<(u32, u32)>,
     pub(super) steps: u64,
     pub(super) moment: u64,
@@ -140,7 +140,7 @@ impl<'t> State<'t> {
         }
     }
 
-    /// Bytes of the clocks of so many nodes and chains.
+    /// The number of bytes of the clocks for this number of nodes and chains.
     pub(super) fn clock_bytes(nodes: usize, chains: usize) -> usize {
         nodes.saturating_mul(chains).saturating_mul(size_of::<u32>())
     }
@@ -158,7 +158,7 @@ impl<'t> State<'t> {
         self.into[to.to_usize()] = id;
     }
 
-    /// The ends of the arcs from a node.
+    /// The targets of the arcs from a node.
     pub(super) fn successors(&self, node: u32) -> impl Iterator<Item = u32> {
         let mut at = self.out[node.to_usize()];
         std::iter::from_fn(move || {
@@ -192,7 +192,7 @@ impl<'t> State<'t> {
         }
     }
 
-    /// The chain of a node and its position there, if it is a transaction's.
+    /// The chain of a node and its position there, if it is a transaction's node.
     #[inline]
     fn place(&self, node: u32) -> Option<(u32, u32)> {
         let txn = self.shape.txn(node).at();
@@ -200,13 +200,13 @@ impl<'t> State<'t> {
         Some((*chain, self.chains.at[txn] * self.shape.width + node % self.shape.width))
     }
 
-    /// How many nodes of a chain reach a node, or are it.
+    /// The number of a chain's nodes that reach a node, including itself.
     #[inline]
     pub(super) fn clock(&self, node: u32, chain: u32) -> u32 {
         self.clocks[node.to_usize() * self.chains.count + chain.to_usize()]
     }
 
-    /// Whether a path leads from a transaction's node to another node, or they are one.
+    /// Returns true if a path leads from a transaction's node to another node, or they are the same.
     #[inline]
     pub(super) fn reaches(&self, from: u32, to: u32) -> bool {
         match self.place(from) {
@@ -215,7 +215,7 @@ impl<'t> State<'t> {
         }
     }
 
-    /// The level of assumptions: 0 without any.
+    /// The current level of assumptions: 0 without any.
     pub(super) fn level(&self) -> u32 {
         self.levels.len().to_u32()
     }
@@ -226,7 +226,7 @@ impl<'t> State<'t> {
         self.levels.push(mark);
     }
 
-    /// Takes back all that was done above a level.
+    /// Reverts all changes above a level.
     pub(super) fn backtrack(&mut self, level: u32) {
         let Some(mark) = self.levels.get(level.to_usize()).copied() else { return };
         self.levels.truncate(level.to_usize());
@@ -241,7 +241,7 @@ impl<'t> State<'t> {
         for decided in self.decided.drain(mark.decided..) {
             self.numbers.remove(&decided.order);
         }
-        // Each level was begun when nothing was left to do below it.
+        // Each level was begun when no work was pending below it.
         for Reverse((_, node)) in self.dirty.drain() {
             self.is_dirty[node.to_usize()] = false;
         }
@@ -262,7 +262,7 @@ impl<'t> State<'t> {
         Some(node)
     }
 
-    /// Adds an arc that follows from a decided order, unless it says nothing new.
+    /// Adds an arc that follows from a decided order, unless it is implied already.
     pub(super) fn add_arc(&mut self, from: u32, to: u32, why: u32) -> Result<(), Conflict> {
         if self.reaches(from, to) {
             return Ok(());
@@ -284,7 +284,7 @@ impl<'t> State<'t> {
         Ok(())
     }
 
-    /// Joins the whole clock of a node into that of another one.
+    /// Joins the whole clock of a node into that of another.
     fn join(&mut self, from: u32, to: u32) {
         let k = self.chains.count;
         self.steps += k.to_u64();
@@ -298,7 +298,7 @@ impl<'t> State<'t> {
         self.note_growth(to, 0);
     }
 
-    /// Joins what grew in the clock of a node before into that of another one.
+    /// Joins the changes of a preceding node's clock into that of another.
     fn join_delta(&mut self, delta: &Range<usize>, to: u32) {
         self.steps += delta.len().to_u64();
         let (before, to_at) = (self.deltas.len(), to.to_usize() * self.chains.count);
@@ -321,7 +321,8 @@ impl<'t> State<'t> {
         self.deltas.push((chain, count));
     }
 
-    /// Remembers to look at a node whose clock grew, by the changes from `before` on, and at those behind it.
+    /// Records that the clock of a node grew, by the changes from `before` on, so that it and its successors are
+    /// examined.
     fn note_growth(&mut self, node: u32, before: usize) {
         if self.deltas.len() > before {
             if node.to_usize() < self.shape.nodes(self.txns.len()) {
@@ -331,7 +332,7 @@ impl<'t> State<'t> {
         }
     }
 
-    /// Decides an order of two writers, with the arcs that follow.
+    /// Decides an order of two writers, and adds the arcs that follow.
     pub(super) fn assert(&mut self, order: Before, reason: Reason) -> Result<(), Conflict> {
         if self.numbers.contains_key(&order) {
             return Ok(());
@@ -361,7 +362,7 @@ impl<'t> State<'t> {
         Ok(())
     }
 
-    /// Whether it is decided, or follows, which of two writers is first.
+    /// Returns true if the order of two writers is decided, or follows.
     pub(super) fn is_settled(&self, order: Before) -> bool {
         let shape = self.shape;
         let is_before = |a: TxnId, b: TxnId| self.reaches(shape.commit(a), shape.overwrites_at(b));
@@ -369,7 +370,7 @@ impl<'t> State<'t> {
     }
 }
 
-/// The other way around.
+/// The reverse order.
 pub(super) fn reverse(order: Before) -> Before {
     Before { key: order.key, first: order.second, second: order.first }
 }

@@ -1,4 +1,4 @@
-//! The rungs of the ladder against each other, and the order that arcs are added to against plain reachability.
+//! Compares the methods with each other, and the order of arcs with plain reachability.
 
 use super::guess;
 use super::order::{Arc, Ground, Ordered};
@@ -21,7 +21,7 @@ impl Random {
     }
 }
 
-/// Transactions that read what others wrote to the key, in sessions and in time; at times an order of writers is known.
+/// Random transactions that read writes of others, in sessions and in time; some have known orders of writers.
 fn any(random: &mut Random, n: usize, keys: usize) -> Transactions {
     let writes: Vec<Vec<KeyId>> =
         (0..n).map(|_| (0..random.below(3)).map(|_| KeyId::new(random.below(keys))).collect()).collect();
@@ -51,14 +51,14 @@ fn any(random: &mut Random, n: usize, keys: usize) -> Transactions {
     txns
 }
 
-/// A guess answers most of what holds, so that others would hardly be asked.
+/// A guess answers most histories for which the level holds, so in `decide` the later methods would hardly be used.
 #[test]
 fn propagation_and_search_alone_say_what_the_whole_ladder_says() {
     let (mut random, mut held, mut broken, mut guessed) = (Random(1), 0, 0, 0);
     for round in 0..3000 {
         let txns = any(&mut random, 4 + round % 7, 1 + round % 4);
         for axiom in AXIOMS {
-            // No level is that axiom in real time.
+            // No level has this axiom in real time.
             for base in BASES.into_iter().filter(|base| (axiom, *base) != (Axiom::ParallelSnapshot, Base::RealTime)) {
                 let whole = decide(&txns, axiom, base, &Budget::default());
                 let alone = decide_alone(&txns, axiom, base, &Budget::default(), STEPS_MAX);
@@ -78,7 +78,7 @@ fn propagation_and_search_alone_say_what_the_whole_ladder_says() {
     assert!(guessed > held * 9 / 10, "{guessed} of {held} were guessed");
 }
 
-/// Of each pair of nodes, whether a path leads from the first to the second.
+/// For each pair of nodes, whether a path leads from the first to the second.
 fn reaches(nodes: usize, arcs: &[(u32, u32)]) -> Vec<Vec<bool>> {
     let graph = Csr::new(nodes, |emit| arcs.iter().for_each(|(from, to)| emit(from.to_usize(), *to)));
     let mut all = vec![vec![false; nodes]; nodes];
@@ -131,7 +131,7 @@ fn an_order_keeps_to_arcs_that_are_added_and_taken_back() {
             assert_eq!(is_out, reaches(nodes, &arcs)[arc.to.to_usize()][arc.from.to_usize()], "{arc:?}");
             if is_out {
                 ruled_out += 1;
-                // By what is named alone.
+                // The named grounds alone must suffice.
                 let mut named = known.clone();
                 for ground in grounds {
                     let Ground::Choice(number) = ground else { panic!("the base asks for all of the frame") };

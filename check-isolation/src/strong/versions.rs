@@ -2,10 +2,10 @@
 //! in linear time.
 //!
 //! A transaction that reads a key and then writes it follows the one that it read from. If every write is like that
-//! (mini-transactions, of Huang et al., "MTC", 2025; any workload that only updates), or lists are read to their end,
-//! nothing is left to choose: the level holds exactly if base, reads, orders of versions and overwritten reads have no
-//! cycle. Two that follow one version are a lost update, which serializable and snapshot isolation exclude whatever the
-//! other keys are like.
+//! (mini-transactions, of Huang et al., "MTC", 2025; any workload that only updates), or lists are read completely, no
+//! choice is left: the level holds exactly if base, reads, orders of versions and overwritten reads have no cycle. Two
+//! transactions that follow one version are a lost update, which serializable and snapshot isolation exclude, whatever
+//! the other keys are like.
 
 use super::build;
 use super::shape::Shape;
@@ -17,26 +17,26 @@ use crate::level::{Axiom, Base};
 use crate::transactions::Transactions;
 use history_core::cast::Cast as _;
 
-/// The version after each one.
+/// The successor of each version.
 struct Versions<'t> {
     txns: &'t Transactions,
-    /// Where the writes of each transaction begin among all.
+    /// The position of each transaction's first write among all writes.
     writes_from: Vec<u32>,
-    /// For each write, who wrote the key next.
+    /// For each write, the next writer of the key.
     next: Vec<TxnId>,
-    /// For each key, who wrote it first.
+    /// For each key, its first writer.
     first: Vec<TxnId>,
 }
 
-/// Why versions are in no order that is known.
+/// The reason why versions are in no known order.
 enum Unordered {
-    /// Two transactions replaced what a third wrote, or the first state.
+    /// Two transactions replaced the write of a third, or the first state.
     LostUpdate { key: KeyId, writer: TxnId, one: TxnId, other: TxnId },
     /// Some order of versions is open.
     Open,
 }
 
-/// The level if nothing is left to choose; nothing otherwise.
+/// The outcome if no choice is left; otherwise `None`.
 pub(super) fn decide(txns: &Transactions, axiom: Axiom, base: Base) -> Option<Outcome> {
     if axiom == Axiom::ParallelSnapshot {
         return None;
@@ -80,7 +80,7 @@ fn as_order(txns: &Transactions, shape: Shape, order: &[u32]) -> Order {
     Order { moments: of_txns.map(moment).collect() }
 }
 
-/// Both read what a third wrote, and replaced it: neither can be first.
+/// Both read the write of a third transaction and replaced it: neither can be first.
 fn lost_update(level: (Axiom, Base), key: KeyId, writer: TxnId, [one, other]: [TxnId; 2]) -> Outcome {
     let mut facts = Vec::new();
     if writer != TxnId::NONE {
@@ -93,7 +93,7 @@ fn lost_update(level: (Axiom, Base), key: KeyId, writer: TxnId, [one, other]: [T
     Outcome::from(Refutation::of_facts(level, facts, cycle))
 }
 
-/// One that read a version and replaced it is after the one that wrote it.
+/// A transaction that read a version and replaced it follows the writer of that version.
 fn follows(key: KeyId, writer: TxnId, after: TxnId) -> Fact {
     let path = vec![Link { from: writer, to: after, relation: Relation::Wr(key) }];
     Fact { order: Before { key, first: writer, second: after }, because: Because::Inevitable { path } }
@@ -109,7 +109,7 @@ impl Versions<'_> {
         }
         let (next, first) = (vec![TxnId::NONE; txns.write_count()], vec![TxnId::NONE; txns.keys()]);
         let mut versions = Versions { txns, writes_from, next, first };
-        // For each write, whether it is known what it replaced.
+        // For each write, the transaction itself if it is known which version it replaced.
         let mut follows = vec![TxnId::NONE; txns.write_count()];
         let mut is_open = false;
         for txn in txns.ids() {
@@ -121,7 +121,7 @@ impl Versions<'_> {
                     let (key, writer) = (read.key, read.writer);
                     return Err(Unordered::LostUpdate { key, writer, one: before, other: txn });
                 }
-                // One that reads two versions of a key follows one of them, and another level excludes it.
+                // A transaction that reads two versions of a key follows one of them; another level excludes this.
                 let known = std::mem::replace(&mut follows[own], txn);
                 is_open |= known != TxnId::NONE && before != txn;
             }
@@ -138,8 +138,8 @@ impl Versions<'_> {
         if is_open || !versions.find_first(&follows) { Err(Unordered::Open) } else { Ok(versions) }
     }
 
-    /// Finds the first writer of each key: the only one of which it is not known what it replaced, or that replaced the
-    /// first state.
+    /// Finds the first writer of each key: the only one for which it is unknown which version it replaced, or which
+    /// replaced the first state.
     fn find_first(&mut self, follows: &[TxnId]) -> bool {
         let mut heads = vec![TxnId::NONE; self.txns.keys()];
         for txn in self.txns.ids() {
@@ -155,7 +155,7 @@ impl Versions<'_> {
         true
     }
 
-    /// Where a write is among all.
+    /// The position of a write among all writes.
     fn place(&self, writer: TxnId, key: KeyId) -> Option<usize> {
         let at = self.txns.writes(writer).binary_search(&key).ok()?;
         Some(self.writes_from[writer.at()].to_usize() + at)
@@ -169,7 +169,7 @@ impl Versions<'_> {
         }
     }
 
-    /// Who wrote a key after another one; of the first state, who wrote it first.
+    /// The next writer of a key after another one; for the first state, the first writer.
     fn after(&self, key: KeyId, writer: TxnId) -> TxnId {
         if writer == TxnId::NONE {
             return self.first[key.at()];
@@ -206,7 +206,8 @@ impl Versions<'_> {
         Refutation::of_facts(level, facts, links)
     }
 
-    /// The read of one transaction that another one overwrote, with what makes that one the next writer.
+    /// The relation from the reader of a version to its next writer. Adds the facts that show that this is the next
+    /// one.
     fn overwritten(&self, reader: TxnId, next: TxnId, facts: &mut Vec<Fact>) -> Relation {
         let reads = self.txns.reads(reader);
         let read = reads.iter().find(|read| self.after(read.key, read.writer) == next).expect("an arc has a reason");

@@ -3,8 +3,7 @@
 use crate::decode::Row;
 use history_core::{Fields, OpKind, Value};
 
-/// A time by the clock of a store: a physical and a logical part, as hybrid clocks have them. A plain number has no
-/// logical part.
+/// A time of the store's clock: a physical and a logical part, as in hybrid clocks. A plain number has no logical part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stamp {
     pub(crate) physical: i64,
@@ -24,12 +23,12 @@ impl Stamps {
     }
 }
 
-/// The fields of a completion, as the formats of other checkers have them too.
+/// The fields of a completion, with the names that formats of other checkers use.
 pub(crate) const START: &str = "start-ts";
 pub(crate) const COMMIT: &str = "commit-ts";
 
-/// The fields of an op. Nil means that there is none. For any other value that is not a timestamp, the error is
-/// returned.
+/// The timestamps among the fields of an op. Nil means that there is none. Returns an error for any other value that is
+/// not a timestamp.
 pub(crate) fn stamps(extra: Fields<'_>) -> Result<Stamps, String> {
     let mut stamps = Stamps::default();
     for (name, value) in extra.iter() {
@@ -69,35 +68,35 @@ impl std::fmt::Display for Stamp {
     }
 }
 
-/// What orders transactions by their timestamps.
+/// How timestamps order transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Each reads the state at its start, and its writes are there from its commit on: prefix and snapshot isolation.
+    /// Each reads the state at its start, and its writes take effect at its commit: prefix and snapshot isolation.
     Snapshots,
-    /// All of it happens at its commit: serializable.
+    /// All reads and writes take effect at its commit: serializable.
     Commits,
 }
 
-/// A moment: of equal timestamps those of a smaller rank come first.
+/// A moment: of equal timestamps, the one with the smaller rank comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Point {
     pub(crate) at: Stamp,
     rank: u8,
 }
 
-/// When a transaction reads and when its writes take effect. A write is visible to a read exactly if its point is
-/// smaller.
+/// The moments at which a transaction reads and at which its writes take effect. A write is visible to a read exactly
+/// if its point is smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Points {
     pub(crate) reads: Point,
-    /// That of a transaction that writes nothing is when it is over.
+    /// For a transaction that writes nothing, its end.
     pub(crate) writes: Point,
     /// Whether it reads and writes at one timestamp.
     pub(crate) is_instant: bool,
 }
 
-/// The points of a transaction; none if it does not say when it started or committed. One that writes nothing needs one
-/// timestamp: its start says what it sees.
+/// The points of a transaction; `None` if a timestamp that it needs is missing. A transaction that writes nothing needs
+/// only one timestamp: its start determines what it reads.
 pub(crate) fn points(order: Order, stamps: Stamps, is_writer: bool) -> Option<Points> {
     const READ_BEFORE: u8 = 0;
     const COMMIT: u8 = 1;
@@ -126,7 +125,7 @@ pub(crate) fn points(order: Order, stamps: Stamps, is_writer: bool) -> Option<Po
     })
 }
 
-/// A row with its timestamps in hand: what the other modules work on.
+/// A row with its timestamps: the input of the other modules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timed {
     pub(crate) row: Row,

@@ -1,6 +1,6 @@
 //! Timestamps: whether the start and commit times of a store explain the reads of its transactions.
 //!
-//! This is a separate question, and stronger than that for a level: these times explain the history, not just some
+//! This is a separate and stronger question than that of a level: these times must explain the history, not just some
 //! order. So a mismatch refutes the times, not the level. Definitions are those of Chronos and Aion (Li et al., ICDE
 //! 2025), with bases:
 //!
@@ -14,16 +14,16 @@
 //!   when it was invoked) has committed, or later; serializable: commits not before it.
 //!
 //! At each level a transaction commits no earlier than it starts, and the commit timestamps of two writers of a key
-//! differ, as do those of a writer and of one that reads the key at its own commit. What breaks one of the last two
-//! rules, or the rule of sessions and real time, is a fault of the clock and is reported as such.
+//! differ, as do those of a writer and of a transaction that reads the key at its own commit. A violation of one of the
+//! last two rules, or of the rule of sessions and real time, is a fault of the clock and is reported as such.
 //!
-//! What happened is what is known to have happened: `ok` transactions, and those with an unknown end that have a commit
-//! timestamp. Where only one without a timestamp explains a read, the answer is that it is not known.
+//! Transactions count if they are known to have happened: `ok` ones, and those with an unknown outcome that have a
+//! commit timestamp. If only a transaction without a timestamp explains a read, the result is unknown.
 //!
-//! Where some of these lack the timestamps that an order needs, a level is not known to hold. What the others violate
-//! is certain: overlaps, ties and faults of the clock are of two transactions, or of one, and what a key held at some
-//! time follows from the times of those who wrote that key. So only reads of keys do not count that are written by one
-//! without timestamps.
+//! If some of these lack the timestamps that an order needs, no level is known to hold. Violations by the others are
+//! certain: overlaps, ties and faults of the clock concern two transactions, or one, and the content of a key at some
+//! time follows from the times of its writers. So reads are only ignored for keys that a transaction without timestamps
+//! wrote.
 
 mod clock;
 mod online;
@@ -42,51 +42,51 @@ use clock::{Order, Point, Points, Timed, points};
 use history_core::OpKind;
 use history_core::cast::Cast as _;
 
-/// What timestamps do not explain.
+/// A fault that timestamps do not explain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) fault: Fault,
-    /// The transaction it is about.
+    /// The transaction with the fault.
     pub(crate) row: Row,
 }
 
-/// What is wrong with a transaction; other rows are `Row::NONE` if there is none.
+/// The fault of a transaction; other rows are `Row::NONE` if there is none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
-    /// A read of what was committed too late for it.
+    /// A read of a write that was committed too late for it.
     Early { mop: u32, source: Row },
-    /// A read of what another one had overwritten by then.
+    /// A read of a write that another transaction had overwritten by then.
     Stale { mop: u32, source: Row, newer: Row },
-    /// A read that is not of the last write before it, otherwise.
+    /// Any other read that does not return the last write before it.
     Read {
         /// The position of the read in its transaction.
         mop: u32,
-        /// Who wrote last by then.
+        /// The last writer by then.
         expected: Row,
-        /// Who wrote what was read.
+        /// The writer of the value that was read.
         source: Row,
     },
-    /// It wrote a key that another one wrote and committed after its start.
+    /// It wrote a key that another transaction wrote and committed after its start.
     Overlap { key: KeyId, other: Row },
     /// It committed before it started.
     Backwards,
-    /// It did not start when the one before it in its session committed, or later.
+    /// It started before the commit of the previous transaction in its session.
     Session { before: Row },
-    /// The same of one that had completed when it was invoked.
+    /// The same for a transaction that had completed when it was invoked.
     RealTime { before: Row },
-    /// Another one has the same commit timestamp, and their order matters.
+    /// Another transaction has the same commit timestamp, and their order matters.
     Tie { key: KeyId, other: Row },
 }
 
 impl Fault {
-    /// Whether it is a read of a value that no op says it wrote.
+    /// Returns true if it is a read of a value that no op reports as its write.
     fn is_of_nobody(self, run: &Decoded, row: Row) -> bool {
         let Fault::Read { mop, source, .. } = self else { return false };
         let version = run.version_read(run.rows.mops(row)[mop.to_usize()]);
         source == Row::NONE && version.is_some_and(|version| run.versions.writer(version) == Row::NONE)
     }
 
-    /// The key of a read that is wrong, in the transaction that it is about.
+    /// The key of a wrong read, in the transaction with the fault.
     fn key_read(self, run: &Decoded, row: Row) -> Option<KeyId> {
         match self {
             Fault::Early { mop, .. } | Fault::Stale { mop, .. } | Fault::Read { mop, .. } => {
@@ -105,20 +105,20 @@ pub(crate) struct Missing {
     first: Row,
 }
 
-/// What one order of all transactions by their timestamps comes to.
+/// The results for one order of all transactions by their timestamps.
 #[derive(Debug)]
 struct Ordered {
     order: Order,
     timed: Vec<Timed>,
     missing: Option<Missing>,
     found: replay::Found,
-    /// Who read a value that only an op can have written which does not say what it wrote.
+    /// The reader of a value that only an op with unknown writes can have written.
     unsaid: Option<Row>,
     ties: Vec<Case>,
     backwards: Vec<Case>,
 }
 
-/// What orders the transactions at a level: a level without a definition by timestamps has none.
+/// The order of the transactions at a level; `None` for a level without a definition by timestamps.
 fn order_of(axiom: Axiom) -> Option<Order> {
     match axiom {
         Axiom::Prefix | Axiom::Snapshot => Some(Order::Snapshots),
@@ -130,7 +130,7 @@ fn order_of(axiom: Axiom) -> Option<Order> {
 impl Ordered {
     fn new(run: &Decoded, order: Order) -> Ordered {
         let mut timed = Vec::new();
-        // Keys that are written at times that are not known.
+        // The keys that are written at unknown times.
         let mut is_vague = vec![false; run.versions.key_codes.len()];
         let (mut missing, mut count, mut first) = (0, 0, Row::NONE);
         for row in run.rows.ids() {
@@ -160,14 +160,14 @@ impl Ordered {
         Ordered { order, timed, missing, found, unsaid, ties, backwards }
     }
 
-    /// When transactions begin and commit, in the order of timestamps; where they are one moment, that.
+    /// The begins and commits of transactions, in the order of timestamps; a single moment if they coincide.
     fn moments(&self, run: &Decoded) -> Vec<String> {
         let mut moments: Vec<(Point, usize, bool)> = Vec::new();
         for (at, txn) in self.timed.iter().enumerate() {
             let Points { reads, writes, is_instant } = txn.points;
             match self.order {
                 Order::Commits => moments.push((writes, at, true)),
-                // What begins and commits at one time does so without anything between.
+                // A transaction that begins and commits at the same time does so without anything in between.
                 Order::Snapshots => {
                     moments.extend([(reads, at, false), (if is_instant { reads } else { writes }, at, true)]);
                 }
@@ -185,7 +185,7 @@ impl Ordered {
         moments.into_iter().map(said).collect()
     }
 
-    /// What is wrong at a level, the worst first.
+    /// The faults at a level, the worst first.
     fn cases(&self, run: &Decoded, axiom: Axiom, base: Base) -> Vec<Case> {
         let mut cases = self.found.reads.clone();
         if axiom == Axiom::Snapshot {

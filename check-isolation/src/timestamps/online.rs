@@ -1,11 +1,11 @@
-//! Timestamps while the history is still being written: transactions arrive in any order of their timestamps, however
-//! late.
+//! Checks timestamps while the history is still being written: transactions arrive in any order of their timestamps,
+//! however late.
 //!
 //! Aion (Li et al., ICDE 2025) waits some time for late transactions before it reports. Here nothing is timed: if no
-//! value is written to a key twice, then every violation is certain whatever follows. The versions of each key are
-//! stored by commit; a read of one is refuted by another version that was committed between it and the read, whichever
-//! of the three arrived last. A read of a value that is not written yet waits. Each transaction takes O(log n) for each
-//! of its operations, and memory grows with the history.
+//! value is written to a key twice, every violation is certain whatever follows. The versions of each key are stored by
+//! commit. A read of one is refuted by another version that was committed between it and the read, whichever of the
+//! three arrived last. A read of a value that is not written yet waits. Each transaction takes O(log n) for each of its
+//! operations, and memory grows with the history.
 
 use super::clock::{Order, Point, Points, points};
 use super::{Case, Fault, order_of};
@@ -16,10 +16,10 @@ use history_core::cast::Cast as _;
 use history_core::{IntMap, OpKind};
 use std::collections::BTreeMap;
 
-/// A version, as far as it is known by now.
+/// The facts about a version so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    /// Who committed it.
+    /// Its writer, once it has committed.
     writer: Option<(Row, Points)>,
     /// Its first and last readers by timestamps.
     earliest: Option<(Point, Row)>,
@@ -33,34 +33,34 @@ impl Seen {
     }
 }
 
-/// A level on its way.
+/// The state of the check of one level.
 #[derive(Clone, Debug)]
 struct Watched {
     order: Order,
     axiom: Axiom,
     base: Base,
     versions: Vec<Seen>,
-    /// Of each key, its versions by commit.
+    /// For each key, its versions by commit.
     keys: Vec<BTreeMap<Point, VersionId>>,
-    /// Of each key, the last reader of its first state.
+    /// For each key, the last reader of its first state.
     first: Vec<Option<(Point, Row)>>,
     /// The last transaction of each process.
     sessions: IntMap<(Row, Points)>,
-    /// Completions after each of which a later point than before was over: their indices increase, as the points do.
+    /// Completions that each ended at a later point than all before: their indices and their points increase.
     over: Vec<(u64, Row, Points)>,
 }
 
-/// All levels that are expected.
+/// The checks of all expected levels.
 #[derive(Clone, Debug)]
 pub(crate) struct Online {
     watched: Vec<Watched>,
-    /// What was found first.
+    /// The first violation.
     pub(crate) violated: Option<(Level, Order, Case)>,
     levels: Vec<Level>,
 }
 
 impl Online {
-    /// Watches these levels; those without a definition by timestamps are left out.
+    /// Starts the checks of these levels, except those without a definition by timestamps.
     pub(crate) fn new(levels: &[Level]) -> Online {
         let strict = ["strict-serializable".parse().expect("a level")];
         let mut online = Online { watched: Vec::new(), violated: None, levels: Vec::new() };
@@ -83,7 +83,7 @@ impl Online {
         online
     }
 
-    /// Takes a row that was just added.
+    /// Processes a row that was just added.
     pub(crate) fn push(&mut self, run: &Decoded, row: Row) {
         let is_ok = run.rows.kind(row) == OpKind::Ok;
         if self.violated.is_some()
@@ -109,7 +109,7 @@ impl Watched {
         let mops = run.rows.mops(row);
         let is_writer = mops.iter().any(|mop| mop.is_write());
         let stamps = run.rows.stamps(row);
-        // Without timestamps it says nothing; that they are missing is reported at the end.
+        // Without timestamps it shows nothing; missing timestamps are reported at the end.
         let points = points(self.order, stamps, is_writer)?;
         let case = |fault: Fault| Some(Case { fault, row });
         if stamps.start.is_some_and(|start| stamps.commit.is_some_and(|commit| commit < start)) {

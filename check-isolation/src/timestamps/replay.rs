@@ -1,6 +1,6 @@
 //! Replay: transactions in the order of their timestamps, each read compared with the state that it should have read.
 //!
-//! Chronos (Li et al., "Online Timestamp-based Transactional Isolation Checking of Database Systems", ICDE 2025), its
+//! Chronos (Li et al., "Online Timestamp-based Transactional Isolation Checking of Database Systems", ICDE 2025),
 //! axioms EXT and NOCONFLICT. Values are compared, not writers, so a value may be written twice. O(n log n) for the
 //! sort; the rest is linear.
 
@@ -11,24 +11,24 @@ use crate::ids::KeyId;
 use history_core::cast::Cast as _;
 use history_core::{IntMap, OpKind};
 
-/// What the replay found.
+/// The results of the replay.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) reads: Vec<Case>,
     pub(super) overlaps: Vec<Case>,
-    /// A read of what only a transaction without timestamps wrote, and that transaction.
+    /// A read of a value that only a transaction without timestamps wrote, and that transaction.
     pub(super) open: Option<(Row, Row)>,
 }
 
-/// What is in a key.
+/// The current content of a key.
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// Who wrote it last; `Row::NONE` if nobody did.
+    /// The last writer; `Row::NONE` if there is none.
     writer: Row,
     points: Option<Points>,
-    /// Of a register, what.
+    /// The version, for a register.
     version: VersionId,
-    /// Of a list, how many elements it has, and how many of these are those of the longest read.
+    /// For a list, the number of elements, and how many of these agree with the longest read.
     length: u32,
     agrees: u32,
 }
@@ -38,17 +38,17 @@ const FIRST: State = State { writer: Row::NONE, points: None, version: VersionId
 struct Replay<'r> {
     run: &'r Decoded,
     state: Vec<State>,
-    /// Of each key, the row at hand if it wrote to it by now, and how many elements.
+    /// For each key, the current row if it has written the key, and the number of elements.
     own: Vec<(Row, u32)>,
-    /// Who may have written a version, of those whose end and timestamp are unknown.
+    /// The possible writers of versions among transactions whose outcome and timestamp are unknown.
     unknown: IntMap<Row>,
-    /// Of each list, the first element that such a transaction may have appended, and that transaction.
+    /// For each list, the first element that such a transaction may have appended, and that transaction.
     unknown_from: Vec<Option<(u32, Row)>>,
     order: Order,
     found: Found,
 }
 
-/// The versions that transactions may have written of which neither end nor timestamp is known, and one of these.
+/// The versions that transactions with unknown outcome and timestamp may have written, each with one of these.
 fn unknown(run: &Decoded) -> IntMap<Row> {
     let rows = (0..run.rows.len()).map(Row::new);
     let unknown = rows.filter(|row| run.rows.kind(*row) == OpKind::Info && run.rows.stamps(*row).commit.is_none());
@@ -103,7 +103,7 @@ impl Replay<'_> {
                     continue;
                 }
                 What::Unseen => continue,
-                // What a read after an own write shows of others is in lists alone.
+                // Only in lists does a read after an own write show writes of others.
                 _ if self.run.holds != Some(Holds::Lists) && own == txn.row => continue,
                 What::Contradicts(_) => false,
                 What::First => self.is_state(mop.key, None, own_count),
@@ -115,7 +115,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Whether a read of this shows the state, with so many own elements behind it.
+    /// Returns true if a read returns the current state, followed by `own` own elements.
     fn is_state(&self, key: KeyId, read: Option<u32>, own: u32) -> bool {
         let state = &self.state[key.at()];
         if self.run.holds == Some(Holds::Lists) {
@@ -136,8 +136,8 @@ impl Replay<'_> {
         }
         let source = self.source(key, what, own);
         for writer in source.iter().filter(|writer| **writer != Row::NONE) {
-            // Which of the two came last is not known; that they are equal is reported by itself.
-            // One that failed never wrote it.
+            // It is unknown which of the two came last; that they are equal is reported separately. A failed
+            // transaction never wrote it.
             let is_tied = |points: Points| self.commit(*writer).is_some_and(|commit| commit.at == points.writes.at);
             if *writer != state.writer && state.points.is_some_and(is_tied) {
                 return;
@@ -153,14 +153,15 @@ impl Replay<'_> {
         self.found.reads.push(Case { fault, row: txn.row });
     }
 
-    /// When the writes of a row take effect.
+    /// The point at which the writes of a row take effect.
     fn commit(&self, row: Row) -> Option<Point> {
         let rows = &self.run.rows;
         let stamps = (row != Row::NONE && rows.kind(row) != OpKind::Fail).then(|| rows.stamps(row))?;
         points(self.order, stamps, true).map(|points| points.writes)
     }
 
-    /// Whether a read shows what only a transaction without timestamps may have written: then nothing is known of it.
+    /// Returns true if a read returns a value that only a transaction without timestamps may have written: it is then
+    /// unknown.
     fn shows_unknown(&mut self, row: Row, key: KeyId, what: What, own: u32) -> bool {
         let writer = match what {
             What::Read(length) if self.run.holds == Some(Holds::Lists) => {
@@ -181,7 +182,7 @@ impl Replay<'_> {
         if own == row { count } else { 0 }
     }
 
-    /// Who wrote what was read: two, if it was written twice.
+    /// The writers of the value that was read: two if it was written twice.
     fn source(&self, key: KeyId, what: What, own: u32) -> [Row; 2] {
         let version = match what {
             What::Read(length) if self.run.holds == Some(Holds::Lists) => {

@@ -17,7 +17,7 @@ const OVERLAP: &str = "timestamp-overlap";
 const SKEW: &str = "clock-skew";
 const TIE: &str = "equal-timestamps";
 
-/// What can be reported of timestamps: names, and what each is.
+/// The anomalies of timestamps: names and descriptions.
 pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     (READ, "By the store's timestamps a transaction should have read something else. The EXT of Chronos."),
     (OVERLAP, "By the store's timestamps two transactions that wrote one key overlap. The NOCONFLICT of Chronos."),
@@ -25,21 +25,21 @@ pub(crate) const ANOMALIES: &[(&str, &str)] = &[
     (TIE, "The store's clock gave one commit timestamp to two transactions whose order matters."),
 ];
 
-/// The two orders by timestamps, each made when a level needs it.
+/// The two orders by timestamps, each created when a level needs it.
 struct Orders<'r> {
     run: &'r Decoded,
     snapshots: Option<Ordered>,
     commits: Option<Ordered>,
 }
 
-/// What became of a level.
+/// The result for a level.
 enum Answer {
     Explained,
     Wrong(Order, Vec<Case>),
     Missing(Missing),
-    /// A read that only a transaction without timestamps explains: it, and that transaction.
+    /// A read that only a transaction without timestamps explains: the reader, and that transaction.
     Open(Row, Row),
-    /// A read of a value that only an op can have written which does not say what it wrote.
+    /// A read of a value that only an op with unknown writes can have written.
     Unsaid(Row),
 }
 
@@ -67,7 +67,7 @@ impl Orders<'_> {
 }
 
 impl Orders<'_> {
-    /// Adds the order by timestamps for each level that it explains: as a file, and its beginning as a note.
+    /// Adds the order by timestamps for each level that it explains: as a file, and its first part as a note.
     fn explain(&mut self, explained: &[Level], report: &mut Report) {
         const SHOWN_MAX: usize = 200;
         let run = self.run;
@@ -96,7 +96,7 @@ impl Orders<'_> {
         place.as_ref()?.missing
     }
 
-    /// That the clock contradicts sessions, where a level does not need them.
+    /// A note that the clock contradicts sessions, if no expected level needs them.
     fn skewed_sessions(&self, expected: &[Level]) -> Option<String> {
         let needs_sessions = |level: &Level| level.decided_by().is_none_or(|(_, base)| base != Base::None);
         let ordered = self.snapshots.as_ref().or(self.commits.as_ref())?;
@@ -183,7 +183,7 @@ pub(crate) fn report(run: &Decoded, settled: &Settled, budget: &Budget) -> Repor
     report
 }
 
-/// The report on what was found while the history was being written.
+/// The report on a violation that was found while the history was being written.
 pub(crate) fn violation(run: &Decoded, level: Level, order: Order, case: Case) -> Report {
     let mut report = Report::new(NAME, Verdict::Invalid);
     report.notes.push(wrong(level, &[case]));
@@ -214,7 +214,7 @@ fn lacking(run: &Decoded, level: Level, missing: Missing) -> String {
     )
 }
 
-/// What gives an answer where timestamps do not.
+/// The next step if timestamps do not decide a level.
 fn next(answer: Option<&Answer>) -> NextStep {
     let without = "decide the level by what was read and written: leave out --timestamps.";
     let what = match answer {
@@ -277,11 +277,11 @@ fn anomalies(run: &Decoded, order: Order, cases: &[Case]) -> Vec<Anomaly> {
     found.into_iter().map(anomaly).collect()
 }
 
-/// A case on its way to a witness.
+/// The state while a case becomes a witness.
 struct Telling<'r> {
     run: &'r Decoded,
     order: Order,
-    /// The transactions that are named, in this order.
+    /// The transactions named so far, in this order.
     rows: Vec<Row>,
 }
 
@@ -361,7 +361,7 @@ impl Telling<'_> {
         stamps.commit.or(stamps.start).map_or_else(String::new, |stamp| stamp.to_string())
     }
 
-    /// When a transaction reads.
+    /// A clause with the time at which a transaction reads.
     fn when(&self, row: Row) -> String {
         match self.order {
             Order::Snapshots => format!("started at {}", self.start(row)),
@@ -403,7 +403,7 @@ impl Telling<'_> {
         sentences
     }
 
-    /// Any other read that is not of the state that timestamps say.
+    /// The sentences on any other read that does not return the state according to timestamps.
     fn read(&mut self, own: &str, row: Row, mop: u32, expected: Row, source: Row) -> Vec<String> {
         let (when, shown) = (self.when(row), self.shown(row, mop));
         let key = explain::key(self.run, self.run.rows.mops(row)[mop.to_usize()].key);
@@ -423,7 +423,7 @@ impl Telling<'_> {
         ]
     }
 
-    /// One that is earlier by the clock than one that came before it.
+    /// The sentences on a transaction that is, by the clock, earlier than one that preceded it.
     fn skew(&mut self, own: &str, row: Row, before: Row, because: impl Fn(&str) -> String) -> Vec<String> {
         let (name, over) = (self.name(before), self.commit(before));
         let when = self.when(row);

@@ -1,5 +1,5 @@
-//! Impossible timestamps: a commit before its start, times against the order of a session or real time, and equal times
-//! for two writes that need an order.
+//! Impossible timestamps: a commit before its start, times that contradict the order of a session or real time, and
+//! equal times of two writes that need an order.
 
 use super::clock::{Order, Point, Points, Timed};
 use super::{Case, Fault};
@@ -8,7 +8,7 @@ use crate::level::Base;
 use history_core::cast::Cast as _;
 use history_core::{IntMap, OpKind};
 
-/// Whether a transaction at hand may come right behind another one: the clock says that the earlier one was over by
+/// Returns true if a transaction may directly follow another one according to the clock: the earlier one was over by
 /// then.
 pub(super) fn is_after(order: Order, before: Points, after: Points) -> bool {
     let both_at_once = before.is_instant && after.is_instant;
@@ -28,8 +28,7 @@ pub(super) fn backwards(run: &Decoded, timed: &[Timed]) -> Vec<Case> {
     timed.iter().filter(is_backwards).map(|txn| Case { fault: Fault::Backwards, row: txn.row }).collect()
 }
 
-/// Transactions that are not after the one before them in their session, and in real time not after all that had
-/// completed.
+/// Transactions that do not follow the previous one in their session, or, in real time, all that had completed.
 pub(super) fn against(run: &Decoded, timed: &[Timed], order: Order, base: Base) -> Vec<Case> {
     let mut cases = Vec::new();
     if base != Base::None {
@@ -74,7 +73,7 @@ fn against_real_time(run: &Decoded, timed: &[Timed], order: Order, cases: &mut V
         }
         let txn = &timed[at.to_usize()];
         if let Some(before) = latest.filter(|before| !is_after(order, before.points, txn.points)) {
-            // Within a session something was reported already.
+            // Within a session it was reported already.
             let process = run.rows.process(before.row);
             if process.is_none() || process != run.rows.process(txn.row) {
                 cases.push(Case { fault: Fault::RealTime { before: before.row }, row: txn.row });
@@ -83,7 +82,8 @@ fn against_real_time(run: &Decoded, timed: &[Timed], order: Order, cases: &mut V
     }
 }
 
-/// Transactions of one commit timestamp, of which one writes what the other writes, or reads at that timestamp too.
+/// Transactions with the same commit timestamp, one of which writes a key that the other writes or reads at that
+/// timestamp.
 pub(super) fn ties(run: &Decoded, timed: &[Timed], order: Order) -> Vec<Case> {
     let mut writers: Vec<(Point, Row, bool)> = timed
         .iter()
@@ -92,7 +92,7 @@ pub(super) fn ties(run: &Decoded, timed: &[Timed], order: Order) -> Vec<Case> {
         .collect();
     writers.sort_unstable();
     let mut cases = Vec::new();
-    // Of each key who wrote it in the group at hand, and whether that one reads then too.
+    // For each key, its writer in the current group, and whether that one also reads at that time.
     let mut written = vec![(u32::MAX, Row::NONE, false); run.versions.key_codes.len()];
     for (number, group) in writers.chunk_by(|a, b| a.0.at == b.0.at).enumerate().filter(|(_, group)| group.len() > 1) {
         let number = number.to_u32();

@@ -1,7 +1,9 @@
-//! What monotonic atomic view and read atomic require: orders of writers that follow from one transaction's reads.
+//! The requirements of monotonic atomic view and read atomic: orders of writers that follow from one transaction's
+//! reads.
 //!
 //! Time is O(n^1.5) in all reads and writes: for each writer that a transaction read from, the smaller of two sets of
-//! keys is walked, those that the one wrote and those that the other read. Møldrup and Pavlogiannis (PLDI 2025).
+//! keys is traversed, those that the writer wrote and those that the transaction read. Møldrup and Pavlogiannis (PLDI
+//! 2025).
 
 use super::Forced;
 use crate::base::Frame;
@@ -10,38 +12,39 @@ use crate::transactions::{Transactions, bit};
 use history_core::cast::Cast as _;
 use history_core::parallel;
 
-/// What one transaction read of one key.
+/// The reads of one key by one transaction.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// The transaction that this is about.
+    /// The transaction.
     of: TxnId,
     key: KeyId,
     first: (TxnId, u32),
-    /// Of another writer, if there is such a read; else a read `u32::MAX`.
+    /// A read from another writer, if there is one; else its position is `u32::MAX`.
     other: (TxnId, u32),
 }
 
-/// For each key what the transaction at hand read of it: reads, of writers that differ from each other.
+/// For each key, the reads of it by the current transaction, from different writers.
 struct Stamps {
-    /// Of a transaction of few keys, those that it read so far. They are looked through, as other places are far away.
+    /// For a transaction with few keys, those that it has read so far. They are searched linearly, without distant
+    /// memory.
     few: Vec<Seen>,
-    /// Of one of many, all keys, once there is one.
+    /// For a transaction with many keys, all keys; empty until there is such a transaction.
     many: Vec<Seen>,
-    /// The keys of the transaction at hand, if there are many.
+    /// The keys of the current transaction, if there are many.
     keys: Vec<KeyId>,
     is_many: bool,
-    /// Their bits, and those that two of them have, or that are of a key of which two writers were seen.
+    /// The bits of these keys, and those that two keys share or whose key was read from two writers.
     key_bits: u64,
     shared_bits: u64,
 }
 
-/// Transactions, or sessions, that one thread looks at at a time.
+/// The number of transactions, or sessions, that one thread examines at a time.
 const BLOCK_TXNS: usize = 1 << 13;
 const BLOCK_SESSIONS: usize = 4;
 
-/// Reads of a transaction that are few.
+/// The maximum number of reads that count as few.
 const FEW: usize = 16;
-/// So many keys are looked at in the time that one is searched for.
+/// The number of keys that can be traversed in the time of one search.
 const LOOKS_PER_SEARCH: usize = 8;
 
 const NO_READ: (TxnId, u32) = (TxnId::NONE, u32::MAX);
@@ -52,7 +55,7 @@ impl Stamps {
         Stamps { few, many, keys, is_many: false, key_bits: 0, shared_bits: 0 }
     }
 
-    /// Begins with another transaction.
+    /// Starts with another transaction.
     fn begin(&mut self, txns: &Transactions, txn: TxnId) {
         self.is_many = txns.reads_range(txn).len() > FEW;
         if self.is_many && self.many.is_empty() {
@@ -64,7 +67,7 @@ impl Stamps {
         (self.key_bits, self.shared_bits) = (0, 0);
     }
 
-    /// Puts a read in front of those of its key.
+    /// Inserts a read before the other reads of its key.
     fn insert(&mut self, txn: TxnId, key: KeyId, read: (TxnId, u32)) {
         let new = Seen { of: txn, key, first: read, other: NO_READ };
         let bit = bit(key);
@@ -95,8 +98,8 @@ impl Stamps {
         self.key_bits |= bit;
     }
 
-    /// For each key that the writer wrote and the transaction read: what it read there that another wrote. That is
-    /// known of the keys of some bits already: nothing.
+    /// Calls `each` for each read of the transaction from another writer, of a key that `writer` wrote. Keys with
+    /// `known_bits` are known to have none.
     fn missed(
         &self,
         txns: &Transactions,
@@ -104,7 +107,7 @@ impl Stamps {
         known_bits: u64,
         mut each: impl FnMut((TxnId, u32)),
     ) {
-        // Most writers wrote none of the keys, and what they wrote is far away.
+        // Most writers wrote none of the keys, and their writes are in distant memory.
         if txns.write_bits(writer) & self.key_bits & !known_bits == 0 {
             return;
         }
@@ -123,9 +126,9 @@ impl Stamps {
     }
 }
 
-/// Monotonic atomic view: a writer is visible to what the transaction reads after it read from that writer. Reads are
-/// walked backwards, so that those behind are known; of those of a key the two nearest by different writers force all
-/// that the others do.
+/// Monotonic atomic view: a writer is visible to the reads of a transaction after its read from that writer. Reads are
+/// traversed backwards, so that later ones are known. Of the later reads of a key, the two nearest ones from different
+/// writers force all orders that the others do.
 pub(super) fn monotonic(txns: &Transactions) -> Vec<Forced> {
     each_block(txns, txns.len(), BLOCK_TXNS, Stamps::new, |stamps, at, forced| {
         let txn = TxnId::new(at);
@@ -145,7 +148,7 @@ pub(super) fn monotonic(txns: &Transactions) -> Vec<Forced> {
     })
 }
 
-/// What `look` finds for each number below `count`, in their order: blocks of them on several threads.
+/// The results of `look` for each number below `count`, in this order, computed in blocks on several threads.
 fn each_block<C>(
     txns: &Transactions,
     count: usize,
@@ -162,7 +165,7 @@ fn each_block<C>(
     found.concat()
 }
 
-/// Read atomic: those before in the session and those read from are visible to all reads of the transaction.
+/// Read atomic: earlier transactions of the session and those read from are visible to all reads of the transaction.
 pub(super) fn atomic(txns: &Transactions, frame: &Frame) -> Vec<Forced> {
     let mut forced = read_from(txns);
     forced.append(&mut own_session(txns, frame));
@@ -170,7 +173,7 @@ pub(super) fn atomic(txns: &Transactions, frame: &Frame) -> Vec<Forced> {
 }
 
 fn read_from(txns: &Transactions) -> Vec<Forced> {
-    // With the transaction whose reads of a writer were last looked at.
+    // For each writer, the transaction whose reads were last examined for it.
     let context = || (Stamps::new(), vec![TxnId::NONE; txns.len()]);
     each_block(txns, txns.len(), BLOCK_TXNS, context, |(stamps, looked_at), at, forced| {
         let txn = TxnId::new(at);
@@ -184,7 +187,7 @@ fn read_from(txns: &Transactions) -> Vec<Forced> {
         }
         for read in txns.reads(txn).iter().filter(|read| read.writer != TxnId::NONE) {
             if std::mem::replace(&mut looked_at[read.writer.at()], txn) != txn {
-                // Of a key whose bit nothing else has, all reads saw this writer.
+                // If no other key has this key's bit, all reads of the key observed this writer.
                 let known_bits = bit(read.key) & !stamps.shared_bits;
                 stamps.missed(txns, (txn, read.writer), known_bits, |(second, read_at)| {
                     forced.push(Forced { first: read.writer, second, read: read_at });
@@ -194,13 +197,13 @@ fn read_from(txns: &Transactions) -> Vec<Forced> {
     })
 }
 
-/// The last writer of each key in the session is visible. Those before it are before it.
+/// The last writer of each key in the session is visible. Earlier ones precede it.
 fn own_session(txns: &Transactions, frame: &Frame) -> Vec<Forced> {
     let mut is_first = vec![true; txns.len()];
     frame.next.iter().filter(|next| **next != TxnId::NONE).for_each(|next| is_first[next.at()] = false);
     let starts: Vec<TxnId> =
         txns.ids().filter(|txn| is_first[txn.at()] && frame.next[txn.at()] != TxnId::NONE).collect();
-    // For each key the last writer, and the first transaction of the session that this is about.
+    // For each key, its last writer, and the first transaction of the session to which this applies.
     let context = || vec![(TxnId::NONE, TxnId::NONE); txns.keys()];
     each_block(txns, starts.len(), BLOCK_SESSIONS, context, |last, at, forced| {
         let start = starts[at];

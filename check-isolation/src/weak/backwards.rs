@@ -1,8 +1,8 @@
-//! A topological order found backwards: each transaction after all that it reads from and all before it in the base.
+//! A topological order found backwards: each transaction comes after all that it reads from and all before it in the
+//! base.
 //!
-//! Reads name the transactions that they follow, so the columns of transactions are this graph already, and nothing has
-//! to be built. The walk is depth-first, from row to row, so that the order differs from that of completion only where
-//! it must.
+//! Reads name the transactions that they follow, so the columns of transactions already are this graph. The walk is
+//! depth-first, from row to row, so that the order differs from that of completion only where it must.
 
 use crate::base::Frame;
 use crate::csr::Csr;
@@ -10,23 +10,23 @@ use crate::ids::TxnId;
 use crate::transactions::Transactions;
 use history_core::cast::Cast as _;
 
-/// The arcs of base, reads and known orders, by where they lead to.
+/// The arcs of base, reads and known orders, by target.
 #[derive(Debug)]
 pub(crate) struct Backwards<'t> {
     pub(crate) txns: &'t Transactions,
     frame: &'t Frame,
-    /// For each transaction, the node before it in its session; `NONE` if there is none.
+    /// For each transaction, the previous transaction of its session; `NONE` if there is none.
     previous: Vec<u32>,
-    /// For each event, the transactions that it is the first event behind.
+    /// For each event, the transactions whose completion it is the first event after.
     ended: Csr,
-    /// For each transaction, those that are before it in a known order of writers; empty if no order is known.
+    /// For each transaction, the writers before it in known orders; empty if no order is known.
     ordered: Csr,
 }
 
-/// Stands for no node.
+/// The number of an absent node.
 const NONE: u32 = u32::MAX;
 
-/// How far the walk is with a node.
+/// The progress of the walk at a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Ahead,
@@ -57,13 +57,13 @@ impl<'t> Backwards<'t> {
         Backwards { txns, frame, previous, ended, ordered }
     }
 
-    /// How many nodes there are: transactions, and events behind them.
+    /// The number of nodes: transactions and events.
     pub(crate) fn nodes(&self) -> usize {
         self.txns.len() + self.frame.events
     }
 
-    /// The nodes from which an arc of base or reads leads to a node; one as often as there are arcs. Along these a
-    /// transaction sees another.
+    /// Calls `each` for each arc of base or reads to a node, with its source. Along these a transaction observes
+    /// another.
     #[inline]
     pub(crate) fn each_seen(&self, node: usize, mut each: impl FnMut(usize)) {
         let n = self.txns.len();
@@ -84,21 +84,21 @@ impl<'t> Backwards<'t> {
         }
     }
 
-    /// The node before a transaction in its session.
+    /// The previous transaction in the session of a transaction.
     #[inline]
     pub(crate) fn previous(&self, txn: TxnId) -> Option<usize> {
         let node = self.previous[txn.at()];
         (node != NONE).then(|| node.to_usize())
     }
 
-    /// The event that a transaction's invocation comes after.
+    /// The last event before a transaction's invocation.
     #[inline]
     pub(crate) fn event_before(&self, txn: TxnId) -> Option<usize> {
         let event = self.frame.begins_at[txn.at()];
         (event != NONE).then(|| self.txns.len() + event.to_usize())
     }
 
-    /// Those that are before a transaction in a known order of writers.
+    /// Calls `each` for each writer before a transaction in a known order.
     #[inline]
     pub(crate) fn each_ordered(&self, txn: TxnId, each: impl FnMut(TxnId)) {
         if self.ordered.len() > 0 {
@@ -106,8 +106,8 @@ impl<'t> Backwards<'t> {
         }
     }
 
-    /// The node at a place among those before a node, counted over all arcs; `NONE` where there is no arc, and nothing
-    /// behind the last.
+    /// The source of the arc with this position among all arcs to a node; `Some(NONE)` if this position has no arc, and
+    /// `None` after the last position.
     #[inline]
     fn before(&self, node: usize, place: usize, more: &Csr) -> Option<u32> {
         let n = self.txns.len();
@@ -141,7 +141,7 @@ impl<'t> Backwards<'t> {
         None
     }
 
-    /// Whether all that base and reads put before a node were passed.
+    /// Returns true if all nodes that base and reads put before a node were passed.
     #[inline]
     fn is_next(&self, node: usize, progress: &[Progress]) -> bool {
         let mut is_next = true;
@@ -149,20 +149,20 @@ impl<'t> Backwards<'t> {
         is_next
     }
 
-    /// All nodes in an order along all arcs, and along those of `more`: of each transaction those before it, or without
-    /// rows if there are none. Nothing if there is a cycle. Linear.
+    /// A topological order of all nodes, also along the arcs of `more`: for each transaction, those before it (no rows
+    /// if there are none). `None` if there is a cycle. Linear.
     pub(crate) fn order(&self, more: &Csr) -> Option<Vec<u32>> {
         let nodes = self.nodes();
         let mut progress = vec![Progress::Ahead; nodes];
         let mut order = Vec::with_capacity(nodes);
-        // The nodes that wait, each for the one behind it here, and the place of that among those before it.
+        // The nodes that wait, each for the next one here, and the position of that one among its predecessors.
         let mut waiting: Vec<(u32, u32)> = Vec::new();
         let has_more = self.ordered.len() + more.len() > 0;
         for root in 0..nodes {
             if progress[root] != Progress::Ahead {
                 continue;
             }
-            // Nearly all are behind what came before them in the history.
+            // Nearly all nodes follow earlier ones of the history.
             if !has_more && self.is_next(root, &progress) {
                 progress[root] = Progress::Passed;
                 order.push(root.to_u32());
@@ -186,7 +186,7 @@ impl<'t> Backwards<'t> {
                     waiting.pop();
                 } else {
                     progress[at] = Progress::Waits;
-                    // What waits for this one is before it.
+                    // A node that waits for this one is before it: a cycle.
                     if progress[next.to_usize()] == Progress::Waits {
                         return None;
                     }
@@ -206,7 +206,7 @@ mod tests {
     use crate::level::Base;
     use crate::transactions::{KnownOrder, NewTxn, Read};
 
-    /// Transactions that read from any others, with sessions, real time and, at times, known orders.
+    /// Random transactions that read from any others, with sessions, real time and sometimes known orders.
     fn any(seed: u64) -> Transactions {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut below = |n: usize| {

@@ -1,10 +1,10 @@
-//! What causal consistency requires: for each read and each chain the last visible writer of the key is before the
-//! version that was read.
+//! The requirements of causal consistency: for each read and each chain, the last visible writer of the key is before
+//! the version that was read.
 //!
-//! What reaches a transaction along base and reads is a number for each chain. These are computed in topological order
-//! for some chains at a time, and forgotten once the last transaction behind this one was looked at, so memory is
-//! linear whatever the number of chains is. Time is O(arcs · chains) and, at the worst, O(reads · chains that write the
-//! key · log): [`recent`] looks at a few writers where chains are few.
+//! The transactions that reach one along base and reads are a number for each chain. These numbers are computed in
+//! topological order for some chains at a time, and dropped after the last successor was examined, so memory is linear
+//! for any number of chains. Time is O(arcs · chains) and, in the worst case, O(reads · chains that write the key ·
+//! log): [`recent`] examines only a few writers if there are few chains.
 
 use super::recent::{Clock, Recent};
 use super::{Backwards, Forced, check};
@@ -16,10 +16,10 @@ use history_core::cast::Cast as _;
 use history_core::{Budget, Spent};
 use std::cell::OnceCell;
 
-/// Stands for no clock.
+/// The number of an absent clock.
 const NONE: u32 = u32::MAX;
 
-/// What is forced; `order` is one of all nodes.
+/// The forced orders; `order` is a topological order of all nodes.
 pub(super) fn forced(
     backwards: &Backwards<'_>,
     frame: &Frame,
@@ -35,7 +35,7 @@ pub(super) fn forced(
     }
 }
 
-/// Looks at all chains, so many at a time.
+/// Examines all chains, `CHAINS` at a time.
 fn passes<const CHAINS: usize>(
     backwards: &Backwards<'_>,
     order: &[u32],
@@ -72,24 +72,24 @@ struct Pass<'k, const CHAINS: usize> {
     txns: &'k Transactions,
     backwards: &'k Backwards<'k>,
     order: &'k [u32],
-    /// For each node, how many arcs lead from it.
+    /// For each node, the number of arcs from it.
     arcs_out: Vec<u32>,
     chains: &'k Chains,
     recent: Recent<CHAINS>,
-    /// Needed only where `recent` does not suffice.
+    /// Computed only if `recent` does not suffice.
     writers: OnceCell<Writers>,
     clocks: Vec<Clock<CHAINS>>,
-    /// Clocks that nobody needs any more.
+    /// Clocks that can be reused.
     free: Vec<u32>,
-    /// The clock of each node that has one.
+    /// The clock of each node, if it has one.
     clock_of: Vec<u32>,
-    /// For each node, how many arcs lead from it to nodes that were not yet looked at.
+    /// For each node, the number of arcs from it to nodes that were not examined yet.
     waits: Vec<u32>,
     forced: Vec<Forced>,
 }
 
 impl<const CHAINS: usize> Pass<'_, CHAINS> {
-    /// Looks at the chains `from..from + CHAINS`.
+    /// Examines the chains `from..from + CHAINS`.
     fn run(&mut self, from: usize) {
         self.clock_of.clear();
         self.clock_of.resize(self.arcs_out.len(), NONE);
@@ -102,8 +102,8 @@ impl<const CHAINS: usize> Pass<'_, CHAINS> {
             let node = node.to_usize();
             let mut clock = [0; CHAINS];
             backwards.each_seen(node, |before| {
-                // Who sees it sees what it saw. Most of what is read is old, and the one before in the session saw it,
-                // too.
+                // A transaction that observes it also observes what it observed. Most versions that are read are old,
+                // and the previous transaction of the session observed them too.
                 if before < txns.len() && self.has(&clock, TxnId::new(before), from) {
                     return;
                 }
@@ -132,14 +132,14 @@ impl<const CHAINS: usize> Pass<'_, CHAINS> {
         }
     }
 
-    /// Whether a transaction is in a clock of the chains from here on.
+    /// Returns true if a transaction is in a clock of the chains from `from` on.
     #[inline]
     fn has(&self, clock: &Clock<CHAINS>, txn: TxnId, from: usize) -> bool {
         let chain = self.chains.of[txn.at()].to_usize().wrapping_sub(from);
         clock.get(chain).is_some_and(|count| *count > self.chains.at[txn.at()])
     }
 
-    /// Keeps the clock of a node until all behind it were looked at.
+    /// Keeps the clock of a node until all its successors were examined.
     #[inline]
     fn keep(&mut self, node: usize, clock: Clock<CHAINS>) {
         self.clock_of[node] = if let Some(free) = self.free.pop() {
@@ -157,8 +157,8 @@ impl<const CHAINS: usize> Pass<'_, CHAINS> {
         }
         for at in self.txns.reads_range(txn) {
             let read = self.txns.all_reads()[at];
-            // What the writer saw is no news. Nothing is before the first state. Clocks of writers are far apart, and
-            // seldom needed.
+            // Only writers that the read's own writer did not observe matter. Nothing is before the first state. Clocks
+            // of writers are far apart in memory, and seldom needed.
             let saw = |chain: usize| match read.writer {
                 TxnId::NONE => 0,
                 writer => self.clocks[self.clock_of[writer.at()].to_usize()][chain],
@@ -188,8 +188,8 @@ mod tests {
     use crate::level::Base;
     use crate::transactions::{NewTxn, Read, Transactions};
 
-    /// Transactions of sessions that see each other late, and at times too late: each reads what was there up to `lag`
-    /// transactions ago.
+    /// Transactions of sessions that observe each other late, and sometimes too late: each reads a version that was
+    /// current up to `lag` transactions ago.
     fn late(sessions: u32, keys: usize, lag: usize, mut seed: u64) -> Transactions {
         let mut below = |n: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -212,7 +212,7 @@ mod tests {
         txns
     }
 
-    /// What is forced, with a look at recent writers and without.
+    /// The forced orders, computed with recent writers and without.
     fn both<const CHAINS: usize>(txns: &Transactions) -> [Vec<(u32, TxnId)>; 2] {
         let frame = Frame::new(txns, Base::Session);
         let backwards = Backwards::new(txns, &frame);
@@ -235,7 +235,7 @@ mod tests {
                 let [with, without] = both::<16>(&late(8, keys, lag, seed.to_u64()));
                 assert_eq!(with, without, "{keys} keys, lag {lag}, seed {seed}");
                 missed += with.len();
-                // More chains than are looked at at once.
+                // More chains than one pass examines.
                 let [with, without] = both::<16>(&late(40, keys, lag, seed.to_u64()));
                 assert_eq!(with, without, "{keys} keys, lag {lag}, seed {seed}, 40 sessions");
             }

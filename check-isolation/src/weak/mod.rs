@@ -23,43 +23,43 @@ use history_core::cast::Cast as _;
 use history_core::{Budget, Spent};
 use std::collections::VecDeque;
 
-/// The order of two writers that a read forces: `first` was visible to the read, which saw what `second` wrote.
+/// The order of two writers that a read forces: `first` was visible to the read, which observed the write of `second`.
 #[derive(Clone, Copy, Debug)]
 struct Forced {
     first: TxnId,
-    /// `TxnId::NONE` if the read saw the first state, which nothing is before: then the level is violated.
+    /// `TxnId::NONE` if the read observed the first state, which nothing precedes: then the level is violated.
     second: TxnId,
-    /// The read's position among all.
+    /// The position of the read among all reads.
     read: u32,
 }
 
-/// What all weak levels of one base need.
+/// The data that all weak levels of one base need.
 struct Known<'t> {
     txns: &'t Transactions,
     base: Base,
     frame: Frame,
     /// Base, reads and known orders.
     graph: Csr,
-    /// Base and reads alone, if that is not the same.
+    /// Base and reads only, if that differs.
     seen: Option<Csr>,
     order: Vec<u32>,
 }
 
-/// Steps for each transaction without which sessions are not relaxed: there may be many rounds.
+/// The minimum number of steps per transaction for relaxing sessions: there may be many rounds.
 const RELAXING_STEPS_PER_TXN: u64 = 256;
 
-/// Sessions and transactions without one that are few enough to be chains.
+/// The maximum number of sessions, including transactions without one, for which the sessions are used as chains.
 const CHAINS_FEW: usize = 64;
 
-/// Decides a level whose axiom is at most [`Axiom::Causal`]. Without a base there are many chains, and with sessions if
-/// clients go on under new numbers, so causal consistency is first tried with a stronger base. Then it is decided with
-/// sessions as far as these hold.
+/// Decides a level whose axiom is at most [`Axiom::Causal`]. Without a base there are many chains, and so there are
+/// with sessions if clients continue under new numbers, so causal consistency is first tried with a stronger base. Then
+/// it is decided with sessions as far as these hold.
 pub(crate) fn decide(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
     by_stronger_base(txns, axiom, base, budget).unwrap_or_else(|| decide_itself(txns, axiom, base, budget))
 }
 
-/// Causal consistency by a base of few chains: with sessions if these are few, else in real time, with as many chains
-/// as clients at once. Nothing if that does not answer.
+/// Tries causal consistency with a base of few chains: with sessions if these are few, else in real time, with as many
+/// chains as concurrent clients. `None` if that does not decide the level.
 pub(crate) fn by_stronger_base(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Option<Outcome> {
     if axiom != Axiom::Causal || base == Base::RealTime {
         return None;
@@ -69,7 +69,7 @@ pub(crate) fn by_stronger_base(txns: &Transactions, axiom: Axiom, base: Base, bu
     (stronger == base || matches!(outcome, Outcome::Holds(_))).then_some(outcome)
 }
 
-/// Decides a level that no stronger base answered.
+/// Decides a level that no stronger base decided.
 pub(crate) fn decide_itself(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) -> Outcome {
     let may_relax = budget.states_max.is_none_or(|max| max / RELAXING_STEPS_PER_TXN >= txns.len().to_u64());
     if (axiom, base) == (Axiom::Causal, Base::None) && may_relax {
@@ -92,13 +92,13 @@ fn has_few_sessions(txns: &Transactions) -> bool {
     alone + sessions <= CHAINS_FEW
 }
 
-/// Transactions that missed what their past in their session shows, and that completed before what they read.
+/// Transactions that read an older version than one that their session makes visible to them.
 pub(crate) fn stale_readers(txns: &Transactions, budget: &Budget) -> Vec<TxnId> {
     let frame = Frame::new(txns, Base::Session);
     let backwards = Backwards::new(txns, &frame);
     let Some(order) = backwards.order(&Csr::default()) else { return Vec::new() };
     let forced = causal::forced(&backwards, &frame, &order, budget).unwrap_or_default();
-    // A version that completed later was visible, and one that completed before it was read.
+    // The visible version was completed later than the one that was read.
     let is_stale = |case: &&Forced| case.second == TxnId::NONE || case.first > case.second;
     forced.iter().filter(is_stale).map(|case| txns.reader(case.read.to_usize())).collect()
 }
@@ -110,7 +110,7 @@ fn decide_alone(txns: &Transactions, axiom: Axiom, base: Base, budget: &Budget) 
         Ok(None) => {}
         Err(what) => return Outcome::Unknown(Undecided::Spent { what, decided: 0 }),
     }
-    // It does not hold. Why not is found in the graph itself, where the shortest cycle is.
+    // The level does not hold. The graph is needed to find the shortest cycle.
     let graph = base::graph(txns, &frame, &[]);
     let order = graph.topological();
     if order.len() < graph.len() {
@@ -146,7 +146,7 @@ fn forced(
     })
 }
 
-/// The level, if it holds. Most do, and then nothing but an order is needed: no graph is built.
+/// Returns the outcome if the level holds. Most levels do, and then an order suffices: no graph is built.
 fn holds(txns: &Transactions, frame: &Frame, axiom: Axiom, budget: &Budget) -> Result<Option<Outcome>, Spent> {
     let backwards = Backwards::new(txns, frame);
     let Some(order) = backwards.order(&Csr::default()) else { return Ok(None) };
@@ -159,7 +159,7 @@ fn holds(txns: &Transactions, frame: &Frame, axiom: Axiom, budget: &Budget) -> R
         place.resize(order.len(), 0);
         order.iter().enumerate().for_each(|(at, node)| place[node.to_usize()] = at.to_u32());
     }
-    // An order that is near that of completion nearly always has the forced ones in it already.
+    // An order near that of completion nearly always contains the forced orders already.
     let is_there = |case: &Forced| place[case.first.at()] < place[case.second.at()];
     let order = if forced.iter().all(is_there) {
         order
@@ -182,7 +182,7 @@ fn in_order(txns: &Transactions, order: &[u32]) -> Order {
 }
 
 impl Known<'_> {
-    /// Along whose arcs a transaction sees another.
+    /// The graph along whose arcs a transaction observes another.
     fn seen(&self) -> &Csr {
         self.seen.as_ref().unwrap_or(&self.graph)
     }
@@ -206,7 +206,7 @@ impl Known<'_> {
         Outcome::Holds(in_order(self.txns, &order))
     }
 
-    /// The writer was visible to the read, which saw something older: a cycle with one rw.
+    /// The writer was visible to the read, which observed an older version: a cycle with one rw step.
     fn missed(&self, axiom: Axiom, case: Forced) -> Vec<Link> {
         let reader = self.txns.reader(case.read.to_usize());
         let read = self.txns.all_reads()[case.read.to_usize()];
@@ -215,7 +215,7 @@ impl Known<'_> {
         cycle
     }
 
-    /// Why the writer was visible.
+    /// The path by which the writer was visible.
     fn visible(&self, axiom: Axiom, case: Forced) -> Vec<Link> {
         let (from, to) = (case.first, self.txns.reader(case.read.to_usize()));
         match self.txns.reads(to).iter().find(|read| read.writer == from) {
@@ -236,7 +236,7 @@ impl Known<'_> {
             })
             .collect();
         let (mut facts, mut links): (Vec<Fact>, Vec<Link>) = (Vec::new(), Vec::new());
-        // Events are between transactions that are not in a forced order.
+        // Events are never the ends of a forced order.
         let start = cycle.iter().position(|node| node.to_usize() < n).unwrap_or(0);
         let mut run = vec![cycle[start]];
         for step in 0..cycle.len() {
@@ -282,7 +282,7 @@ fn path(graph: &Csr, from: TxnId, to: TxnId) -> Vec<u32> {
     path
 }
 
-/// Whether the budget allows these steps.
+/// Returns an error if the budget does not allow these steps or bytes.
 fn check(budget: &Budget, steps: u64, bytes: usize) -> Result<(), Spent> {
     budget.check(steps, bytes.to_u64())
 }

@@ -1,23 +1,23 @@
-//! The last writers of each key, while transactions are walked in topological order.
+//! The last writers of each key, while transactions are processed in topological order.
 //!
-//! A read misses a writer of its key if that is visible to it, and was not to the transaction that it read from. There
-//! may be as many writers as chains, or more; but chains learn of each other, and what all of them know by now is
-//! before all that is to come. So each write notes behind how many writers of its key it certainly is, and a read looks
-//! only at those from there on.
+//! A read misses a writer of its key if the writer is visible to the read, but was not to the transaction that it read
+//! from. There may be at least as many such writers as chains. But chains observe each other, and the transactions that
+//! all chains have observed precede all later ones. So each write records how many writers of its key certainly precede
+//! it, and a read examines only the later ones.
 
 use crate::chains::Chains;
 use crate::ids::{KeyId, TxnId};
 use crate::transactions::{Read, Transactions};
 use history_core::cast::Cast as _;
 
-/// Of each of so many chains, how many transactions reach a node, or are it.
+/// For each of `CHAINS` chains, the number of its transactions that reach a node, including the node.
 pub(super) type Clock<const CHAINS: usize> = [u32; CHAINS];
 
-/// With more chains than this, what all of them know is little, and takes much memory.
+/// The maximum number of chains: with more, what all of them have observed is little, and takes much memory.
 const CHAINS_MAX: usize = 256;
-/// Writers that a read looks at, at the most.
+/// The maximum number of writers that a read examines.
 const LOOKS_MAX: usize = 32;
-/// Transactions of each chain, on average, after which it is computed anew what all chains know.
+/// The number of transactions per chain, on average, after which `known` is computed again.
 const REFRESH_TXNS: usize = 2;
 
 /// A writer of a key.
@@ -25,41 +25,41 @@ const REFRESH_TXNS: usize = 2;
 struct Entry {
     txn: u32,
     chain: u32,
-    /// Its position in its chain.
+    /// The position in the chain.
     at: u32,
-    /// So many writers of the key are before it, among them all that all chains knew.
+    /// The number of writers of the key before it, including all that all chains had observed.
     behind: u32,
 }
 
 /// The writers of a key.
 #[derive(Clone, Copy, Debug, Default)]
 struct Key {
-    /// Where their entries begin.
+    /// The start of their entries.
     from: u32,
-    /// How many there are by now.
+    /// The number of entries so far.
     count: u32,
-    /// How many of these are before all that is to come.
+    /// The number of these that precede all later transactions.
     known: u32,
 }
 
-/// The writers of all keys that were passed by now.
+/// The writers of all keys processed so far.
 #[derive(Debug)]
 pub(super) struct Recent<const CHAINS: usize> {
-    /// The first of the chains that clocks are of.
+    /// The first of the chains in the clocks.
     from: usize,
     keys: Vec<Key>,
     entries: Vec<Entry>,
     /// The clock of the last transaction of each chain, if there are few.
     last: Vec<Clock<CHAINS>>,
-    /// How many transactions of each chain are to come.
+    /// The number of remaining transactions of each chain.
     to_come: Vec<u32>,
-    /// What all chains know that go on.
+    /// The transactions that all unfinished chains have observed.
     known: Clock<CHAINS>,
     until_refresh: usize,
 }
 
 impl<const CHAINS: usize> Recent<CHAINS> {
-    /// One that has no answer.
+    /// An instance that never has a result.
     pub(super) fn none() -> Recent<CHAINS> {
         let (keys, entries, last, to_come) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Recent { from: 0, keys, entries, last, to_come, known: [0; CHAINS], until_refresh: 0 }
@@ -85,7 +85,7 @@ impl<const CHAINS: usize> Recent<CHAINS> {
         recent
     }
 
-    /// Begins with the first transaction, for the chains from here on.
+    /// Restarts at the first transaction, for the chains from `from` on.
     pub(super) fn begin(&mut self, from: usize, chains: &Chains) {
         if self.last.is_empty() {
             return;
@@ -133,22 +133,23 @@ impl<const CHAINS: usize> Recent<CHAINS> {
         }
     }
 
-    /// How many writers of a key are before all that is to come.
+    /// The number of writers of a key that precede all later transactions.
     fn advance(&mut self, key: KeyId) -> u32 {
         let key = &mut self.keys[key.at()];
         let entries = &self.entries[key.from.to_usize()..(key.from + key.count).to_usize()];
         for entry in &entries[key.known.to_usize()..] {
             match self.known.get(entry.chain.to_usize().wrapping_sub(self.from)) {
                 Some(count) if *count <= entry.at => break,
-                // Other chains are looked at another time.
+                // Other passes examine the other chains.
                 _ => key.known += 1,
             }
         }
         key.known
     }
 
-    /// Emits, for each chain, the last writer of the key that `clock` has, unless the one that was read from has it:
-    /// `saw` is that one's clock. False, and nothing is emitted, if that takes too many looks.
+    /// Calls `each` for the last writer of the key in each chain that `clock` contains, unless the transaction that was
+    /// read from observed it: `saw` is that one's clock. Returns false, without a call, if too many writers would be
+    /// examined.
     pub(super) fn each_missed(
         &self,
         read: Read,
@@ -175,7 +176,7 @@ impl<const CHAINS: usize> Recent<CHAINS> {
             let Some(count) = clock.get(chain) else { continue };
             if *count > entry.at && chains_met >> chain & 1 == 0 {
                 chains_met |= 1 << chain;
-                // It saw itself.
+                // The transaction that was read from observed itself.
                 if entry.txn != read.writer.number() && saw(chain) <= entry.at {
                     missed[missed_count] = entry.txn.into();
                     missed_count += 1;

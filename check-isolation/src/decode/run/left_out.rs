@@ -1,11 +1,10 @@
-//! Ops that cannot be decoded: what is left out with them, and what is not.
+//! Ops that cannot be decoded, and which parts of them still count.
 //!
-//! An operation that failed did not happen, so whatever it says is of no consequence: it is ignored, and what of it can
-//! be decoded is a failed transaction. So an invocation that cannot be decoded counts only when it is known how it
-//! ended.
+//! A failed operation did not happen, so a fault in it does not matter: the fault is ignored, and the part that can be
+//! decoded is a failed transaction. So a fault in an invocation counts only when it is known how the operation ended.
 //!
-//! Of one that may have happened the writes are known if all that cannot be decoded are reads; and if its completion is
-//! no list of micro-ops, and so says nothing of them, but its invocation is one.
+//! The writes of an operation that may have happened are known if only reads cannot be decoded, and if its completion
+//! is not a list of micro-ops, but its invocation is one.
 
 use super::{Event, IsolationRun};
 use crate::decode::decoded::Counts;
@@ -17,13 +16,13 @@ use history_core::{NextStep, Op, OpKind, Pair, Report, UndecodedOps, Verdict};
 /// Ops that failed and cannot be decoded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct IgnoredOps {
-    /// The first, and why.
+    /// A description of the first one, with the reason.
     first: Option<String>,
-    /// Of invocations and completions.
+    /// The number of invocations and completions.
     count: u64,
 }
 
-/// Ops that were ignored.
+/// The count of ops that were ignored.
 const PASSED_OVER: &str = "passed-over-count";
 
 impl IgnoredOps {
@@ -36,7 +35,7 @@ impl IgnoredOps {
         self.first.get_or_insert(first);
     }
 
-    /// Notes in the report on the other ops what was ignored. If it `is_all` there is, that is why nothing is known.
+    /// Adds a note on the ignored ops to the report on the others. `is_all`: there are no others, so nothing is known.
     pub(super) fn conclude(&self, report: &mut Report, is_all: bool, counts: Counts) {
         let Some(first) = &self.first else { return };
         let operations = counts.ok + counts.fail + counts.info;
@@ -64,7 +63,7 @@ impl IgnoredOps {
 /// An op that cannot be decoded.
 #[derive(Clone, Debug)]
 pub(super) struct Doubted {
-    /// Where it stands, and why, in the two forms in which it may be reported.
+    /// The place and the reason, in the two forms in which they may be reported.
     place: String,
     ops: UndecodedOps,
     undecoded: Undecoded,
@@ -79,11 +78,11 @@ impl Doubted {
 }
 
 impl IsolationRun {
-    /// Takes an op of which not all could be decoded. Whether it became a row.
+    /// Processes an op that could not be decoded completely. Returns true if it became a row.
     #[cold]
     pub(super) fn take_undecoded(&mut self, op: &Op<'_>, event: Event, undecoded: Undecoded, raw: &mut RawOp) -> bool {
         match (op.kind, op.pair) {
-            // How it ends decides whether it matters.
+            // The completion decides whether the fault matters.
             (OpKind::Invoke, Pair::Invokes { slot }) => {
                 self.invoke(&event, &raw.mops);
                 let doubted = Doubted::new(op, undecoded, self.data.settings.timestamps);
@@ -97,7 +96,7 @@ impl IsolationRun {
                 if let Pair::Completes { slot, .. } = pair
                     && let Some(open) = self.open.get(slot.to_usize()).filter(|open| open.has_value)
                 {
-                    // What it says itself is of no consequence.
+                    // The completion's own content does not matter.
                     raw.mops.clone_from(&open.mops);
                 }
                 raw.elements.clear();
@@ -112,7 +111,7 @@ impl IsolationRun {
         }
     }
 
-    /// Takes the end of an operation whose invocation could not be decoded. Its completion is judged by itself.
+    /// Ends an operation whose invocation could not be decoded. Its completion is checked separately.
     pub(super) fn end_undecoded(&mut self, op: &Op<'_>, slot: u32) {
         let Some(open) = self.open.get_mut(slot.to_usize()) else { return };
         let Some(doubted) = open.undecoded.take() else { return };
@@ -125,7 +124,7 @@ impl IsolationRun {
         self.doubt(*doubted, &mops);
     }
 
-    /// Leaves out what was never answered and could not be decoded.
+    /// Omits operations without a completion whose invocations could not be decoded.
     pub(super) fn doubt_unanswered(&mut self) {
         for slot in 0..self.open.len() {
             let open = &mut self.open[slot];
@@ -136,7 +135,7 @@ impl IsolationRun {
         }
     }
 
-    /// Leaves an operation out: its invocation and its completion. What it wrote may be read, but not from others.
+    /// Omits an operation: its invocation and its completion. Reads may have observed its writes.
     #[cold]
     pub(super) fn leave_out(&mut self, op: &Op<'_>, mut undecoded: Undecoded, mops: &[RawMop]) {
         let mut left_out = mops.to_vec();
