@@ -14,16 +14,16 @@ history_core::id! {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elements {
     interner: Interner,
-    /// By id.
+    /// The code of each id.
     codes: Vec<i64>,
-    /// By code, of integers and nil.
+    /// The ids of integers and nil, by code.
     ids: IntMap<ElemId>,
-    /// By [`Interner::place`]: all others.
+    /// All other ids, by [`Interner::place`].
     named: Vec<ElemId>,
 }
 
 impl Elements {
-    /// How many there are; ids are below this.
+    /// The number of elements; ids are below it.
     pub(crate) fn len(&self) -> usize {
         self.codes.len()
     }
@@ -35,7 +35,7 @@ impl Elements {
         self.coded(code)
     }
 
-    /// The ids of the values of a sequence, one after another.
+    /// Calls `look` with the id of each value of a sequence.
     pub(crate) fn each(
         &mut self,
         seq: Seq<'_>,
@@ -78,7 +78,7 @@ impl Elements {
         let id = ElemId::new(self.codes.len());
         self.codes.push(code);
         match Interner::place(code) {
-            // Each code is asked for as soon as it is given.
+            // Each new code is looked up immediately, so it has the next place.
             Some(at) => {
                 debug_assert_eq!(at, self.named.len());
                 self.named.push(id);
@@ -93,7 +93,7 @@ impl Elements {
         self.interner.datum(self.codes[id.at()])
     }
 
-    /// Whether an id is that of nil.
+    /// Returns true if an id is that of nil.
     pub(crate) fn is_nil(&self, id: ElemId) -> bool {
         self.codes[id.at()] == Interner::NIL
     }

@@ -1,5 +1,5 @@
-//! The fold that all workloads share: clients' ops go to the workload, and an op that it cannot read spoils a valid
-//! verdict.
+//! The fold that all workloads share: it passes the clients' ops to the workload. An op that cannot be read prevents a
+//! valid verdict.
 
 mod held;
 
@@ -14,28 +14,28 @@ use history_core::{
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// What one workload makes of ops.
+/// How one workload processes ops.
 pub(crate) trait Workload: Clone + Send {
-    /// What the history should hold.
+    /// The content that the history should have.
     const EXPECTED: Expected;
 
-    /// Whether all ops are about one object, so that their field `key` should be the same.
+    /// Whether all ops are about one object, so that they should have the same `key` field.
     const IS_OF_ONE_OBJECT: bool = true;
 
-    /// Whether [`OpFault::Blocking`] of an invocation leaves everything as it was before: if the operation fails, the
-    /// ops behind it can be looked at.
+    /// Whether [`OpFault::Blocking`] of an invocation changes nothing in the workload: if the operation fails, the
+    /// following ops can still be processed.
     const HOLDS: bool = false;
 
-    /// Takes the next op of a client, and says what it did with it.
+    /// Processes the next op of a client, and returns how it was used.
     fn take(&mut self, op: &Op<'_>) -> Result<OpUse, OpFault>;
 
-    /// Takes the next op of somebody else, as a nemesis.
+    /// Processes the next op of another process, such as a nemesis.
     fn take_other(&mut self, op: &Op<'_>) {
         let _ = op;
     }
 
-    /// Whether the history is invalid whatever follows. O(1). Once true it remains true, and the report is invalid,
-    /// whether or not this was the whole history.
+    /// Returns true if the history is invalid whatever follows. O(1). Once true it remains true, and the report is
+    /// invalid, whether or not this was the whole history.
     fn is_violated(&self) -> bool {
         false
     }
@@ -45,14 +45,14 @@ pub(crate) trait Workload: Clone + Send {
     fn report(self, whole: bool) -> Report;
 }
 
-/// How an op was used that the workload understands.
+/// The use of an op that the workload understands.
 #[inline]
 pub(crate) fn observed_if(observed: bool) -> OpUse {
     if observed { OpUse::Observed } else { OpUse::Understood }
 }
 
-/// The fault of an op in a history without invocations, or whose client has no name: it is unknown when it began or
-/// ended.
+/// The fault of an op in a history without invocations, or whose client has no name: its beginning or its end is
+/// unknown.
 #[cold]
 pub(crate) fn unpaired() -> OpFault {
     OpFault::Blocking("the op has no invocation or completion, so which ops overlap it is unknown".into())
@@ -67,7 +67,7 @@ pub(crate) fn collection(value: Value<'_>) -> Result<Seq<'_>, String> {
     }
 }
 
-/// Whether all that was added or enqueued so far may be pairs of a key and an element.
+/// Whether all values added or enqueued so far may be pairs of a key and an element.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pairs {
     some: bool,
@@ -91,18 +91,18 @@ impl Pairs {
     }
 }
 
-/// `[key collection]`, as tests of several keys have it.
+/// `[key collection]`, the form in tests with several keys.
 pub(crate) fn keyed_pair(value: Value<'_>) -> Option<[Value<'_>; 2]> {
     let (key, values) = value.as_pair()?;
     matches!(values, Value::Vector(_) | Value::List(_) | Value::Set(_)).then_some([key, values])
 }
 
-/// Why such an op has no meaning for a single set or queue.
+/// The reason why such an op has no meaning for a single set or queue.
 pub(crate) fn keyed(what: &str) -> String {
     format!("the {what} is a pair of a key and a collection: check each key separately with --keyed")
 }
 
-/// The element of a completion: its value, to which `id` assigns the id, or that of its invocation.
+/// The element of a completion: the id of its value, or the element of its invocation if it has no value.
 #[inline]
 pub(crate) fn completed_element(
     value: Value<'_>,
@@ -127,15 +127,15 @@ struct Tally {
     participants: Participants,
     coverage: Coverage,
     undecoded: UndecodedOps,
-    /// Invocations in flight that cannot be decoded, by index: what fails did not happen.
+    /// Undecoded invocations in flight, by index: if they fail, they did not happen.
     unread: BTreeMap<u64, UndecodedOps>,
-    /// What failed and could not be decoded; and how many ops these are.
+    /// Undecoded ops that failed, and their number.
     ignored: UndecodedOps,
     ignored_ops: u64,
     keys: UnreadKeys,
 }
 
-/// The check of one history by a workload.
+/// A run of a workload on one history.
 pub(crate) struct WorkloadRun<W> {
     workload: W,
     functions: FunctionsInFlight,
@@ -155,7 +155,7 @@ impl<W: Workload> WorkloadRun<W> {
 }
 
 impl Tally {
-    /// An op that cannot be decoded. What is in flight may still fail.
+    /// Records an op that cannot be decoded. An operation in flight may still fail.
     #[cold]
     fn note(&mut self, op: &Op<'_>, reason: &str, stops: bool) {
         self.coverage.count(op, OpUse::PassedOver);
@@ -168,15 +168,15 @@ impl Tally {
         }
     }
 
-    /// Something that failed and cannot be decoded.
+    /// Records failed ops that cannot be decoded.
     #[cold]
     fn ignore(&mut self, those: UndecodedOps, ops: u64) {
         self.ignored_ops += ops;
         self.ignored.extend([those]);
     }
 
-    /// The end of an operation, of which it is known now whether it failed, if it could not be decoded. Whether it
-    /// could not, and failed.
+    /// Ends an operation whose invocation could not be decoded, if this op completes one. Returns true if the operation
+    /// failed.
     #[cold]
     fn end(&mut self, op: &Op<'_>) -> bool {
         let Pair::Completes { invoked, .. } = op.pair else { return false };
@@ -189,11 +189,11 @@ impl Tally {
         true
     }
 
-    /// Adds it to the workload's report.
+    /// Adds the tally to the workload's report.
     fn complete(&self, mut report: Report, coverage: impl FnOnce(&Coverage, &mut Report)) -> Report {
         self.undecoded.conclude(&mut report);
         if self.ignored_ops == self.clients && report.verdict != Verdict::Invalid {
-            // They all are ops of something else.
+            // All ops belong to something else.
             self.ignored.conclude(&mut report);
         }
         self.keys.conclude(&mut report);
@@ -246,7 +246,7 @@ impl<W: Workload> Run for WorkloadRun<W> {
 }
 
 impl<W: Workload> WorkloadRun<W> {
-    /// Looks at the next op.
+    /// Processes the next op.
     fn look(&mut self, op: &Op<'_>) -> Result<ControlFlow<()>, HistoryError> {
         let understood = self.functions.see(op).map_err(OpFault::Blocking);
         let taken = understood.and_then(|()| self.workload.take(op));
@@ -270,14 +270,14 @@ impl<W: Workload> WorkloadRun<W> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// A failed op: whatever it was to do, it did not.
+    /// Records a failed op: it had no effect.
     #[cold]
     fn ignore(&mut self, op: &Op<'_>, reason: &str) {
         self.tally.coverage.count(op, OpUse::PassedOver);
         self.tally.ignore(fault(op, reason, false), 1);
     }
 
-    /// Looks at what was held, as far as may be.
+    /// Processes the held ops as far as possible.
     #[cold]
     fn go_on(&mut self) -> Result<ControlFlow<()>, HistoryError> {
         loop {
@@ -298,13 +298,13 @@ impl<W: Workload> WorkloadRun<W> {
     }
 
     fn conclude(mut self, is_over: bool) -> Report {
-        // What never ended may have happened.
+        // Operations without a completion may have happened.
         let unread = std::mem::take(&mut self.tally.unread);
         self.tally.undecoded.extend(unread.into_values());
         self.tally.undecoded.extend(self.held.finish());
         let WorkloadRun { workload, tally, .. } = self;
         let whole = is_over && !tally.undecoded.has_stopped();
-        // What is behind an op that stopped the checker was not counted.
+        // Ops after one that stopped the checker were not counted.
         let has_stopped = tally.undecoded.has_stopped();
         tally.complete(workload.report(whole), |coverage, report| {
             if !has_stopped {
@@ -318,7 +318,7 @@ impl<W: Workload> WorkloadRun<W> {
     }
 }
 
-/// An op that cannot be decoded, and why.
+/// The fault of an op that cannot be decoded.
 #[cold]
 fn fault(op: &Op<'_>, reason: &str, stops: bool) -> UndecodedOps {
     let mut those = UndecodedOps::default();
@@ -326,12 +326,12 @@ fn fault(op: &Op<'_>, reason: &str, stops: bool) -> UndecodedOps {
     those
 }
 
-/// Whether an op says that an operation did not happen.
+/// Returns true if an op shows that an operation did not happen.
 fn is_failed(op: &Op<'_>) -> bool {
     op.kind == OpKind::Fail && matches!(op.pair, Pair::Completes { .. })
 }
 
-/// Data of a workload about ops in flight: by slot, with the index of the invocation.
+/// Data of a workload about operations in flight: by slot, with the index of the invocation.
 #[derive(Clone, Debug)]
 pub(crate) struct InFlight<T>(Vec<Option<(u64, T)>>);
 

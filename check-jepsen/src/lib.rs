@@ -1,4 +1,4 @@
-//! The workloads that Jepsen's users run, one a module: bank and its kin.
+//! The workloads that Jepsen's users run, such as bank and counter, one per module.
 //!
 //! Each is a fold over the ops of a history that keeps as little data as possible. The options of each are a
 //! [`Checker`](history_core::Checker): [`check`](history_core::Checker::check) checks a history in memory, and

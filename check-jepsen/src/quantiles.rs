@@ -1,10 +1,10 @@
-//! Quantiles by nearest rank: of n numbers in order, that of q is the one at rank ⌈q·n⌉, counted from 1, and the least
-//! for 0.
+//! Quantiles by nearest rank: of n numbers in order, the quantile q is the one at rank ⌈q·n⌉, counted from 1; for 0 it
+//! is the least.
 
 use history_core::cast::Cast as _;
 use std::borrow::Cow;
 
-/// The quantiles that reports have, in thousandths, with their names.
+/// The quantiles in reports, in thousandths, with their names.
 const QUANTILES: [(usize, &str); 5] = [(0, "min"), (500, "p50"), (950, "p95"), (990, "p99"), (1000, "max")];
 
 /// The quantiles of some numbers, by name: `stable-latency-ms-p95`. None if there are no numbers. Sorts them.
@@ -16,7 +16,7 @@ pub(crate) fn quantiles(name: &str, numbers: &mut [u64]) -> Vec<(Cow<'static, st
     QUANTILES.iter().filter_map(named).collect()
 }
 
-/// The place of a quantile among `count` numbers in order.
+/// The position of a quantile among `count` numbers in order.
 fn rank(permille: usize, count: usize) -> usize {
     // In u128, because a thousand times a count may not fit.
     let rank = (permille as u128 * count as u128).div_ceil(1000).to_usize();

@@ -4,7 +4,7 @@ use history_core::explain::{self, Explanation};
 use history_core::{Anomaly, Client, Datum, Op, OpKind, Participants, Process, Report, Witness, WitnessOp};
 use std::borrow::Cow;
 
-/// Represents no time and no process.
+/// The value for an absent time or process.
 const NONE: i64 = i64::MIN;
 
 /// The stored data of an op for a possible witness: 24 bytes.
@@ -16,7 +16,7 @@ pub(crate) struct OpRef {
 }
 
 impl OpRef {
-    /// Stands for no op.
+    /// The reference to no op.
     pub(crate) const NONE: OpRef = OpRef { index: u64::MAX, time_ns: NONE, process: NONE };
 
     pub(crate) fn of(op: &Op<'_>) -> OpRef {
@@ -31,12 +31,12 @@ impl OpRef {
         (self.time_ns != NONE).then_some(self.time_ns)
     }
 
-    /// The same at some time at the earliest, if it has any.
+    /// The same op, with its time, if it has one, raised to at least this time.
     pub(crate) fn not_before(self, time_ns: i64) -> OpRef {
         if self.time_ns == NONE { self } else { OpRef { time_ns: self.time_ns.max(time_ns), ..self } }
     }
 
-    /// As an op of a witness.
+    /// The op as part of a witness.
     pub(crate) fn named(self, name: &str, kind: OpKind, value: Datum) -> WitnessOp {
         WitnessOp {
             name: name.into(),
@@ -49,12 +49,12 @@ impl OpRef {
     }
 }
 
-/// All anomalies of one kind, of which three are kept: the first, the last and the worst; the first of equally bad
+/// All anomalies of one kind, of which three are kept: the first, the last and the worst; the first one of equally bad
 /// ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Extremes<B, T> {
     pub(crate) count: u64,
-    /// The number of anomalies, and which of them, from 1 on, is the worst.
+    /// The number of anomalies pushed, and the position of the worst, counted from 1.
     pushed: u64,
     worst_at: u64,
     first: Option<T>,
@@ -69,7 +69,7 @@ impl<B, T> Default for Extremes<B, T> {
 }
 
 impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
-    /// Adds the next one.
+    /// Adds the next anomaly.
     pub(crate) fn push(&mut self, badness: B, what: T) {
         if self.worst.as_ref().is_none_or(|(worst, _)| badness > *worst) {
             self.worst = Some((badness, what.clone()));
@@ -78,7 +78,7 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
         self.push_equal(what);
     }
 
-    /// Adds the next one, with a number of occurrences, which may be 0. The worse the more.
+    /// Adds the next anomaly, with a number of occurrences, which may be 0. More occurrences are worse.
     pub(crate) fn push_times(&mut self, times: B, what: T)
     where
         B: Copy + Into<u64>,
@@ -90,7 +90,7 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
         }
     }
 
-    /// Adds the next one, of a kind in which all are equally bad.
+    /// Adds the next anomaly, of a kind in which all are equally bad.
     pub(crate) fn push_equal(&mut self, what: T) {
         self.count += 1;
         self.pushed += 1;
@@ -100,14 +100,14 @@ impl<B: Ord, T: Clone + PartialEq> Extremes<B, T> {
         self.last = Some(what);
     }
 
-    /// The anomaly, unless there is none. Each witness's facts begin with which one it is.
+    /// The anomaly, unless there is none. The facts of each witness start with its roles: first, worst or last.
     pub(crate) fn anomaly(&self, name: &'static str, mut explain: impl FnMut(&T) -> Witness) -> Option<Anomaly> {
         let (first, last) = (self.first.as_ref()?, self.last.as_ref()?);
         let worst = self.worst.as_ref().map(|(_, worst)| (self.worst_at, worst, "worst"));
         let mut shown: Vec<(u64, &T, Vec<Datum>)> = Vec::new();
         let all = [Some((1, first, "first")), worst, Some((self.pushed, last, "last"))];
         for (at, what, role) in all.into_iter().flatten() {
-            // Not a number does not equal itself, so places are compared as well.
+            // A NaN does not equal itself, so positions are compared as well.
             match shown.iter_mut().find(|(seen_at, seen, _)| *seen_at == at || *seen == what) {
                 Some((.., roles)) => roles.push(Datum::keyword(role)),
                 None => shown.push((at, what, vec![Datum::keyword(role)])),

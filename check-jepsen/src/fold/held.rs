@@ -1,16 +1,17 @@
-//! Ops behind an invocation that stops a workload, held until it is known whether that failed: then it did not happen,
-//! and they are looked at in their order.
+//! Holds the ops after an invocation that stops a workload, until it is known whether the operation failed. If it did,
+//! it did not happen, and the held ops are processed in their order.
 
 use history_core::{Batch, BatchBuilder, HistoryError, NewOp, Op, OpKind, Pair, Position, Process, UndecodedOps};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Ops that are held, at the most. Behind more, the invocation counts as one that may have happened.
+/// The maximum number of held ops. Beyond it, the invocation counts as one that may have happened.
 const HELD_MAX: usize = 1 << 16;
 
-/// An op of its own.
+/// A copy of an op.
 pub(super) struct HeldOp {
     batch: Batch,
-    /// Its client's number in this history, if it has one. Numbers of clients with names fit no other history.
+    /// The client's number in this history, if it has one. Numbers of clients with names are valid only in this
+    /// history.
     client: Option<i64>,
     pair: Pair,
     position: Option<Position>,
@@ -32,25 +33,25 @@ impl HeldOp {
     }
 }
 
-/// What waits, in order.
+/// The held ops, in order.
 #[derive(Default)]
 pub(super) struct Held {
-    /// The invocation that all others wait for, by its index, and why.
+    /// The index of the invocation for which all ops wait, and its fault.
     waits_for: Option<(u64, UndecodedOps)>,
     ops: VecDeque<HeldOp>,
-    /// By the index of their invocation: how operations ended whose ends are or were held.
+    /// By the index of the invocation: how operations ended whose completions are or were held.
     ends: BTreeMap<u64, OpKind>,
 }
 
-/// What is to be done next.
+/// The next action.
 pub(super) enum Next {
-    /// This op is to be looked at.
+    /// Process this op.
     Look(Box<HeldOp>),
-    /// The invocation of this index failed; its end is among what is held.
+    /// The invocation with this index failed; its completion is among the held ops.
     Failed(u64, UndecodedOps),
-    /// It may have happened: nothing behind it can be looked at.
+    /// The operation may have happened: no later op can be processed.
     Stops(UndecodedOps),
-    /// Nothing, so far.
+    /// Nothing can be done yet.
     Nothing,
 }
 
@@ -59,7 +60,7 @@ impl Held {
         self.waits_for.is_some()
     }
 
-    /// All ops to come wait for this invocation.
+    /// Makes all following ops wait for this invocation.
     pub(super) fn wait_for(&mut self, index: u64, fault: UndecodedOps) {
         self.waits_for = Some((index, fault));
     }
@@ -90,7 +91,7 @@ impl Held {
         }
     }
 
-    /// The end: what is in flight may have happened.
+    /// Ends the history: an operation in flight may have happened.
     pub(super) fn finish(&mut self) -> Option<UndecodedOps> {
         self.waits_for.take().map(|(_, fault)| fault)
     }

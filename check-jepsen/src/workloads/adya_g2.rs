@@ -1,4 +1,4 @@
-//! adya-g2: of the transactions that insert a row where they found none, at most one succeeds.
+//! adya-g2: at most one of the transactions succeeds that insert a row where they found none.
 //!
 //! Each transaction reads two tables by a predicate with its key, and inserts a row into one of them if neither
 //! contains a row with that key: `:insert` of `[key [a-id b-id]]`, one of the ids nil. If two such transactions commit
@@ -77,7 +77,7 @@ struct Inserts {
     ok: u64,
     /// Those with an unknown outcome.
     unknown: u64,
-    /// The first two that were `ok`, and the table into which each inserted.
+    /// The first two that were `ok`, and the tables into which they inserted.
     first: OpRef,
     second: OpRef,
     tables: [Table; 2],
@@ -104,13 +104,13 @@ impl Table {
 #[derive(Clone, Debug, Default)]
 struct AdyaRun {
     keys: Elements,
-    /// By key.
+    /// The inserts of each key.
     inserts: Vec<Inserts>,
     in_flight: InFlight<(ElemId, Table)>,
     illegal: u64,
 }
 
-/// The key of an insert, and where it inserts.
+/// The key and the table of an insert.
 fn decode(value: Value<'_>) -> Option<(Value<'_>, Table)> {
     let (key, ids) = value.as_pair()?;
     let (a, b) = ids.as_pair()?;
@@ -144,7 +144,7 @@ impl AdyaRun {
         }
         let invoked = self.in_flight.take(op.pair);
         let (id, table) = match invoked {
-            // What failed or crashed may say why in the place of its value.
+            // A failed or crashed op may have the reason in place of its value.
             Some(target) if op.kind != OpKind::Ok || op.value.is_nil() => target,
             _ => self.target(op.value)?,
         };

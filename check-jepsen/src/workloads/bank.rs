@@ -94,7 +94,7 @@ impl Checker for Bank {
     }
 }
 
-/// A read that is wrong.
+/// A wrong read.
 #[derive(Clone, Debug, PartialEq)]
 struct Bad {
     op: OpRef,
@@ -104,20 +104,20 @@ struct Bad {
 #[derive(Clone)]
 struct BankRun {
     allow_negative: bool,
-    /// Accounts that exist come first; the others occurred in reads.
+    /// Accounts that exist come first; the others occur only in reads.
     accounts: Elements,
-    /// How many exist, once that is known.
+    /// The number of accounts that exist, once it is known.
     known: Option<usize>,
-    /// Whether the read that would say so cannot be decoded: then no account is unexpected.
+    /// Whether the read that would show the accounts cannot be decoded: then no account is unexpected.
     is_unsaid: bool,
-    /// What balances sum to, once that is known, and the read it is from.
+    /// The sum of balances, once it is known, and the read from which it is.
     total: Option<(i128, Option<u64>)>,
-    /// By account: the last read that showed it, counted from 1.
+    /// For each account, the last read that showed it, counted from 1.
     shown_by: Vec<u64>,
     reads: u64,
     /// Reads that show only some of the accounts.
     partial: u64,
-    /// The first of them.
+    /// The first such read.
     first_partial: Option<u64>,
     /// The lowest and the highest total of any read whose accounts all exist and all have balances.
     range: Option<(i128, i128)>,
@@ -158,12 +158,12 @@ impl BankRun {
         Ok(run)
     }
 
-    /// Reads that are wrong.
+    /// The number of wrong reads.
     fn errors(&self) -> u64 {
         self.unexpected_key.count + self.nil_balance.count + self.wrong_total.count + self.negative_value.count
     }
 
-    /// The account of a key: JSON's keys are strings, and those that are integers represent these.
+    /// The account of a key: keys in JSON are strings, and those that contain an integer represent it.
     #[inline]
     fn account(&mut self, key: Value<'_>) -> Result<ElemId, OpFault> {
         match key {
@@ -199,7 +199,7 @@ impl BankRun {
         Ok(())
     }
 
-    /// The first that is wrong with the read in `self.balances`.
+    /// Records the first fault of the read in `self.balances`.
     fn judge(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         let known = if self.is_unsaid { usize::MAX } else { *self.known.get_or_insert(self.accounts.len()) };
         let balances = &self.balances;
@@ -243,7 +243,7 @@ fn unreadable(reason: String) -> OpFault {
     OpFault::Undecodable(reason)
 }
 
-/// The integer that a text is, if it is written as integers are.
+/// The integer that a text represents, if it has the usual form of one.
 fn whole(text: &str) -> Option<i64> {
     let int: i64 = text.parse().ok()?;
     let plain = matches!(text.as_bytes(), [b'0'] | [b'1'..=b'9', ..] | [b'-', b'1'..=b'9', ..]);
@@ -268,9 +268,9 @@ impl Workload for BankRun {
             other => Err(unreadable(format!("expected a map of account to balance, found {}", other.kind()))),
         };
         if let Err(trouble) = decoded {
-            // What accounts there are is not to be guessed from a later read. Whatever they are, a read with another
-            // sum than the total, or than another read, is wrong, and so is one without a balance or below 0: if its
-            // accounts exist for this reason, else for that one.
+            // The accounts must not be inferred from a later read. Whatever they are, a read is wrong if its sum
+            // differs from the total or from another read's, if a balance is missing, or if one is below 0: if its
+            // accounts exist, for this reason, and otherwise because of an unexpected account.
             self.is_unsaid |= self.known.is_none() && matches!(trouble, OpFault::Undecodable(_));
             return Err(trouble);
         }
@@ -303,7 +303,7 @@ impl Workload for BankRun {
     }
 }
 
-/// The stories.
+/// The explanations.
 impl BankRun {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -375,10 +375,10 @@ impl BankRun {
     }
 }
 
-/// Accounts that a sentence lists.
+/// The maximum number of accounts that a sentence lists.
 const LISTED_MAX: usize = 16;
 
-/// Values in a sentence, of `count` in all.
+/// The values in a sentence; `count` is the number of all.
 fn list(values: &[Datum], count: usize) -> String {
     let mut text: Vec<String> = values.iter().take(LISTED_MAX).map(Datum::to_string).collect();
     if count > text.len() {

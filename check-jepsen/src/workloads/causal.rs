@@ -113,7 +113,7 @@ struct CausalRun {
     states: Vec<State>,
     /// Crashed writes: their values and positions.
     crashed: Vec<(i64, Option<String>)>,
-    /// Whether there is an op in flight, and the values to be written by those that write.
+    /// Whether an op is in flight, and the values of the writes in flight.
     is_busy: bool,
     written: InFlight<i64>,
     /// The last op that counts.
@@ -243,14 +243,14 @@ impl CausalRun {
         Ok(values)
     }
 
-    /// A write of this may have happened, and may yet.
+    /// Records a write that may have happened, or may still happen.
     fn crash(&mut self, op: &Op<'_>, value: i64) -> Result<(), OpFault> {
         let position = op.extra.get("position").filter(|at| !at.is_nil()).map(canonical);
         self.crashed.push((value, position));
         self.spread()
     }
 
-    /// Adds the states to which crashed writes lead, each at any time.
+    /// Adds the states to which crashed writes may lead at any time.
     fn spread(&mut self) -> Result<(), OpFault> {
         let mut at = 0;
         while at < self.states.len() {
@@ -275,14 +275,14 @@ impl CausalRun {
     }
 }
 
-/// A value as text in which equal ones do not differ: a list as the vector, a map with its keys in order.
+/// A text that is the same for equal values: a list is written as a vector, and the keys of a map are sorted.
 fn canonical(value: Value<'_>) -> String {
     let mut text = String::new();
     value.write_canonical(&mut text);
     text
 }
 
-/// One or another, each once: `1 or 2`.
+/// The distinct alternatives: `1 or 2`.
 fn listed(all: impl Iterator<Item = String>) -> String {
     let mut all: Vec<String> = all.collect();
     all.sort_unstable();
@@ -310,7 +310,7 @@ impl Workload for CausalRun {
             OpKind::Invoke | OpKind::Fail => Ok(OpUse::Understood),
             OpKind::Ok => self.complete(op, CausalRun::claim(op, writes, invoked)?),
             OpKind::Info if !writes => Ok(OpUse::Understood),
-            // What crashed may say why in the place of its value.
+            // A crashed op may have the reason in place of its value.
             OpKind::Info => match invoked.or(op.value.as_int()) {
                 Some(value) => self.crash(op, value).map(|()| OpUse::Understood),
                 None => Err(OpFault::Blocking("a write that may have happened does not say what it writes".into())),

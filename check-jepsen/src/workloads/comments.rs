@@ -36,7 +36,7 @@ use history_core::{
     Verdict, Witness,
 };
 
-/// The comments checker. There is nothing to be set.
+/// The comments checker. It has no options.
 ///
 /// ```
 /// use check_jepsen::comments::Comments;
@@ -123,47 +123,47 @@ impl Checker for CausalReverse {
     }
 }
 
-/// Stands for no number.
+/// The value for an absent number.
 const NONE: u32 = u32::MAX;
 
-/// Elements that are kept of a read or of what it lacks.
+/// The maximum number of elements that are kept of a read or of the elements that it lacks.
 const KEPT_MAX: usize = 33;
 
-/// What is known of a value.
+/// The facts about a value.
 #[derive(Clone, Copy, Debug)]
 struct Comment {
-    /// The invocation of its write, and how many values were acknowledged by then.
+    /// The invocation of its write, and the number of values that were acknowledged by then.
     invoked: OpRef,
     before: u32,
-    /// How many values were acknowledged before it was.
+    /// The number of values that were acknowledged before this one.
     rank: u32,
-    /// The last look at a read that showed it, counted from 1.
+    /// The last examination of a read that showed it, counted from 1.
     seen_by: u32,
-    /// Writes of it that may have happened. If all have failed it may be written again.
+    /// The number of its writes that may have happened. If all have failed, it may be written again.
     live: u32,
 }
 
 const UNWRITTEN: Comment = Comment { invoked: OpRef::NONE, before: NONE, rank: NONE, seen_by: 0, live: 0 };
 
-/// What a read shows.
+/// The result of examining a read.
 #[derive(Clone, Copy, Debug)]
 struct Look {
-    /// How many values it must show: those that were acknowledged before the latest of what it shows was written.
+    /// The number of values it must show: those acknowledged before the write of `latest` was invoked.
     expected: u32,
     latest: ElemId,
-    /// How many of them it shows, and how many of all that are acknowledged.
+    /// The number of these that it shows, and the number of all acknowledged values that it shows.
     there: u32,
     acknowledged: u32,
 }
 
-/// A read that lacks something.
+/// A read that lacks a value.
 #[derive(Clone, Debug, PartialEq)]
 struct Bad {
     read: OpRef,
     latest: ElemId,
-    /// The invocation of its write.
+    /// The invocation of the write of `latest`.
     invoked: OpRef,
-    /// How many values were acknowledged by then, how many of them are not there, and the ranks of the first of these.
+    /// The number of values acknowledged by then, the number of missing ones, and the ranks of the first missing ones.
     expected: u32,
     missing: u32,
     ranks: Vec<u32>,
@@ -173,26 +173,26 @@ struct Bad {
 
 #[derive(Clone, Debug, Default)]
 struct CommentsRun {
-    /// What the check is called, unless that is `comments`.
+    /// The name of the check, unless it is `comments`.
     name: Option<&'static str>,
     elements: Elements,
-    /// By element. May be shorter.
+    /// By element. May be shorter than the number of elements.
     comments: Vec<Comment>,
-    /// Values in the order in which they were acknowledged, and the ops that did.
+    /// The values in the order in which they were acknowledged, with the completions.
     acknowledged: Vec<(ElemId, OpRef)>,
     in_flight: InFlight<ElemId>,
     reads: u32,
     /// Whether a read could have been wrong.
     is_observed: bool,
-    /// How often a read was looked at.
+    /// The number of examinations of reads.
     looks: u32,
     writes: u64,
     /// Whether some write began after another was acknowledged.
     is_ordered: bool,
-    /// Reads that show values whose write had not begun.
+    /// Reads that show values whose writes had not been invoked.
     too_early: Vec<(OpRef, Box<[ElemId]>)>,
     early: Early,
-    /// Whether one of these is wrong, whatever else is written. Then `early` is of no more use.
+    /// Whether one of these is wrong, whatever else is written. Then `early` is no longer used.
     early_is_wrong: bool,
     reverse: Extremes<u32, Bad>,
     scratch: Vec<ElemId>,
@@ -257,7 +257,7 @@ impl CommentsRun {
         Ok(())
     }
 
-    /// Whether it could have been wrong.
+    /// Processes an `ok` read. Returns true if it could have been wrong.
     fn read(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         let seq = fold::collection(op.value).map_err(OpFault::Undecodable)?;
         let mut shown = std::mem::take(&mut self.scratch);
@@ -287,7 +287,7 @@ impl CommentsRun {
         Ok(is_observation)
     }
 
-    /// Keeps a read that shows values whose write has not begun.
+    /// Keeps a read that shows values whose writes have not been invoked.
     fn keep(&mut self, read: OpRef, shown: &[ElemId]) -> Result<(), OpFault> {
         self.too_early.push((read, shown.into()));
         let look = self.look(shown)?;
@@ -297,12 +297,12 @@ impl CommentsRun {
         self.early_is_wrong = look.there < look.expected;
         let is_whole = look.acknowledged.to_usize() == self.acknowledged.len();
         let unacknowledged = shown.iter().copied().filter(|id| self.comments[id.at()].rank == NONE);
-        // There are no more of them than looks.
+        // There are not more of them than examinations.
         self.early.push(self.too_early.len().to_u32() - 1, shown, is_whole.then_some(unacknowledged));
         Ok(())
     }
 
-    /// Looks at what a read shows. What is not written yet says nothing.
+    /// Examines the content of a read. Values that are not written yet have no effect.
     fn look(&mut self, shown: &[ElemId]) -> Result<Look, OpFault> {
         if self.looks == NONE {
             return Err(OpFault::limit("more than 2^32 - 1 reads"));
@@ -320,7 +320,7 @@ impl CommentsRun {
         let mut look = Look { expected, latest, there: 0, acknowledged: 0 };
         for id in shown {
             let comment = &mut self.comments[id.at()];
-            // A read may show an element twice.
+            // A read may contain an element twice.
             let is_first = comment.seen_by == self.looks;
             look.there += u32::from(is_first && comment.rank < expected);
             look.acknowledged += u32::from(is_first && comment.rank != NONE);
@@ -336,7 +336,7 @@ impl CommentsRun {
             for id in shown {
                 self.comments[id.at()].seen_by = self.looks;
             }
-            // Of those that are there this ignores no more than the read shows.
+            // The search skips at most as many present values as the read shows.
             let absent = |rank: &u32| self.comments[self.acknowledged[rank.to_usize()].0.at()].seen_by != self.looks;
             let ranks = (0..expected).filter(absent).take(KEPT_MAX).collect();
             let missing = expected - there;
@@ -347,7 +347,7 @@ impl CommentsRun {
         Ok(())
     }
 
-    /// Says so if these reads, all that there are, show only values that nobody writes.
+    /// Sets the verdict to unknown if these reads, which are all, show only values that no op writes.
     fn doubt_values(&self, reads: &[(OpRef, Box<[ElemId]>)], report: &mut Report) {
         let mut shown = reads.iter().flat_map(|(read, shown)| shown.iter().map(move |id| (read, id)));
         let Some((read, id)) = shown.clone().next() else { return };
@@ -429,7 +429,7 @@ impl Workload for CommentsRun {
             ));
         }
         for (read, shown) in &too_early {
-            // There are not so many reads, for they are all in memory.
+            // The reads are all in memory, so their number is below the limit.
             _ = self.judge(*read, shown);
         }
         witness::add_anomalies(&mut report, [self.reverse.anomaly("causal-reverse", |bad| self.explain(bad))]);

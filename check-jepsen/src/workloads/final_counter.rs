@@ -83,7 +83,7 @@ impl Checker for FinalCounter {
     }
 }
 
-/// Amounts are below this, so that 2^37 of them have a sum.
+/// An upper bound of amounts, such that 2^37 of them have a sum.
 const AMOUNT_END: i128 = 1 << 90;
 
 /// The maximum number of steps to compute all sums.
@@ -104,10 +104,10 @@ struct FinalRun {
     checker: FinalCounter,
     /// The sum of the `ok` adds.
     certain: i128,
-    /// How many adds of each amount may have happened.
+    /// For each amount, the number of adds that may have happened.
     possible: BTreeMap<i128, u64>,
     in_flight: InFlight<i128>,
-    /// Reads in flight whose invocations are marked.
+    /// Reads in flight whose invocations are marked as final.
     finals: InFlight<()>,
     has_added: bool,
     reads: Vec<Read>,
@@ -151,7 +151,7 @@ impl FinalRun {
                 }
                 self.certain += amount;
             }
-            // What crashed may say why in the place of its value.
+            // A crashed op may have the reason in place of its value.
             OpKind::Info => {
                 let amount = match invoked {
                     Some(amount) => amount,
@@ -164,7 +164,7 @@ impl FinalRun {
         Ok(())
     }
 
-    /// Returns whether it is evidence.
+    /// Processes a read. Returns true if it is evidence.
     fn read(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         let mark = match op.extra.get("final?") {
             None | Some(Value::Nil) => None,
@@ -196,10 +196,10 @@ impl FinalRun {
     }
 }
 
-/// All sums of some of these amounts, as ranges from one integer to another, in order.
+/// The sums of all subsets of these amounts, as sorted ranges of integers.
 struct Sums {
     ranges: Vec<(i128, i128)>,
-    /// Whether these are all; else they are one range around all.
+    /// Whether the ranges are exact; otherwise there is one range that contains all sums.
     is_exact: bool,
 }
 
@@ -231,14 +231,14 @@ impl Sums {
         self.ranges.get(at).is_some_and(|(first, _)| *first <= value)
     }
 
-    /// The nearest sums below and above a value that is not one.
+    /// The nearest sums below and above a value that is not a sum.
     fn nearest(&self, value: i128) -> (Option<i128>, Option<i128>) {
         let at = self.ranges.partition_point(|(_, last)| *last < value);
         let below = at.checked_sub(1).map(|at| self.ranges[at].1);
         (below, self.ranges.get(at).map(|(first, _)| *first))
     }
 
-    /// `2 to 5, 9`.
+    /// The ranges as text: `2 to 5, 9`.
     fn shown(&self) -> String {
         let mut text = String::new();
         for (at, (first, last)) in self.ranges.iter().take(SHOWN_MAX).enumerate() {
@@ -252,7 +252,7 @@ impl Sums {
     }
 }
 
-/// The ranges, and the same moved by an amount. Both are in order, so one pass merges them.
+/// The union of the ranges and the same ranges shifted by an amount. Both are sorted, so one pass merges them.
 fn with(ranges: &[(i128, i128)], amount: i128) -> Vec<(i128, i128)> {
     let moved = ranges.iter().map(|(first, last)| (first + amount, last + amount));
     let (mut moved, mut own) = (moved.peekable(), ranges.iter().copied().peekable());
@@ -294,7 +294,7 @@ impl Workload for FinalRun {
         }
         let sums = Sums::of(self.certain, &self.possible);
         let mut wrong = Extremes::default();
-        // Ops that are missing may have added anything.
+        // Missing ops may have added anything.
         for read in self.reads.iter().filter(|read| whole && !sums.contain(read.value)) {
             let (below, above) = sums.nearest(read.value);
             let off = [below, above].into_iter().flatten().map(|sum| sum.abs_diff(read.value)).min();

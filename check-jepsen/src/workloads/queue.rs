@@ -68,7 +68,7 @@ struct Balance {
     put: u32,
     /// At most `put`.
     taken: u32,
-    /// Dequeues that were wrong.
+    /// The number of wrong dequeues.
     wrong: u32,
 }
 
@@ -84,7 +84,7 @@ struct QueueRun {
     elements: Elements,
     balances: Vec<Balance>,
     invocations: bool,
-    /// What is being enqueued.
+    /// The elements of enqueues in flight.
     enqueues: InFlight<ElemId>,
     attempts: u64,
     dequeues: u64,
@@ -142,16 +142,16 @@ impl Workload for QueueRun {
                 self.enqueues.put(op, id);
                 Ok(OpUse::Understood)
             }
-            // Without invocations it is unknown from when on it counts.
+            // Without invocations it is unknown when the enqueue began.
             (Some("enqueue"), _) if op.pair == Pair::Alone && !self.invocations => Err(fold::unpaired()),
             (Some("enqueue"), OpKind::Ok) => {
                 let invoked = self.enqueues.take(op.pair);
                 let id = fold::completed_element(op.value, invoked, |value| self.elements.id(value))?;
                 self.balances.resize(self.elements.len(), Balance::default());
-                // It may have begun at any time.
+                // The enqueue may have begun at any time.
                 if self.balances[id.at()].put == 0 { Err(fold::unpaired()) } else { Ok(OpUse::Understood) }
             }
-            // Of nil it is unknown whether it is an element.
+            // It is unknown whether nil is an element.
             (Some("dequeue"), OpKind::Ok) => self.dequeue(op).map(|()| fold::observed_if(!op.value.is_nil())),
             (Some("enqueue" | "dequeue"), _) => Ok(OpUse::Understood),
             _ => Ok(OpUse::PassedOver),

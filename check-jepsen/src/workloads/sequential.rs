@@ -74,7 +74,7 @@ impl Checker for Sequential {
     }
 }
 
-/// A read that is out of order. Subkeys are numbered as they were written, from 0.
+/// A read that is out of order. Subkeys are numbered in the order of their writes, from 0.
 #[derive(Clone, Debug, PartialEq)]
 struct Bad {
     op: OpRef,
@@ -85,27 +85,27 @@ struct Bad {
     absent_count: u64,
 }
 
-/// What a read shows.
+/// The content of a read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
     subkeys: usize,
     nils: u64,
-    /// Places in the read: the first `nil` after something else, and what comes before it.
+    /// Positions in the read: the first `nil` after another value, and the last value before it.
     gap: Option<(usize, usize)>,
-    /// Nils after something else.
+    /// The number of nils after another value.
     late_nils: u64,
 }
 
 #[derive(Clone, Debug)]
 struct SequentialRun {
-    /// How many subkeys a key has, and whether someone said so.
+    /// The number of subkeys of a key, and whether the option is set.
     key_count: usize,
     given: bool,
     reads: u64,
     all: u64,
     some: u64,
     none: u64,
-    /// Reads of as many subkeys as a key has.
+    /// The number of reads with as many subkeys as a key has.
     whole: u64,
     bad: Extremes<u64, Bad>,
 }
@@ -152,7 +152,7 @@ impl SequentialRun {
     }
 }
 
-/// The key and its subkeys' values, the last one first.
+/// The key and the values of its subkeys, the last subkey first.
 fn pair(mut value: Value<'_>) -> Result<(Value<'_>, Seq<'_>), OpFault> {
     let all = value;
     while let Value::Tagged(_, inner) = value {
@@ -171,7 +171,7 @@ fn pair(mut value: Value<'_>) -> Result<(Value<'_>, Seq<'_>), OpFault> {
     }
 }
 
-/// `[:r key value]`, as transactions have it.
+/// Returns true for a micro-op of a transaction, such as `[:r key value]`.
 fn is_mop(seq: Seq<'_>) -> bool {
     seq.len() == 3 && matches!(seq.iter().next().and_then(Value::as_name), Some("r" | "w" | "append"))
 }
@@ -189,7 +189,7 @@ fn look(values: Seq<'_>) -> Result<Shown, OpFault> {
             )));
         }
         if !value.is_nil() {
-            // Of a pair within a pair the outer key would look like a subkey.
+            // If pairs are nested, the outer key would be taken for a subkey.
             if value.as_seq().is_some() {
                 return Err(OpFault::Undecodable(
                     "a subkey's value is a collection: if the values have a key around them, check each key \

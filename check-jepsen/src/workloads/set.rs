@@ -65,7 +65,7 @@ impl Checker for Set {
     }
 }
 
-/// What is known of an element.
+/// The facts about an element.
 #[derive(Clone, Copy, Debug, Default)]
 struct Element {
     attempted: bool,
@@ -78,22 +78,22 @@ struct SetRun {
     elements: Elements,
     /// By element.
     known: Vec<Element>,
-    /// By element: the completion of its add, where it is acknowledged. May be shorter.
+    /// By element: the completion of its add, if it was acknowledged. May be shorter than the number of elements.
     added: Vec<OpRef>,
     in_flight: InFlight<ElemId>,
-    /// Whether some op adds: until then reads are no evidence.
+    /// Whether some op adds: before that, reads are no evidence.
     has_added: bool,
     invocations: bool,
     reads: u64,
     last: Option<OpRef>,
-    /// The index of its invocation, if it has one.
+    /// The index of the last read's invocation, if it has one.
     last_invoked: Option<u64>,
-    /// Why the last read cannot be read.
+    /// The fault of the last read, if it cannot be decoded.
     last_unreadable: Option<String>,
     pairs: fold::Pairs,
-    /// Whether the last read may be of one key among several.
+    /// Whether the last read may be of one key of several.
     last_is_pair: bool,
-    /// The last read: its elements, or the integers that they are.
+    /// The content of the last read: its elements as ids, or as integers.
     last_ids: Vec<ElemId>,
     last_ints: Vec<i64>,
 }
@@ -131,7 +131,7 @@ impl SetRun {
         Ok(())
     }
 
-    /// Only the last read counts, and any may be the last one.
+    /// Stores a read: only the last one counts, and any may be the last.
     fn read(&mut self, op: &Op<'_>) -> Result<(), OpFault> {
         let SetRun { elements, last_ids, last_ints, .. } = self;
         self.reads += 1;
@@ -193,7 +193,7 @@ impl Workload for SetRun {
             return report;
         }
         let ints = std::mem::take(&mut self.last_ints);
-        // There was room for them in the history, and so there is for their ids.
+        // The integers fit into the history, so their ids fit too.
         let ids = ints.into_iter().filter_map(|int| self.elements.int(int).ok());
         self.last_ids.extend(ids);
         self.known.resize(self.elements.len(), Element::default());
@@ -256,7 +256,7 @@ impl SetRun {
         report.artifacts.push(Artifact { path: "set.edn".into(), content: format!("{sets}\n").into_bytes() });
     }
 
-    /// Says how many of the lost elements are no proof of a loss: the last read need not show them.
+    /// Adds a note on the lost elements that prove no loss, because the last read need not show them.
     fn note_late(&self, lost: impl Fn(&Element) -> bool, report: &mut Report) {
         let Some(invoked) = self.last_invoked else { return };
         let late = self.those(lost).filter(|id| self.added[id.at()].index > invoked).count().to_u64();

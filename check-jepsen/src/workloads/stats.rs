@@ -62,20 +62,20 @@ impl Checker for Stats {
 /// The maximum number of functions in a history: they are names of operations, not values.
 const FUNCTIONS_MAX: usize = 10_000;
 
-/// What is known of the ops of one function.
+/// The facts about the ops of one function.
 #[derive(Clone, Debug, Default)]
 struct Function {
     invoked: u64,
     ok: u64,
     fail: u64,
     info: u64,
-    /// From invocation to completion, of those that were `ok`; absent where times are.
+    /// The time from invocation to completion of each `ok` op; absent if times are missing.
     latencies_us: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct StatsRun {
-    /// By name, where the function stands.
+    /// The position of each function, by name.
     places: BTreeMap<String, usize>,
     functions: Vec<Function>,
     /// Ops without `:f`.
@@ -149,10 +149,10 @@ impl Workload for StatsRun {
     }
 }
 
-/// What there is to say of a function, given its counts and the quantiles of its latencies.
+/// The sentence on a function, given its counts and the quantiles of its latencies.
 fn sentence(name: &str, counts: &[(&str, u64); 5], latencies_us: &[u64]) -> String {
     let [(_, all), (_, ok), (_, fail), (_, info), (_, open)] = *counts;
-    // In thousandths of all, rounded down: only what is whole shows as 100 %.
+    // In thousandths of all, rounded down: only a complete success shows as 100 %.
     let permille = u128::from(ok) * 1000 / u128::from(all.max(1));
     let mut text = format!("{}: {ok} of {all} ok ({}.{} %)", name.escape_debug(), permille / 10, permille % 10);
     for (count, kind) in [(fail, "failed"), (info, "unknown"), (open, "never completed")] {

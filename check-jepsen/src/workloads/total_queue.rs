@@ -72,14 +72,14 @@ impl Checker for TotalQueue {
     }
 }
 
-/// How often an element was put in and taken out.
+/// How often an element was enqueued and dequeued.
 #[derive(Clone, Copy, Debug)]
 struct Element {
     attempted: u32,
     acknowledged: u32,
     dequeued: u32,
-    /// If it is lost, an `ok` enqueue of it; if it was dequeued more often than attempted, a dequeue of it. It is never
-    /// both, because what is acknowledged was attempted.
+    /// For a lost element, an `ok` enqueue of it; for one that was dequeued more often than attempted, a dequeue of it.
+    /// An element is never both, because an acknowledged enqueue was attempted.
     witness: OpRef,
 }
 
@@ -107,10 +107,10 @@ impl Element {
     }
 }
 
-/// How often an element is of some kind.
+/// Counts how often an element is of some kind.
 type Count = fn(&Element) -> u32;
 
-/// What is in flight.
+/// An operation in flight.
 #[derive(Clone, Copy, Debug)]
 enum Flight {
     Enqueue(ElemId),
@@ -127,9 +127,9 @@ struct TotalQueueRun {
     pairs: fold::Pairs,
     crashed_drains: u64,
     crashed_dequeues: u64,
-    /// `ok` dequeues that do not say which element they took.
+    /// The number of `ok` dequeues without the element that they took.
     silent_dequeues: u64,
-    /// Whether some `ok` drain does not say what it took.
+    /// Whether some `ok` drain lacks the elements that it took.
     silent_drain: bool,
 }
 
@@ -140,7 +140,7 @@ impl TotalQueueRun {
         Ok(id)
     }
 
-    /// Whether it was acknowledged that something else than nil was put in.
+    /// Processes an enqueue. Returns true if it was acknowledged with an element other than nil.
     fn enqueue(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         if op.kind == OpKind::Invoke {
             let id = self.element(op.value)?;
@@ -176,7 +176,7 @@ impl TotalQueueRun {
         Ok(op.kind == OpKind::Ok && !self.elements.is_nil(id))
     }
 
-    /// Whether something else than nil was taken.
+    /// Processes a dequeue. Returns true if it took an element other than nil.
     fn dequeue(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         if op.kind == OpKind::Invoke {
             self.in_flight.put(op, Flight::Dequeue);
@@ -199,7 +199,7 @@ impl TotalQueueRun {
         Ok(!op.value.is_nil())
     }
 
-    /// Whether something else than nil was taken.
+    /// Processes a drain. Returns true if it took an element other than nil.
     fn drain(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         if op.kind == OpKind::Invoke {
             self.in_flight.put(op, Flight::Drain);
@@ -249,7 +249,7 @@ fn taken(element: &mut Element, op: &Op<'_>) -> Result<(), OpFault> {
     Ok(())
 }
 
-/// What gives an answer where missing elements may have been taken.
+/// The next step if missing elements may have been taken.
 const DRAIN: &str =
     "Record the elements that each drain took, also of one that did not end: take them one by one, with :dequeue.";
 
@@ -279,7 +279,8 @@ impl Workload for TotalQueueRun {
         self.crashed_dequeues += open(|flight| matches!(flight, Flight::Dequeue));
         let mut report = Report::new("total-queue", Verdict::Valid);
         if !whole {
-            // Later ops may dequeue what is missing so far, and enqueue what nobody has so far.
+            // Later ops may dequeue elements that are missing so far, and enqueue elements that no op has enqueued so
+            // far.
             return report;
         }
         let (mut lost, mut unexpected) = (Extremes::default(), Extremes::default());
@@ -381,9 +382,9 @@ impl TotalQueueRun {
         witness::witness(vec![known.witness.named("E1", OpKind::Ok, element)], self.facts(id), &sentences)
     }
 
-    /// More elements are missing than the dequeues took that do not say what: each took at most one.
+    /// The anomaly if more elements are missing than unspecified dequeues took: each took at most one.
     fn some_lost(&self, missing: u64) -> Anomaly {
-        /// Elements of a witness.
+        /// The maximum number of elements in a witness.
         const SHOWN_MAX: usize = 8;
         let those = self.known.iter().enumerate().filter(|(_, element)| element.lost() > 0);
         let named = |(nth, (at, known)): (usize, (usize, &Element))| {

@@ -63,24 +63,24 @@ impl Checker for UnhandledExceptions {
 
 /// The maximum number of different exceptions and errors that are counted separately.
 const GROUPS_MAX: usize = 1_000;
-/// Of each of the two tables, how many rows notes show.
+/// The maximum number of rows of each table in notes.
 const SHOWN_MAX: usize = 16;
-/// Characters of a text of the history in a note.
+/// The maximum number of characters of a text from the history in a note.
 const CHARS_MAX: usize = 120;
 
-/// Ops that end alike.
+/// Ops with the same kind of exception or error.
 #[derive(Clone, Debug)]
 struct Group {
     count: u64,
-    /// The first of them, as a clause.
+    /// A description of the first one, as a clause.
     example: String,
 }
 
-/// Groups by what they have in common.
+/// The groups by their common name.
 #[derive(Clone, Debug, Default)]
 struct Groups {
     by_name: BTreeMap<String, Group>,
-    /// Ops of groups that came when there were too many.
+    /// The number of ops in groups beyond the maximum.
     others: u64,
 }
 
@@ -121,7 +121,7 @@ struct ExceptionsRun {
     errors: Groups,
 }
 
-/// A text of the history in a line of a note.
+/// A text from the history, shortened for a note.
 fn short(text: &str) -> String {
     let beginning: String = text.chars().take(CHARS_MAX).collect();
     let dots = if beginning.len() < text.len() { "..." } else { "" };

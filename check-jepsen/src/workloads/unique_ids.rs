@@ -58,11 +58,11 @@ impl Checker for UniqueIds {
 #[derive(Clone, Debug, Default)]
 struct UniqueIdsRun {
     elements: Elements,
-    /// By id: who generated it first.
+    /// By id: the first op that generated it.
     first: Vec<OpRef>,
     attempts: u64,
     acknowledged: u64,
-    /// Of each id that was generated again: how often in all, and by whom second.
+    /// For each id that was generated again: how often in all, and the second op.
     again: BTreeMap<ElemId, (u64, OpRef)>,
 }
 

@@ -1,30 +1,32 @@
-//! Reads of values whose write had not begun: the conclusions when these are written.
+//! Handles reads of values whose writes had not been invoked: the conclusions when these values are written.
 //!
-//! Such a value has no effect until its write is invoked; then the read must contain all that was acknowledged by that
-//! time. So a write proves a read wrong if and only if the read contains the written value and lacks something that is
-//! acknowledged by then. What a read lacks it lacks permanently: reads that lack nothing are kept as a list, which each
-//! acknowledgement shortens, and a read that leaves it marks what it contains. Time: the contents of these reads.
+//! Such a value has no effect until its write is invoked; then the read must contain all values acknowledged by that
+//! time. So a write proves a read wrong if and only if the read contains the written value and lacks a value that is
+//! acknowledged by then. A value that a read lacks remains missing. So reads that lack nothing are kept in a list, from
+//! which each acknowledgement removes some, and a read that is removed marks the values that it contains. Time: linear
+//! in the contents of these reads.
 
 use crate::elements::ElemId;
 use history_core::cast::Cast as _;
 use history_core::hash::HashMap;
 
-/// What a read shows.
+/// The content of a read.
 type Shown = Box<[ElemId]>;
 
-/// Those of the reads that may still be right.
+/// The reads that may still be right.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Early {
-    /// The reads that show all that is acknowledged, in order.
+    /// The reads that contain all acknowledged values, in order.
     whole: Vec<u32>,
-    /// By value that is not acknowledged: the reads, in order, that show it. Some may have left `whole`.
+    /// For each unacknowledged value, the reads that contain it, in order. Some may no longer be in `whole`.
     shown_by: HashMap<ElemId, Vec<u32>>,
-    /// By value: whether a read that lacks something shows it. May be shorter.
+    /// For each value, whether a read that lacks something contains it. May be shorter than the number of values.
     marked: Vec<bool>,
 }
 
 impl Early {
-    /// The next read, and those of the values it shows that are not acknowledged, unless it lacks one that is.
+    /// Adds the next read. `unacknowledged` are those of its values that are not acknowledged, unless it lacks one that
+    /// is.
     pub(super) fn push(&mut self, read: u32, shown: &[ElemId], unacknowledged: Option<impl Iterator<Item = ElemId>>) {
         let Some(unacknowledged) = unacknowledged else {
             self.mark(shown);
@@ -46,7 +48,7 @@ impl Early {
         }
     }
 
-    /// A value is acknowledged, for the first time; `reads` gives what each read shows.
+    /// Records that a value is acknowledged for the first time; `reads` has the content of each read.
     pub(super) fn acknowledge<T>(&mut self, id: ElemId, reads: &[(T, Shown)]) {
         if self.whole.is_empty() {
             return;
@@ -64,7 +66,7 @@ impl Early {
         }
     }
 
-    /// Whether a write of this value, invoked now, proves a read wrong.
+    /// Returns true if a write of this value, invoked now, proves a read wrong.
     pub(super) fn proves(&self, id: ElemId) -> bool {
         self.marked.get(id.at()).is_some_and(|marked| *marked)
     }

@@ -72,7 +72,7 @@ impl Checker for Counter {
     }
 }
 
-/// Amounts are below this, so that 2^37 of them have a sum.
+/// An upper bound of amounts, such that 2^37 of them have a sum.
 const AMOUNT_END: i128 = 1 << 90;
 
 /// A sum of positive amounts and a sum of negative ones.
@@ -96,15 +96,15 @@ impl Sums {
     }
 }
 
-/// A read with all data that decides about it.
+/// A read with all data that determines its bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Read {
     op: OpRef,
     invoked_index: u64,
     value: i128,
-    /// Adds that were `ok` before it was invoked.
+    /// The adds that were `ok` before its invocation.
     certain: Sums,
-    /// Adds that were invoked before it completed and did not fail.
+    /// The adds that were invoked before its completion and did not fail.
     possible: Sums,
 }
 
@@ -113,7 +113,7 @@ impl Read {
         (self.possible.negative + self.certain.positive, self.possible.positive + self.certain.negative)
     }
 
-    /// How far it is out of its bounds.
+    /// The distance of the value from its bounds; 0 if it is within them.
     fn off(&self) -> u128 {
         let (lower, upper) = self.bounds();
         if self.value < lower {
@@ -126,11 +126,11 @@ impl Read {
     }
 }
 
-/// What is in flight.
+/// An operation in flight.
 #[derive(Clone, Copy, Debug)]
 enum Flight {
     Add(i128, AddId),
-    /// The adds that were `ok` by then.
+    /// A read, with the adds that were `ok` at its invocation.
     Read(Sums),
 }
 
@@ -140,11 +140,11 @@ struct CounterRun {
     certain: Sums,
     /// Adds that were invoked and did not fail.
     possible: Sums,
-    /// Those of them that are in flight.
+    /// Those of `possible` that are in flight.
     waiting: Sums,
     in_flight: InFlight<Flight>,
     pending: Pending,
-    /// Whether some op adds: until then reads are no evidence.
+    /// Whether some op adds: before that, reads are no evidence.
     has_added: bool,
     reads: u64,
     wrong: Extremes<u128, Read>,
@@ -221,7 +221,7 @@ impl CounterRun {
             )));
         };
         let read = Read { op: OpRef::of(op), invoked_index, value, certain, possible: self.possible };
-        // Right even if every add in flight fails, or not to be settled by those.
+        // The read is right even if every add in flight fails, unless it is out of these bounds.
         let least = Read { possible: self.possible.less(self.waiting), ..read };
         if least.off() > 0 {
             if self.pending.is_settled() {
@@ -263,7 +263,7 @@ impl Workload for CounterRun {
     }
 
     fn report(mut self, _whole: bool) -> Report {
-        // What is in flight at the end may have happened. If more comes, bounds can only be closer.
+        // Operations in flight at the end may have happened. If more ops follow, bounds can only become narrower.
         while let Some(read) = self.pending.next() {
             self.judge(read);
         }

@@ -1,23 +1,23 @@
-//! The minimum of numbers that are appended, and decreased from some position to the end.
+//! The minimum of a list of numbers: numbers are appended, and all from some position on are decreased.
 //!
-//! A number that is not less than a later one never matters again: whatever decreases it decreases the later one as
-//! much. So only those are kept that are less than all later ones; they increase, and each is stored as its distance
-//! from the previous one. Decreasing from some position on then changes a single distance, and if that becomes zero,
-//! the number before it is dropped. O(log n) per step, over all steps.
+//! A number that is not less than a later one never matters again: whatever decreases it decreases the later one by the
+//! same amount. So only numbers that are less than all later ones are kept. They increase, and each is stored as its
+//! distance from the previous one. Decreasing all from some position on then changes a single distance, and if that
+//! becomes zero, the number before it is dropped. O(log n) per step, amortized.
 
 use std::collections::BTreeMap;
 
-/// Numbers by their places.
+/// The numbers that are kept, by position.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slack {
-    /// By place: how much greater it is than the one before it, the first one than 0. Of all but the first more than 0.
+    /// By position: the difference from the previous number, for the first one from 0. All but the first are positive.
     steps: BTreeMap<u64, i128>,
-    /// Their sum: the last number.
+    /// The sum of the steps: the last number.
     last: i128,
 }
 
 impl Slack {
-    /// The next number, at a place after all others.
+    /// Appends a number, at a position after all others.
     pub(super) fn push(&mut self, place: u64, number: i128) {
         while self.last >= number
             && let Some((_, step)) = self.steps.pop_last()
@@ -28,7 +28,7 @@ impl Slack {
         self.last = number;
     }
 
-    /// Lowers the numbers from a place on.
+    /// Decreases the numbers from a position on.
     pub(super) fn lower(&mut self, from: u64, by: i128) {
         let Some((place, step)) = self.steps.range_mut(from..).next() else { return };
         *step -= by;
@@ -43,7 +43,7 @@ impl Slack {
         }
     }
 
-    /// Forgets the numbers before a place.
+    /// Drops the numbers before a position.
     pub(super) fn forget(&mut self, before: u64) {
         let mut gone = 0;
         while let Some(first) = self.steps.first_entry().filter(|first| *first.key() < before) {
@@ -55,7 +55,7 @@ impl Slack {
         }
     }
 
-    /// Whether one is below 0.
+    /// Returns true if a number is below 0.
     pub(super) fn is_below_zero(&self) -> bool {
         self.steps.first_key_value().is_some_and(|(_, first)| *first < 0)
     }

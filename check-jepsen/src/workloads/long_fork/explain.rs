@@ -1,4 +1,4 @@
-//! The report: which reads cannot be ordered, and why.
+//! The report: the reads that cannot be ordered, and the explanation.
 
 use super::forks::{self, Fork};
 use super::order::{self, can_be_ordered};
@@ -11,9 +11,9 @@ use history_core::explain::with_more;
 use history_core::{Datum, OpKind, Report, Verdict, Witness};
 use std::fmt::Write;
 
-/// Keys that a table or a sentence lists.
+/// The maximum number of keys that a table or a sentence lists.
 const LISTED_MAX: usize = 16;
-/// How wide a column of a table is; what is wider sticks out.
+/// The maximum width of a column of a table; wider content is not padded.
 const COLUMN_MAX: usize = 40;
 
 impl LongForkRun {
@@ -76,7 +76,7 @@ impl LongForkRun {
         witness
     }
 
-    /// Why three reads or more cannot be ordered.
+    /// The sentences on why three or more reads cannot be ordered.
     fn order_sentences(&self, seen: &Seen, found: &Smallest, keys: &[u32]) -> Vec<String> {
         let count = found.states.len();
         let mut sentences = vec![
@@ -112,7 +112,7 @@ impl LongForkRun {
         sentences
     }
 
-    /// Why two reads contradict each other.
+    /// The sentences on why two reads contradict each other.
     fn fork_sentences(&self, seen: &Seen, fork: &Fork, keys: &[u32]) -> Vec<String> {
         let (a, b) = (seen.values(fork.states[0]), seen.values(fork.states[1]));
         let only = |mine: &[u32], other: &[u32]| -> Vec<u32> {
@@ -170,7 +170,7 @@ impl LongForkRun {
     }
 }
 
-/// All orders of three things; of more there are too many to list.
+/// All orders of three things; for other numbers none.
 fn permutations(count: usize) -> impl Iterator<Item = [usize; 3]> {
     let all = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     all.into_iter().filter(move |_| count == 3)

@@ -4,14 +4,15 @@ use super::pq_tree::PqTree;
 use super::seen::{NIL, Seen};
 use history_core::cast::Cast as _;
 
-/// Whether there is such an order of these states of one group. Time: their size, and sorting the values of each key.
+/// Returns true if these states of one group have such an order. Time: their size, and a sort of the values of each
+/// key.
 ///
-/// For each key and value the states that show it are a set that must stand together; for `nil` the initial state is
-/// among them. So must all states but the initial one: it is then at one end, and read from there the order begins with
-/// it.
+/// For each key and value, the states that show it are a set whose members must be adjacent; for `nil` the set includes
+/// the initial state. All states except the initial one form another such set: so the initial state is at one end, and
+/// read from there the order begins with it.
 pub(super) fn can_be_ordered(seen: &Seen, states: &[u32]) -> bool {
     const INITIAL: u32 = 0;
-    // Who has read nothing but nil has read the initial state.
+    // A state with only nils is the initial state.
     let later: Vec<u32> = states.iter().copied().filter(|state| seen.shown[state.to_usize()] > 0).collect();
     let leaves = later.len().to_u32() + 1;
     let mut tree = PqTree::new(leaves);
@@ -35,8 +36,8 @@ pub(super) fn can_be_ordered(seen: &Seen, states: &[u32]) -> bool {
     possible
 }
 
-/// The key, by its place in the group, and two of the states in this order, by their places, that show it with one
-/// value although another state between them does not. Place 0 is the initial state.
+/// A key, by its position in the group, and two positions in this order whose states show it with the same value
+/// although a state between them does not. Position 0 is the initial state.
 pub(super) fn broken_by(seen: &Seen, order: &[u32]) -> Option<(usize, usize, usize)> {
     (0..seen.size).find_map(|key| {
         let at = |place: usize| if place == 0 { NIL } else { seen.values(order[place - 1])[key] };

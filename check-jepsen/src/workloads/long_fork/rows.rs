@@ -1,13 +1,13 @@
-//! Rows: every sequence of so many numbers gets a small number of its own.
+//! Rows: assigns a small number to each distinct sequence of a fixed number of integers.
 
 use history_core::OpFault;
 use history_core::cast::{Cast as _, low_u32};
 use history_core::hash::hash_one;
 
-/// Stands for no row.
+/// The number of an absent row.
 const NONE: u32 = u32::MAX;
 
-/// A place in the hash table. With its hash, growing looks at no row.
+/// A slot of the hash table. It stores the hash, so that growing reads no rows.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     hash: u32,
@@ -16,11 +16,11 @@ struct Slot {
 
 const VACANT: Slot = Slot { hash: 0, id: NONE };
 
-/// Gives each row its number, in the order in which they come. All rows are of one width.
+/// Assigns numbers to rows, in the order of first occurrence. All rows have the same width.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
     width: usize,
-    /// Rows one after another.
+    /// The rows, one after another.
     cells: Vec<u32>,
     count: usize,
     /// Rows by hash; its length is a power of two and at most half of it is in use.
@@ -32,7 +32,7 @@ impl Rows {
         Rows { width, cells: Vec::new(), count: 0, table: Vec::new() }
     }
 
-    /// How many there are; their numbers are below this.
+    /// The number of rows; their numbers are below it.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
@@ -43,7 +43,7 @@ impl Rows {
         &self.cells[id * self.width..(id + 1) * self.width]
     }
 
-    /// The number of a row, and whether it is a new one.
+    /// The number of a row, and whether the row is new.
     pub(crate) fn intern(&mut self, row: &[u32]) -> Result<(usize, bool), OpFault> {
         debug_assert_eq!(row.len(), self.width);
         if 2 * (self.count + 1) > self.table.len() {
@@ -54,7 +54,7 @@ impl Rows {
         let mut at = hash.to_usize() & mask;
         while self.table[at].id != NONE {
             let slot = self.table[at];
-            // Rows are short: not worth the call that comparing slices is.
+            // Rows are short, so a call to compare slices would take longer.
             if slot.hash == hash && self.row(slot.id.to_usize()).iter().zip(row).all(|(a, b)| a == b) {
                 return Ok((slot.id.to_usize(), false));
             }

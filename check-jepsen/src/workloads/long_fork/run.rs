@@ -1,4 +1,4 @@
-//! The fold: transactions are taken apart, and each different read of a group is kept once.
+//! The fold: splits transactions into micro-ops, and stores each distinct read of a group once.
 
 use super::LongFork;
 use super::rows::Rows;
@@ -9,24 +9,24 @@ use crate::witness::OpRef;
 use history_core::cast::Cast as _;
 use history_core::{Expected, Op, OpFault, OpKind, OpUse, Pair, Report, Seq, Value};
 
-/// Stands for no value.
+/// The value of a key that no read has shown.
 const UNSEEN: u32 = u32::MAX;
 
-/// Why several values of a key are refused.
+/// Why several values of a key are rejected.
 const UNLESS_GENERAL: &str = "each key may be written once; with --general, several times";
 
-/// What is known of a key.
+/// The facts about a key.
 #[derive(Clone, Copy, Debug)]
 struct Key {
-    /// The only value that reads have shown.
+    /// The only value that reads have returned.
     value: u32,
     /// The value that was written.
     written: u32,
-    /// The group that it was read in.
+    /// The group in which it was read.
     group: u32,
 }
 
-/// What an invocation says of a transaction: which keys it reads, or what it writes.
+/// The content of a transaction's invocation: the keys that it reads, or its writes.
 #[derive(Clone, Debug)]
 struct Begun {
     writes: bool,
@@ -37,26 +37,26 @@ struct Begun {
 pub(super) struct LongForkRun {
     pub(super) keys: Elements,
     pub(super) values: Elements,
-    /// Once the size of groups is known.
+    /// Present once the size of groups is known.
     pub(super) seen: Option<Seen>,
     /// By key.
     known: Vec<Key>,
-    /// Where keys may take several values: each key and value that was written.
+    /// If keys may take several values: each key and value that was written.
     pairs: Option<Rows>,
-    /// Whether the history has invocations, as far as can be seen.
+    /// Whether the history has invocations, as far as is known.
     pub(super) invocations: bool,
     /// Whether two reads fork.
     forked: bool,
-    /// Transactions in flight whose invocations say what they do.
+    /// Transactions in flight whose invocations contain their micro-ops.
     begun: InFlight<Begun>,
-    /// Lists for those to come.
+    /// Buffers for later transactions.
     spare: Vec<Vec<(u32, u32)>>,
     pub(super) reads: u64,
-    /// Reads that show nothing, and those that show everything.
+    /// The number of reads that show no key, and of those that show all keys.
     pub(super) early: u64,
     pub(super) late: u64,
     pub(super) writes: u64,
-    /// Of the transaction at hand: what it reads and what it writes.
+    /// The reads and the writes of the current transaction.
     read: Vec<(u32, u32)>,
     written: Vec<(u32, u32)>,
     row: Vec<u32>,
@@ -84,8 +84,8 @@ impl LongForkRun {
         }
     }
 
-    /// Takes a transaction apart, into `self.read` and `self.written`. Values of reads are of no interest before they
-    /// are ok.
+    /// Decodes a transaction into `self.read` and `self.written`. Ignores values of reads unless the transaction is
+    /// `ok`.
     fn decode(&mut self, mops: Seq<'_>, ok: bool) -> Result<(), OpFault> {
         self.read.clear();
         self.written.clear();
@@ -134,7 +134,7 @@ impl LongForkRun {
         Ok(self.values.id(value)?.at().to_u32() + 1)
     }
 
-    /// Counts what `self.written` writes.
+    /// Records the writes in `self.written`.
     fn write(&mut self) -> Result<(), OpFault> {
         for (key, value) in &self.written {
             self.writes += 1;
@@ -157,9 +157,9 @@ impl LongForkRun {
         Ok(())
     }
 
-    /// Keeps what `self.read` shows.
+    /// Records the read in `self.read`.
     ///
-    /// Returns whether it may fork with another: only if it shows a key, and the group has several.
+    /// Returns true if it may fork with another one: only if it shows a key, and the group has several.
     fn observe(&mut self, op: &Op<'_>) -> Result<bool, OpFault> {
         self.reads += 1;
         self.read.sort_unstable();
@@ -207,7 +207,7 @@ impl LongForkRun {
         Ok(shown > 0 && seen.size > 1)
     }
 
-    /// Each key has one value.
+    /// Checks that each key has only one value.
     fn show(&mut self) -> Result<(), OpFault> {
         for (key, value) in &self.read {
             let known = &mut self.known[key.to_usize()];
@@ -228,7 +228,7 @@ impl LongForkRun {
         Ok(())
     }
 
-    /// Keeps what an invocation says of its transaction.
+    /// Stores the content of an invocation.
     fn begin(&mut self, op: &Op<'_>) {
         let writes = !self.written.is_empty();
         if !writes && self.read.is_empty() {
@@ -246,8 +246,8 @@ impl LongForkRun {
         self.begun.put(op, Begun { writes, mops });
     }
 
-    /// Whether the transaction at hand, which was ok, is the one that was begun. If not, a read counts for nothing, but
-    /// who knows what was written?
+    /// Compares the current transaction, which is `ok`, with its invocation. If they differ, a read is ignored, but for
+    /// a write it is unknown what was written.
     fn compare(&mut self, begun: Begun) -> Result<(), OpFault> {
         const DIFFERS: &str = "the completion's micro-operations differ from its invocation's";
         let Begun { writes, mops } = begun;
@@ -263,7 +263,7 @@ impl LongForkRun {
         compared
     }
 
-    /// How many keys reads show with a value that no op writes; 0 where keys may take several.
+    /// The number of keys with a value in reads that no op writes; 0 if keys may take several values.
     pub(super) fn unwritten(&self) -> u64 {
         let is_unwritten = |key: &&Key| key.value != UNSEEN && key.written != key.value;
         if self.is_general() { 0 } else { self.known.iter().filter(is_unwritten).count().to_u64() }
@@ -294,7 +294,7 @@ fn strange(mop: Value<'_>) -> OpFault {
     OpFault::Undecodable(format!("expected [:r key value] or [:w key value] in the transaction, found {found}"))
 }
 
-/// The history is not one of this workload.
+/// The fault of a history that does not fit this workload.
 #[cold]
 fn refuse(reason: String) -> OpFault {
     OpFault::Blocking(reason)
@@ -319,7 +319,7 @@ impl Workload for LongForkRun {
         }
         let decoded = match op.value {
             Value::Vector(mops) | Value::List(mops) => self.decode(mops, ok),
-            // What a read will show is not known before; what a write wrote is known.
+            // The result of a read is unknown before its completion; the content of a write is known.
             Value::Nil if writer || op.kind != OpKind::Ok && op.f != Some("write") => return Ok(unread),
             other => {
                 Err(OpFault::Undecodable(format!("expected a transaction as the op's value, found {}", other.kind())))
@@ -346,7 +346,7 @@ impl Workload for LongForkRun {
         Ok(if self.read.is_empty() { unread } else { OpUse::Understood })
     }
 
-    /// Without invocations, a write of nil may yet turn out to have been in flight, and to explain a fork.
+    /// Without invocations, a write of nil may turn out to have been in flight, which would explain a fork.
     fn is_violated(&self) -> bool {
         self.forked && self.invocations
     }

@@ -1,29 +1,29 @@
-//! What reads showed of groups of keys, each different read of a group once: a state.
+//! The results of reads of groups of keys, each distinct read of a group once: a state.
 
 use super::rows::Rows;
 use crate::witness::OpRef;
 use history_core::cast::Cast as _;
 
-/// The value of a key that was not written yet; others are ids of values, and one more.
+/// The value of a key that was not written yet; other values are ids plus one.
 pub(super) const NIL: u32 = 0;
 
-/// Stands for no state.
+/// The number of an absent state.
 const NO_STATE: u32 = u32::MAX;
 
-/// Groups of keys, and what reads showed of them.
+/// Groups of keys, and the states that reads returned.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
-    /// How many keys a group has.
+    /// The number of keys in a group.
     pub(super) size: usize,
     /// By group: its keys, in order.
     pub(super) groups: Rows,
     /// By state: the group, and a value of each of its keys.
     pub(super) states: Rows,
-    /// By state: who was the first to read it.
+    /// By state: its first reader.
     pub(super) readers: Vec<OpRef>,
-    /// By state: how many keys it shows. Of states that made the history refused nothing is said.
+    /// By state: the number of keys it shows. States that made the history unusable are not included.
     pub(super) shown: Vec<u32>,
-    /// By group, and in each by how many keys are shown: the first state that shows so many.
+    /// By group, and within a group by number of keys shown: the first state that shows this number.
     levels: Vec<u32>,
 }
 
@@ -33,8 +33,9 @@ impl Seen {
         Seen { size, groups, states, readers: Vec::new(), shown: Vec::new(), levels: Vec::new() }
     }
 
-    /// Whether the last state forks with another of its group. Of those that show equally many keys one is enough, and
-    /// of the others the neighbours are, as long as none forked: then each shows all that those do which show fewer.
+    /// Returns true if the last state forks with another one of its group. Of the states with the same number of keys
+    /// one suffices, and of the others the nearest ones, as long as none forked: then each shows all keys that smaller
+    /// ones show.
     pub(super) fn forks(&mut self) -> bool {
         let state = self.shown.len().to_u32() - 1;
         let (shown, width) = (self.shown[state.to_usize()].to_usize(), self.size + 1);
@@ -52,7 +53,7 @@ impl Seen {
         less.is_some_and(|less| !self.shows_all(state, *less)) || more.is_some_and(|more| !self.shows_all(*more, state))
     }
 
-    /// The group that a state is of.
+    /// The group of a state.
     #[inline]
     pub(super) fn group(&self, state: u32) -> u32 {
         self.states.row(state.to_usize())[0]
@@ -63,7 +64,7 @@ impl Seen {
     pub(super) fn values(&self, state: u32) -> &[u32] {
         &self.states.row(state.to_usize())[1..]
     }
-    /// Whether a state shows every key that another shows.
+    /// Returns true if a state shows every key that another one shows.
     pub(super) fn shows_all(&self, state: u32, of: u32) -> bool {
         self.values(of).iter().zip(self.values(state)).all(|(less, more)| *less == NIL || *more != NIL)
     }

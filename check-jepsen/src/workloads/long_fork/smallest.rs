@@ -1,27 +1,26 @@
-//! A smallest set of states that cannot be ordered, or one of which each is needed, if finding a smallest one would
-//! take long.
+//! Finds a smallest set of states that cannot be ordered, or, if that would take too long, one in which each is needed.
 
 use super::order::can_be_ordered;
 use super::seen::Seen;
 
-/// Values of keys that may be looked at to make a set smaller.
+/// The maximum number of values that may be examined to make a set smaller.
 const CELLS_MAX: usize = 1 << 25;
 
-/// Sets that may be tried to find a smallest one.
+/// The maximum number of sets that may be tried to find a smallest one.
 const TRIES_MAX: usize = 50_000;
 
-/// What was found.
+/// The result.
 #[derive(Debug, PartialEq)]
 pub(super) struct Smallest {
-    /// In the order in which they were first read.
+    /// In the order of the first reads.
     pub(super) states: Vec<u32>,
-    /// Whether each of them is needed.
+    /// Whether each state is needed.
     pub(super) minimal: bool,
-    /// Whether there is no smaller set in the group.
+    /// Whether the group has no smaller set.
     pub(super) least: bool,
 }
 
-/// A set of these states, all of one group, that cannot be ordered. All of them together cannot, but any two can.
+/// A set of these states of one group that cannot be ordered. All of them together cannot be ordered, but any two can.
 pub(super) fn find_smallest(seen: &Seen, states: &[u32]) -> Smallest {
     let mut states = states.to_vec();
     states.sort_unstable();
@@ -36,11 +35,11 @@ pub(super) fn find_smallest(seen: &Seen, states: &[u32]) -> Smallest {
     Smallest { states: core, minimal, least: true }
 }
 
-/// A set of which each is needed, unless it would take too long.
+/// A set in which each state is needed, unless finding one would take too long.
 ///
-/// Of a list that cannot be ordered, together with those that are needed for sure, the shortest beginning that cannot
-/// either ends with one that is needed; the list continues with those before it. Parts of what can be ordered can be,
-/// so whoever was needed stays so.
+/// The list, together with the states known to be needed, cannot be ordered. Of its prefixes for which this is so, the
+/// shortest one ends with a state that is needed; the list is then replaced by the states before it. A subset of a set
+/// that can be ordered can be ordered too, so a needed state remains needed.
 fn shrink(seen: &Seen, states: &[u32]) -> (Vec<u32>, bool) {
     let mut cells = 0;
     let mut possible = |needed: &[u32], list: &[u32]| {
@@ -58,7 +57,8 @@ fn shrink(seen: &Seen, states: &[u32]) -> (Vec<u32>, bool) {
             needed.sort_unstable();
             return (needed, false);
         }
-        // Beginnings of length `low` can be ordered, those of length `high` cannot. Short ones are cheaper to look at.
+        // Prefixes of length `low` can be ordered, those of length `high` cannot. Short prefixes are cheaper to
+        // examine.
         let (mut low, mut high) = (0, 1);
         while high < list.len() && possible(&needed, &list[..high]).0 {
             (low, high) = (high, 2 * high);
@@ -81,7 +81,7 @@ enum Search {
     TooMany,
 }
 
-/// The first set of so many that cannot be ordered, in the order of dictionaries.
+/// The lexicographically first set of this size that cannot be ordered.
 fn first_of_size(seen: &Seen, states: &[u32], size: usize) -> Search {
     let mut chosen: Vec<usize> = (0..size).collect();
     for tries in 0.. {
@@ -92,7 +92,7 @@ fn first_of_size(seen: &Seen, states: &[u32], size: usize) -> Search {
         if !can_be_ordered(seen, &set) {
             return Search::Found(set);
         }
-        // The last place that can still move does, and those after it follow.
+        // Advances the last position that can still move, and resets those after it.
         let Some(moves) = (0..size).rev().find(|place| chosen[*place] + size - place < states.len()) else { break };
         let start = chosen[moves] + 1;
         for (place, at) in chosen[moves..].iter_mut().zip(start..) {

@@ -1,4 +1,4 @@
-//! Orders of reads against all permutations.
+//! Compares orders of reads with all permutations.
 
 use super::order::{broken_by, can_be_ordered};
 use super::seen::Seen;
@@ -7,7 +7,7 @@ use crate::witness::OpRef;
 use history_core::cast::Cast as _;
 use proptest::prelude::*;
 
-/// One group, with these states, all different.
+/// A group with these distinct states.
 fn group(size: usize, states: &[Vec<u32>]) -> Seen {
     let mut seen = Seen::new(size);
     for values in states {
@@ -24,7 +24,7 @@ fn permutations(states: &[u32]) -> Vec<Vec<u32>> {
     permutations(rest).into_iter().flat_map(insert).collect()
 }
 
-/// Straight from the definition: from the initial state on, no value comes back.
+/// The definition itself: from the initial state on, no value recurs.
 fn is_in_order(seen: &Seen, order: &[u32]) -> bool {
     (0..seen.size).all(|key| {
         let mut values = vec![0];
@@ -44,7 +44,7 @@ fn smallest_size(seen: &Seen, states: usize) -> Option<usize> {
     subsets.filter(|set: &Vec<u32>| !has_order(seen, set)).map(|set| set.len()).min()
 }
 
-/// Whether there is an order; and if not, a smallest set.
+/// Compares the results with the definition. Returns the size of a smallest set that has no order, if there is none.
 fn agrees(size: usize, states: &[Vec<u32>]) -> Option<usize> {
     let seen = group(size, states);
     let all: Vec<u32> = (0..states.len().to_u32()).collect();
@@ -65,7 +65,7 @@ fn agrees(size: usize, states: &[Vec<u32>]) -> Option<usize> {
     Some(smallest)
 }
 
-/// All states of so many keys with values below `values`.
+/// All states of this number of keys with values below `values`.
 fn all_states(keys: usize, values: u32) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new()];
     for _ in 0..keys {
@@ -82,7 +82,7 @@ fn every_small_set_of_reads_is_ordered_if_it_can_be() {
         let states = all_states(keys, values);
         let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
         for _ in 0..most {
-            // Each set once, with its states in order.
+            // Each set occurs once, with its states in order.
             let longer = |set: &Vec<usize>| {
                 let next = set.last().map_or(0, |last| last + 1);
                 (next..states.len()).map(|at| [&set[..], &[at]].concat()).collect::<Vec<_>>()
@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-/// Reads that go round: each shares a value with the next, the last with the first.
+/// A cycle of reads: each shares a value with the next, the last one with the first.
 fn ring(length: u32) -> Vec<Vec<u32>> {
     let state = |at: u32| {
         let value = |key: u32| if key == at || key == (at + 1) % length { 1 } else { 2 + at };
@@ -134,13 +134,13 @@ fn a_closed_loop_needs_all_its_reads() {
 
 #[test]
 fn a_small_set_is_found_among_many_reads_and_a_large_one_is_told_as_it_is() {
-    // A long line of reads, in which three of the last ones are tangled.
+    // A long sequence of reads, three of the last of which cannot be ordered.
     let mut states: Vec<Vec<u32>> = (3..3_003).map(|at| vec![at / 3, (at - 1) / 3, (at - 2) / 3 + 1]).collect();
     states.extend([vec![9_001, 9_001, 9_001], vec![9_001, 9_002, 9_002], vec![9_003, 9_001, 9_002]]);
     let seen = group(3, &states);
     let found = find_smallest(&seen, &(0..states.len().to_u32()).collect::<Vec<_>>());
     assert_eq!((found.states, found.minimal, found.least), (vec![3_000, 3_001, 3_002], true, true));
-    // A loop of two keys at a time, too long to be searched for a smaller one.
+    // A cycle with two shared keys per read, too long for the search for a smaller set.
     let states = ring(80);
     let found = find_smallest(&group(80, &states), &(0..80).collect::<Vec<_>>());
     assert_eq!((found.states.len(), found.minimal, found.least), (80, true, false));

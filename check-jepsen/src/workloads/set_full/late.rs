@@ -1,12 +1,12 @@
-//! Late reads, which lack elements that they must show, detected when they complete.
+//! Detects late reads, which lack elements that they must show, when they complete.
 //!
-//! If a set is linearizable a read must show every element that was known before the read was invoked; as latencies
-//! below a millisecond do not count, before that by a millisecond, if there are times. In the order in which elements
-//! become known, those are a prefix. So it is sufficient to count: everything that a read shows is known when it
-//! completes, and what is not in the prefix is in the rest.
+//! If a set is linearizable, a read must show every element that was known before its invocation, or, if there are
+//! times, at least a millisecond before it, because shorter latencies do not count. In the order in which elements
+//! become known, these elements are a prefix, so it suffices to count: every element that a read shows is known when
+//! the read completes, and is either in the prefix or after it.
 //!
-//! Time: a look at each element of the rest or at each that the read shows, whichever are fewer. Memory: 8 bytes an
-//! element.
+//! Time: one step for each element after the prefix, or for each that the read shows, whichever are fewer. Memory: 8
+//! bytes per element.
 
 use super::report::latency_ms;
 use super::track::Tracks;
@@ -16,21 +16,21 @@ use history_core::OpFault;
 use history_core::Seq;
 use history_core::cast::Cast as _;
 
-/// What must be shown when.
+/// The order in which elements become known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Late {
-    /// Elements in the order in which they came to be known.
+    /// Elements in the order in which they became known.
     order: Vec<ElemId>,
-    /// By element: its place in this order, or anything. May be shorter.
+    /// By element: its position in `order`; arbitrary for unknown elements. May be shorter than the number of elements.
     places: Vec<u32>,
-    /// How many a read that is invoked now must show.
+    /// The number of elements that a read must show if it is invoked now.
     must: u32,
-    /// Whether a read lacked one. Then counting has ended.
+    /// Whether a read lacked an element that it must show. Then counting has ended.
     is_certain: bool,
 }
 
 impl Late {
-    /// An element comes to be known.
+    /// Adds an element that becomes known.
     pub(super) fn know(&mut self, id: ElemId) {
         if self.is_certain {
             return;
@@ -41,13 +41,13 @@ impl Late {
         self.order.push(id);
     }
 
-    /// How many elements a read that is invoked now must show, given by which ops they are known.
+    /// The number of elements that a read invoked now must show, given the ops by which elements are known.
     pub(super) fn must(&mut self, invoked: OpRef, known: &[OpRef]) -> u32 {
         while let Some(id) = self.order.get(self.must.to_usize()) {
             let known = known[id.at()];
             let is_due = match latency_ms(known, Some(invoked)) {
                 Some(latency) => latency > 0,
-                // By index, unless a later read may give the time.
+                // Compared by index, unless a later read may provide the time.
                 None => known.time_ns().is_none(),
             };
             if !is_due {
@@ -58,7 +58,7 @@ impl Late {
         self.must
     }
 
-    /// A read that had to show so many has completed. It shows nothing twice.
+    /// Examines a completed read, which must show the first `must` elements. It must not contain duplicates.
     pub(super) fn look(
         &mut self,
         must: u32,
@@ -85,7 +85,7 @@ impl Late {
         Ok(())
     }
 
-    /// Whether an element will be stale or lost whatever comes next.
+    /// Returns true if some element will be stale or lost whatever follows.
     pub(super) fn is_certain(&self) -> bool {
         self.is_certain
     }

@@ -105,11 +105,11 @@ struct Read {
     completed: OpRef,
 }
 
-/// What is in flight.
+/// An operation in flight.
 #[derive(Clone, Copy, Debug)]
 enum Flight {
     Add(ElemId),
-    /// With the number of elements that it must show if the set is linearizable.
+    /// A read, with the number of elements that it must show if the set is linearizable.
     Read(ReadId, u32),
 }
 
@@ -119,17 +119,17 @@ struct SetFullRun {
     elements: Elements,
     tracks: Tracks,
     reads: Vec<Read>,
-    /// By element: the op by which it is known, or none. May be shorter.
+    /// By element: the op by which it is known, or none. May be shorter than the number of elements.
     known: Vec<OpRef>,
     in_flight: InFlight<Flight>,
     pairs: fold::Pairs,
     duplicates: report::Duplicates,
-    /// If the set has to be linearizable.
+    /// Present if the set must be linearizable.
     late: Option<Late>,
     /// The latest time at which a read was invoked.
     latest_ns: i64,
-    /// The last `ok` read to begin whose result cannot be decoded: what is absent from reads before it may have come
-    /// back.
+    /// The last invoked `ok` read whose result cannot be decoded: elements that earlier reads lack may have reappeared
+    /// in it.
     unread: Option<ReadId>,
 }
 
@@ -211,7 +211,7 @@ impl SetFullRun {
         }
     }
 
-    /// A read whose result cannot be decoded.
+    /// Records an `ok` read whose result cannot be decoded.
     #[cold]
     fn ignore(&mut self, read: ReadId, reason: String) -> OpFault {
         self.unread = self.unread.max(Some(read));

@@ -12,11 +12,11 @@ use std::fmt::Write as _;
 /// Nanoseconds in a millisecond.
 const MS_NS: i64 = 1_000_000;
 
-/// A read with elements that are in it more than once.
+/// A read that contains some elements more than once.
 #[derive(Clone, Debug, PartialEq)]
 struct Duplicate {
     read: OpRef,
-    /// Each such element, and how often it is there.
+    /// These elements, with the number of their occurrences.
     elements: Vec<(ElemId, u64)>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Duplicates {
 }
 
 impl Duplicates {
-    /// A read showed these once more than once, each as often as it is listed.
+    /// Adds a read; `twice` has each element once for each repeated occurrence.
     pub(super) fn push(&mut self, read: OpRef, mut twice: Vec<ElemId>) {
         twice.sort_unstable();
         let elements: Vec<(ElemId, u64)> =
@@ -40,12 +40,12 @@ impl Duplicates {
     }
 }
 
-/// What became of an element.
+/// The outcome of an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Fate {
     id: ElemId,
     outcome: Outcome,
-    /// How long it took from when it was known: until it was stable, or was last present. Absent where times are.
+    /// The time from when it was known until it was stable, or was last present. Absent if times are missing.
     latency_ms: Option<u64>,
     stale: bool,
     known: OpRef,
@@ -60,7 +60,7 @@ enum Outcome {
     NeverRead,
 }
 
-/// All fates, counted.
+/// The number and the ids of elements by outcome.
 #[derive(Default)]
 struct Fates {
     attempted: u64,
@@ -72,7 +72,7 @@ struct Fates {
     lost_latencies_ms: Vec<u64>,
     all_lost: Extremes<u64, Fate>,
     all_stale: Extremes<u64, Fate>,
-    /// How many were absent from a read that was invoked after they were known, by less than a millisecond.
+    /// The number of elements absent from a read that was invoked less than a millisecond after they were known.
     nearly_stale: u64,
     untimed: bool,
 }
@@ -139,7 +139,7 @@ impl SetFullRun {
         fates
     }
 
-    /// What lacked an element that it had to show, whether that turns out to be stale or lost.
+    /// The elements that some read had to show and lacked, whether they turn out to be stale or lost.
     fn late(&self) -> Extremes<u64, Fate> {
         let mut late = Extremes::default();
         for (id, present, absent) in self.tracks.iter() {
@@ -160,7 +160,7 @@ impl SetFullRun {
         let mut report = Report::new("set-full", Verdict::Unknown);
         let duplicated = self.duplicates.reads.anomaly("duplicated", |read| self.explain_duplicate(read));
         if !whole {
-            // Whatever came later, an element was twice in one read, or was not where it had to be.
+            // Whatever follows, an element occurred twice in one read, or was missing where it had to be.
             let late = self.late.as_ref().is_some_and(super::Late::is_certain).then(|| {
                 self.tracks.finish();
                 self.late().anomaly("stale", |fate| self.explain_stale(fate))
@@ -176,7 +176,7 @@ impl SetFullRun {
         let stale = stale.filter(|_| self.options.linearizable);
         witness::add_anomalies(&mut report, [duplicated, lost, stale]);
         report.verdict = match report.anomalies.is_empty() {
-            // One that is stale is stable.
+            // A stale element is stable.
             false => Verdict::Invalid,
             true if fates.stable == 0 => Verdict::Unknown,
             true => Verdict::Valid,
@@ -242,9 +242,9 @@ impl SetFullRun {
     }
 }
 
-/// The stories.
+/// The explanations.
 impl SetFullRun {
-    /// A read as an op; what it showed is long forgotten.
+    /// A read as an op; its content was not kept.
     fn read_op(name: &str, read: Read) -> WitnessOp {
         read.completed.named(name, OpKind::Ok, Datum::Symbol("...".into()))
     }
@@ -306,7 +306,7 @@ impl SetFullRun {
     }
 
     fn explain_duplicate(&self, duplicate: &Duplicate) -> Witness {
-        /// Elements listed.
+        /// The maximum number of listed elements.
         const LISTED_MAX: usize = 16;
         let elements = duplicate.elements.iter().take(LISTED_MAX);
         let each = elements.map(|(id, times)| format!("{} ({times} times)", self.elements.datum(*id)));

@@ -1,11 +1,11 @@
-//! Which reads showed an element and which did not, in a few words per element and without comparing reads.
+//! Records which reads showed an element and which did not, in a few words per element and without comparing reads.
 //!
 //! Reads have two numbers: one by invocation ([`ReadId`]), and one by completion, counted from 1, which is the order in
-//! which they are looked at. An element keeps the completion number of the last read that showed it, `seen`. When the
-//! read `r` shows it and `seen` is `r - 1`, nothing but that number changes. Otherwise the reads from `seen + 1` to
-//! `r - 1` did not show it, and the one of them that was invoked last is found on a stack: of the reads completed so
-//! far, those that were invoked later than all that completed after them. So a read costs what it shows, and gaps are
-//! paid for by who comes back.
+//! which they are processed. An element stores the completion number of the last read that showed it, `seen`. If the
+//! read `r` shows it and `seen` is `r - 1`, only that number changes. Otherwise the reads from `seen + 1` to `r - 1`
+//! did not show it. The one of them that was invoked last is found on a stack: of the reads completed so far, it
+//! contains those that were invoked later than all that completed after them. So the time for a read is the number of
+//! elements that it shows, and a gap takes time only when the element reappears.
 
 use crate::elements::ElemId;
 use history_core::OpFault;
@@ -17,7 +17,7 @@ pub(super) struct ReadId(u32);
 
 impl ReadId {
     pub(super) fn new(at: usize) -> Result<ReadId, OpFault> {
-        // One less than all, so that one more fits.
+        // One less than the maximum, because one more must fit.
         match u32::try_from(at) {
             Ok(at) if at < u32::MAX - 1 => Ok(ReadId(at)),
             _ => Err(OpFault::limit("more than 2^32 - 2 reads")),
@@ -29,47 +29,47 @@ impl ReadId {
     }
 }
 
-/// Stands for an element whose add was not invoked.
+/// The value of `seen` for an element whose add was not invoked.
 const NOT_BEGUN: u32 = u32::MAX;
 
-/// What every read of an element looks at.
+/// The data that every read of an element needs.
 #[derive(Clone, Copy, Debug)]
 struct Track {
     /// The completion number of the last read that showed it, or of the last read before its add was invoked.
     seen: u32,
-    /// One more than the last present read's id; 0 if it never was present. Of an element that was not begun: the
+    /// One more than the id of the last present read; 0 if it was never present. If its add was not invoked: the
     /// completion number of the last read that showed it.
     present: u32,
 }
 
-/// When elements were present and absent.
+/// The reads in which elements were present and absent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tracks {
     by_element: Vec<Track>,
-    /// By element: one more than the last absent read's id, as far as gaps are known; 0 if there is none. May be
-    /// shorter.
+    /// By element: one more than the id of the last absent read, as far as gaps are known; 0 if there is none. May be
+    /// shorter than the number of elements.
     absent: Vec<u32>,
-    /// How many reads completed.
+    /// The number of completed reads.
     completed: u32,
     /// Completed reads, by number, that were invoked later than all that completed after them: numbers increase, and
-    /// ids decrease. No longer than the most reads that were in flight at once.
+    /// ids decrease. Its length is at most the maximum number of concurrent reads.
     latest: Vec<(u32, ReadId)>,
-    /// The read being looked at: its number, and one more than its id.
+    /// The current read: its number, and one more than its id.
     number: u32,
     present: u32,
-    /// Elements that this read was the first to show.
+    /// Elements that the current read is the first to show.
     first_seen: Vec<ElemId>,
-    /// How many elements it shows whose add was not invoked.
+    /// The number of elements in the current read whose add was not invoked.
     strangers: usize,
-    /// Elements that this read showed before, once for each further time.
+    /// Elements that the current read contained before, once for each further occurrence.
     pub(super) twice: Vec<ElemId>,
-    /// Elements that reads showed before their add was invoked, if it ever was.
+    /// The number of elements that reads showed before their add was invoked, if it ever was.
     pub(super) unexpected: u64,
     pub(super) first_unexpected: Option<(ElemId, ReadId)>,
 }
 
 impl Tracks {
-    /// The add of an element is invoked, perhaps not for the first time.
+    /// Records that the add of an element is invoked, possibly again.
     pub(super) fn begin(&mut self, id: ElemId) {
         let completed = self.completed;
         let track = self.track(id);
@@ -89,14 +89,14 @@ impl Tracks {
         &mut self.by_element[id.at()]
     }
 
-    /// A read is to be looked at.
+    /// Starts to process a read.
     pub(super) fn open(&mut self, read: ReadId) {
         self.number = self.completed + 1;
         self.present = read.0 + 1;
         self.strangers = 0;
     }
 
-    /// The read shows an element.
+    /// Adds an element that the current read shows.
     #[inline]
     pub(super) fn show(&mut self, id: ElemId) {
         if let Some(track) = self.by_element.get_mut(id.at())
@@ -138,7 +138,7 @@ impl Tracks {
         self.miss(id, before.seen);
     }
 
-    /// All completed reads after the number `seen` did not show an element.
+    /// Records that no completed read after the number `seen` showed an element.
     fn miss(&mut self, id: ElemId, seen: u32) {
         let after = self.latest.partition_point(|(number, _)| *number <= seen);
         if let Some((_, read)) = self.latest.get(after) {
@@ -149,7 +149,7 @@ impl Tracks {
         }
     }
 
-    /// The read shows no more.
+    /// Ends the current read.
     pub(super) fn close(&mut self) {
         self.completed = self.number;
         let read = ReadId(self.present - 1);
@@ -157,27 +157,27 @@ impl Tracks {
         self.latest.push((self.number, read));
     }
 
-    /// The elements that the read was the first to show.
+    /// Takes the elements that the read was the first to show.
     pub(super) fn take_first_seen(&mut self) -> Vec<ElemId> {
         std::mem::take(&mut self.first_seen)
     }
 
-    /// Of a number of elements, all different, that the last read shows: those whose add was invoked.
+    /// Given the number of distinct elements that the last read shows, the number of those whose add was invoked.
     pub(super) fn begun(&self, shown: usize) -> usize {
         shown - self.strangers
     }
 
-    /// Whether the last read shows an element.
+    /// Returns true if the last read shows an element.
     pub(super) fn is_shown(&self, id: ElemId) -> bool {
         self.by_element.get(id.at()).is_some_and(|track| track.seen == self.completed)
     }
 
-    /// How many reads completed.
+    /// The number of completed reads.
     pub(super) fn completed(&self) -> u64 {
         self.completed.into()
     }
 
-    /// The end of the history: all gaps that are still open end here.
+    /// Ends the history: all open gaps end here.
     pub(super) fn finish(&mut self) {
         for at in 0..self.by_element.len() {
             let seen = self.by_element[at].seen;

@@ -1,4 +1,5 @@
-//! The way up: the nodes between the leaves of a set and the root of the smallest subtree that contains them.
+//! The upward pass: finds the nodes between the leaves of a set and the root of the smallest subtree that contains
+//! them.
 
 use super::{Kind, NONE, PqTree};
 use history_core::cast::Cast as _;
@@ -28,10 +29,10 @@ impl PqTree {
         self.queue.push(node);
     }
 
-    /// Marks all nodes on the way, each with the number of its children that are.
+    /// Marks all nodes on the paths up, each with the number of its children that are marked.
     ///
-    /// All ways go up at the same pace, so that the one that gets to the common root first continues above it for no
-    /// longer than the others need. It ends when one node is left that no way has left.
+    /// All paths go up at the same pace, so that the first one to reach the common root continues above it for no
+    /// longer than the others need. The pass ends when one node remains that no path has left.
     pub(super) fn bubble(&mut self, set: &[u32]) {
         self.queue.clear();
         for leaf in set {

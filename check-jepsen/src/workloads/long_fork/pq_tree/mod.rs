@@ -1,16 +1,17 @@
 //! PQ-trees: all orders of some items in which the items of each of several sets are adjacent, in one tree.
 //!
 //! A **P-node**'s children may be in any order, a **Q-node**'s in one order or its reverse; the orders of leaves that
-//! remain possible are the tree's **frontiers**. At first that is every order: one P-node. [`PqTree::reduce`] takes one
-//! more set and keeps exactly those frontiers in which it stands together, or finds that there are none. A matrix of
-//! zeros and ones whose columns are such sets has the **consecutive-ones property** if its rows can be ordered so.
+//! remain possible are the tree's **frontiers**. Initially every order is possible: one P-node. [`PqTree::reduce`] adds
+//! one more set and keeps exactly the frontiers in which its items are adjacent, or finds that there are none. A matrix
+//! of zeros and ones whose columns are such sets has the **consecutive-ones property** if its rows can be ordered in
+//! this way.
 //!
 //! After Booth and Lueker, "Testing for the consecutive ones property, interval graphs, and graph planarity using
-//! PQ-tree algorithms", JCSS 13 (1976). Two things differ. They know the parent of a Q-node's inner child only in
-//! passing; here those children share their parent through a union-find, which no child ever leaves, and which makes
-//! linear time almost so: the time for all sets is their total size times an inverse Ackermann function. And instead of
-//! their templates, each node makes one list of its children with the set at one end, and splices it into its parent's
-//! list.
+//! PQ-tree algorithms", JCSS 13 (1976). Two things differ. They know the parent of an inner child of a Q-node only
+//! temporarily; here these children share their parent through a union-find, which no child ever leaves. This makes
+//! linear time almost linear: the time for all sets is their total size times an inverse Ackermann function. And
+//! instead of using their templates, each node makes one list of its children with the set at one end, and splices it
+//! into its parent's list.
 //!
 //! Nothing recurses, and no node's id is used twice.
 
@@ -21,7 +22,7 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 
-/// Stands for no node.
+/// The number of an absent node.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,42 +35,42 @@ enum Kind {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     kind: Kind,
-    /// How many children there are.
+    /// The number of children.
     children: u32,
-    /// The parent, unless that is a Q-node.
+    /// The parent, unless it is a Q-node.
     parent: u32,
-    /// In the union-find of children of Q-nodes. Stands for itself if it is its own, or the child of none.
+    /// The link in the union-find of children of Q-nodes. The node itself if it is a representative or no such child.
     union: u32,
-    /// For what represents a set of children: how many they are, and the Q-node that they are of.
+    /// For the representative of a set of children: their number, and the Q-node that is their parent.
     size: u32,
     owner: u32,
-    /// The neighbours among the parent's children, in no order: children form a list that can be read from either end.
+    /// The neighbours among the parent's children, in no order: the list of children can be read from either end.
     beside: [u32; 2],
-    /// The first and the last child. Of a Q-node in which the set at hand ends: the end without it, then the end with
-    /// it.
+    /// The first and the last child. For a Q-node with the current set at one end: the end without the set, then the
+    /// other.
     ends: [u32; 2],
-    /// What the set at hand says of this node.
+    /// The state of this node for the current set.
     mark: Mark,
 }
 
-/// What is known of a node while a set is taken in.
+/// The state of a node while a set is added.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
-    /// The parent as it was before the set came.
+    /// The parent as it was before the set was added.
     parent: u32,
-    /// Whether it is on the way from the set's leaves to the root of them.
+    /// Whether it is on the paths from the set's leaves to their common root.
     touched: bool,
-    /// Whether all its leaves are of the set.
+    /// Whether all its leaves belong to the set.
     full: bool,
-    /// Children on the way that have not been done.
+    /// The number of children on the paths that were not processed yet.
     waiting: u32,
-    /// Leaves of the set below.
+    /// The number of leaves of the set below it.
     leaves: u32,
-    /// How many children are full, the first of them, and for each the next.
+    /// The number of full children, the first of them, and for a full child the next one.
     full_children: u32,
     full_first: u32,
     full_next: u32,
-    /// Children that have leaves of both kinds.
+    /// Children with leaves of both kinds.
     partial: [u32; 2],
 }
 
@@ -90,13 +91,13 @@ const NO_MARK: Mark = Mark {
 pub(crate) struct PqTree {
     nodes: Vec<Node>,
     root: u32,
-    /// Nodes whose marks are to be taken off.
+    /// Nodes whose marks must be reset.
     touched: Vec<u32>,
     queue: Vec<u32>,
 }
 
 impl PqTree {
-    /// All orders of so many leaves, fewer than 2^30.
+    /// A tree with all orders of `leaves` leaves, fewer than 2^30.
     pub(crate) fn new(leaves: u32) -> PqTree {
         debug_assert!(leaves < 1 << 30);
         let mut tree = PqTree { nodes: Vec::new(), root: NONE, touched: Vec::new(), queue: Vec::new() };
@@ -109,8 +110,8 @@ impl PqTree {
         tree
     }
 
-    /// Keeps the orders in which these leaves, all different, stand together. `false` if there are none; the tree is
-    /// then of no more use. Time: the number of leaves, almost, on the average of all sets so far.
+    /// Keeps the orders in which these distinct leaves are adjacent. Returns `false` if there are none; the tree is
+    /// then no longer usable. Amortized time over all sets: almost the number of leaves.
     pub(crate) fn reduce(&mut self, set: &[u32]) -> bool {
         if set.len() < 2 {
             return true;
@@ -143,13 +144,13 @@ impl PqTree {
         id
     }
 
-    /// The neighbour of a child that is not `before`.
+    /// The neighbour of a child other than `before`.
     fn after(&self, child: u32, before: u32) -> u32 {
         let [a, b] = self.nodes[child.to_usize()].beside;
         if a == before { b } else { a }
     }
 
-    /// Puts one node, or none, for another into the list of neighbours of `child`.
+    /// Replaces one neighbour of `child`, or none, by another.
     fn swap_beside(&mut self, child: u32, old: u32, new: u32) {
         if child != NONE {
             let beside = &mut self.at(child).beside;
@@ -159,7 +160,7 @@ impl PqTree {
         }
     }
 
-    /// Adds a child at the end `at` of a list, without saying whose it is.
+    /// Adds a child at the end `at` of a list, without setting its parent.
     fn push_at(&mut self, node: u32, at: usize, child: u32) {
         let end = self.nodes[node.to_usize()].ends[at];
         self.at(child).beside = [end, NONE];
@@ -178,11 +179,11 @@ impl PqTree {
         self.at(child).parent = node;
     }
 
-    /// Takes a child out of its parent's list.
+    /// Removes a child from its parent's list.
     fn remove(&mut self, node: u32, child: u32) {
         let [a, b] = self.nodes[child.to_usize()].beside;
         self.swap_beside(a, child, b);
-        // A list of two has each as the other's only neighbour, so the second swap finds what the first one left.
+        // In a list of two, each is the other's only neighbour, so the second swap finds what the first one left.
         self.swap_beside(b, child, a);
         for end in 0..2 {
             if self.nodes[node.to_usize()].ends[end] == child {
@@ -193,7 +194,7 @@ impl PqTree {
         self.at(node).children -= 1;
     }
 
-    /// Puts a node into the place of another one in its parent's list.
+    /// Replaces a node by another one in its parent's list.
     fn replace(&mut self, parent: u32, old: u32, new: u32) {
         let beside = self.nodes[old.to_usize()].beside;
         for neighbour in beside {
@@ -208,7 +209,7 @@ impl PqTree {
         }
     }
 
-    /// What represents the children of a Q-node that `child` is among. Halves paths as it goes.
+    /// The representative of the children of a Q-node to which `child` belongs. Halves paths on the way.
     fn find(&mut self, mut child: u32) -> u32 {
         loop {
             let up = self.nodes[child.to_usize()].union;
@@ -221,7 +222,7 @@ impl PqTree {
         }
     }
 
-    /// Makes one set of two.
+    /// Unites the sets of two children.
     fn unite(&mut self, a: u32, b: u32) {
         let (a, b) = (self.find(a), self.find(b));
         if a != b {
@@ -232,7 +233,7 @@ impl PqTree {
         }
     }
 
-    /// Says that the children that `child` is among are of a Q-node.
+    /// Sets the Q-node that is the parent of the children to which `child` belongs.
     fn own(&mut self, node: u32, child: u32) {
         let stands = self.find(child);
         self.at(stands).owner = node;

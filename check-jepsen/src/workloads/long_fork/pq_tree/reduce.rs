@@ -1,15 +1,16 @@
-//! The way back down the set's leaves: each node gathers them at one end of its children, until one node has them all.
+//! The downward pass: each node collects the set's leaves at one end of its children, until one node contains all of
+//! them.
 //!
-//! A node is **full** if all its leaves are of the set, **partial** if some are. A partial node below the root of the
-//! set's leaves becomes a Q-node that has the set at one end, `ends[1]`; its children are empty, then full, and that is
-//! how its parent splices them in. Of such a node there is at most one partial child, of the root of the set's leaves
-//! at most two.
+//! A node is **full** if all its leaves belong to the set, **partial** if some do. A partial node below the common root
+//! of the set's leaves becomes a Q-node with the set at one end, `ends[1]`: its children are empty ones, then full
+//! ones, and its parent splices them in like this. Such a node has at most one partial child, the common root at most
+//! two.
 
 use super::{Kind, NONE, Node, PqTree};
 use history_core::cast::Cast as _;
 
 impl PqTree {
-    /// Keeps the orders in which the set stands together, after [`PqTree::bubble`]. `false` if there are none.
+    /// Keeps the orders in which the set is adjacent, after [`PqTree::bubble`]. Returns `false` if there are none.
     pub(super) fn restrict(&mut self, set: &[u32]) -> bool {
         let all = set.len().to_u32();
         self.queue.clear();
@@ -44,7 +45,7 @@ impl PqTree {
         unreachable!("some node has all leaves of the set below it")
     }
 
-    /// Notes a full child at its parent.
+    /// Records a full child in its parent.
     fn full(&mut self, node: u32) {
         let parent = self.nodes[node.to_usize()].mark.parent;
         let first = std::mem::replace(&mut self.at(parent).mark.full_first, node);
@@ -54,7 +55,7 @@ impl PqTree {
         mark.full_next = first;
     }
 
-    /// Notes a partial child at its parent, if it can have one more.
+    /// Records a partial child in its parent, if it can have one more.
     fn partial(&mut self, parent: u32, child: u32) -> bool {
         let partial = &mut self.at(parent).mark.partial;
         match partial.iter().position(|known| *known == NONE) {
@@ -66,7 +67,7 @@ impl PqTree {
         }
     }
 
-    /// One node of all full children of a P-node, or none if there are none. They are no longer its children.
+    /// Removes all full children of a P-node. Returns one node that contains them, or none if there are none.
     fn take_full(&mut self, node: u32) -> u32 {
         let mark = self.nodes[node.to_usize()].mark;
         let group = if mark.full_children > 1 { self.add(Kind::P) } else { mark.full_first };
@@ -93,7 +94,7 @@ impl PqTree {
         self.own(node, child);
     }
 
-    /// A P-node below the root becomes a Q-node: what is empty, the partial child's children, what is full.
+    /// Converts a P-node below the root to a Q-node: the empty part, the partial child's children, the full part.
     fn gather_p(&mut self, node: u32) -> u32 {
         let mark = self.nodes[node.to_usize()].mark;
         let [partial, second] = mark.partial;
@@ -110,7 +111,7 @@ impl PqTree {
         if self.nodes[mark.parent.to_usize()].kind == Kind::P {
             self.at(gathered).parent = mark.parent;
         }
-        // The node itself holds the empty ones from now on. A P-node has two children or more.
+        // From now on the node itself holds the empty children. A P-node has two or more children.
         let empty = match self.nodes[node.to_usize()].children {
             0 => NONE,
             1 => {
@@ -129,8 +130,8 @@ impl PqTree {
         gathered
     }
 
-    /// Adds a child that may be in the union of another Q-node's children. That is the parent of `node`, which is
-    /// spliced into it next; then all are of one union, and until then it is not needed.
+    /// Adds a child that may be in the union of another Q-node's children. That Q-node is the parent of `node`, which
+    /// is spliced into it next; then all are in one union, and the union is not needed before.
     fn extend_apart(&mut self, node: u32, end: usize, child: u32) {
         if self.find(child) == child && self.nodes[child.to_usize()].owner == NONE {
             self.extend(node, end, child);
@@ -140,8 +141,8 @@ impl PqTree {
         }
     }
 
-    /// The run of full children of a Q-node: how many they are, its two ends, and what is beyond each. They stand
-    /// together if they are as many as the node has.
+    /// The sequence of full children of a Q-node that contains `first`: their number, its two ends, and the nodes
+    /// beyond each end. All full children are adjacent if the number equals that of the node's full children.
     fn full_run(&self, first: u32) -> (u32, [u32; 2], [u32; 2]) {
         let (mut count, mut ends, mut beyond) = (1, [first; 2], self.nodes[first.to_usize()].beside);
         for side in 0..2 {
@@ -155,7 +156,7 @@ impl PqTree {
         (count, ends, beyond)
     }
 
-    /// A Q-node below the root: its full children must be at one end, its partial child next to them.
+    /// Processes a Q-node below the root: its full children must be at one end, with its partial child next to them.
     fn gather_q(&mut self, node: u32) -> u32 {
         let mark = self.nodes[node.to_usize()].mark;
         let [partial, second] = mark.partial;
@@ -164,7 +165,7 @@ impl PqTree {
         }
         let ends = self.nodes[node.to_usize()].ends;
         if mark.full_first == NONE {
-            // Only the partial child; its full end looks outwards.
+            // There is only the partial child; its full end must face outwards.
             let Some(side) = ends.iter().position(|end| *end == partial) else { return NONE };
             self.at(node).ends = [ends[1 - side], ends[side]];
             self.splice(node, partial, NONE);
@@ -174,7 +175,7 @@ impl PqTree {
         if count != mark.full_children {
             return NONE;
         }
-        // One side of the run is an end of the list.
+        // One side of the sequence is an end of the list.
         let Some(outer) = beyond.iter().position(|node| *node == NONE) else { return NONE };
         let inner = beyond[1 - outer];
         if partial != NONE && inner != partial {
@@ -190,12 +191,12 @@ impl PqTree {
         node
     }
 
-    /// Puts the children of a partial Q-node into its place among its parent's, a Q-node. `toward` is the neighbour, or
-    /// the end of the list, that its full end comes to be beside.
+    /// Replaces a partial Q-node among the children of its parent, a Q-node, by its own children. `toward` is the
+    /// neighbour, or the end of the list, next to which its full end is placed.
     fn splice(&mut self, node: u32, partial: u32, toward: u32) {
         let away = self.after(partial, toward);
         let [empty, full] = self.nodes[partial.to_usize()].ends;
-        // An end of the parent's list stays one.
+        // An end of the parent's list remains an end.
         let ends = self.nodes[node.to_usize()].ends;
         if let Some(side) = ends.iter().position(|end| *end == partial) {
             self.at(node).ends[side] = if toward == NONE { full } else { empty };
@@ -215,7 +216,8 @@ impl PqTree {
         self.own(node, full);
     }
 
-    /// A P-node that has the whole set below it: partial, full, partial become one Q-node among its children.
+    /// Processes a P-node that is the common root: partial, full and partial children become one Q-node among its
+    /// children.
     fn root_p(&mut self, node: u32) -> bool {
         let [first, second] = self.nodes[node.to_usize()].mark.partial;
         let full = self.take_full(node);
@@ -240,7 +242,7 @@ impl PqTree {
             self.own(first, near);
         }
         if self.nodes[node.to_usize()].children == 1 {
-            // Nothing else is left, so the node itself is the Q-node.
+            // No other child is left, so the node itself becomes the Q-node.
             let Node { ends, children, .. } = self.nodes[first.to_usize()];
             let becomes = self.at(node);
             (becomes.kind, becomes.ends, becomes.children) = (Kind::Q, ends, children);
@@ -249,7 +251,7 @@ impl PqTree {
         true
     }
 
-    /// A Q-node that has the whole set below it: its full children must stand together, with a partial one at each end.
+    /// Processes a Q-node that is the common root: its full children must be adjacent, with a partial one at each end.
     fn root_q(&mut self, node: u32) -> bool {
         let mark = self.nodes[node.to_usize()].mark;
         if mark.full_first == NONE {

@@ -1,14 +1,14 @@
-//! PQ-trees against all permutations.
+//! Compares PQ-trees with all permutations.
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 impl PqTree {
-    /// One of the orders.
+    /// One of the possible orders.
     fn frontier(&self) -> Vec<u32> {
         let mut order = Vec::new();
-        // Nodes to be visited, each with the neighbour that comes before it.
+        // The nodes to visit, each with the neighbour that precedes it.
         let mut stack = vec![(self.root, NONE)];
         while let Some((node, before)) = stack.pop() {
             if node == NONE {
@@ -43,7 +43,7 @@ fn stands_together(order: &[u32], set: &[u32]) -> bool {
     order.iter().skip(first).take(set.len()).all(|leaf| set.contains(leaf))
 }
 
-/// Every order that a node allows. Small trees only.
+/// All orders that a node permits. For small trees only.
 fn frontiers(tree: &PqTree, node: u32) -> BTreeSet<Vec<u32>> {
     let mut children = Vec::new();
     let (mut child, mut before) = (tree.nodes[node.to_usize()].ends[0], NONE);
@@ -79,7 +79,7 @@ fn frontiers(tree: &PqTree, node: u32) -> BTreeSet<Vec<u32>> {
     all
 }
 
-/// Takes in sets one after another; after each the tree holds the orders that are left, all of them and no others.
+/// Adds sets one after another and checks after each that the tree has exactly the remaining orders.
 fn agrees(leaves: u32, sets: &[Vec<u32>]) -> bool {
     let mut tree = PqTree::new(leaves);
     let mut left: BTreeSet<Vec<u32>> = permutations(leaves).into_iter().collect();
@@ -103,7 +103,7 @@ fn members(bits: usize) -> Vec<u32> {
 #[test]
 fn every_small_family_of_sets_leaves_the_orders_it_should() {
     for (leaves, len) in [(2, 2), (3, 4), (4, 3), (5, 3)] {
-        // Sets of fewer than two say nothing.
+        // Sets with fewer than two members have no effect.
         let sets: Vec<Vec<u32>> = (0..1 << leaves).map(members).filter(|set| set.len() > 1).collect();
         let (mut possible, mut impossible) = (0, 0);
         for number in 0..sets.len().pow(len) {
@@ -127,7 +127,7 @@ proptest! {
         agrees(6, &sets.into_iter().map(members).collect::<Vec<_>>());
     }
 
-    /// Deep trees: sets that nest, touch and overlap in a hidden order.
+    /// Deep trees: sets that are nested, adjacent or overlapping in a hidden order.
     #[test]
     fn intervals_of_some_order_are_possible(
         order in Just((0..60u32).collect::<Vec<_>>()).prop_shuffle(),
@@ -161,7 +161,7 @@ fn long_paths_and_deep_trees_are_read_without_recursion() {
     let neighbours = [frontier[at - 1], frontier[at + 1]];
     assert!(neighbours == [4, 6] || neighbours == [6, 4], "{neighbours:?}");
     assert!(!path.reduce(&[LEAVES / 2, LEAVES / 2 + 2]));
-    // A chain of sets, each in the next: as deep as it is long.
+    // A chain of sets, each contained in the next: as deep as it is long.
     let mut deep = PqTree::new(600);
     for size in 2..600 {
         assert!(deep.reduce(&(0..size).collect::<Vec<_>>()));
